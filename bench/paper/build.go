@@ -11,9 +11,10 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Build says what computed a result: figures and times are comparable only beside it.
+// Build describes the program and the machine that computed a result: values and times can be
+// compared only with regard to it.
 type Build struct {
-	Version string `json:"version"` // of this module, with the commit when it is known
+	Version string `json:"version"` // version of this module, with the commit if it is known
 	Go      string `json:"go"`
 	Tags    string `json:"tags"` // build tags, "" for none
 	OS      string `json:"os"`
@@ -34,7 +35,7 @@ func (b Build) String() string {
 		b.Version, b.Go, b.OS, b.Arch, tags, b.Backend, b.Workers, b.CPUs, b.CPU)
 }
 
-// DescribeBuild describes this program on an engine, with so many trials at a time.
+// DescribeBuild describes this program on an engine, with the given number of trials at a time.
 func DescribeBuild(eng *engine.Engine, workers int) Build {
 	b := Build{
 		Version: "(unknown version)",
@@ -59,8 +60,7 @@ func DescribeBuild(eng *engine.Engine, workers int) Build {
 	return b
 }
 
-// cpuName returns the processor's name from the place where Linux keeps it, or says that
-// it is not known.
+// cpuName returns the name of the processor as Linux reports it, or a text that it is not known.
 func cpuName() string {
 	text, err := os.ReadFile("/proc/cpuinfo")
 	if err == nil {

@@ -34,7 +34,7 @@ func reader() Table {
 	return table
 }
 
-// dataFolder makes a folder with the named files.
+// dataFolder returns a new folder with the named files.
 func dataFolder(t testing.TB, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -51,33 +51,33 @@ func TestRunWithoutData(t *testing.T) {
 	_, err := Run(context.Background(), newEngine(t), table, Options{})
 	var param *fault.ParamError
 	if !errors.As(err, &param) || !strings.Contains(err.Error(), "number.txt") {
-		t.Errorf("no folder: error is %v, want a *fault.ParamError that names the file", err)
+		t.Errorf("no folder: error is %v: want a *fault.ParamError that names the file", err)
 	}
 	dir := dataFolder(t, "number.txt")
 	_, err = Run(context.Background(), newEngine(t), table, Options{Data: dir})
 	var data *fault.DataError
 	if !errors.As(err, &data) || data.File != filepath.Join(dir, "other.txt") {
-		t.Errorf("a file is missing: error is %v, want a *fault.DataError that names it", err)
+		t.Errorf("a file is missing: error is %v: want a *fault.DataError that names it", err)
 	}
 	if n.Load() != 0 {
 		t.Errorf("%d trials ran", n.Load())
 	}
 }
 
-// TestStateOtherFolder: trials are the same wherever the data sets lie.
+// TestStateOtherFolder: trials do not depend on the folder of the data sets.
 func TestStateOtherFolder(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.jsonl")
 	want := mustRun(t, reader(), Options{State: state, Data: dataFolder(t, reader().Data...)})
 	table, n := counted(reader())
-	table.Deviations = []string{"a comment written afterwards"}
+	table.Differences = []string{"a comment written afterwards"}
 	got := mustRun(t, table, Options{State: state, Data: dataFolder(t, reader().Data...)})
 	if sameFigures(t, got, want); n.Load() != 0 {
 		t.Errorf("%d trials ran again", n.Load())
 	}
 }
 
-// TestRunSteps: progress counts the parts of trials, of resumed ones too, and ends full
-// whether or not a trial reports all of its steps.
+// TestRunSteps: progress counts the parts of trials, also of resumed ones, and reaches the total
+// even if a trial does not report all of its steps.
 func TestRunSteps(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.jsonl")
 	o := Options{State: state, Data: dataFolder(t, reader().Data...), Repetitions: 4, Workers: 2}
@@ -111,8 +111,8 @@ func TestRunSteps(t *testing.T) {
 	}
 }
 
-// TestRunPrepare: the shared value is made once, before the first trial, from streams that
-// are no trial's; and not at all when no trial is to run.
+// TestRunPrepare: the shared value is computed once, before the first trial, from streams that no
+// trial uses, and not at all if no trial has to run.
 func TestRunPrepare(t *testing.T) {
 	var mu sync.Mutex
 	made := 0
@@ -135,7 +135,7 @@ func TestRunPrepare(t *testing.T) {
 		}
 	}
 	if mustRun(t, table, o); made != 1 {
-		t.Errorf("the shared value was made %d times in a run and its repetition: want once", made)
+		t.Errorf("the shared value was computed %d times in a run and its repetition: want once", made)
 	}
 	fails := errors.New("does not work")
 	table.Prepare = func(context.Context, *engine.Engine, Trial) (any, error) { return nil, fails }
@@ -144,8 +144,8 @@ func TestRunPrepare(t *testing.T) {
 	}
 }
 
-// TestMarkdownSideBySide: a table without printed figures has one line a column, and its
-// notes are computed from the figures.
+// TestMarkdownSideBySide: a table without printed values has one line for each column, and its
+// notes are computed from the values.
 func TestMarkdownSideBySide(t *testing.T) {
 	table := reader()
 	for i := range table.Rows {

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// A table of one's own: data and a function for one repetition.
+// A new table: data and a function for one repetition.
 func ExampleRun() {
 	table := paper.Table{
 		Name:        "dice",

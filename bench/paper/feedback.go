@@ -11,20 +11,20 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// feedback is retrieval by a kernel that kernel RCA relearns for each query from the labels of
-// the query's nearest neighbors.
+// feedback is retrieval by a kernel that kernel RCA learns for each query from the labels of its
+// nearest neighbors.
 type feedback struct {
-	gram   blas.Matrix // of all objects, the unlearned kernel
+	gram   blas.Matrix // the Gram matrix of all objects, before learning
 	class  []int
 	epsRel float64 // eps relative to the mean diagonal of the kernel
-	// withQuery puts the query itself, whose class is then known, into its class's chunklet.
+	// withQuery puts the query, whose class is then known, into the chunklet of its class.
 	withQuery bool
-	// unseen ranks only the objects that were not labeled.
-	unseen bool
+	// unlabeled ranks only the objects without labels.
+	unlabeled bool
 }
 
-// nearest returns the objects other than q, the nearest first in the unlearned kernel; of
-// equal distances the lower number.
+// nearest returns the objects other than q, the nearest first by the kernel before learning.
+// Objects with equal distances are in the order of their numbers.
 func (f *feedback) nearest(q int) []int {
 	d := f.distances(q)
 	order := make([]int, 0, len(d)-1)
@@ -45,7 +45,7 @@ func (f *feedback) nearest(q int) []int {
 	return order
 }
 
-// distances returns the squared distances of all objects from q in the unlearned kernel.
+// distances returns the squared distances of all objects from q by the kernel before learning.
 func (f *feedback) distances(q int) []float64 {
 	d := make([]float64, f.gram.Rows)
 	for j, v := range f.gram.Row(q) {
@@ -54,13 +54,13 @@ func (f *feedback) distances(q int) []float64 {
 	return d
 }
 
-// auc returns the area under the ROC curve of the ranking by distances d from q: positives are
-// the objects of its class. labeled are those whose labels were given. ok is false when there
+// auc returns the area under the ROC curve of the ranking by distances d from q. The objects of its
+// class are the positives; labeled lists the objects with labels. The result ok is false if there
 // is no positive or no negative to rank.
 func (f *feedback) auc(q int, d []float64, labeled []int) (area float64, ok bool, err error) {
 	skip := make([]bool, len(d))
 	skip[q] = true
-	if f.unseen {
+	if f.unlabeled {
 		for _, j := range labeled {
 			skip[j] = true
 		}
@@ -87,8 +87,8 @@ func (f *feedback) auc(q int, d []float64, labeled []int) (area float64, ok bool
 	return area, true, err
 }
 
-// chunklets groups objects by class; the groups of two or more, in the order of their first
-// members.
+// chunklets groups objects by class and returns the groups of at least two, in the order of their
+// first members.
 func (f *feedback) chunklets(objects []int) [][]int {
 	var groups [][]int
 	place := map[int]int{}
@@ -104,13 +104,13 @@ func (f *feedback) chunklets(objects []int) [][]int {
 	return slices.DeleteFunc(groups, func(g []int) bool { return len(g) < 2 })
 }
 
-// learned returns the squared distances of all objects from q, times eps, in the kernel that
-// kernel RCA learns from the labels of the given objects. Without two of one class it is the
-// unlearned kernel.
+// learned returns the squared distances of all objects from q, times eps, in the kernel that kernel
+// RCA learns from the labels of the given objects. If no two of them are of one class, that is the
+// kernel before learning.
 //
-// It is equation (1b): with F the Helmert basis of the chunklets, R = s I + F'KF = L L' and
-// X = L^-1 F'K, eps kt = K - X'X. Only q's row is needed, O(n r^2) for r columns of F; the
-// krca package would make an embedding for every query.
+// It is equation (1b): with F the Helmert basis of the chunklets, R = s I + F'KF = L L' and X =
+// L^-1 F'K, eps kt = K - X'X. Only the row of q is needed, which costs O(n r^2) for r columns of F;
+// the krca package would compute an embedding for every query.
 func (f *feedback) learned(ctx context.Context, eng *engine.Engine, q int, labeled []int) ([]float64, error) {
 	objects := labeled
 	if f.withQuery {
@@ -152,8 +152,8 @@ func (f *feedback) meanDiagonal() float64 {
 	return sum / float64(f.gram.Rows)
 }
 
-// contrasts returns F'K (r x n, scratch of the engine), F'KF (r x r) and the number of points
-// in the chunklets.
+// contrasts returns F'K (r x n, in scratch memory of the engine), F'KF (r x r) and the number of
+// points in the chunklets.
 func (f *feedback) contrasts(eng *engine.Engine, groups [][]int) (fk, fkf blas.Matrix, points int) {
 	r := 0
 	for _, g := range groups {
@@ -163,7 +163,7 @@ func (f *feedback) contrasts(eng *engine.Engine, groups [][]int) (fk, fkf blas.M
 	fk = eng.GetMatrix(r, f.gram.Cols)
 	t := 0
 	for _, g := range groups {
-		sum := slices.Clone(f.gram.Row(g[0])) // of the kernel's rows so far
+		sum := slices.Clone(f.gram.Row(g[0])) // the sum of the rows of the kernel so far
 		for j := 1; j < len(g); j++ {
 			next, scale := f.gram.Row(g[j]), 1/math.Sqrt(float64(j*(j+1)))
 			out := fk.Row(t)

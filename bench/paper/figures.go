@@ -14,25 +14,25 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// Figure is one figure of a paper: how a repetition of it is computed and drawn.
+// Figure is one figure of a paper, with the function that computes and draws it.
 type Figure struct {
-	Name    string   `json:"name"` // what the command line calls it: "tsang-fig3"
+	Name    string   `json:"name"` // its name on the command line: "tsang-fig3"
 	Paper   string   `json:"paper"`
-	Label   string   `json:"label"` // the paper's own number: "Figure 3"
+	Label   string   `json:"label"` // its number in the paper: "Figure 3"
 	Caption string   `json:"caption"`
 	Setup   []string `json:"setup"`
-	// Deviations says where that differs from the paper or fills a gap in what we know of it.
-	Deviations []string `json:"deviations"`
-	// Data names the files that it reads from the folder of data sets.
+	// Differences describes where the set-up differs from the paper or fills a gap in what we know
+	// of it.
+	Differences []string `json:"deviations"`
+	// Data names the files that the figure reads from the folder of data sets.
 	Data []string `json:"data,omitempty"`
-	// Compared, if not nil, returns what the paper prints of it beside ours.
+	// Compared, if not nil, compares printed numbers of the figure with ours.
 	Compared func(d *Drawing) []Comparison `json:"-"`
-	// Draw computes the drawing. Its randomness is that of the seed alone; times are those of the
-	// machine.
+	// Draw computes the drawing. Its randomness depends on the seed alone, its times on the machine.
 	Draw func(ctx context.Context, eng *engine.Engine, s Sketch) (*Drawing, error) `json:"-"`
 }
 
-// Sketch is what a figure is drawn with.
+// Sketch is the input of a figure.
 type Sketch struct {
 	Seed     uint64
 	Data     string // folder of the data sets, needed by figures with Data
@@ -44,8 +44,8 @@ type Drawing struct {
 	Figure  Figure       `json:"figure"`
 	Seed    uint64       `json:"seed"`
 	Columns []string     `json:"columns"`
-	Rows    [][]float64  `json:"rows"`  // one value a column
-	Notes   []string     `json:"notes"` // what the numbers come to
+	Rows    [][]float64  `json:"rows"`  // one value for each column
+	Notes   []string     `json:"notes"` // a summary of the numbers
 	Build   Build        `json:"build"`
 	Seconds float64      `json:"seconds"` // wall time
 	Panels  []view.Panel `json:"-"`
@@ -83,7 +83,7 @@ func (f Figure) Make(ctx context.Context, eng *engine.Engine, s Sketch) (*Drawin
 	return d, nil
 }
 
-// WriteCSV writes the numbers behind the drawing, 17 significant digits.
+// WriteCSV writes the numbers of the drawing with 17 significant digits.
 func (d *Drawing) WriteCSV(w io.Writer) error {
 	text := []byte{}
 	for j, c := range d.Columns {
@@ -106,8 +106,8 @@ func (d *Drawing) WriteCSV(w io.Writer) error {
 	return err
 }
 
-// Markdown returns a page about the drawing: what its numbers come to, the numbers when they
-// are few, the set-up, and what computed it.
+// Markdown returns a page about the drawing: a summary of its numbers, the numbers if they are few,
+// the set-up, and the build.
 func (d *Drawing) Markdown() string {
 	var b strings.Builder
 	f := d.Figure
@@ -129,9 +129,9 @@ func (d *Drawing) Markdown() string {
 		}
 		b.WriteByte('\n')
 	}
-	notes(&b, "What the numbers come to", d.Notes)
+	notes(&b, "Summary", d.Notes)
 	notes(&b, "Set-up", f.Setup)
-	notes(&b, "Where this differs from the paper", f.Deviations)
+	notes(&b, "Differences from the paper", f.Differences)
 	data := ""
 	if len(f.Data) > 0 {
 		data = " --data DIR"

@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// The pictures of the XOR data hold the points that the table's first repetition draws; in the
-// learned kernel one line separates the classes, in the unlearned one none does well.
+// TestXORFigures: the pictures of the XOR data have the points of the first repetition of the
+// table. One line separates the classes in the learned kernel; before learning, none does well.
 func TestXORFigures(t *testing.T) {
 	eng := scopEngine(t)
 	first, err := tsangFigure1().Make(t.Context(), eng, Sketch{Seed: 1})
@@ -54,11 +54,11 @@ func TestXORFigures(t *testing.T) {
 		return float64(most) / float64(len(second.Rows))
 	}
 	if unlearned, learned := best(1), best(3); learned < 0.99 || unlearned > 0.9 {
-		t.Errorf("first component separates %.2f of the points unlearned, %.2f learned: want a gain to nearly all", unlearned, learned)
+		t.Errorf("first component separates %.2f of the points before learning, %.2f after: want a gain to nearly all", unlearned, learned)
 	}
 }
 
-// A short stream: every number is there, and what the notes say follows from them.
+// TestArrivals: a short stream has all its numbers, and the notes agree with them.
 func TestArrivals(t *testing.T) {
 	a := arrivals{count: 300, dim: 4, s: 1, relearn: 5}
 	var last algorithms.Progress
@@ -79,7 +79,8 @@ func TestArrivals(t *testing.T) {
 	}
 }
 
-// Costs that grow as c^2 sum to a third of the last times the count; a line is summed exactly.
+// TestTrapezoid: costs that grow as c^2 sum to a third of the last cost times the count; costs on a
+// line are summed exactly.
 func TestTrapezoid(t *testing.T) {
 	if got := trapezoid([]int{10, 20, 40}, []float64{1, 2, 4}); got != 80 {
 		t.Errorf("sum of a line is %v: want 80", got)
@@ -121,7 +122,7 @@ func TestDrawing(t *testing.T) {
 	names := map[string]bool{}
 	for _, f := range Figures() {
 		if names[f.Name] || f.Draw == nil || f.Caption == "" || len(f.Setup) == 0 {
-			t.Errorf("figure %q is incomplete or there twice", f.Name)
+			t.Errorf("figure %q is incomplete or listed twice", f.Name)
 		}
 		names[f.Name] = true
 		if _, err := LookupFigure(f.Name); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// FuzzDecode: any text is a result that can be written and drawn again, or an error of the input.
+// FuzzDecode: any text is a result that can be written and drawn again, or an input error.
 func FuzzDecode(f *testing.F) {
 	for _, t := range Tables() {
 		if !t.Drawn() {
@@ -49,7 +49,7 @@ func FuzzDecode(f *testing.F) {
 			_, err = json.Marshal(r)
 		}
 		if err != nil && !fault.IsInput(err) {
-			t.Errorf("error %v is not of the input", err)
+			t.Errorf("error %v: want an input error", err)
 		}
 	})
 }

@@ -27,17 +27,17 @@ import (
 
 const huPaper = "Hu, Wang & Chen (2011). BCDNPKL: scalable non-parametric kernel learning using block coordinate descent. ICML 2011."
 
-// huSystem is a way to a kernel matrix.
+// huSystem is a method that learns a kernel matrix.
 type huSystem struct {
 	name    string
-	grid    bool // for every weight of the grid, beside 1
+	grid    bool // also run for every weight of the grid
 	learner func(g npkl.Neighborhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner
 }
 
-// huDelta is delta for a weight of links.
+// huDelta returns delta for a weight of links.
 func huDelta(c float64) float64 { return c / 2 }
 
-// huNPKL is npkl with one of its losses.
+// huNPKL returns npkl with one of its losses.
 func huNPKL(loss npkl.Loss) huSystem {
 	return huSystem{strings.ToUpper(string(loss)), true, func(g npkl.Neighborhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
 		p := npkl.DefaultParams()
@@ -47,7 +47,7 @@ func huNPKL(loss npkl.Loss) huSystem {
 	}}
 }
 
-// huSimple is SimpleNPKL with one of its losses.
+// huSimple returns SimpleNPKL with one of its losses.
 func huSimple(name string, loss npkl.Loss) huSystem {
 	return huSystem{"SimpleNPKL, " + name, false, func(g npkl.Neighborhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
 		p := simplenpkl.DefaultParams()
@@ -56,12 +56,12 @@ func huSimple(name string, loss npkl.Loss) huSystem {
 	}}
 }
 
-// huSystems are npkl with its losses.
+// huSystems returns npkl with each of its losses.
 func huSystems() []huSystem {
 	return []huSystem{huNPKL(npkl.Square), huNPKL(npkl.SquaredHinge), huNPKL(npkl.Hinge)}
 }
 
-// huBaselines are what npkl is compared with on small sets.
+// huBaselines returns the methods that npkl is compared with on small sets.
 func huBaselines() []huSystem {
 	return []huSystem{
 		{"NPK", false, func(g npkl.Neighborhood, k kernel.Spec, c float64, _ uint64) algorithms.Learner {
@@ -82,30 +82,31 @@ func huBaselines() []huSystem {
 	}
 }
 
-// huEmbedding returns the places of the points x that a learner gives them.
+// huEmbedding returns the coordinates that a learner gives to the points x.
 func huEmbedding(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set) (blas.Matrix, error) {
 	m, err := l.Fit(ctx, eng, x, set)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	if table, ok := m.(interface{ Places() blas.Matrix }); ok && table.Places().Rows > 0 { // those of Embed, without another search for neighbors
+	if table, ok := m.(interface{ Places() blas.Matrix }); ok && table.Places().Rows > 0 { // the same coordinates as those of Embed, without another search for neighbors
 		return table.Places(), nil
 	}
 	return m.Embed(ctx, eng, x)
 }
 
-// huRestarts is the number of starts of k-means; the one of least inertia counts.
+// huRestarts is the number of starts of k-means; the one with the smallest inertia counts.
 const huRestarts = 10
 
-// huSets are the data sets of Table 3: a file, or a generator for one without an extension.
+// huSets are the data sets of Table 3: files, and generators, whose names have no extension.
 func huSets() []string {
 	return []string{"chessboard", "double-spiral", "glass.csv", "heart.csv", "iris.csv", "protein.csv", "sonar.csv", "soybean-small.csv", "wine.csv"}
 }
 
-// huPoints is the number of points of sets that are made.
+// huPoints is the number of points of generated sets.
 const huPoints = 100
 
-// huAmounts are the numbers of pairs, relative to the points, half of them must-links.
+// huAmounts are the numbers of pairs, relative to the number of points. Half of them are
+// must-links.
 func huAmounts() []struct {
 	name  string
 	share float64
@@ -116,10 +117,10 @@ func huAmounts() []struct {
 	}{{"little", 0.4}, {"much", 1.2}}
 }
 
-// huGrid are the weights of links that the paper chooses from.
+// huGrid are the weights of links from which the paper chooses.
 func huGrid() []float64 { return []float64{.1, .2, .4, .6, .8, 1, 2, 4, 6, 8, 10} }
 
-// hu3 is clustering by learned kernels with links.
+// hu3 is clustering with learned kernels.
 func hu3() Table {
 	rows := []string{"k-means"}
 	for _, s := range huSystems() {
@@ -132,16 +133,16 @@ func hu3() Table {
 		Name: "hu-3", Paper: huPaper, Label: "Table 3", Caption: "pair accuracy of k-means in learned kernels, in percent",
 		Repetitions: 20, Steps: len(huSets()) * len(huAmounts()), Decimals: 1,
 		Setup: []string{
-			fmt.Sprintf("Data: UCI's sets as they are, not scaled; %d points each of the chessboard and of the double spiral.", huPoints),
-			"Side information, drawn afresh in every repetition: 0.4 n pairs (little) or 1.2 n pairs (much), half of one class and half of different ones.",
-			"Graph: 5 nearest neighbors, either way, all edges alike; delta = C/2; rank as the certificate wants it.",
-			fmt.Sprintf("k-means with as many clusters as classes on the places of the kernel matrix, the best of %d starts from random points, the same for all systems.", huRestarts),
-			"Best C: the best of .1 .2 .4 .6 .8 1 2 4 6 8 10, which the paper tunes for every set. It is chosen by the labels, in every repetition, so it is a bound on what a choice of C can bring and not a fair figure.",
-			"NPK: the semidefinite program with the hinge, by an interior-point method; SDPLR: the same by a low-rank augmented Lagrangian; SimpleNPKL: a Frobenius norm of at most 0.1 n. All with C = 1. ITML: linear, gamma = 1, bounds at the 5th and the 95th percentile.",
+			fmt.Sprintf("Data: the UCI sets, not scaled; %d points each of the chessboard and of the double spiral.", huPoints),
+			"Side information, drawn again in every repetition: 0.4 n pairs (little) or 1.2 n pairs (much), half within a class and half between classes.",
+			"Graph: 5 nearest neighbors in either direction, all edges with the same weight; delta = C/2; rank as the certificate requires.",
+			fmt.Sprintf("k-means with as many clusters as classes on the coordinates of the kernel matrix, the best of %d starts from random points, the same for all systems.", huRestarts),
+			"Best C: the best of .1 .2 .4 .6 .8 1 2 4 6 8 10; the paper tunes C for every set. Here the labels choose it in every repetition, so it is a bound on what a choice of C can gain and not a fair result.",
+			"NPK: the semidefinite program with the hinge loss, by an interior-point method; SDPLR: the same by a low-rank augmented Lagrangian method; SimpleNPKL: a Frobenius norm of at most 0.1 n. All with C = 1. ITML: linear, gamma = 1, bounds at the 5th and the 95th percentile.",
 			"Measure: the share of all pairs of points on which clusters and classes agree (the plain Rand index).",
 		},
-		Deviations: []string{
-			"The printed figures are not at hand.",
+		Differences: []string{
+			"The printed numbers are not available.",
 		},
 		Revision: 3,
 		Own:      "SL, C = 1", Variants: []string{"SL, best C", "SHL, C = 1", "SHL, best C", "HL, C = 1", "HL, best C"}, Good: Higher,
@@ -164,14 +165,14 @@ func hu3() Table {
 	return t
 }
 
-// huCompared is the one figure of the table that is known.
+// huCompared compares the only known value of the table.
 func huCompared(r *Result) []Comparison {
 	const itml, wine = "ITML", "wine, little"
 	row, column := slices.IndexFunc(r.Table.Rows, func(row Row) bool { return row.Name == itml }), slices.Index(r.Table.Columns, wine)
 	return []Comparison{Compare(itml+", "+wine, Value{71.87, math.NaN()}, r.Ours[row][column], Higher, "")}
 }
 
-// loadHu reads or makes the sets.
+// loadHu reads or generates the sets.
 func loadHu(t Trial) ([]*labeled, error) {
 	var out []*labeled
 	for k, set := range huSets() {
@@ -187,7 +188,7 @@ func loadHu(t Trial) ([]*labeled, error) {
 		}
 		x, ok := d.Points.(*points.Dense)
 		if !ok || d.Labels == nil {
-			return nil, fault.Data(set, "want labeled vectors of numbers")
+			return nil, fault.Data(set, "not labeled vectors: want labeled vectors of numbers")
 		}
 		out = append(out, &labeled{x: x, labels: d.Labels, classes: len(classRows(d.Labels))})
 	}
@@ -220,13 +221,13 @@ func huTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, err
 	return values, nil
 }
 
-// huLinks draws pairs, half of them must-links, share of them for each point.
+// huLinks draws share pairs for each point, half of them must-links.
 func huLinks(labels []string, share float64, seed uint64) (*links.Set, error) {
 	half := int(math.Round(share * float64(len(labels)) / 2))
 	return links.SampleByCount(labels, half, half, seed)
 }
 
-// huColumn returns what the systems come to on one set with some links, in the order of the rows.
+// huColumn returns the values of the systems on one set with some links, in the order of the rows.
 func huColumn(ctx context.Context, eng *engine.Engine, d *labeled, set *links.Set, seed uint64) ([]float64, error) {
 	raw, err := huCluster(ctx, eng, rawRows(d.x), d, seed)
 	if err != nil {
@@ -276,7 +277,7 @@ func huCluster(ctx context.Context, eng *engine.Engine, y blas.Matrix, d *labele
 	return 100 * v, err
 }
 
-// huClusters are those of k-means.
+// huClusters returns the clusters of k-means.
 func huClusters(ctx context.Context, eng *engine.Engine, y blas.Matrix, k int, seed uint64) ([]int, error) {
 	r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: k, Restarts: huRestarts, Init: cluster.InitRandom, Seed: seed})
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 type huLarge struct {
 	name, file string
 	text       bool                      // counts of words
-	neighbors  int                       // of the graph
-	most       int                       // rows that are drawn, 0 for all
+	neighbors  int                       // number of neighbors in the graph
+	most       int                       // number of rows that are drawn, 0 for all
 	class      func(label string) string // "" for rows that are left out, nil for the labels themselves
 }
 
@@ -43,7 +43,7 @@ func huLargeSets() []huLarge {
 	}
 }
 
-// oddEven tells digits apart by whether they are odd.
+// oddEven divides digits into odd and even ones.
 func oddEven(label string) string {
 	if digit, err := strconv.Atoi(label); err == nil && digit%2 == 1 {
 		return "odd"
@@ -57,15 +57,15 @@ func hu4() Table {
 		Name: "hu-4", Paper: huPaper, Label: "Table 4", Caption: "normalized mutual information of k-means in learned kernels, in percent",
 		Repetitions: 20, Steps: len(huLargeSets()) * len(huAmounts()), Decimals: 1,
 		Setup: []string{
-			"Data: two pairs of newsgroups, counts of words weighed by inverse document frequencies, rows of unit length; handwritten digits; spoken letters.",
-			"Side information, drawn afresh in every repetition: 0.4 n pairs (little) or 1.2 n pairs (much), half of one class and half of different ones.",
-			"Graph: 10 nearest neighbors (Isolet 100), either way, all edges alike; those of texts by the cosine; C = 1, delta = 1/2; rank as the certificate wants it.",
-			fmt.Sprintf("k-means with as many clusters as classes on the places of the kernel matrix, the best of %d starts from random points, the same for all systems.", huRestarts),
+			"Data: two pairs of newsgroups, counts of words weighted by inverse document frequency, rows of unit length; handwritten digits; spoken letters.",
+			"Side information, drawn again in every repetition: 0.4 n pairs (little) or 1.2 n pairs (much), half within a class and half between classes.",
+			"Graph: 10 nearest neighbors (Isolet: 100) in either direction, for texts by the cosine, all edges with the same weight; C = 1, delta = 1/2; rank as the certificate requires.",
+			fmt.Sprintf("k-means with as many clusters as classes on the coordinates of the kernel matrix, the best of %d starts from random points, the same for all systems.", huRestarts),
 			"SimpleNPKL: a Frobenius norm of at most 0.1 n, linear loss.",
-			"Measure: mutual information over the arithmetic mean of the entropies.",
+			"Measure: mutual information divided by the arithmetic mean of the entropies.",
 		},
-		Deviations: []string{
-			"The printed figures are not at hand, nor the paper's rows of USPS and its normalizer of the measure: odd-even and ten digits have 4000 rows, drawn once; one-two has 2198, the paper 2200.",
+		Differences: []string{
+			"The printed numbers, the paper's rows of USPS and the normalizer of its measure are not available. Here odd-even and ten digits have 4000 rows, drawn once, and one-two has 2198; the paper has 2200.",
 			"Isolet has 1560 of 7797 rows: those of 30 of the 150 speakers.",
 		},
 		Revision: 1,
@@ -93,7 +93,7 @@ type huLoaded struct {
 	huLarge
 	x       points.Points
 	rows    blas.Matrix // the same, for k-means
-	kernel  kernel.Spec // in whose feature space neighbors are near
+	kernel  kernel.Spec // the kernel of the feature space in which neighbors are found
 	labels  []string
 	classes int
 }
@@ -107,7 +107,7 @@ func loadHuLarge(t Trial, sets []huLarge) ([]*huLoaded, error) {
 			return nil, err
 		}
 		if d.Labels == nil {
-			return nil, fault.Data(set.file, "want labeled rows")
+			return nil, fault.Data(set.file, "no labels: want labeled rows")
 		}
 		l := &huLoaded{huLarge: set, x: d.Points, labels: d.Labels}
 		l.choose(t, k)
@@ -129,7 +129,7 @@ func loadHuLarge(t Trial, sets []huLarge) ([]*huLoaded, error) {
 	return out, nil
 }
 
-// choose keeps the rows of the classes that count, or some of them.
+// choose keeps the rows of the classes of the set, or draws some of them.
 func (l *huLoaded) choose(t Trial, stream int) {
 	var rows []int
 	for i, label := range l.labels {

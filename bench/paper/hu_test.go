@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// The sweeps of the small sets converge linearly, the objective never rising, and their page says
-// how fast.
+// TestHuConvergence: the sweeps of the small sets converge linearly, the objective never rises, and
+// the page has the rates.
 func TestHuConvergence(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	d, err := huFigure1().Make(context.Background(), scopEngine(t), Sketch{Seed: 2, Data: realData(t)})
@@ -30,8 +30,8 @@ func TestHuConvergence(t *testing.T) {
 	}
 }
 
-// The times of a few small sizes: a row for each, accuracies that links bring about, exponents in
-// words.
+// TestHuTimes: a few small sizes have a row each, with accuracies above chance, and the notes have
+// the exponents.
 func TestHuTimes(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	d, err := huTimes{sizes: []int{100, 200}, simple: 100}.draw(context.Background(), scopEngine(t), Sketch{Seed: 1, Data: realData(t)})
@@ -52,18 +52,19 @@ func TestHuTimes(t *testing.T) {
 	}
 }
 
-// A geometric sequence has its factor as rate.
+// TestRate: the rate of a geometric sequence is its factor.
 func TestRate(t *testing.T) {
 	v := make([]float64, 30)
 	for i := range v {
 		v[i] = 5 * math.Pow(0.7, float64(i))
 	}
 	if got := rate(v); math.Abs(got-0.7) > 1e-12 {
-		t.Errorf("rate %v, want 0.7", got)
+		t.Errorf("rate %v: want 0.7", got)
 	}
 }
 
-// The sets of Table 4 have the sizes that its page states, texts in rows of unit length.
+// TestHuLargeSets: the sets of Table 4 have the sizes that its page states, and rows of texts have
+// unit length.
 func TestHuLargeSets(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	sets, err := loadHuLarge(Trial{Number: -1, Data: realData(t), seed: 1}, huLargeSets())

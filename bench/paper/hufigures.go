@@ -35,11 +35,11 @@ func huFigure1() Figure {
 		Caption: "how the objective falls to the optimum, sweep by sweep",
 		Data:    []string{"iris.csv", "soybean-small.csv"},
 		Setup: []string{
-			"Iris with C = 10 and soybean-small with C = 5, delta = C/2, 1.2 n pairs, half of one class and half of different ones; 5 nearest neighbors; rank as the bound on it allows, all of it from the first sweep.",
-			"The optimum of a loss is the lowest objective of a fit to a tolerance of 1e-12, for the square and the squared hinge certified. Plain sweeps, without extrapolation: those of the paper.",
+			"Iris with C = 10 and soybean-small with C = 5, delta = C/2, 1.2 n pairs, half within a class and half between classes; 5 nearest neighbors; the full rank that its bound allows, from the first sweep on.",
+			"The optimum of a loss is the lowest objective of a fit to a tolerance of 1e-12, certified for the square loss and the squared hinge. As in the paper, the sweeps have no extrapolation.",
 		},
-		Deviations: []string{"The paper's draw of the pairs is not known. Shown are the square loss and the squared hinge, whose sweeps converge."},
-		Draw:       drawHuConvergence,
+		Differences: []string{"The pairs that the paper drew are not known. The figure shows the square loss and the squared hinge, whose sweeps converge."},
+		Draw:        drawHuConvergence,
 	}
 }
 
@@ -53,7 +53,7 @@ func drawHuConvergence(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 			return nil, err
 		}
 		if data.Labels == nil {
-			return nil, fault.Data(curve.file, "want labeled rows")
+			return nil, fault.Data(curve.file, "no labels: want labeled rows")
 		}
 		set, err := huLinks(data.Labels, 1.2, sketch.Seed)
 		if err != nil {
@@ -72,7 +72,7 @@ func drawHuConvergence(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 				s.X, s.Y = append(s.X, float64(i+1)), append(s.Y, v)
 			}
 			panel.Series = append(panel.Series, s)
-			d.Notes = append(d.Notes, fmt.Sprintf("%s, %s: over the second half of its %d sweeps the distance to the optimum shrinks by a factor of %.3f a sweep (linear convergence).",
+			d.Notes = append(d.Notes, fmt.Sprintf("%s, %s: over the second half of its %d sweeps the distance to the optimum shrinks by a factor of %.3f per sweep (linear convergence).",
 				name, s.Name, len(above), rate(above)))
 		}
 		d.Panels = append(d.Panels, panel)
@@ -80,8 +80,8 @@ func drawHuConvergence(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 	return d, nil
 }
 
-// huDescent returns the objective above the optimum after every plain sweep, as long as rounding
-// allows.
+// huDescent returns the objective above the optimum after every sweep without extrapolation, until
+// rounding hides the difference.
 func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, loss npkl.Loss, c float64, seed uint64) ([]float64, error) {
 	p := npkl.DefaultParams()
 	p.Loss, p.C, p.Delta, p.Tol, p.MaxIter, p.Plain, p.Plan = loss, c, huDelta(c), 1e-12, 20000, true, npkl.Boundary
@@ -107,7 +107,7 @@ func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *li
 	return above, nil
 }
 
-// rate returns the factor by which the second half of a sequence shrinks in every step.
+// rate returns the factor per step by which the second half of a sequence shrinks.
 func rate(v []float64) float64 {
 	half := len(v) / 2
 	if len(v)-1 == half {

@@ -28,7 +28,7 @@ const huAdult = "adult-train.svm.gz"
 // huTimes are the sizes of Table 5.
 type huTimes struct {
 	sizes  []int
-	simple int // up to which SimpleNPKL is run
+	simple int // the largest size for SimpleNPKL
 }
 
 func huTable5() Figure {
@@ -38,14 +38,14 @@ func huTable5() Figure {
 		Caption: "Adult in seven sizes: time and pair accuracy, on a sparse and on a full graph",
 		Data:    []string{huAdult},
 		Setup: []string{
-			"The first 1605 to 16100 rows of Adult, 1.2 n pairs, half of one class and half of different ones; square loss, C = 1, delta = 1/2.",
-			"Sparse: 50 nearest neighbors, all edges alike. Full: exp(-d^2 / (2 sigma^2)) for all pairs, sigma half the mean distance to 10 nearest neighbors.",
-			fmt.Sprintf("Pair accuracy: the plain Rand index of k-means with two clusters on the places, the best of %d starts. Seconds: the whole fit, graph and certificate included, one run.", huRestarts),
-			"SimpleNPKL: with the squared hinge on the full graph, its gap to the dual brought to 1e-3 of the objective of K = 0.",
+			"The first 1605 to 16100 rows of Adult, 1.2 n pairs, half within a class and half between classes; square loss, C = 1, delta = 1/2.",
+			"Sparse: 50 nearest neighbors, all edges with the same weight. Full: exp(-d^2 / (2 sigma^2)) for all pairs, sigma half the mean distance to 10 nearest neighbors.",
+			fmt.Sprintf("Pair accuracy: the plain Rand index of k-means with two clusters on the coordinates, the best of %d starts. Seconds: the whole fit with graph and certificate, one run.", huRestarts),
+			"SimpleNPKL: with the squared hinge on the full graph, down to a duality gap of 1e-3 of the objective of K = 0.",
 		},
-		Deviations: []string{
-			"Rows 4782 to 16100 are Adult's, but not the ones of a5a to a7a.",
-			"The paper needs 1501.7 s for the square loss on a7a, and 1447 s for its graph, on four cores of its days.",
+		Differences: []string{
+			"Rows 4782 to 16100 are rows of Adult, but not those of a5a to a7a.",
+			"The paper needs 1501.7 s for the square loss on a7a, and 1447 s for its graph, on four cores of its time.",
 		},
 		Compared: huTimesCompared,
 		Draw:     h.draw,
@@ -69,7 +69,7 @@ func (h huTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*
 		return nil, err
 	}
 	if most := h.sizes[len(h.sizes)-1]; len(data.Labels) < most {
-		return nil, fault.Data(huAdult, "want at least %d labeled rows, got %d", most, len(data.Labels))
+		return nil, fault.Data(huAdult, "%d labeled rows: want at least %d", len(data.Labels), most)
 	}
 	d := &Drawing{Columns: []string{"points", "sparse, s", "sparse, without graph, s", "sparse, accuracy", "full, s", "full, accuracy"}}
 	begin := time.Now()
@@ -104,7 +104,8 @@ func (h huTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*
 	return d, nil
 }
 
-// curves adds a panel of some columns against the first, with the powers that they grow like.
+// curves adds a panel of some columns against the first, and notes with the exponents of their
+// growth.
 func (d *Drawing) curves(title string, columns ...int) {
 	panel := view.Lines{Title: title, XLabel: d.Columns[0], YLabel: "seconds", LogX: true, LogY: true}
 	for _, c := range columns {
@@ -126,7 +127,8 @@ type huJob struct {
 	seed   uint64
 }
 
-// huRun is what a fit comes to: its time, that without the graph, and the pair accuracy in percent.
+// huRun is the result of a fit: its time, its time without the graph, and the pair accuracy in
+// percent.
 type huRun struct{ seconds, rest, accuracy float64 }
 
 func (j huJob) run(ctx context.Context, eng *engine.Engine, s huSystem, g npkl.Neighborhood) (huRun, error) {
@@ -153,7 +155,7 @@ func (j huJob) run(ctx context.Context, eng *engine.Engine, s huSystem, g npkl.N
 	return huRun{all.Seconds(), (all - graph).Seconds(), 100 * v}, err
 }
 
-// huGrowth are the sizes of a figure that the paper has not: how far npkl goes.
+// huGrowth are the sizes of a figure that the paper does not have: npkl on larger sets.
 type huGrowth struct {
 	sizes        []int
 	dim, classes int
@@ -165,11 +167,11 @@ func huFigureGrowth() Figure {
 		Name: "hu-growth", Paper: huPaper, Label: "Beyond Table 5",
 		Caption: "up to 100,000 points: time of npkl on a sparse graph",
 		Setup: []string{
-			fmt.Sprintf("%d overlapping clouds in %d dimensions, as many pairs as points, half of one class and half of different ones; square loss, C = 1, delta = 1/2, 20 nearest neighbors.", h.classes, h.dim),
-			"Seconds: the whole fit, graph and certificate included, one run. Pair accuracy as in hu-5.",
+			fmt.Sprintf("%d overlapping clusters in %d dimensions, as many pairs as points, half within a class and half between classes; square loss, C = 1, delta = 1/2, 20 nearest neighbors.", h.classes, h.dim),
+			"Seconds: the whole fit with graph and certificate, one run. Pair accuracy as in hu-5.",
 		},
-		Deviations: []string{"The paper goes up to 16,100 points."},
-		Draw:       h.draw,
+		Differences: []string{"The paper goes up to 16,100 points."},
+		Draw:        h.draw,
 	}
 }
 
@@ -193,7 +195,7 @@ func (h huGrowth) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 	return d, nil
 }
 
-// clouds draws points around as many centers as there are classes.
+// clouds draws points around one center for each class.
 func (h huGrowth) clouds(n int, seed uint64) (*points.Dense, []string) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	centers := make([]float64, h.classes*h.dim)

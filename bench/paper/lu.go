@@ -19,13 +19,13 @@ import (
 
 const luPaper = "Lu, Jain & Dhillon (2009). Geometry-aware metric learning. ICML 2009."
 
-// luVotes is the number of neighbors that vote, and luTrain that of labeled points.
+// luVotes is the number of neighbors that vote, and luTrain the number of labeled points.
 const (
 	luVotes = 4
 	luTrain = 20
 )
 
-// luWidths are the widths that leave-one-out chooses from, relative to the mean distance.
+// luWidths are the widths from which leave-one-out chooses, relative to the mean distance.
 func luWidths() []float64 { return []float64{0.125, 0.25, 0.5, 1, 2, 4} }
 
 func luSets() []uciSet {
@@ -39,13 +39,13 @@ func luFigure2() Table {
 		Name: "lu-fig2", Paper: luPaper, Label: "Figure 2", Caption: "error of 4 nearest neighbors among 20 labeled points, in percent",
 		Repetitions: 30, Steps: len(sets), Decimals: 1,
 		Setup: []string{
-			"Data: every feature scaled to mean 0 and standard deviation 1; 20 points drawn afresh in every repetition are labeled and learned from, alone; the others are classified by a vote of the 4 nearest.",
+			"Data: every feature scaled to mean 0 and standard deviation 1; 20 points, drawn again in every repetition, are labeled and are the only training points; a vote of the 4 nearest of them classifies the others.",
 			"Links: all pairs of the labeled points. gamma = 1, bounds at the 5th and the 95th percentile of the squared distances of the labeled points under the first kernel.",
-			"ITML: linear, and with a Gaussian kernel; its width is the one of 1/8 1/4 1/2 1 2 4 times the mean distance with the fewest errors of the labeled points when each is classified by the others.",
-			"gml: Gaussian prior, begun with the mean distance as its width, which is learned with the kernel in 5 rounds.",
+			"ITML: linear, and with a Gaussian kernel; its width is the one of 1/8 1/4 1/2 1 2 4 times the mean distance with the fewest leave-one-out errors on the labeled points.",
+			"gml: Gaussian prior, whose width starts at the mean distance and is learned with the kernel in 5 rounds.",
 		},
-		Deviations: []string{"The paper's curves are not at hand in numbers, nor how it scales its data."},
-		Revision:   2,
+		Differences: []string{"The numbers of the paper's curves are not available, and how it scales its data is not known."},
+		Revision:    2,
 		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
 			var out []*labeled
 			for k, set := range sets {
@@ -94,7 +94,7 @@ func luTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, err
 	return values, nil
 }
 
-// luCase is a set of labeled and others.
+// luCase is a data set with labeled and other points.
 type luCase struct {
 	train, test   points.Points
 	labels, truth []string
@@ -102,7 +102,7 @@ type luCase struct {
 	seed          uint64
 }
 
-// newLuCase draws the labeled points, of two classes at least.
+// newLuCase draws the labeled points, from at least two classes.
 func newLuCase(d *labeled, r *rand.Rand, seed uint64) (*luCase, error) {
 	for {
 		order := r.Perm(d.x.N)
@@ -119,7 +119,7 @@ func newLuCase(d *labeled, r *rand.Rand, seed uint64) (*luCase, error) {
 	}
 }
 
-// errors returns those of the systems, in percent.
+// errors returns the errors of the systems, in percent.
 func (c *luCase) errors(ctx context.Context, eng *engine.Engine) ([]float64, error) {
 	out := []float64{0, 0, 0, 0}
 	var err error
@@ -154,7 +154,7 @@ func (c *luCase) errors(ctx context.Context, eng *engine.Engine) ([]float64, err
 	return out, nil
 }
 
-// luGML are the parameters with projections to the end.
+// luGML returns the parameters of gml with projections until convergence.
 func luGML() gml.Params {
 	p := gml.DefaultParams()
 	p.MaxIter, p.Gamma = 1000, 1
@@ -170,8 +170,8 @@ func (c *luCase) error(ctx context.Context, eng *engine.Engine, train, test blas
 	return 100 * (1 - v), err
 }
 
-// width returns the Gaussian kernel with the fewest errors of the labeled points; of equal ones the
-// narrowest.
+// width returns the Gaussian kernel with the fewest errors on the labeled points, the narrowest if
+// several have as few.
 func (c *luCase) width(ctx context.Context, eng *engine.Engine) (kernel.Spec, error) {
 	var best kernel.Spec
 	fewest := luTrain + 1

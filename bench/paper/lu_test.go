@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// A trial gives a percentage for every system and set, the same ones again, and chooses labeled
-// points of more than one class.
+// TestLuTrial: a trial gives a percentage for every system and set, the same in a second run, and
+// draws labeled points of more than one class.
 func TestLuTrial(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	table, eng := luFigure2(), scopEngine(t)

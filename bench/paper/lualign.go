@@ -28,10 +28,10 @@ const (
 	luPairs     = 10 // must-links between images that match
 	luNear      = 10 // neighbors of the graph
 	luDraws     = 30 // draws of the pairs in Figure 5
-	luPixelsRef = "images as they are, pixels from 0 to 255"
+	luPixelsRef = "pixels from 0 to 255, not scaled"
 )
 
-// luCutoffs are the numbers of images that are retrieved.
+// luCutoffs are the numbers of retrieved images.
 func luCutoffs() []int { return []int{1, 3, 5, 10} }
 
 // luFaces are two subjects under the same lights.
@@ -43,12 +43,12 @@ func luFigure5() Figure {
 		Caption: "two subjects' faces, aligned by ten pairs under the same light, round by round",
 		Data:    []string{luFaces},
 		Setup: []string{
-			fmt.Sprintf("Data: 64 images of each of two subjects, 32 x 32 pixels, in the same order of lights; %s. One graph of all, %d nearest neighbors, either way, all edges alike.", luPixelsRef, luNear),
+			fmt.Sprintf("Data: 64 images of each of two subjects, 32 x 32 pixels, in the same order of lights; %s. One graph of all images, %d nearest neighbors in either direction, all edges with the same weight.", luPixelsRef, luNear),
 			fmt.Sprintf("Links: %d must-links between images of the two subjects under the same light, drawn at random. gml: spectral prior, %d eigenvectors, gamma = 1, bound at the 5th percentile. Round 0 is the first prior.", luPairs, luRank),
-			"Places: the three directions of largest variance; drawn are the first two, with the links. Recall at k: how often the image under the same light is among the k nearest of the other subject, the mean over " + fmt.Sprint(luDraws) + " draws of the links and all images.",
+			"Coordinates: the three directions of largest variance; the figure shows the first two, with the links. Recall at k: how often the image under the same light is among the k nearest of the other subject, as the mean over " + fmt.Sprint(luDraws) + " draws of the links and all images.",
 		},
-		Deviations: []string{"The paper's subjects, links and cutoff are not known to us."},
-		Draw:       drawLuFaces,
+		Differences: []string{"The paper's subjects, links and cutoff are not known."},
+		Draw:        drawLuFaces,
 	}
 }
 
@@ -97,7 +97,7 @@ func drawLuFaces(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawi
 	return d, nil
 }
 
-// leading returns the places in the directions of largest variance.
+// leading returns the coordinates in the directions of largest variance.
 func leading(ctx context.Context, eng *engine.Engine, y blas.Matrix, dims int) (blas.Matrix, error) {
 	centered := y.Clone()
 	for c := range y.Cols {
@@ -123,11 +123,12 @@ func leading(ctx context.Context, eng *engine.Engine, y blas.Matrix, dims int) (
 	return out, nil
 }
 
-// alignment is objects with as many images each, those of a place in the order matching.
+// alignment is objects with the same number of images each. Images at the same position of two
+// objects match.
 type alignment struct {
 	x       *points.Dense
 	objects int
-	images  int // of an object
+	images  int // number of images of an object
 	basis   *eigen.Result
 }
 
@@ -144,7 +145,7 @@ func newAlignment(ctx context.Context, eng *engine.Engine, path string, objects 
 func ofObjects(ctx context.Context, eng *engine.Engine, d *dataset.Data, objects []string, seed uint64) (*alignment, error) {
 	x, ok := d.Points.(*points.Dense)
 	if !ok || d.Labels == nil {
-		return nil, fault.Data(d.Name, "want labeled rows of numbers")
+		return nil, fault.Data(d.Name, "not labeled vectors: want labeled rows of numbers")
 	}
 	a := &alignment{objects: len(objects)}
 	var rows []int
@@ -156,7 +157,7 @@ func ofObjects(ctx context.Context, eng *engine.Engine, d *dataset.Data, objects
 			}
 		}
 		if count := len(rows) - before; count == 0 || a.images > 0 && count != a.images {
-			return nil, fault.Data(d.Name, "%d images of object %s: want as many of each object, one at least", count, name)
+			return nil, fault.Data(d.Name, "%d images of object %s: want the same number of each object, at least one", count, name)
 		}
 		a.images = len(rows) - before
 	}
@@ -185,7 +186,8 @@ func (a *alignment) draw(r *rand.Rand) (*links.Set, error) {
 	return links.New(a.x.N, list)
 }
 
-// learned returns the places after some rounds of gml, those of the first prior for none.
+// learned returns the coordinates after some rounds of gml, or those of the first prior for 0
+// rounds.
 func (a *alignment) learned(ctx context.Context, eng *engine.Engine, set *links.Set, rounds int) (blas.Matrix, error) {
 	if rounds == 0 {
 		return luWeighted(a.basis, luRank, func(mu float64) float64 { return math.Exp(-0.1 * mu) }), nil
@@ -201,8 +203,9 @@ func (a *alignment) fitted(ctx context.Context, eng *engine.Engine, set *links.S
 	return m.(*gml.Model).Coordinates(), nil
 }
 
-// recall returns, for every cutoff k, how many of the matching images of other objects are among
-// the k nearest of these, or of all images; the mean over all images.
+// recall returns, for every cutoff k, the share of the matching images of other objects that are
+// among the k nearest images of these objects or, if all is true, of all objects, as the mean over
+// all images.
 func (a *alignment) recall(y blas.Matrix, all bool) []float64 {
 	out := make([]float64, len(luCutoffs()))
 	type candidate struct {
@@ -235,7 +238,7 @@ func (a *alignment) recall(y blas.Matrix, all bool) []float64 {
 	return out
 }
 
-// scatter draws places with the links.
+// scatter draws coordinates with the links.
 func (a *alignment) scatter(y blas.Matrix, set *links.Set, round int) view.Scatter {
 	x0, x1, groups := make([]float64, y.Rows), make([]float64, y.Rows), make([]int, y.Rows)
 	for i := range y.Rows {
@@ -250,7 +253,7 @@ func (a *alignment) scatter(y blas.Matrix, set *links.Set, round int) view.Scatt
 	return s
 }
 
-// luObjects are turned objects, and luCars those of them that are toy cars.
+// luObjects has images of objects on a turntable, and luCars are the toy cars among them.
 const luObjects = "coil20.csv.gz"
 
 func luCars() []string { return []string{"3", "6", "19"} }
@@ -261,14 +264,14 @@ func luFigure6() Table {
 		Name: "lu-fig6", Paper: luPaper, Label: "Figure 6", Caption: "share of the images of the same pose of two other objects that are among the nearest ones",
 		Repetitions: 30, Decimals: 3, Data: []string{luObjects},
 		Setup: []string{
-			fmt.Sprintf("Data: 72 images of each of three objects, 32 x 32 pixels, in the same order of poses; %s. The objects are the three toy cars, or three of the twenty drawn afresh in every repetition.", luPixelsRef),
+			fmt.Sprintf("Data: 72 images of each of three objects, 32 x 32 pixels, in the same order of poses; %s. The objects are the three toy cars, or three of the twenty, drawn again in every repetition.", luPixelsRef),
 			fmt.Sprintf("Links: %d must-links between images of the same pose of two of the objects, drawn at random.", luPairs),
-			fmt.Sprintf("gml: spectral prior on one graph of all three, %d nearest neighbors, %d eigenvectors, gamma = 1, bound at the 5th percentile; diffusion is its first prior. ITML: linear, the same bound. gml, firm: gamma = 10, bound at the 1st percentile, %d rounds; no rule of ours, but what the links can do.", luNear, luRank, luRounds),
-			"Recall at k: of the two images of the same pose of the other objects, how many are among the k nearest images of these objects (of all images, the object's own neighbors among them); the mean over all images.",
+			fmt.Sprintf("gml: spectral prior on one graph of all three, %d nearest neighbors, %d eigenvectors, gamma = 1, bound at the 5th percentile; diffusion is its first prior. ITML: linear, the same bound. gml, firm: gamma = 10, bound at the 1st percentile, %d rounds; it is not one of our rules, but shows what the links can achieve.", luNear, luRank, luRounds),
+			"Recall at k: of the two images of the same pose of the other objects, how many are among the k nearest images of these objects (\"of all\": the k nearest of all images, including those of the same object), as the mean over all images.",
 		},
-		Deviations: []string{"The paper prints a recall of 0.47 for gml, 0.24 for ITML and 0.23 for diffusion, on three of the objects; which, among which images and at which cutoff, we do not know."},
-		Revision:   2,
-		Own:        fmt.Sprintf("gml, round %d", luRounds), Good: Higher,
+		Differences: []string{"The paper prints a recall of 0.47 for gml, 0.24 for ITML and 0.23 for diffusion, on three of the objects. Which objects, which images and which cutoff these are is not known."},
+		Revision:    2,
+		Own:         fmt.Sprintf("gml, round %d", luRounds), Good: Higher,
 		Why:      "The paper's objects, the images that it searches and its cutoff are not known. Tried: the three cars, and three objects drawn 30 times, among the other objects' images and among all, at 1, 3, 5 and 10. A firm bound (gamma = 10, the 1st percentile) brings 0.326 at a cutoff of 5.",
 		Compared: luPoseCompared,
 		Prepare: func(_ context.Context, _ *engine.Engine, t Trial) (any, error) {
@@ -294,8 +297,8 @@ func luFigure6() Table {
 	return t
 }
 
-// luPoseCompared are the three recalls that the paper prints, beside ours at the cutoff that is
-// nearest to the two that learn nothing of poses.
+// luPoseCompared compares the three recalls that the paper prints with ours, at the cutoff where
+// the two systems that do not learn poses are nearest to the paper.
 func luPoseCompared(r *Result) []Comparison {
 	column := slices.Index(r.Table.Columns, "cars, of all at 5")
 	var out []Comparison
@@ -339,13 +342,13 @@ func luPoseTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64,
 	return values, nil
 }
 
-// poses returns the places of all systems, for links drawn at random.
+// poses returns the coordinates of all systems, for links drawn at random.
 func (a *alignment) poses(ctx context.Context, eng *engine.Engine, r *rand.Rand, seed uint64) ([]blas.Matrix, error) {
 	set, err := a.draw(r)
 	if err != nil {
 		return nil, err
 	}
-	linear, err := kernel.Parse("linear") // the same metric as without a kernel, on the linked points alone
+	linear, err := kernel.Parse("linear") // the same metric as without a kernel, from the linked points alone
 	if err != nil {
 		return nil, err
 	}

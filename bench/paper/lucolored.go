@@ -38,21 +38,21 @@ func luFigure4() Figure {
 		Data:    []string{luDigits},
 		Setup: []string{
 			fmt.Sprintf("Data: the last %d rows of USPS, its test split, values from -1 to 1. gml and ITML know the labels of %d of them, drawn at random, and learn from all their pairs; colored MVU knows all labels; Laplacian eigenmaps none.", luTestDigits, luKnown),
-			fmt.Sprintf("Graph: %d nearest neighbors, either way, all edges alike. gml: spectral prior, %d eigenvectors, gamma = 1, bounds at the 5th and the 95th percentile, %d rounds. ITML: linear, the same bounds and gamma. Colored MVU: %d eigenvectors. Each of them in the plane of its largest variance; eigenmaps: the two smoothest eigenvectors that are not constant, of the normalized Laplacian.", luNear, luRank, luRounds, luRank),
-			"1-NN: the share of the digits whose nearest other one in the plane has their label, also of those whose labels are not known to gml and ITML. J: mean distance between classes over that within.",
+			fmt.Sprintf("Graph: %d nearest neighbors in either direction, all edges with the same weight. gml: spectral prior, %d eigenvectors, gamma = 1, bounds at the 5th and the 95th percentile, %d rounds. ITML: linear, the same bounds and gamma. Colored MVU: %d eigenvectors. Each of them is shown in the plane of its largest variance. Eigenmaps: the two smoothest eigenvectors of the normalized Laplacian that are not constant.", luNear, luRank, luRounds, luRank),
+			"1-NN: the share of the digits whose nearest neighbor in the plane has their label, for all digits and for those whose labels are not known to gml and ITML. J: mean distance between classes divided by that within classes.",
 		},
-		Deviations: []string{"The paper shows pictures without numbers; its draw of the 200 digits, and what it weighs in colored MVU, are not known to us."},
-		Draw:       drawLuDigits,
+		Differences: []string{"The paper shows pictures without numbers. Its draw of the 200 digits and its weights in colored MVU are not known."},
+		Draw:        drawLuDigits,
 	}
 }
 
-// luDigitsCase is the digits with what is known of them.
+// luDigitsCase is the digits with their known labels.
 type luDigitsCase struct {
 	x      *points.Dense
 	labels []string
 	known  []int
 	pairs  *links.Set // of the known ones
-	all    *links.Set // what all labels say
+	all    *links.Set // the links that all labels imply
 	seed   uint64
 }
 
@@ -63,7 +63,7 @@ func newLuDigits(path string, seed uint64) (*luDigitsCase, error) {
 	}
 	x, ok := d.Points.(*points.Dense)
 	if !ok || d.Labels == nil || x.N < luTestDigits {
-		return nil, fault.Data(path, "want %d labeled rows of numbers at least", luTestDigits)
+		return nil, fault.Data(path, "too few labeled vectors: want at least %d labeled rows of numbers", luTestDigits)
 	}
 	c := &luDigitsCase{x: points.Slice(x, x.N-luTestDigits, x.N).(*points.Dense), labels: d.Labels[x.N-luTestDigits:], seed: seed}
 	c.known = rand.New(rand.NewPCG(seed, 4)).Perm(luTestDigits)[:luKnown]
@@ -108,13 +108,13 @@ func drawLuDigits(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 		if err != nil {
 			return nil, err
 		}
-		unseen := nearestRight(y, c.labels, others)
+		unlabeled := nearestRight(y, c.labels, others)
 		j, err := score.JRatio(y.Data, y.Rows, y.Cols, c.labels)
 		if err != nil {
 			return nil, err
 		}
-		d.Rows = append(d.Rows, []float64{float64(k), right, unseen, j})
-		d.Notes = append(d.Notes, fmt.Sprintf("%s (%d): 1-NN %.1f %%, of digits whose labels were not known %.1f %%, J %.2f.", s.name, k, 100*right, 100*unseen, j))
+		d.Rows = append(d.Rows, []float64{float64(k), right, unlabeled, j})
+		d.Notes = append(d.Notes, fmt.Sprintf("%s (%d): 1-NN %.1f %%, of digits whose labels were not known %.1f %%, J %.2f.", s.name, k, 100*right, 100*unlabeled, j))
 		d.Panels = append(d.Panels, c.scatter(y, fmt.Sprintf("%s: 1-NN %.1f %%, J %.2f", s.name, 100*right, j), k > 0))
 	}
 	return d, nil
@@ -156,7 +156,7 @@ func (c *luDigitsCase) gml(ctx context.Context, eng *engine.Engine) (blas.Matrix
 }
 
 func (c *luDigitsCase) itml(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
-	linear, err := kernel.Parse("linear") // the same metric as without a kernel, on the known points alone
+	linear, err := kernel.Parse("linear") // the same metric as without a kernel, from the known points alone
 	if err != nil {
 		return blas.Matrix{}, err
 	}

@@ -22,7 +22,7 @@ import (
 
 const (
 	luRank   = 20  // eigenvectors of gml
-	luMany   = 200 // eigenvectors of the others
+	luMany   = 200 // eigenvectors of the other systems
 	luRounds = 5
 	luCost   = 10 // C of the support vector machines
 )
@@ -45,25 +45,25 @@ func luSemiSets() []luSemiSet {
 	}
 }
 
-// luRivals are the systems beside gml, in the order of the rows.
+// luRivals are the systems other than gml, in the order of the rows.
 func luRivals() []string {
 	return []string{"diffusion", "maximal alignment", "order-constrained", "RBF", "linear", "quadratic"}
 }
 
-// luFigure3 is classification of points of which few are labeled, all known before.
+// luFigure3 is transductive classification with few labeled points.
 func luFigure3() Table {
 	sets := luSemiSets()
 	t := Table{
 		Name: "lu-fig3", Paper: luPaper, Label: "Figure 3", Caption: "error on the unlabeled points, in percent, round by round",
 		Repetitions: 30, Steps: 2 * len(sets), Decimals: 1,
 		Setup: []string{
-			"Data: handwritten digits, 4000 rows drawn once; two pairs of newsgroups, counts of words weighed by inverse document frequencies, rows of unit length. Labeled points are drawn afresh in every repetition, at least one of every class; the error is that on all others.",
-			"Graph: 10 nearest neighbors, either way, all edges alike; those of texts by the cosine.",
-			fmt.Sprintf("gml: spectral prior, the %d smoothest eigenvectors, first weights exp(-0.1 mu), all pairs of labeled points, gamma = 1, bounds at the 5th and the 95th percentile; a vote of the %d nearest labeled points. Round 0 is the first prior itself.", luRank, luVotes),
+			"Data: handwritten digits, 4000 rows drawn once; two pairs of newsgroups, counts of words weighted by inverse document frequency, rows of unit length. Labeled points are drawn again in every repetition, at least one of every class; the error is that on all other points.",
+			"Graph: 10 nearest neighbors in either direction, for texts by the cosine, all edges with the same weight.",
+			fmt.Sprintf("gml: spectral prior, the %d smoothest eigenvectors, first weights exp(-0.1 mu), all pairs of labeled points, gamma = 1, bounds at the 5th and the 95th percentile; a vote of the %d nearest labeled points. Round 0 is the first prior.", luRank, luVotes),
 			fmt.Sprintf("Others: support vector machines, one class against the others, C = %d in units of the mean k(x, x). Diffusion, maximal alignment and order-constrained on %d eigenvectors; the diffusion time is the one of 0.01, 0.1, 1, 10 whose kernel is best aligned with the labels. RBF: width the mean distance; quadratic: (x'y + 1)^2, x'y in units of the mean x'x.", luCost, luMany),
 		},
-		Deviations: []string{
-			"The paper's curves are not at hand in numbers, nor its rows of USPS, its documents, the costs of its machines and how it chose times and widths.",
+		Differences: []string{
+			"The numbers of the paper's curves, its rows of USPS, its documents, the costs of its support vector machines, and its rules for times and widths are not available.",
 		},
 		Revision: 1,
 		Prepare:  prepareLuSemi,
@@ -124,7 +124,7 @@ func prepareLuSemi(ctx context.Context, eng *engine.Engine, t Trial) (any, error
 	return out, nil
 }
 
-// eigenvectors returns those of the Laplacian of the graph.
+// eigenvectors returns the eigenvectors of the Laplacian of the graph.
 func (s *luSemi) eigenvectors(ctx context.Context, eng *engine.Engine, seed uint64) (*eigen.Result, error) {
 	k := kernel.Linear()
 	if s.text {
@@ -183,15 +183,15 @@ func luSemiTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64,
 	return values, nil
 }
 
-// luSplit is a set of which some points are labeled.
+// luSplit is a data set with some labeled points.
 type luSplit struct {
 	*luSemi
 	known, others []int
-	set           *links.Set // all pairs of known points
+	set           *links.Set // all pairs of labeled points
 	seed          uint64
 }
 
-// newLuSplit draws the labeled points, of all classes.
+// newLuSplit draws the labeled points, from all classes.
 func newLuSplit(s *luSemi, count int, t Trial, stream int) (*luSplit, error) {
 	r, c := t.Rand(stream), &luSplit{luSemi: s, seed: t.Seed(100 + stream)}
 	for {
@@ -214,7 +214,7 @@ func newLuSplit(s *luSemi, count int, t Trial, stream int) (*luSplit, error) {
 	return c, err
 }
 
-// errors returns those of gml after every round, and of the rivals, in percent.
+// errors returns the errors of gml after every round, and of the rivals, in percent.
 func (c *luSplit) errors(ctx context.Context, eng *engine.Engine) ([]float64, error) {
 	var out []float64
 	add := func(found []string, err error) error {
@@ -277,7 +277,7 @@ func (c *luSplit) errors(ctx context.Context, eng *engine.Engine) ([]float64, er
 	return out, nil
 }
 
-// luWeighted returns the points' places for the first eigenvectors, weighted.
+// luWeighted returns the coordinates of the points in the first eigenvectors, weighted.
 func luWeighted(b *eigen.Result, rank int, weight func(mu float64) float64) blas.Matrix {
 	y := blas.NewMatrix(b.Vectors.Cols, rank)
 	for c := range rank {
@@ -289,28 +289,28 @@ func luWeighted(b *eigen.Result, rank int, weight func(mu float64) float64) blas
 	return y
 }
 
-// gml returns the places after some rounds.
+// gml returns the coordinates after some rounds.
 func (c *luSplit) gml(ctx context.Context, eng *engine.Engine, rounds int) (blas.Matrix, error) {
 	p := luSpectral(rounds)
 	p.Rank = luRank
 	return fittedEmbedding(ctx, eng, gml.Learner{Params: p, Basis: c.basis, Seed: c.seed}, c.huLoaded, c.set)
 }
 
-// luSpectral are the parameters of gml on a graph, for so many rounds.
+// luSpectral returns the parameters of gml on a graph, for the given number of rounds.
 func luSpectral(rounds int) gml.Params {
 	p := luGML()
 	p.Prior, p.Outer = gml.Spectral, rounds
 	return p
 }
 
-// learned returns the places of a kernel whose weights are learned from the labeled pairs.
+// learned returns the coordinates of a kernel whose weights are learned from the labeled pairs.
 func (c *luSplit) learned(ctx context.Context, eng *engine.Engine, kind spectral.Kind) (blas.Matrix, error) {
 	p := spectral.DefaultParams()
 	p.Kind = kind
 	return fittedEmbedding(ctx, eng, spectral.Learner{Params: p, Basis: c.basis, Seed: c.seed}, c.huLoaded, c.set)
 }
 
-// fittedEmbedding fits a learner to a set and returns the places of its points.
+// fittedEmbedding fits a learner to a set and returns the coordinates of its points.
 func fittedEmbedding(ctx context.Context, eng *engine.Engine, l algorithms.Learner, d *huLoaded, set *links.Set) (blas.Matrix, error) {
 	m, err := l.Fit(ctx, eng, d.x, set)
 	if err != nil {
@@ -319,7 +319,8 @@ func fittedEmbedding(ctx context.Context, eng *engine.Engine, l algorithms.Learn
 	return m.(interface{ Places() blas.Matrix }).Places(), nil
 }
 
-// diffusion returns the places of the diffusion kernel that is best aligned with the known labels.
+// diffusion returns the coordinates of the diffusion kernel that is best aligned with the known
+// labels.
 func (c *luSplit) diffusion(eng *engine.Engine) blas.Matrix {
 	var best blas.Matrix
 	most := math.Inf(-1)
@@ -335,8 +336,8 @@ func (c *luSplit) diffusion(eng *engine.Engine) blas.Matrix {
 	return best
 }
 
-// alignment returns the cosine of a kernel matrix of the known points and the matrix of 1 for equal
-// labels, -1 for others.
+// alignment returns the cosine between the kernel matrix of the labeled points and the matrix with
+// 1 for equal and -1 for different labels.
 func (c *luSplit) alignment(k blas.Matrix) float64 {
 	inner, square := 0.0, 0.0
 	for a, i := range c.known {
@@ -353,7 +354,8 @@ func (c *luSplit) alignment(k blas.Matrix) float64 {
 	return inner / math.Sqrt(square)
 }
 
-// drawLuSemi draws the errors of gml round by round, and those of the others as level lines.
+// drawLuSemi draws the errors of gml round by round, and those of the other systems as horizontal
+// lines.
 func drawLuSemi(r *Result) []view.Panel {
 	var panels []view.Panel
 	for j, column := range r.Table.Columns {

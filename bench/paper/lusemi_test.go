@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// The machines decide as slow ones do whose dual variables are found one by one, again and again
+// TestSupportVectors: the decisions agree with those of a slow solver by dual coordinate descent
 // (Hsieh et al. 2008).
 func TestSupportVectors(t *testing.T) {
 	const m, others, cost = 24, 40, 3.0
@@ -71,13 +71,13 @@ func TestSupportVectors(t *testing.T) {
 	}
 	for i := range others {
 		if got[i] != want[i] && !close[i] {
-			t.Errorf("point %d is in class %s, want %s", i, got[i], want[i])
+			t.Errorf("point %d is in class %s: want %s", i, got[i], want[i])
 		}
 	}
 }
 
-// A split labels points of all classes, its errors are percentages of the others, and the same
-// again.
+// TestLuSplit: a split labels points of all classes; its errors are percentages, the same in a
+// second run.
 func TestLuSplit(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	ctx, eng := context.Background(), scopEngine(t)
@@ -114,7 +114,8 @@ func TestLuSplit(t *testing.T) {
 	}
 }
 
-// Images in one place with those that match are found; those that are beaten by k others are not.
+// TestRecall: matching images with the same coordinates are found; images with k nearer others are
+// not.
 func TestRecall(t *testing.T) {
 	const images = 12
 	y := blas.NewMatrix(2*images, 1)
@@ -124,7 +125,7 @@ func TestRecall(t *testing.T) {
 	}
 	a := &alignment{objects: 2, images: images}
 	if got := a.recall(y, false); !slices.Equal(got, []float64{1, 1, 1, 1}) {
-		t.Errorf("recall %v of pairs in one place", got)
+		t.Errorf("recall %v of pairs with the same coordinates", got)
 	}
 	for i := range images {
 		y.Set(images+i, 0, float64((i+2)%images)+0.1) // two places on: four others are as near or nearer, but for ends
@@ -136,12 +137,12 @@ func TestRecall(t *testing.T) {
 		y.Set(i, 0, 7)
 	}
 	if got := a.recall(y, true); !slices.Equal(got, []float64{0, 0, 0, 0}) {
-		t.Errorf("recall %v where all are in one place: a tie counts as a miss", got)
+		t.Errorf("recall %v where all coordinates are the same: a tie counts as a miss", got)
 	}
 }
 
-// A repetition of the poses is a share for every system and cutoff, larger cutoffs find more, and
-// the same again.
+// TestLuPoses: a repetition gives a share for every system and cutoff, not lower for larger
+// cutoffs, and the same in a second run.
 func TestLuPoses(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	table, eng := luFigure6(), scopEngine(t)
@@ -174,6 +175,6 @@ func TestLuPoses(t *testing.T) {
 	}
 	d := shared.(*dataset.Data)
 	if _, err := ofObjects(context.Background(), eng, d, []string{"3", "none"}, 1); err == nil {
-		t.Error("an object without images was taken")
+		t.Error("an object without images: want an error")
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// TestRunPanics: a panic of a trial or of the listener, whichever goroutine it is on, reaches the
-// caller of Run, and the engine runs the table afterwards as if nothing had been.
+// TestRunPanics: a panic of a trial or of the progress function, on any goroutine, reaches the
+// caller of Run, and the engine can run the table afterwards.
 func TestRunPanics(t *testing.T) {
 	cause, want := errors.New("a panic"), mustRun(t, toy(), Options{Workers: 2})
 	panicking := toy()

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// Markdown returns the result as a page: the table with ours and the paper's figures, the
-// set-up, and what computed it.
+// Markdown returns the result as a page: the table with our values and those of the paper, the
+// set-up, and the build.
 func (r *Result) Markdown() string {
 	var b strings.Builder
 	t := r.Table
@@ -22,14 +22,14 @@ func (r *Result) Markdown() string {
 	r.summary(&b)
 	notes(&b, "Comparisons", r.Notes)
 	notes(&b, "Set-up", t.Setup)
-	notes(&b, "Where this differs from the paper", t.Deviations)
+	notes(&b, "Differences from the paper", t.Differences)
 	r.provenance(&b)
 	return b.String()
 }
 
-// figures writes one line for every column and row of the paper's table; the column is
-// left out, as its name heads ours, when there is one only. Without a printed figure to
-// compare with there is one line for every column, with the systems side by side.
+// figures writes one line for every column and row of the paper's table. If there is only one
+// column, its name is in the head of the table instead. Without printed values, there is one line
+// for every column, with the systems side by side.
 func (r *Result) figures(b *strings.Builder) {
 	t := r.Table
 	if !t.printed() {
@@ -61,7 +61,7 @@ func (r *Result) figures(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
-// sideBySide writes our figures, one system a column.
+// sideBySide writes our values, with one column for each system.
 func (r *Result) sideBySide(b *strings.Builder) {
 	b.WriteString("| column |")
 	for _, row := range r.Table.Rows {
@@ -78,7 +78,7 @@ func (r *Result) sideBySide(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
-// cell is one of our figures: mean and deviation, or median and quartiles.
+// cell returns one of our values: mean and standard deviation, or median and quartiles.
 func (r *Result) cell(i, j int) string {
 	if !r.Table.Quartiles {
 		return r.value(r.Ours[i][j])
@@ -88,8 +88,8 @@ func (r *Result) cell(i, j int) string {
 	return fmt.Sprintf("%.*f [%.*f, %.*f]", d, q[1], d, q[0], d, q[2])
 }
 
-// Quartiles returns lower quartile, median and upper quartile of a row and column over the trials,
-// interpolated linearly between the nearest ones.
+// Quartiles returns the lower quartile, the median and the upper quartile of a row and column over
+// the trials, interpolated linearly between the nearest values.
 func (r *Result) Quartiles(i, j int) [3]float64 {
 	values := r.column(i, j)
 	slices.Sort(values)
@@ -128,7 +128,7 @@ func (r *Result) Panels() []view.Panel {
 	return panels
 }
 
-// printed reports whether any figure of the paper is known.
+// printed reports whether any value that the paper prints is known.
 func (t Table) printed() bool {
 	for _, row := range t.Rows {
 		for _, v := range row.Printed {
@@ -140,7 +140,7 @@ func (t Table) printed() bool {
 	return false
 }
 
-// value writes mean ± s.d. with the table's decimals, and a dash for what there is not.
+// value returns mean ± s.d. with the decimals of the table, and a dash for a missing value.
 func (r *Result) value(v Value) string {
 	if math.IsNaN(v.Mean) {
 		return "-"
@@ -159,7 +159,7 @@ func (r *Result) signed(v float64) string {
 	return fmt.Sprintf("%+.*f", r.Table.Decimals, v)
 }
 
-// signedValue is value with the sign of the mean.
+// signedValue returns value with the sign of the mean.
 func (r *Result) signedValue(v Value) string {
 	if v.Mean > 0 {
 		return "+" + r.value(v)
@@ -167,7 +167,7 @@ func (r *Result) signedValue(v Value) string {
 	return r.value(v)
 }
 
-// summary says how far we are from the paper at most.
+// summary writes the largest difference from the paper.
 func (r *Result) summary(b *strings.Builder) {
 	largest, compared := 0.0, 0
 	for i, row := range r.Table.Rows {
@@ -184,7 +184,7 @@ func (r *Result) summary(b *strings.Builder) {
 	}
 	fmt.Fprintf(b, "Ours: %s over the %d repetitions.", what, r.Repetitions)
 	if compared > 0 {
-		fmt.Fprintf(b, " Largest difference from a printed figure: %.*f.", r.Table.Decimals+1, largest)
+		fmt.Fprintf(b, " Largest difference from a printed value: %.*f.", r.Table.Decimals+1, largest)
 	}
 	b.WriteString("\n\n")
 }
@@ -200,7 +200,7 @@ func notes(b *strings.Builder, title string, lines []string) {
 	b.WriteByte('\n')
 }
 
-// provenance writes how to get the figures again and what computed them.
+// provenance writes the command that repeats the run, and its build.
 func (r *Result) provenance(b *strings.Builder) {
 	b.WriteString("## Made with\n\n")
 	fmt.Fprintf(b, "    mustlink-bench paper %s --repetitions %d --seed %d", r.Table.Name, r.Repetitions, r.Seed)
@@ -216,7 +216,7 @@ func (r *Result) provenance(b *strings.Builder) {
 	b.WriteByte('\n')
 }
 
-// seconds writes a duration with three digits or so: "1.24s", "3m8s".
+// seconds returns a duration with about three digits: "1.24s", "3m8s".
 func seconds(s float64) string {
 	d := time.Duration(s * float64(time.Second))
 	switch {
@@ -229,13 +229,12 @@ func seconds(s float64) string {
 	}
 }
 
-// special are the characters that mean something inside a paragraph or a table cell; a
-// backslash before ASCII punctuation is that character in CommonMark.
+// special are the characters with a meaning inside a paragraph or a table cell. In CommonMark, a
+// backslash before ASCII punctuation gives that character.
 const special = "\\`*_[]<>|~&"
 
-// escape makes plain text safe inside a Markdown table cell, heading or list item.
-// Text that would start a block does so only at the start of a line, so the first
-// character is escaped as well when it could.
+// escape makes plain text safe inside a Markdown table cell, heading or list item. A block starts
+// only at the start of a line, so escape also escapes a first character that could start one.
 func escape(s string) string {
 	var b strings.Builder
 	for i, c := range strings.Join(strings.Fields(s), " ") {

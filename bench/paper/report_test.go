@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// nasty holds every character that means something in Markdown.
+// nasty has every character with a meaning in Markdown.
 const nasty = "a|b \\| *c* _d_ `e` [f](g) <h> ~~i~~ &amp;\nj"
 
 func nastyTable() Table {
@@ -19,12 +19,12 @@ func nastyTable() Table {
 	table.Caption, table.Paper, table.Label = nasty, nasty, nasty
 	table.Rows[0].Name, table.Rows[1].Name = nasty, "# "+nasty
 	table.Columns = []string{nasty, "|"}
-	table.Setup, table.Deviations = []string{"- " + nasty}, []string{nasty}
+	table.Setup, table.Differences = []string{"- " + nasty}, []string{nasty}
 	return table
 }
 
-// cells splits a line of a Markdown table at the bars that are not escaped, as GitHub's
-// parser does, and removes the escapes.
+// cells splits a line of a Markdown table at the bars that are not escaped, as GitHub does, and
+// removes the escapes.
 func cells(line string) []string {
 	var out []string
 	var cell strings.Builder
@@ -58,7 +58,7 @@ func TestMarkdownEscapes(t *testing.T) {
 			continue
 		}
 		if rows++; rows == 3 && (c[1] != plain || c[2] != plain) {
-			t.Errorf("first line of figures is for %q, %q: want %q twice", c[1], c[2], plain)
+			t.Errorf("first line of values is for %q, %q: want %q twice", c[1], c[2], plain)
 		}
 	}
 	if rows != 2+4 {
@@ -66,8 +66,8 @@ func TestMarkdownEscapes(t *testing.T) {
 	}
 }
 
-// TestEscapeProperty: no text escapes from its cell or its line, and unescaping gives it
-// back but for runs of white space.
+// TestEscapeProperty: every text stays in its cell and line, and unescaping gives it back, except
+// for runs of white space.
 func TestEscapeProperty(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		s := rapid.StringOf(rapid.RuneFrom([]rune("ab \t\n\r|\\`*_[]<>~&#+-=1.é"))).Draw(t, "s")
@@ -91,7 +91,7 @@ func TestMarkdownFigures(t *testing.T) {
 		"| x | 0.50 ± 0.13 | 0.50 | +0.00 | 4 |",
 		"| y | 1.00 | - | - | 4 |",
 		"| z | 2.75 ± 0.00 | 3.00 ± 0.25 | -0.25 | 4 |",
-		"Largest difference from a printed figure: 0.250.",
+		"Largest difference from a printed value: 0.250.",
 		"mustlink-bench paper toy --repetitions 4 --seed 9",
 		"Wall time: 1m2s (all trials one after the other: 250ms)",
 	} {
@@ -132,7 +132,7 @@ func TestJSON(t *testing.T) {
 		t.Errorf("printed values are %v: want a mean of 0.5 and an empty object", p)
 	}
 	if o := got.Ours[1][0]; o["mean"] != r.Trials[0][1][0] || len(o) != 1 {
-		t.Errorf("our value is %v: want the trial's own and no deviation", o)
+		t.Errorf("our value is %v: want that of the trial, without a standard deviation", o)
 	}
 	if got.Build.Backend == "" || got.Build.CPU == "" || got.Build.Go == "" {
 		t.Errorf("build is %+v: want backend, CPU and Go version", got.Build)
@@ -151,7 +151,8 @@ func TestBuildLine(t *testing.T) {
 	}
 }
 
-// A table with quartiles prints them, and draws a box for every row in a panel for every column.
+// TestQuartiles: a table with quartiles prints them, and draws a panel for every column with a box
+// for every row.
 func TestQuartiles(t *testing.T) {
 	table := toy()
 	table.Quartiles = true

@@ -7,16 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// Entry is a table or figure of a paper with what has become of it.
+// Entry is a table or figure of a paper with its comparisons.
 type Entry struct {
 	Name        string       `json:"name"`
 	Paper       string       `json:"paper"`
 	Label       string       `json:"label"`
 	Caption     string       `json:"caption"`
-	Missing     []string     `json:"missing,omitempty"` // files that are not there; then there is nothing else
+	Missing     []string     `json:"missing,omitempty"` // missing files; then the entry has no comparisons
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 	Orders      []Order      `json:"orders,omitempty"`
-	Why         string       `json:"why,omitempty"` // of orders that are not reproduced
+	Why         string       `json:"why,omitempty"` // why orders are not reproduced
 	Notes       []string     `json:"notes,omitempty"`
 	Repetitions int          `json:"repetitions,omitempty"`
 	Seconds     float64      `json:"seconds"`
@@ -43,20 +43,20 @@ func (d *Drawing) Entry() Entry {
 	return e
 }
 
-// Tally counts printed figures by what became of them.
+// Tally counts printed values by their verdicts.
 type Tally struct {
 	Reproduced int `json:"reproduced"`
 	Better     int `json:"better"`
 	Worse      int `json:"worse"`
 }
 
-// Share is that of the figures that are reproduced or better, 0 without any.
+// Share returns the share of values that are reproduced or better, 0 if there are none.
 func (t Tally) Share() float64 {
 	good := float64(t.Reproduced + t.Better)
 	return good / max(1, good+float64(t.Worse))
 }
 
-// Count counts the printed figures of entries.
+// Count counts the printed values of entries.
 func Count(entries []Entry) Tally {
 	var t Tally
 	for _, e := range entries {
@@ -74,8 +74,8 @@ func Count(entries []Entry) Tally {
 	return t
 }
 
-// Reproduction returns a page about all entries; results is the folder of their pages, relative to
-// it, and command what makes it again.
+// Reproduction returns a page about all entries. The argument results is the folder of their pages,
+// relative to it, and command the command that writes it.
 func Reproduction(entries []Entry, results, command string) string {
 	var b strings.Builder
 	b.WriteString("# Reproduction of the papers' tables and figures\n\n")
@@ -110,7 +110,7 @@ func Reproduction(entries []Entry, results, command string) string {
 	return b.String()
 }
 
-// orders writes how the papers' methods compare.
+// orders writes how the methods of the papers compare with others.
 func orders(b *strings.Builder, entries []Entry, results string) {
 	b.WriteString("## Orders\n\n")
 	fold(b, "", "The table compares the paper's own method with each system of its table, over the table's columns. "+
@@ -151,8 +151,7 @@ func reasons(b *strings.Builder, entries []Entry, why func(Entry) (string, bool)
 	}
 }
 
-// others writes what is neither: figures with what they come to, and tables whose data are not
-// there.
+// others writes the remaining entries: figures with their notes, and tables with missing data.
 func others(b *strings.Builder, entries []Entry, results string) {
 	b.WriteString("## Other figures, and missing data\n\n")
 	for _, e := range entries {
@@ -170,7 +169,7 @@ func others(b *strings.Builder, entries []Entry, results string) {
 	b.WriteByte('\n')
 }
 
-// made writes how the page was made.
+// made writes the command and the builds of the page.
 func made(b *strings.Builder, entries []Entry, command string) {
 	fmt.Fprintf(b, "## Made with\n\n<!-- run: skip, hours of benchmarks -->\n```sh\n%s\n```\n\n", command)
 	var total float64
@@ -185,8 +184,7 @@ func made(b *strings.Builder, entries []Entry, command string) {
 	fmt.Fprintf(b, "- All trials and figures one after the other: %s\n", seconds(total))
 }
 
-// fold writes a paragraph, or a list item when the mark is "- ", in lines of at most 100
-// characters.
+// fold writes a paragraph, or a list item if the mark is "- ", in lines of at most 100 characters.
 func fold(b *strings.Builder, mark, text string) {
 	b.WriteString(mark)
 	column := len(mark)
@@ -207,12 +205,12 @@ func fold(b *strings.Builder, mark, text string) {
 	b.WriteByte('\n')
 }
 
-// link is the name of the entry, leading to its page.
+// link returns the name of the entry as a link to its page.
 func (e Entry) link(results string) string {
 	return fmt.Sprintf("[%s](%s/%s.md)", escape(e.Name), results, e.Name)
 }
 
-// plain writes a value with four digits.
+// plain returns a value with four digits.
 func plain(v Value) string {
 	if math.IsNaN(v.SD) {
 		return fmt.Sprintf("%.4g", v.Mean)

@@ -18,51 +18,51 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Options says how to run a table. The zero value runs the table as it stands, with seed
-// 0, on the engine's workers, without a state file.
+// Options are the settings of a run. The zero value runs the table with its number of repetitions
+// and seed 0, on the workers of the engine, without a state file.
 type Options struct {
 	Seed        uint64
-	Workers     int    // trials at a time; 0: as many as the engine has workers
+	Workers     int    // number of trials at a time; 0: the number of workers of the engine
 	State       string // path of the state file, "" for none
-	Repetitions int    // 0: the table's own number
+	Repetitions int    // 0: the number of the table
 	Data        string // folder of the data sets, needed by tables with Data
-	// Progress hears of every finished trial, and of its parts where the table has Steps:
-	// Done and Total count steps, those of trials from the state file included.
+	// Progress is called for every finished trial or, if the table has Steps, for every step. Done and
+	// Total count steps, including those of trials from the state file.
 	Progress algorithms.ProgressFunc
 }
 
-// Result is a table with our figures.
+// Result is a table with our results.
 type Result struct {
 	Table       Table     `json:"table"`
 	Seed        uint64    `json:"seed"`
 	Repetitions int       `json:"repetitions"`
 	Resumed     int       `json:"resumed"` // trials taken from the state file
 	Ours        [][]Value `json:"ours"`    // [row][column]; SD is NaN for one repetition
-	// Intervals are those of 95 % for the means of Ours, by the bootstrap over the repetitions; nil
-	// for figures that are left out in all of them.
+	// Intervals are 95 % intervals for the means of Ours, by the bootstrap over the repetitions; nil
+	// for values that are missing in all of them.
 	Intervals [][]*statistics.Interval `json:"intervals"`
 	Build     Build                    `json:"build"`
-	// Seconds is the wall time of this run; TrialSeconds adds up all trials, resumed ones
-	// included, as if they had run one after the other.
+	// Seconds is the wall time of this run. TrialSeconds is the sum of the times of all trials,
+	// including resumed ones.
 	Seconds      float64 `json:"seconds"`
 	TrialSeconds float64 `json:"trial_seconds"`
-	// Notes are what the table's Notes function says about the figures.
+	// Notes are the sentences of the Notes function of the table.
 	Notes []string `json:"notes,omitempty"`
 	// Trials holds the values of every trial: Trials[trial][row][column].
 	Trials []Values `json:"trials"`
 }
 
-// Run repeats the table's trial and averages. Ours and Trials of the result depend on the
-// table, the seed, the number of repetitions and the build, and on nothing else: not on
-// workers, not on the order in which trials finish, not on whether some came from the
-// state file.
+// Run repeats the trial of a table and averages its values. Ours and Trials of the result depend
+// only on the table, the seed, the number of repetitions and the build. They do not depend on the
+// number of workers, on the order in which trials finish, or on whether some come from the state
+// file.
 //
-// A trial that fails stops the run when those already started have ended; the error names
-// the lowest trial that failed. Canceling ctx does the same and gives an error that wraps
-// ctx.Err(). In both cases the finished trials are in the state file.
+// If a trial fails, the run stops as soon as the trials that have started end; the error names the
+// lowest trial that failed. Canceling ctx does the same and gives an error that wraps ctx.Err(). In
+// both cases the finished trials are in the state file.
 //
-// With more than one trial at a time each gets an equal part of the engine's workers and
-// memory limit.
+// If several trials run at a time, each gets an equal part of the workers and of the memory limit
+// of the engine.
 func Run(ctx context.Context, eng *engine.Engine, table Table, o Options) (*Result, error) {
 	start := time.Now()
 	if err := table.validate(); err != nil {
@@ -96,16 +96,16 @@ func Run(ctx context.Context, eng *engine.Engine, table Table, o Options) (*Resu
 	return result, nil
 }
 
-// fill replaces the zero values by what they stand for.
+// fill replaces zero values by defaults.
 func (o *Options) fill(eng *engine.Engine, table Table) error {
 	if o.Repetitions < 0 {
-		return &fault.ParamError{Param: "repetitions", Value: o.Repetitions, Want: "a number >= 1 (0: the table's own)"}
+		return &fault.ParamError{Param: "repetitions", Value: o.Repetitions, Want: "a number >= 1 (0: that of the table)"}
 	}
 	if o.Repetitions == 0 {
 		o.Repetitions = table.Repetitions
 	}
 	if o.Workers < 0 {
-		return &fault.ParamError{Param: "workers", Value: o.Workers, Want: "a number >= 1 (0: the engine's workers)"}
+		return &fault.ParamError{Param: "workers", Value: o.Workers, Want: "a number >= 1 (0: the workers of the engine)"}
 	}
 	if o.Workers == 0 {
 		o.Workers = eng.Workers()
@@ -114,20 +114,20 @@ func (o *Options) fill(eng *engine.Engine, table Table) error {
 	return nil
 }
 
-// run is one call of Run under way.
+// run is a running call of Run.
 type run struct {
 	table    Table
 	options  Options
 	start    time.Time
-	state    *stateFile     // nil without one
+	state    *stateFile     // nil without a state file
 	finished map[int]record // by trial number, each below options.Repetitions
 	shared   any            // from table.Prepare
 
-	mu    sync.Mutex // of what follows, and of state and finished while trials run
-	steps int        // done, of all trials
+	mu    sync.Mutex // protects steps and, while trials run, state and finished
+	steps int        // number of finished steps of all trials
 }
 
-// open reads the state file, if there is one, and takes its finished trials over.
+// open reads the state file, if there is one, and takes over its finished trials.
 func (r *run) open(eng *engine.Engine) error {
 	if r.options.State == "" {
 		return nil
@@ -152,10 +152,10 @@ func (r *run) open(eng *engine.Engine) error {
 	return nil
 }
 
-// outcome is what became of one trial.
+// outcome is the result of one trial.
 type outcome struct {
 	record
-	steps int // that the trial did not report
+	steps int // number of steps that the trial did not report
 	err   error
 }
 
@@ -182,8 +182,8 @@ func (r *run) trials(ctx context.Context, eng *engine.Engine) error {
 	if err != nil {
 		return err
 	}
-	// Trials start in ascending order and the error is that of the lowest that failed, the same in
-	// every run.
+	// Trials start in ascending order, and the error is that of the lowest trial that failed, so
+	// that it is the same in every run.
 	err = pool.For(ctx, len(pending), 1, func(i, _ int) error { return r.keep(r.trial(ctx, part, pending[i])) })
 	if len(r.finished) < r.options.Repetitions && ctx.Err() != nil && (err == nil || errors.Is(err, ctx.Err())) {
 		return fmt.Errorf("table %s: stopped after %d of %d trials: %w", r.table.Name, len(r.finished), r.options.Repetitions, ctx.Err())
@@ -191,7 +191,7 @@ func (r *run) trials(ctx context.Context, eng *engine.Engine) error {
 	return err
 }
 
-// keep notes a finished trial, one at a time.
+// keep records a finished trial, one at a time.
 func (r *run) keep(o outcome) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -219,14 +219,14 @@ func (r *run) prepare(ctx context.Context, eng *engine.Engine) error {
 	return nil
 }
 
-// advance counts steps and reports, one call at a time.
+// advance counts steps and reports progress, one call at a time.
 func (r *run) advance(steps int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.count(steps)
 }
 
-// count is advance for who has the lock.
+// count is advance for a caller that has the lock.
 func (r *run) count(steps int) {
 	r.steps += steps
 	r.options.Progress.Report(algorithms.Progress{
@@ -242,7 +242,7 @@ func (r *run) count(steps int) {
 // trial runs one trial and checks what it returns.
 func (r *run) trial(ctx context.Context, eng *engine.Engine, number int) outcome {
 	start := time.Now()
-	last := int64(max(1, r.table.Steps) - 1) // the end of the trial is the step after it
+	last := int64(max(1, r.table.Steps) - 1) // the end of the trial is the last step
 	var taken atomic.Int64
 	values, err := r.table.Trial(ctx, eng, Trial{
 		Number: number, Data: r.options.Data, Shared: r.shared, seed: r.options.Seed,
@@ -286,10 +286,10 @@ func (r *run) result() *Result {
 	return res
 }
 
-// confidence is that of the intervals.
+// confidence is the level of the intervals.
 const confidence = 0.95
 
-// given returns the values that are not left out.
+// given returns the values that are not NaN.
 func given(n int, value func(i int) float64) []float64 {
 	var out []float64
 	for i := range n {
@@ -300,35 +300,35 @@ func given(n int, value func(i int) float64) []float64 {
 	return out
 }
 
-// summarize returns the mean of values and their standard deviation with divisor n-1; of no values
-// there is neither.
+// summarize returns the mean of values and their standard deviation with divisor n-1. Both are NaN
+// if there are no values.
 func summarize(values []float64) Value {
 	mean, sd := stat.MeanStdDev(values, nil)
 	return Value{Mean: mean, SD: sd}
 }
 
 // Decode reads the JSON of a result of one of the tables, so that it can be drawn again. JSON of
-// something else, or of a table of another shape than the one of that name, is a *fault.DataError.
+// something else, or with another shape than the table of that name, is a *fault.DataError.
 func Decode(text []byte) (*Result, error) {
 	var r Result
 	if err := json.Unmarshal(text, &r); err != nil || r.Table.Name == "" {
-		return nil, fault.Data("", "it is no result of a table: want the JSON that mustlink-bench paper TABLE writes")
+		return nil, fault.Data("", "not a result of a table: want the JSON that mustlink-bench paper TABLE writes")
 	}
 	t, err := Lookup(r.Table.Name)
 	if err != nil {
 		return nil, err
 	}
 	if err := r.fits(t); err != nil {
-		return nil, fault.Data("", "the result of table %s: %w", t.Name, err)
+		return nil, fault.Data("", "result of table %s: %w", t.Name, err)
 	}
 	r.Table = t
 	return &r, nil
 }
 
-// fits reports figures that do not fit the table.
+// fits returns an error if the result does not have the shape of the table.
 func (r *Result) fits(t Table) error {
 	if len(r.Trials) == 0 || len(r.Ours) != len(t.Rows) {
-		return fmt.Errorf("%d trials of %d rows: want at least one of %d", len(r.Trials), len(r.Ours), len(t.Rows))
+		return fmt.Errorf("%d trials of %d rows: want at least one trial of %d rows", len(r.Trials), len(r.Ours), len(t.Rows))
 	}
 	for _, row := range r.Ours {
 		if len(row) != len(t.Columns) {

@@ -26,8 +26,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// toy is a table whose trials cost nothing: two columns of random numbers, the second row
-// from a stream of its own, scaled so that sums depend on their order in the last bits.
+// toy is a table with very short trials: two columns of random numbers, the second row from another
+// stream, scaled so that the last bits of sums depend on their order.
 func toy() Table {
 	return Table{
 		Name:        "toy",
@@ -78,7 +78,7 @@ func mustRun(t testing.TB, table Table, o Options) *Result {
 	return r
 }
 
-// sameFigures demands the same bits in every figure.
+// sameFigures requires bit-identical results.
 func sameFigures(t testing.TB, got, want *Result) {
 	t.Helper()
 	if d := same.Diff(want.Trials, got.Trials); d != "" {
@@ -112,19 +112,19 @@ func TestRunMeans(t *testing.T) {
 		x := float64(tr.Number)
 		return [][]float64{{x, 3}, {-x, x * x}}, nil
 	}
-	// The numbers 0..4: mean 2, sum of squared deviations 10, divisor 4. Their squares:
-	// mean 6, sum of squared deviations 36+25+4+9+100 = 174.
+	// The numbers 0..4: mean 2, sum of squared differences from it 10, divisor 4. Their squares:
+	// mean 6, sum of squared differences from it 36+25+4+9+100 = 174.
 	got := mustRun(t, table, Options{Repetitions: 5})
 	want := [][]Value{
 		{{2, math.Sqrt(2.5)}, {3, 0}},
 		{{-2, math.Sqrt(2.5)}, {6, math.Sqrt(43.5)}},
 	}
 	if same.Diff(got.Ours, want) != "" {
-		t.Errorf("means and deviations are %v: want %v", got.Ours, want)
+		t.Errorf("means and standard deviations are %v: want %v", got.Ours, want)
 	}
 	one := mustRun(t, table, Options{Repetitions: 1})
 	if v := one.Ours[1][1]; v.Mean != 0 || !math.IsNaN(v.SD) {
-		t.Errorf("one repetition gives %v: want mean 0 and no deviation", v)
+		t.Errorf("one repetition gives %v: want mean 0 and no standard deviation", v)
 	}
 }
 
@@ -170,7 +170,7 @@ func TestRunShares(t *testing.T) {
 func TestRunBadOptions(t *testing.T) {
 	for _, o := range []Options{{Repetitions: -1}, {Workers: -1}} {
 		if _, err := Run(context.Background(), newEngine(t), toy(), o); !fault.IsInput(err) {
-			t.Errorf("options %+v give %v: want an error of input", o, err)
+			t.Errorf("options %+v give %v: want an input error", o, err)
 		}
 	}
 }
@@ -188,7 +188,7 @@ func TestRunBadTable(t *testing.T) {
 		table := toy()
 		spoil(&table)
 		if _, err := Run(context.Background(), newEngine(t), table, Options{}); err == nil {
-			t.Errorf("%s: a spoilt table runs", name)
+			t.Errorf("%s: the table runs: want an error", name)
 		}
 	}
 }
@@ -285,7 +285,7 @@ func TestResumeIsTheSame(t *testing.T) {
 	})
 }
 
-// TestCancelKeepsFinished: what the callback was told is finished is in the file.
+// TestCancelKeepsFinished: trials that the progress function reported as finished are in the file.
 func TestCancelKeepsFinished(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.jsonl")
 	interrupt(t, toy(), Options{State: state, Workers: 1}, 10)
@@ -347,8 +347,8 @@ func TestStateTornLine(t *testing.T) {
 	}
 }
 
-// TestStateOtherRuns: neither another seed nor another definition takes trials over, and
-// neither loses them for the run that they belong to.
+// TestStateOtherRuns: a run with another seed or another definition does not take trials over, and
+// the run to which they belong keeps them.
 func TestStateOtherRuns(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.jsonl")
 	mustRun(t, toy(), Options{Seed: 1, State: state})
@@ -377,7 +377,7 @@ func TestStateOtherRuns(t *testing.T) {
 	}
 }
 
-// TestStateMoreRepetitions: trials do not depend on how many there are.
+// TestStateMoreRepetitions: trials do not depend on their number.
 func TestStateMoreRepetitions(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.jsonl")
 	mustRun(t, toy(), Options{State: state, Repetitions: 15})
@@ -389,7 +389,7 @@ func TestStateMoreRepetitions(t *testing.T) {
 	sameFigures(t, few, mustRun(t, toy(), Options{Repetitions: 5}))
 }
 
-// TestStateForeignFile: a file that is not ours is an error and is left as it was.
+// TestStateForeignFile: a file that is not a state file is an error and does not change.
 func TestStateForeignFile(t *testing.T) {
 	good := filepath.Join(t.TempDir(), "good.jsonl")
 	mustRun(t, toy(), Options{State: good, Repetitions: 2})
@@ -425,13 +425,13 @@ func TestStateForeignFile(t *testing.T) {
 	}
 	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "none", "state.jsonl")} {
 		if _, err := Run(context.Background(), newEngine(t), toy(), Options{State: path}); !fault.IsInput(err) {
-			t.Errorf("state file %s gives %v: want an error of input", path, err)
+			t.Errorf("state file %s gives %v: want an input error", path, err)
 		}
 	}
 }
 
-// FuzzParseState: any text gives records or a typed error; what it accepts as whole is
-// accepted again, with the same records.
+// FuzzParseState: any text gives records or a typed error; the part that is whole lines gives the
+// same records again.
 func FuzzParseState(f *testing.F) {
 	line, err := json.Marshal(record{Run: "ab", Trial: 3, Seconds: 0.5, Values: [][]float64{{1, 1e-300}}})
 	if err != nil {
@@ -446,7 +446,7 @@ func FuzzParseState(f *testing.F) {
 		records, whole, err := parseState(text, "file", "ab")
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is not one of input", err)
+				t.Fatalf("error %v: want an input error", err)
 			}
 			return
 		}
@@ -473,11 +473,12 @@ func TestLookup(t *testing.T) {
 	_, err := Lookup("tsang1")
 	var param *fault.ParamError
 	if !errors.As(err, &param) || !strings.HasPrefix(param.Want, "tsang-1") {
-		t.Errorf("error is %v: want one that offers tsang-1", err)
+		t.Errorf("error is %v: want one that suggests tsang-1", err)
 	}
 }
 
-// TestStateForeign: a whole line of another program is no line that a crash cut short, and stays.
+// TestStateForeign: a whole line of another program is not a line cut short by a crash, and is
+// kept.
 func TestStateForeign(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.jsonl")
 	const foreign = `{"run":"r","candidate":"rca","fold":0,"score":1}` + "\n"
@@ -488,6 +489,6 @@ func TestStateForeign(t *testing.T) {
 		t.Errorf("error %v: want one about the file", err)
 	}
 	if now, _ := os.ReadFile(state); string(now) != foreign {
-		t.Errorf("the file holds %q now", now)
+		t.Errorf("the file has changed to %q", now)
 	}
 }

@@ -20,8 +20,8 @@ type families struct {
 	class []int
 }
 
-// loadFamilies reads a FASTA file whose headers' second words are the classes, and keeps those
-// with the most members; of equal ones the first by name.
+// loadFamilies reads a FASTA file with the class as the second word of each header, and keeps the
+// classes with the most members; of classes with equal numbers, the first by name.
 func loadFamilies(path string, largest int) (*families, error) {
 	d, err := dataset.Read(path, dataset.ReadOptions{HeaderLabels: true})
 	if err != nil {
@@ -29,14 +29,14 @@ func loadFamilies(path string, largest int) (*families, error) {
 	}
 	x, ok := d.Points.(*points.Sequences)
 	if !ok {
-		return nil, fault.Data(path, "it has no sequences: want FASTA")
+		return nil, fault.Data(path, "no sequences: want FASTA")
 	}
 	size := map[string]int{}
 	for _, l := range d.Labels {
 		size[l]++
 	}
 	if len(size) < largest {
-		return nil, fault.Data(path, "it has %d classes: want at least %d", len(size), largest)
+		return nil, fault.Data(path, "%d classes: want at least %d", len(size), largest)
 	}
 	var names []string
 	for l := range size {
@@ -58,7 +58,7 @@ func loadFamilies(path string, largest int) (*families, error) {
 	return f, nil
 }
 
-// draw returns n of the sequences without replacement, all of them when there are no more.
+// draw returns n of the sequences without replacement, or all of them if there are no more.
 func (f *families) draw(n int, r *rand.Rand) *families {
 	if n >= f.x.Len() {
 		return f
@@ -72,7 +72,7 @@ func (f *families) draw(n int, r *rand.Rand) *families {
 	return out
 }
 
-// feedback makes the retrieval problem of a kernel on the sequences.
+// feedback returns the retrieval problem of a kernel on the sequences.
 func (f *families) feedback(ctx context.Context, eng *engine.Engine, text string, epsRel float64) (*feedback, error) {
 	spec, err := kernel.Parse(text)
 	if err != nil {

@@ -29,7 +29,7 @@ func scopEngine(t testing.TB) *engine.Engine {
 	return eng
 }
 
-// proteins writes a FASTA file of so many sequences for each class, those of one class from a
+// proteins writes a FASTA file with the given number of sequences for each class; each class uses a
 // part of the alphabet.
 func proteins(t testing.TB, dir string, perClass ...int) string {
 	t.Helper()
@@ -77,7 +77,7 @@ func TestLoadFamilies(t *testing.T) {
 		t.Errorf("%d of at most 100 drawn: want all 12", all.x.Len())
 	}
 	if _, err := loadFamilies(path, 5); !fault.IsInput(err) {
-		t.Errorf("error %v: want one of bad input: there are 4 classes", err)
+		t.Errorf("error %v: want an input error: there are 4 classes", err)
 	}
 }
 
@@ -95,7 +95,8 @@ func problem(t *testing.T, eng *engine.Engine, kernelText string) *feedback {
 	return fb
 }
 
-// The direct evaluation is the krca package's learned distance, to rounding.
+// TestFeedbackIsKRCA: the direct evaluation is the learned distance of package krca, up to
+// rounding.
 func TestFeedbackIsKRCA(t *testing.T) {
 	ctx, eng := context.Background(), scopEngine(t)
 	for _, text := range []string{"spectrum:k=2", "rbf:sigma=0.5@spectrum:k=2"} {
@@ -160,11 +161,12 @@ func TestFeedbackIsKRCA(t *testing.T) {
 	}
 }
 
-// The area is the share of pairs (positive, negative) in the right order, counted one by one.
+// TestFeedbackArea: the area is the share of pairs (positive, negative) in the right order, counted
+// one by one.
 func TestFeedbackArea(t *testing.T) {
 	eng := scopEngine(t)
 	f := problem(t, eng, "spectrum:k=2")
-	for _, f.unseen = range []bool{false, true} {
+	for _, f.unlabeled = range []bool{false, true} {
 		for _, q := range []int{1, 17} {
 			order, d := f.nearest(q), f.distances(q)
 			for i := 1; i < len(order); i++ {
@@ -178,7 +180,7 @@ func TestFeedbackArea(t *testing.T) {
 				t.Fatal(ok, err)
 			}
 			right, pairs := 0.0, 0.0
-			use := func(j int) bool { return j != q && !(f.unseen && slices.Contains(labeled, j)) }
+			use := func(j int) bool { return j != q && !(f.unlabeled && slices.Contains(labeled, j)) }
 			for a := range d {
 				for b := range d {
 					if use(a) && use(b) && f.class[a] == f.class[q] && f.class[b] != f.class[q] {
@@ -202,7 +204,8 @@ func TestFeedbackArea(t *testing.T) {
 	}
 }
 
-// A trial of the table: as many rows and columns as the table has, the same for any workers.
+// TestScopTrial: a trial has the rows and columns of the table, and is the same for any number of
+// workers.
 func TestScopTrial(t *testing.T) {
 	all, err := loadFamilies(proteins(t, t.TempDir(), 40, 30, 30), 3)
 	if err != nil {
@@ -237,7 +240,7 @@ func TestScopWithoutData(t *testing.T) {
 	for _, table := range []Table{tsang2(), tsang3()} {
 		_, err := Run(t.Context(), scopEngine(t), table, Options{Data: t.TempDir()})
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), table.Data[0]) {
-			t.Errorf("%s: error %v: want one of bad input that names %s", table.Name, err, table.Data[0])
+			t.Errorf("%s: error %v: want an input error that names %s", table.Name, err, table.Data[0])
 		}
 	}
 }

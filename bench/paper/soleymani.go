@@ -31,15 +31,15 @@ const soleymaniPaper = "Soleymani Baghshah & Bagheri Shouraki (2009). Semi-super
 // soleymaniStarts is the number of starts of k-means for every set of links.
 const soleymaniStarts = 20
 
-// soleymaniSet is a data set with the number of links of each kind that are drawn on it.
+// soleymaniSet is a data set with the number of links of each kind to draw.
 type soleymaniSet struct {
-	name, file string // file "" for points that are made
+	name, file string // file is "" for generated points
 	pairs      int
 	noise      float64
 }
 
-// The sets of Figure 3 that are at hand, with the numbers of links that KBETA's Figure 4 has where
-// it has them.
+// soleymaniUCI returns the available sets of Figure 3. Their numbers of links are those of Figure 4
+// of Yeung, Chang & Dai, where it has the set.
 func soleymaniUCI() []soleymaniSet {
 	return []soleymaniSet{
 		{"soybean-small", "soybean-small.csv", 10, 0},
@@ -53,7 +53,7 @@ func soleymaniUCI() []soleymaniSet {
 	}
 }
 
-// soleymaniPoints is the number of points of a set that is made.
+// soleymaniPoints is the number of points of a generated set.
 const soleymaniPoints = 200
 
 func soleymaniSynthetic() []soleymaniSet {
@@ -107,31 +107,31 @@ func soleymaniLearner(system string, x *points.Dense, set *links.Set, seed uint6
 	return l
 }
 
-// meanWidth is the Gaussian kernel as wide as the mean distance.
+// meanWidth returns the Gaussian kernel whose width is the mean distance.
 func meanWidth() kernel.Spec {
 	spec, err := kernel.Parse("rbf:sigma=mean")
 	if err != nil {
-		panic(err) // of our own text
+		panic(err) // the text above is valid
 	}
 	return spec
 }
 
-func soleymaniTable(name, label, caption string, sets []soleymaniSet, deviations []string) Table {
+func soleymaniTable(name, label, caption string, sets []soleymaniSet, differences []string) Table {
 	systems := soleymaniSystems()
 	t := Table{
 		Name: name, Paper: soleymaniPaper, Label: label, Caption: caption,
 		Repetitions: 20, Steps: len(sets), Decimals: 3, Quartiles: true,
 		Setup: []string{
-			"Side information, drawn afresh in every repetition: pairs of points of one class and as many of different classes, " + soleymaniPairs(sets) + ".",
-			fmt.Sprintf("k-means with as many clusters as classes on the coordinates that a system gives, from %d starts (k-means++), the same seeds for all systems; the figure of a repetition is the mean over them. Box plots and quartiles are over the repetitions.", soleymaniStarts),
+			"Side information, drawn again in every repetition: pairs within a class and as many between classes, " + soleymaniPairs(sets) + ".",
+			fmt.Sprintf("k-means with as many clusters as classes on the coordinates of a system, from %d starts (k-means++), with the same seeds for all systems; the value of a repetition is the mean over them. Box plots and quartiles are over the repetitions.", soleymaniStarts),
 			"Measure: the balanced Rand index, the mean of the share of pairs of one class that are in one cluster and the share of pairs of different classes that are in different ones.",
 			"Features have mean 0 and standard deviation 1.",
-			"lleratio as printed: kernel exp:lle, orthonormal coefficients, half as many dimensions as must-linked points, alpha = 0.2 for more than 5 features, else 0.02, 10 neighbors. lleratio: as it is by default, orthonormal directions of the feature space and a quarter of the dimensions, at most 25. lleratio linear and xiang: half as many dimensions as features.",
-			"RCA: 0.01 of the mean eigenvalue added to the covariance within chunklets. The others as they are by default; kernel DCA with a Gaussian kernel as wide as the mean distance.",
+			"lleratio as printed: kernel exp:lle, orthonormal coefficients, half as many dimensions as must-linked points, alpha = 0.2 for more than 5 features, else 0.02, 10 neighbors. lleratio: its defaults, that is orthonormal directions of the feature space and a quarter of the dimensions, at most 25. lleratio linear and xiang: half as many dimensions as features.",
+			"RCA: 0.01 of the mean eigenvalue added to the covariance within chunklets. The other systems have their defaults; kernel DCA has a Gaussian kernel whose width is the mean distance.",
 		},
-		Deviations: deviations,
-		Revision:   3,
-		Own:        "lleratio as printed", Variants: []string{"lleratio", "lleratio linear"}, Good: Higher,
+		Differences: differences,
+		Revision:    3,
+		Own:         "lleratio as printed", Variants: []string{"lleratio", "lleratio linear"}, Good: Higher,
 		Why: "Linear metrics nearly solve soybean-small and iris from so few links. Orthonormal directions of the feature space, the default of mustlink, are ahead of the printed coefficients on most sets (soleymani-fig3 says on how many).",
 		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
 			return loadSoleymani(ctx, eng, t, sets)
@@ -168,19 +168,19 @@ func soleymaniFigure2() Table {
 	return soleymaniTable("soleymani-fig2", "Figure 2", "balanced Rand index of k-means on three sets of points in the plane", soleymaniSynthetic(),
 		[]string{
 			"The paper does not describe its three sets: these are ours, " + fmt.Sprintf("%d points each, two classes: half moons, rings, and the four blobs of XOR.", soleymaniPoints),
-			"Which systems the paper draws beside its own is not known to us in full; those that mustlink has are here.",
+			"We do not know all systems with which the paper compares its own; the table has those that mustlink implements.",
 		})
 }
 
 func soleymaniFigure3() Table {
 	return soleymaniTable("soleymani-fig3", "Figure 3", "balanced Rand index of k-means on sets of the UCI repository", soleymaniUCI(),
 		[]string{
-			"WDBC, the ninth set, is not at hand. The numbers of links are those of Yeung, Chang & Dai's Figure 4 where it has the set, else ours.",
-			"The printed figures are box plots without numbers; which systems they draw beside the paper's own is not known to us in full, and those that mustlink has are here.",
+			"WDBC, the ninth set, is not available. The numbers of links are those of Figure 4 of Yeung, Chang & Dai where it has the set; otherwise we chose them.",
+			"The paper has box plots without numbers. We do not know all systems with which it compares its own; the table has those that mustlink implements.",
 		})
 }
 
-// loadSoleymani reads or makes the sets.
+// loadSoleymani reads or generates the sets.
 func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial, sets []soleymaniSet) ([]*labeled, error) {
 	var out []*labeled
 	for k, s := range sets {
@@ -209,7 +209,7 @@ func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial, sets []sole
 	return out, nil
 }
 
-// soleymaniTrial is one set of links on every data set.
+// soleymaniTrial is a repetition: one set of links on every data set.
 func soleymaniTrial(ctx context.Context, eng *engine.Engine, t Trial, sets []soleymaniSet, systems []string) ([][]float64, error) {
 	values := make([][]float64, len(systems))
 	for k, d := range t.Shared.([]*labeled) {
@@ -252,7 +252,7 @@ func manyStarts(ctx context.Context, eng *engine.Engine, y blas.Matrix, d *label
 	return sum / soleymaniStarts, nil
 }
 
-// soleymaniNotes says where lleratio is ahead.
+// soleymaniNotes reports where lleratio is ahead.
 func soleymaniNotes(r *Result) []string {
 	row := func(name string) int {
 		for i, row := range r.Table.Rows {

@@ -18,8 +18,8 @@ func soleymaniFigure1() Figure {
 			"Data and links as in soleymani-fig2; the first column has the must-links as solid and the cannot-links as dashed lines.",
 			"xiang, linear, and lleratio with the kernel exp:lle, in the plane of their largest variance.",
 		},
-		Deviations: []string{"The paper does not describe its sets: these are ours."},
-		Draw:       drawSoleymani,
+		Differences: []string{"The paper does not describe its sets: these are ours."},
+		Draw:        drawSoleymani,
 	}
 }
 

@@ -19,14 +19,13 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// The state file is JSON lines, one finished trial each, appended in the order of
-// finishing by one write a line. Every line names the run that it belongs to, so one file
-// may hold several runs, of other tables and seeds as well, and a changed definition loses
-// nothing. A line cut short by a crash can only be the last one; it is removed before the
-// next is appended.
+// The state file has one line of JSON for each finished trial, in the order of finishing; each line
+// is appended by one write. Every line names its run, so one file can have several runs, also of
+// other tables and seeds, and a changed definition loses nothing. Only the last line can be cut
+// short by a crash; it is removed before the next one is appended.
 
-// record is a line of the state file. Values are exact: JSON numbers are written with as
-// many digits as the float64 needs.
+// record is a line of the state file. Values are exact: JSON numbers have as many digits as the
+// float64 needs.
 type record struct {
 	Run     string  `json:"run"` // fingerprint; the first member, see recordStart
 	Trial   int     `json:"trial"`
@@ -34,7 +33,7 @@ type record struct {
 	Values  Values  `json:"values"`
 }
 
-// Values are figures by row and column; NaN, for one that is left out, is null in JSON.
+// Values are numbers by row and column. NaN, for a missing value, is null in JSON.
 type Values [][]float64
 
 // MarshalJSON writes the rows.
@@ -70,19 +69,19 @@ func (r *Values) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// recordStart begins every line of a state file. A last line that is neither whole nor
-// begins so is no torn record, and the file is not ours to change.
+// recordStart begins every line of a state file. A last line that is not whole and does not begin
+// with it is not a torn record: the file belongs to another program and must not change.
 const recordStart = `{"run":"`
 
-// syncEvery bounds what a power failure can cost; a crash of the process alone costs
-// nothing that was written.
+// syncEvery bounds what a power failure can lose; a crash of the process alone loses nothing that
+// was written.
 const syncEvery = time.Second
 
-// fingerprint identifies what a trial computes: the table's definition, the seed, and the
-// backend and architecture, on which the last bits depend. Where the data sets lie does not
-// belong to it.
+// fingerprint identifies what a trial computes: the definition of the table, the seed, and the
+// backend and architecture, on which the last bits depend. It does not include the folder of the
+// data sets.
 func fingerprint(t Table, seed uint64, eng *engine.Engine) (string, error) {
-	t.Deviations = nil // written when the figures are there
+	t.Differences = nil // may be written after the run
 	h := sha256.New()
 	err := json.NewEncoder(h).Encode(struct {
 		Table   Table
@@ -101,11 +100,12 @@ type stateFile struct {
 	file   *os.File
 	run    string
 	synced time.Time
-	broken error // of the first line that could not be written: it may be there in part, and nothing must follow it
+	broken error // the error of the first failed write: part of the line may be in the file, and nothing must follow it
 }
 
-// openState opens or creates the state file and returns the records of the run, the first
-// of each trial. A file that is no state file is left alone, with a *fault.DataError.
+// openState opens or creates the state file and returns the records of the run, the first one of
+// each trial. For a file that is not a state file, it returns a *fault.DataError and does not
+// change the file.
 func openState(path, run string) (*stateFile, []record, error) {
 	text, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -127,8 +127,8 @@ func openState(path, run string) (*stateFile, []record, error) {
 	return &stateFile{file: f, run: run, synced: time.Now()}, records, nil
 }
 
-// parseState returns the records of the run in text, the first of each trial, and the
-// length of the part of text that is whole lines.
+// parseState returns the records of the run in text, the first one of each trial, and the length of
+// the part of text that is whole lines.
 func parseState(text []byte, path, run string) (records []record, whole int, err error) {
 	seen := make(map[int]bool)
 	for line := 1; whole < len(text); line++ {
@@ -142,7 +142,7 @@ func parseState(text []byte, path, run string) (records []record, whole int, err
 				err = errors.New("the line does not end")
 			}
 			return nil, 0, &fault.DataError{File: path, Line: line, Row: -1,
-				Err: fmt.Errorf("not a state file of this command: want one finished trial a line in JSON, or a new file: %w", err)}
+				Err: fmt.Errorf("not a state file of this command: want one finished trial per line in JSON, or a new file: %w", err)}
 		case rec.Run == run && !seen[rec.Trial]:
 			seen[rec.Trial] = true
 			records = append(records, rec)
@@ -169,8 +169,8 @@ func parseRecord(line []byte) (record, error) {
 	return rec, nil
 }
 
-// tornRecord reports whether text can be what is left of a record: it begins like one, or
-// is a run of zeros, as file systems leave them behind after a power failure.
+// tornRecord reports whether text can be the rest of a record: it begins like one, or is a run of
+// zeros, as file systems leave them after a power failure.
 func tornRecord(text []byte) bool {
 	n := min(len(text), len(recordStart))
 	return string(text[:n]) == recordStart[:n] || len(bytes.Trim(text, "\x00")) == 0

@@ -8,17 +8,17 @@ import (
 	"github.com/mustlink/mustlink/solvers/boxqp"
 )
 
-// supportVectors classifies by support vector machines of one class against the others: k holds the
-// kernel values of the labeled points among each other, across those of the others with them,
-// others x labeled. Kernels count in units of the labeled points' mean k(x, x); 1 is added, which
-// stands for a bias.
+// supportVectors classifies by support vector machines, one class against the others. The matrix k
+// has the kernel values between labeled points; across has those between the other points and the
+// labeled ones (others x labeled). Kernel values are divided by the mean k(x, x) of the labeled
+// points, and 1 is added to them instead of a bias.
 func supportVectors(k, across blas.Matrix, labels []string, cost float64) ([]string, error) {
 	m, unit := k.Rows, 0.0
 	for i := range m {
 		unit += k.At(i, i) / float64(m)
 	}
 	if !(unit > 0) {
-		return nil, fmt.Errorf("the kernel of labeled points has the mean diagonal %g: want a positive one", unit)
+		return nil, fmt.Errorf("kernel of labeled points: mean diagonal is %g: want a number > 0", unit)
 	}
 	classes := classRows(labels)
 	best, found := make([]float64, across.Rows), make([]string, across.Rows)
@@ -38,7 +38,7 @@ func supportVectors(k, across blas.Matrix, labels []string, cost float64) ([]str
 			for j, v := range k.Row(i) {
 				p[i*m+j] = y[i] * y[j] * (v/unit + 1)
 			}
-			p[i*m+i] += 1e-10 // twins
+			p[i*m+i] += 1e-10 // for equal points
 		}
 		solver.Solve(p, q, cost, alpha)
 		for i := range best {

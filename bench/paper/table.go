@@ -13,77 +13,76 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// Table is one table of a paper: what it printed and how a repetition of it is run.
+// Table is one table of a paper: its printed values, and the function that runs one repetition.
 //
-// All fields but the functions are plain data. Together with the seed and the backend they
-// identify a run, so editing any of them makes earlier trials in a state file count as
-// another run's; except Repetitions and Steps, on which trials do not depend, and
-// Deviations, which only comment on them.
+// All fields except the functions are plain data. Together with the seed and the backend they
+// identify a run, so a change of any of them makes earlier trials in a state file belong to another
+// run. The exceptions are Repetitions and Steps, on which trials do not depend, and Differences,
+// which only comment on them.
 type Table struct {
-	Name    string   `json:"name"`    // what the command line calls it: "tsang-1"
+	Name    string   `json:"name"`    // its name on the command line: "tsang-1"
 	Paper   string   `json:"paper"`   // citation: authors, year, title, where
-	Label   string   `json:"label"`   // the paper's own number: "Table I"
-	Caption string   `json:"caption"` // what the table shows, in one line
+	Label   string   `json:"label"`   // its number in the paper: "Table I"
+	Caption string   `json:"caption"` // the content of the table, in one line
 	Columns []string `json:"columns"` // measures or data sets, at least one
 	Rows    []Row    `json:"rows"`    // systems, at least one
-	// Repetitions is how many trials the paper averaged over, at least 1.
+	// Repetitions is the number of trials over which the paper averaged, at least 1.
 	Repetitions int `json:"-"`
-	// Data names the files that trials read from the folder of data sets; [Run] makes sure
-	// that they are there. Nil for a table that draws its data.
+	// Data names the files that trials read from the folder of data sets; [Run] checks that they
+	// exist. It is nil for a table that generates its data.
 	Data []string `json:"data,omitempty"`
-	// Steps is how many parts of a trial progress counts; 0 means 1. The trial reports each
-	// by [Trial.Step].
+	// Steps is the number of parts of a trial that progress counts; 0 means 1. The trial reports each
+	// with [Trial.Step].
 	Steps int `json:"-"`
-	// Decimals is how many the report prints; give the paper's own or one more.
+	// Decimals is the number of decimals in the report: that of the paper, or one more.
 	Decimals int `json:"decimals"`
-	// Gaps lets trials leave figures out, as NaN, where a system fails; means are over the others.
+	// Gaps lets trials return NaN where a system fails; means are over the other trials.
 	Gaps bool `json:"gaps,omitempty"`
-	// Quartiles has the report print medians and quartiles over the trials in place of means, as a
-	// paper with box plots does; then the table can be drawn too.
+	// Quartiles makes the report print medians and quartiles over the trials instead of means, as a
+	// paper with box plots does. Such a table can also be drawn.
 	Quartiles bool `json:"quartiles,omitempty"`
-	// Setup says how our figures are obtained; Deviations says where that differs from the
-	// paper or fills a gap in it. One sentence or two an entry, plain text.
-	Setup      []string `json:"setup"`
-	Deviations []string `json:"deviations"`
+	// Setup describes how our values are computed. Differences describes where that differs from the
+	// paper or fills a gap in it. Each entry is plain text of a few sentences.
+	Setup       []string `json:"setup"`
+	Differences []string `json:"deviations"`
 	// Revision is raised by hand when Prepare or Trial change what they compute.
 	Revision int `json:"revision"`
-	// Prepare, if not nil, computes what all trials share, once and before the first of them;
-	// every trial gets it as Trial.Shared and must not change it. Its own t has number -1, so
-	// its randomness is that of no trial, and it may depend on nothing else.
+	// Prepare, if not nil, computes what all trials share, once and before the first of them; every
+	// trial gets it as Trial.Shared and must not change it. The trial t of Prepare has number -1, so
+	// its randomness differs from that of all trials; Prepare must not depend on anything else.
 	Prepare func(ctx context.Context, eng *engine.Engine, t Trial) (shared any, err error) `json:"-"`
 	// Trial runs one repetition and returns one value for every row and column, values[row][column],
-	// all finite but for Gaps. It takes its randomness from t alone, and is called from several
-	// goroutines at once.
+	// all finite unless the table has Gaps. Its randomness comes from t alone. It is called from
+	// several goroutines at once.
 	Trial func(ctx context.Context, eng *engine.Engine, t Trial) (values [][]float64, err error) `json:"-"`
-	// Own names the row of the paper's own method and Variants other rows of it; [Result.Orders]
-	// compares it with all others. Good says which figures are good. Why says what was tried where
-	// figures are worse than the paper's or its method is behind. None of them changes what is
-	// computed.
+	// Own names the row of the paper's own method, and Variants names other rows of this method;
+	// [Result.Orders] compares it with all other rows. Good is the direction in which values are
+	// better. Why describes what was tried where values are worse than the paper's or its method is
+	// behind. None of them changes what is computed.
 	Own      string    `json:"-"`
 	Variants []string  `json:"-"`
 	Good     Direction `json:"-"`
 	Why      string    `json:"-"`
-	// Compared, if not nil, returns figures that the paper prints but not in the form of the table's
-	// rows and columns.
+	// Compared, if not nil, returns comparisons with values that the paper prints outside the rows and
+	// columns of the table.
 	Compared func(r *Result) []Comparison `json:"-"`
-	// Draw, if not nil, returns the panels of the table's picture; with Quartiles there is one
-	// without it.
+	// Draw, if not nil, returns the panels of the picture of the table. With Quartiles, a table has a
+	// picture also if Draw is nil.
 	Draw func(r *Result) []view.Panel `json:"-"`
-	// Notes, if not nil, returns sentences about the figures for the report.
+	// Notes, if not nil, returns sentences about the values for the report.
 	Notes func(r *Result) []string `json:"-"`
 }
 
-// Drawn says whether there is a picture of the table.
+// Drawn reports whether there is a picture of the table.
 func (t Table) Drawn() bool { return t.Quartiles || t.Draw != nil }
 
-// Row is one system of a table with the figures that the paper printed for it.
+// Row is one system of a table, with the values that the paper prints for it.
 type Row struct {
 	Name    string  `json:"name"`
-	Printed []Value `json:"printed"` // one a column
+	Printed []Value `json:"printed"` // one for each column
 }
 
-// Value is a mean and a standard deviation; either is NaN when there is none. Its JSON
-// leaves out what is NaN.
+// Value is a mean and a standard deviation; either is NaN if it is missing. The JSON omits NaN.
 type Value struct {
 	Mean, SD float64
 }
@@ -122,8 +121,8 @@ func unlessNaN(v float64) *float64 {
 	return &v
 }
 
-// Means returns printed values without standard deviations, one a column; NaN stands for
-// a figure that the paper does not print.
+// Means returns printed values without standard deviations, one for each column; NaN stands for a
+// value that the paper does not print.
 func Means(means ...float64) []Value {
 	values := make([]Value, len(means))
 	for i, m := range means {
@@ -132,8 +131,8 @@ func Means(means ...float64) []Value {
 	return values
 }
 
-// Unprinted returns values for so many columns of which the paper prints none, or none that is
-// known.
+// Unprinted returns values for the given number of columns, none of which the paper prints, or none
+// of which is known.
 func Unprinted(columns int) []Value {
 	values := make([]Value, columns)
 	for i := range values {
@@ -142,8 +141,7 @@ func Unprinted(columns int) []Value {
 	return values
 }
 
-// Tables returns all tables, in the order in which they are listed. The slice is the
-// caller's.
+// Tables returns all tables in a new slice, in the order in which they are listed.
 func Tables() []Table {
 	return []Table{
 		tsang1(),
@@ -178,8 +176,7 @@ func Lookup(name string) (Table, error) {
 	return Table{}, fault.Unknown("table", name, names)
 }
 
-// validate reports what makes the entry unusable; an error here is a mistake in its
-// definition.
+// validate returns an error if the table cannot be run, which is a mistake in its definition.
 func (t Table) validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("table %q: %s", t.Name, fmt.Sprintf(format, args...))
@@ -206,8 +203,7 @@ func (t Table) validate() error {
 	return nil
 }
 
-// checkData reports that the folder of data sets is not given, or does not hold a file that
-// the table needs.
+// checkData returns an error if the folder of data sets is not given, or lacks a file of the table.
 func (t Table) checkData(folder string) error {
 	return checkData(t.Data, folder, "table "+t.Name)
 }
@@ -227,7 +223,7 @@ func checkData(names []string, folder, of string) error {
 	return nil
 }
 
-// DataNames returns names of files for a message: the first and how many more there are.
+// DataNames returns text for a message about files: the first name and the number of other files.
 func DataNames(names []string) string {
 	switch n := len(names); n {
 	case 0:
@@ -239,7 +235,7 @@ func DataNames(names []string) string {
 	}
 }
 
-// check reports values of the wrong shape and values that are not finite.
+// check returns an error for values of the wrong shape and values that are not finite.
 func (t Table) check(values [][]float64) error {
 	if len(values) != len(t.Rows) {
 		return fmt.Errorf("%d rows of values: want %d", len(values), len(t.Rows))

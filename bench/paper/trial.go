@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 )
 
-// Trial is one repetition of a table. Everything random in it derives from the run's seed
-// and Number, through streams that do not depend on each other.
+// Trial is one repetition of a table. All its randomness comes from the seed of the run and from
+// Number, through independent streams.
 type Trial struct {
 	Number int    // 0-based; -1 in Table.Prepare
 	Data   string // folder of the data sets, "" if none was given
@@ -15,8 +15,8 @@ type Trial struct {
 	step   func()
 }
 
-// Step tells progress that one more of Table.Steps parts of the trial is done. It may be
-// called from several goroutines.
+// Step reports that one more of the Table.Steps parts of the trial is finished. It may be called
+// from several goroutines.
 func (t Trial) Step() {
 	if t.step != nil {
 		t.step()
@@ -26,8 +26,8 @@ func (t Trial) Step() {
 // Path returns the path of a data set.
 func (t Trial) Path(name string) string { return filepath.Join(t.Data, name) }
 
-// Seed returns the seed of a stream, for functions that take one. Streams are numbered by
-// the table's trial function; the same number gives the same seed again.
+// Seed returns the seed of a stream, for functions that take a seed. The trial function numbers its
+// streams; the same number always gives the same seed.
 func (t Trial) Seed(stream int) uint64 {
 	return mix(mix(mix(t.seed)^uint64(t.Number)) ^ uint64(stream))
 }

@@ -12,11 +12,11 @@ import (
 
 // TestTsangXOR runs the table with 16 repetitions.
 //
-// Bounds. Over 4000 trials the three systems that cannot see the classes have means of
-// 0.503, 0.502 and 0.526 and standard deviations of 0.029, 0.028 and 0.054 a trial: a mean
-// of 16 has a standard error of 0.014 at most, and 0.6 is five of those above the largest.
-// Kernel RCA has mean 0.9997 and standard deviation 0.008; a trial that failed altogether
-// (0.5) would leave a mean of 0.969, so 0.95 demands that at most one in 16 does.
+// Bounds: over 4000 trials, the three systems that cannot separate the classes have means of 0.503,
+// 0.502 and 0.526 and standard deviations per trial of 0.029, 0.028 and 0.054. A mean of 16 has a
+// standard error of at most 0.014, and 0.6 is five of those above the largest mean. Kernel RCA has
+// mean 0.9997 and standard deviation 0.008. One failed trial (0.5) would give a mean of 0.969, so
+// 0.95 allows at most one failure in 16.
 func TestTsangXOR(t *testing.T) {
 	table, err := Lookup("tsang-1")
 	if err != nil {
@@ -31,20 +31,20 @@ func TestTsangXOR(t *testing.T) {
 			}
 			continue
 		}
-		// 0.4949 is the index of two clusters that cut every class in halves.
+		// 0.4949 is the index of two clusters that divide every class in halves.
 		if !(mean > 0.49 && mean < 0.6) {
 			t.Errorf("%s: Rand index is %.3f: want between 0.49 and 0.6", row.Name, mean)
 		}
 	}
 }
 
-// TestTsangXORWorkers: the real trials give the same bits for any number of workers, too.
+// TestTsangXORWorkers: the real trials are also bit-identical for any number of workers.
 func TestTsangXORWorkers(t *testing.T) {
 	want := mustRun(t, tsang1(), Options{Seed: 5, Repetitions: 6, Workers: 1})
 	sameFigures(t, mustRun(t, tsang1(), Options{Seed: 5, Repetitions: 6, Workers: 3}), want)
 }
 
-// TestXORSetUp checks what the table's set-up says about data and chunklets.
+// TestXORSetUp checks the statements of the set-up about data and chunklets.
 func TestXORSetUp(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	x, classes, err := xorBlobs(r)
@@ -90,8 +90,8 @@ func TestXORSetUp(t *testing.T) {
 	}
 }
 
-// TestGramCoordinates: coordinates of B B' have its inner products, and as many dimensions
-// as its rank.
+// TestGramCoordinates: coordinates of B B' have its inner products, and its rank as the number of
+// dimensions.
 func TestGramCoordinates(t *testing.T) {
 	const n, rank = 30, 4
 	r := rand.New(rand.NewPCG(2, 2))

@@ -17,15 +17,15 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// unknownDrawing is said of the figures whose content we do not know.
-const unknownDrawing = "What the paper draws under this number is not known to us; this picture of its XOR experiment was chosen."
+// unknownDrawing is the note for figures whose content we do not know.
+const unknownDrawing = "We do not know what the paper shows in this figure; we chose this picture of its XOR experiment."
 
 func tsangFigure1() Figure {
 	return Figure{
 		Name: "tsang-fig1", Paper: tsang1().Paper, Label: "Figure 1",
-		Caption:    "the XOR data with their chunklets",
-		Setup:      tsang1().Setup[:2],
-		Deviations: []string{unknownDrawing},
+		Caption:     "the XOR data with their chunklets",
+		Setup:       tsang1().Setup[:2],
+		Differences: []string{unknownDrawing},
 		Draw: func(_ context.Context, _ *engine.Engine, sketch Sketch) (*Drawing, error) {
 			seed := sketch.Seed
 			x, classes, l, err := xorDraw(seed)
@@ -45,9 +45,9 @@ func tsangFigure2() Figure {
 		Name: "tsang-fig2", Paper: tsang1().Paper, Label: "Figure 2",
 		Caption: "the XOR data in the two leading directions of the Gaussian kernel, unlearned and learned by kernel RCA",
 		Setup: append(slices.Clone(tsang1().Setup[:2]),
-			"Left: the two leading kernel principal components of the Gaussian kernel, sigma = 1. Right: the same of the kernel that kernel RCA learns from it, eps = 0.01."),
-		Deviations: []string{unknownDrawing},
-		Draw:       drawXORKernels,
+			"Left: the two leading kernel principal components of the Gaussian kernel, sigma = 1. Right: those of the kernel that kernel RCA learns from it, eps = 0.01."),
+		Differences: []string{unknownDrawing},
+		Draw:        drawXORKernels,
 	}
 }
 
@@ -71,7 +71,7 @@ func scatterOf(x, y []float64, classes []int) view.Scatter {
 	return s
 }
 
-// chainsOf joins the points of each chunklet one to the next: fewer lines than all pairs.
+// chainsOf joins each point of a chunklet to the next, which takes fewer lines than all pairs.
 func chainsOf(l *links.Set) [][2]int {
 	var out [][2]int
 	for _, c := range l.Chunklets() {
@@ -136,8 +136,8 @@ func drawXORKernels(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Dr
 // arrivals is the experiment of Figure 3: chunklets of two points, one after another.
 type arrivals struct {
 	count, dim int
-	s          float64 // n eps, held fixed
-	relearn    int     // number of sizes at which the kernel is learned anew
+	s          float64 // n eps, which stays fixed
+	relearn    int     // number of sizes at which the kernel is learned from scratch
 }
 
 func tsangFigure3() Figure {
@@ -146,17 +146,17 @@ func tsangFigure3() Figure {
 		Name: "tsang-fig3", Paper: tsang1().Paper, Label: "Figure 3",
 		Caption: "time of incremental learning and of learning from scratch, with chunklets of two points that arrive one by one",
 		Setup: []string{
-			fmt.Sprintf("Data: %d points of %d standard normal features, %d chunklets of two; kernel rbf:sigma=4; s = n eps = %g held fixed.", 2*a.count, a.dim, a.count, a.s),
-			"Incremental: the time of every update of the learned kernel. Learned anew: the kernel learned from all chunklets so far, timed at ten sizes; its total over all arrivals is by the trapezoidal rule. Neither includes an embedding.",
+			fmt.Sprintf("Data: %d points of %d standard normal features, %d chunklets of two; kernel rbf:sigma=4; s = n eps = %g stays fixed.", 2*a.count, a.dim, a.count, a.s),
+			"Incremental: the time of every update of the learned kernel. From scratch: the time of learning the kernel from all chunklets so far, at ten sizes; its total over all arrivals is computed by the trapezoidal rule. Neither includes an embedding.",
 		},
-		Deviations: []string{
-			"The paper's data, kernel and machine are not known to us; only that chunklets of size 2 arrive up to n = 2500.",
+		Differences: []string{
+			"The paper's data, kernel and machine are not known; we know only that chunklets of size 2 arrive up to n = 2500.",
 		},
 		Draw: a.draw,
 	}
 }
 
-// draw measures and draws.
+// draw measures the times and draws them.
 func (a arrivals) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Drawing, error) {
 	seed, progress := sketch.Seed, sketch.Progress
 	r := rand.New(rand.NewPCG(seed, 3))
@@ -176,11 +176,11 @@ func (a arrivals) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (
 	if err != nil {
 		return nil, err
 	}
-	sizes, anew, err := a.learnAnew(ctx, eng, x, report)
+	sizes, scratch, err := a.fromScratch(ctx, eng, x, report)
 	if err != nil {
 		return nil, err
 	}
-	return a.drawing(updates, sizes, anew), nil
+	return a.drawing(updates, sizes, scratch), nil
 }
 
 // start returns the learned kernel of the first chunklet.
@@ -201,7 +201,7 @@ func (a arrivals) start(ctx context.Context, eng *engine.Engine, x points.Points
 	return m.(*krca.Model).Incremental()
 }
 
-// stream returns the seconds of every update; element c is that of chunklet c, the first is 0.
+// stream returns the seconds of every update; element c is that of chunklet c, and the first is 0.
 func (a arrivals) stream(ctx context.Context, eng *engine.Engine, x points.Points, report func(string, int, int)) ([]float64, error) {
 	u, err := a.start(ctx, eng, x)
 	if err != nil {
@@ -221,10 +221,11 @@ func (a arrivals) stream(ctx context.Context, eng *engine.Engine, x points.Point
 	return seconds, nil
 }
 
-// learnAnew returns the seconds of learning from all of so many chunklets at once.
-func (a arrivals) learnAnew(ctx context.Context, eng *engine.Engine, x points.Points, report func(string, int, int)) (sizes []int, seconds []float64, err error) {
+// fromScratch returns the seconds of learning from all chunklets at once, for several numbers of
+// chunklets.
+func (a arrivals) fromScratch(ctx context.Context, eng *engine.Engine, x points.Points, report func(string, int, int)) (sizes []int, seconds []float64, err error) {
 	for k := 1; k <= a.relearn; k++ {
-		report("learning anew", k-1, a.relearn)
+		report("learning from scratch", k-1, a.relearn)
 		c := k * a.count / a.relearn
 		u, err := a.start(ctx, eng, x)
 		if err != nil {
@@ -243,26 +244,26 @@ func (a arrivals) learnAnew(ctx context.Context, eng *engine.Engine, x points.Po
 	return sizes, seconds, nil
 }
 
-// around is the number of updates on either side over which a time is averaged.
+// around is the number of updates on each side over which a time is averaged.
 const around = 50
 
-// drawing puts the figures together.
-func (a arrivals) drawing(updates []float64, sizes []int, anew []float64) *Drawing {
+// drawing returns the drawing of the measured times.
+func (a arrivals) drawing(updates []float64, sizes []int, scratch []float64) *Drawing {
 	d := &Drawing{Columns: []string{"points", "update_seconds", "anew_seconds"}}
 	incremental := view.Series{Name: "incremental", Markers: true}
-	relearned := view.Series{Name: "learned anew", Markers: true}
+	relearned := view.Series{Name: "from scratch", Markers: true}
 	for k, c := range sizes {
 		mean := meanAround(updates, c)
 		n := float64(2 * c)
-		d.Rows = append(d.Rows, []float64{n, mean, anew[k]})
+		d.Rows = append(d.Rows, []float64{n, mean, scratch[k]})
 		incremental.X, incremental.Y = append(incremental.X, n), append(incremental.Y, mean)
-		relearned.X, relearned.Y = append(relearned.X, n), append(relearned.Y, anew[k])
+		relearned.X, relearned.Y = append(relearned.X, n), append(relearned.Y, scratch[k])
 	}
 	d.Panels = []view.Panel{view.Lines{
 		Title: "one more chunklet of two points", XLabel: "points in chunklets", YLabel: "seconds",
 		LogX: true, LogY: true, Series: []view.Series{incremental, relearned},
 	}}
-	total, whole := 0.0, trapezoid(sizes, anew)
+	total, whole := 0.0, trapezoid(sizes, scratch)
 	for _, v := range updates {
 		total += v
 	}
@@ -277,8 +278,8 @@ func (a arrivals) drawing(updates []float64, sizes []int, anew []float64) *Drawi
 	return d
 }
 
-// meanAround returns the mean of the updates around number c, the first (which is none) left
-// out.
+// meanAround returns the mean of the updates around number c, without the first chunklet, which is
+// not an update.
 func meanAround(updates []float64, c int) float64 {
 	lo, hi := max(1, c-around), min(len(updates), c+around)
 	sum := 0.0
@@ -288,8 +289,8 @@ func meanAround(updates []float64, c int) float64 {
 	return sum / float64(hi-lo)
 }
 
-// trapezoid returns the sum over all sizes up to the last of a cost known at some, that at 0
-// being 0.
+// trapezoid returns the sum of a cost over all sizes up to the last, from its values at some sizes.
+// The cost at 0 is 0.
 func trapezoid(sizes []int, cost []float64) float64 {
 	total, before, last := 0.0, 0.0, 0
 	for k, c := range sizes {

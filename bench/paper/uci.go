@@ -14,18 +14,18 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// uciChoice is what the paper leaves open, or what we do not know of it.
+// uciChoice has the choices that the paper leaves open or that we do not know.
 type uciChoice struct {
 	sigma    string  // bandwidth rule of the Gaussian kernel
-	eps      float64 // of kernel RCA, relative to the mean diagonal of the kernel
-	rcaEps   float64 // of RCA, relative to the mean eigenvalue of the covariance within chunklets
-	restarts int     // starts of k-means
+	eps      float64 // eps of kernel RCA, relative to the mean diagonal of the kernel
+	rcaEps   float64 // eps of RCA, relative to the mean eigenvalue of the covariance within chunklets
+	restarts int     // number of starts of k-means
 }
 
 // uciLevel is an amount of side information.
 type uciLevel struct {
 	name     string
-	fraction float64 // must-links leave this share of n connected components
+	fraction float64 // must-links leave this number of connected components, relative to n
 }
 
 func uciLevels() []uciLevel { return []uciLevel{{"little", 0.9}, {"much", 0.7}} }
@@ -39,7 +39,7 @@ const (
 	uciSystems
 )
 
-// uciShared is what trials share: the data sets, in the order of the columns.
+// uciShared are the data sets, which all trials share, in the order of the columns.
 type uciShared []*labeled
 
 // uciPrepare returns the function that reads the data sets.
@@ -57,8 +57,8 @@ func uciPrepare(sets []uciSet, choice uciChoice) func(context.Context, *engine.E
 	}
 }
 
-// uciTrial returns the function of one trial: one constraint set for every data set and
-// level, a step each.
+// uciTrial returns the function of one trial: one constraint set for every data set and level, each
+// of which is a step.
 func uciTrial(sets []uciSet, choice uciChoice) func(context.Context, *engine.Engine, Trial) ([][]float64, error) {
 	return func(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
 		shared, ok := t.Shared.(uciShared)
@@ -68,7 +68,7 @@ func uciTrial(sets []uciSet, choice uciChoice) func(context.Context, *engine.Eng
 		values := make([][]float64, uciSystems)
 		for s, d := range shared {
 			for level, amount := range uciLevels() {
-				// Three streams a data set: two of constraints, one of starts.
+				// Each data set has three streams: two for constraints, one for starts.
 				l, err := links.SampleByComponents(d.labels, amount.fraction, t.Seed(3*s+level))
 				if err != nil {
 					return nil, fmt.Errorf("data set %s: %w", sets[s].name, err)
@@ -144,7 +144,7 @@ func (c uciCase) rca(ctx context.Context, eng *engine.Engine) (*cluster.Result, 
 }
 
 func (c uciCase) kernelRCA(ctx context.Context, eng *engine.Engine) (*cluster.Result, error) {
-	// The learned Gram matrix is exact whatever the embedding: the smallest will do.
+	// The learned Gram matrix is exact for any embedding, so the smallest one is enough.
 	learner := krca.Learner{Kernel: c.d.gaussian.Spec(), Params: krca.Params{EpsRel: c.choice.eps, Dims: 1, Landmarks: 2}}
 	m, err := learner.Fit(ctx, eng, c.d.x, c.l)
 	if err != nil {
@@ -161,7 +161,7 @@ func (c uciCase) kernelRCA(ctx context.Context, eng *engine.Engine) (*cluster.Re
 // constraint sets and starts.
 func uciNotes(r *Result) []string {
 	levels := uciLevels()
-	notes := []string{"Kernel RCA less Gaussian kernel, mean ± standard error of the paired differences over the constraint sets:"}
+	notes := []string{"Kernel RCA minus Gaussian kernel, mean ± standard error of the paired differences over the constraint sets:"}
 	ahead := make([]int, len(levels))
 	for j := 0; j+len(levels) <= len(r.Table.Columns); j += len(levels) {
 		line := ""

@@ -19,9 +19,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// writeCSV writes a data set of three classes in five features of very different scale: a
-// constant one, and four that hold the same large disturbance, the class in two of them, and
-// noise.
+// writeCSV writes a data set of three classes with five features of very different scales. One is
+// constant. The other four are sums of the same large disturbance and noise; two of them also
+// contain the class.
 func writeCSV(t testing.TB, path string, sizes []int, seed uint64) {
 	t.Helper()
 	f, err := os.Create(path)
@@ -47,7 +47,7 @@ func writeCSV(t testing.TB, path string, sizes []int, seed uint64) {
 	}
 }
 
-// smallUCI is Table IV on two small sets, and the folder that holds them.
+// smallUCI returns Table IV for two small sets, and their folder.
 func smallUCI(t testing.TB) (Table, string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,7 +56,7 @@ func smallUCI(t testing.TB) (Table, string) {
 	return uciTable([]uciSet{{"first", "first.csv", 0}, {"second", "second.csv", 12}}, tsang4Choice()), dir
 }
 
-// TestUCIWorkers: the same bits for any number of workers, and through a state file.
+// TestUCIWorkers: results are bit-identical for any number of workers, and from a state file.
 func TestUCIWorkers(t *testing.T) {
 	table, dir := smallUCI(t)
 	state := filepath.Join(t.TempDir(), "state.jsonl")
@@ -68,10 +68,9 @@ func TestUCIWorkers(t *testing.T) {
 	}
 }
 
-// TestUCILearns: where a disturbance within classes hides them, metrics learned from much side
-// information are ahead of those that they start from. The smallest of the four gains has
-// mean 0.149 and standard deviation 0.113 over 300 trials, so the mean of 8 is 3.7 standard
-// errors above 0.
+// TestUCILearns: where a disturbance hides the classes, metrics learned from much side information
+// are better than the metrics before learning. The smallest of the four gains has mean 0.149 and
+// standard deviation 0.113 over 300 trials, so the mean of 8 is 3.7 standard errors above 0.
 func TestUCILearns(t *testing.T) {
 	table, dir := smallUCI(t)
 	r := mustRun(t, table, Options{Seed: 1, Repetitions: 8, Data: dir})
@@ -84,7 +83,7 @@ func TestUCILearns(t *testing.T) {
 	}
 }
 
-// TestUCINotes: the notes hold the mean paired difference and its standard error.
+// TestUCINotes: the notes have the mean paired difference and its standard error.
 func TestUCINotes(t *testing.T) {
 	r := &Result{Repetitions: 3, Table: Table{Columns: []string{"a, little", "a, much"}, Decimals: 2}}
 	for _, d := range []float64{0.1, 0.2, 0.3} { // standard deviation 0.1, standard error 0.0577
@@ -98,8 +97,8 @@ func TestUCINotes(t *testing.T) {
 	}
 }
 
-// TestUCISharesStarts: on a kernel whose geometry is that of the coordinates all paths give
-// one partition: the starts of the systems are the same blocks of rows.
+// TestUCISharesStarts: for a kernel with the geometry of the coordinates, all paths give the same
+// partition, so the starts of the systems are the same blocks of rows.
 func TestUCISharesStarts(t *testing.T) {
 	table, dir := smallUCI(t)
 	shared, err := table.Prepare(context.Background(), newEngine(t), Trial{Number: -1, Data: dir})
@@ -132,7 +131,7 @@ func TestUCISharesStarts(t *testing.T) {
 	}
 }
 
-// TestUCIData checks what the set-up says about the data sets: sizes, classes and scale.
+// TestUCIData checks the statements of the set-up about the data sets: sizes, classes and scale.
 func TestUCIData(t *testing.T) {
 	dir := realData(t)
 	want := map[string][3]int{ // rows, features, classes
@@ -165,7 +164,7 @@ func TestUCIData(t *testing.T) {
 	}
 }
 
-// checkStandard demands mean 0 and variance 1 in every column, or zeros.
+// checkStandard requires mean 0 and variance 1 in every column, or zeros.
 func checkStandard(t testing.TB, name string, x *points.Dense) {
 	t.Helper()
 	for j := range x.D {

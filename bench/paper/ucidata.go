@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// uciSet is a data set of the UCI repository, or like those, as a file.
+// uciSet is a file with a data set of the UCI repository, or one in the same format.
 type uciSet struct {
 	name     string
 	file     string // in the folder of data sets
@@ -48,15 +48,15 @@ type labeled struct {
 	gaussian kernel.Kernel
 }
 
-// loadUCI reads a data set, draws its rows and standardizes them; rule is the bandwidth rule
-// of the Gaussian kernel, which looks at the standardized rows.
+// loadUCI reads a data set, draws its rows and standardizes them. The bandwidth rule of the
+// Gaussian kernel applies to the standardized rows.
 func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int, rule string, r *rand.Rand) (*labeled, error) {
 	data, err := dataset.Read(path, dataset.ReadOptions{})
 	if err != nil {
 		return nil, err
 	}
 	if data.Labels == nil {
-		return nil, fault.Data(path, "no column of labels: want the classes of the rows")
+		return nil, fault.Data(path, "no labels: want a column with the classes of the rows")
 	}
 	p, labels := data.Points, data.Labels
 	if perClass > 0 {
@@ -88,7 +88,8 @@ func (d *labeled) resolve(ctx context.Context, eng *engine.Engine, rule string) 
 	return err
 }
 
-// resolved returns the kernel of a text, whose bandwidth rules look at the points x.
+// resolved returns the kernel that text names, with the width that its bandwidth rule gives for the
+// points x.
 func resolved(ctx context.Context, eng *engine.Engine, text string, x points.Points) (kernel.Kernel, error) {
 	spec, err := kernel.Parse(text)
 	if err != nil {
@@ -100,7 +101,7 @@ func resolved(ctx context.Context, eng *engine.Engine, text string, x points.Poi
 	return kernel.New(spec)
 }
 
-// classRows returns the rows of each class, classes in the order of their first row.
+// classRows returns the rows of each class, with the classes in the order of their first rows.
 func classRows(labels []string) [][]int {
 	number := make(map[string]int)
 	var rows [][]int
@@ -132,7 +133,7 @@ func rawRows(x *points.Dense) blas.Matrix {
 	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
 }
 
-// equalClasses draws perClass rows of every class without replacement; the rows ascend.
+// equalClasses draws perClass rows of every class without replacement, in ascending order.
 func equalClasses(labels []string, perClass int, r *rand.Rand) ([]int, error) {
 	var drawn []int
 	for _, rows := range classRows(labels) {

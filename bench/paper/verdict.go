@@ -7,13 +7,13 @@ import (
 	"github.com/mustlink/mustlink/bench/statistics"
 )
 
-// Verdict is what becomes of a figure or an order of a paper when it is computed again.
+// Verdict is the result of comparing a printed value, or an order of methods, with ours.
 type Verdict string
 
-// The verdicts. Of a printed figure: ours is at most one standard deviation away, beyond that on
-// the good side or on the bad one. Of an order: the paper's own method is ahead of another system
-// on most columns and behind on none with certainty, ahead on some, or ahead on no more than it is
-// certainly behind.
+// The verdicts. For a printed value: ours is at most one standard deviation away (Reproduced), or
+// farther on the good side (Better) or on the bad side (Worse). For an order: the paper's own
+// method is ahead of another system on at least half of the columns and certainly behind on none
+// (Reproduced), ahead on more columns than it is certainly behind (Mixed), or neither (Worse).
 const (
 	Reproduced Verdict = "reproduced"
 	Better     Verdict = "better"
@@ -21,10 +21,10 @@ const (
 	Mixed      Verdict = "mixed"
 )
 
-// Direction says which figures are good.
+// Direction is the direction in which values are better.
 type Direction int
 
-// The directions. Figures without one, such as those of data, can be reproduced or not.
+// The directions. Values without a direction, such as those of data, are reproduced or not.
 const (
 	Higher    Direction = 1
 	Lower     Direction = -1
@@ -32,25 +32,25 @@ const (
 	certainty           = 0.05
 )
 
-// Comparison is a printed figure beside ours.
+// Comparison is a printed value with ours.
 type Comparison struct {
 	What    string  `json:"what"`
 	Printed Value   `json:"printed"`
 	Ours    Value   `json:"ours"`
 	Units   float64 `json:"-"` // difference in standard deviations, the printed one or ours; NaN without one
 	Verdict Verdict `json:"verdict"`
-	// Why says what was tried, for a verdict that is not reproduced or better.
+	// Why describes what was tried, for a verdict other than reproduced or better.
 	Why string `json:"why,omitempty"`
 }
 
-// rounding is the standard deviation, relative to the mean, of figures that do not vary.
+// rounding is the relative standard deviation up to which values count as constant.
 const rounding = 1e-9
 
-// near is how far, relative to itself, a figure without a standard deviation may be from a printed
-// one.
+// near is the maximum relative difference from a printed value for values without a standard
+// deviation.
 const near = 0.01
 
-// Compare compares a figure with a printed one.
+// Compare compares a value with a printed one.
 func Compare(what string, printed, ours Value, good Direction, why string) Comparison {
 	c := Comparison{What: what, Printed: printed, Ours: ours, Units: math.NaN(), Verdict: Reproduced}
 	unit := printed.SD
@@ -78,16 +78,16 @@ type Order struct {
 	Own     string  `json:"own"`
 	Other   string  `json:"other"`
 	Columns int     `json:"columns"`
-	Ahead   int     `json:"ahead"`    // columns on which the mean of the own method is better, or as good
-	Surely  int     `json:"surely"`   // of these, with certainty
-	Behind  int     `json:"behind"`   // columns on which the other is better with certainty (paired Wilcoxon test, 0.05)
+	Ahead   int     `json:"ahead"`    // number of columns on which the mean of the own method is at least as good
+	Surely  int     `json:"surely"`   // number of these columns with certainty
+	Behind  int     `json:"behind"`   // number of columns on which the other is better with certainty (paired Wilcoxon test, 0.05)
 	Student int     `json:"behind_t"` // the same by Student's paired test
 	Verdict Verdict `json:"verdict"`
 }
 
-// Orders compares the table's own method with its other systems, over the repetitions of every
-// column. It returns none for a table that names no own method, and for fewer repetitions than can
-// be certain.
+// Orders compares the own method of the table with its other systems, over the repetitions of every
+// column. It returns none for a table without an own method, and for too few repetitions for
+// certainty.
 func (r *Result) Orders() ([]Order, error) {
 	own := -1
 	for i, row := range r.Table.Rows {
@@ -95,7 +95,7 @@ func (r *Result) Orders() ([]Order, error) {
 			own = i
 		}
 	}
-	const fewest = 6 // of five signs even the likeliest has a probability above 0.05
+	const fewest = 6 // with five signs, even the most extreme outcome has a probability above 0.05
 	if own < 0 || len(r.Trials) < fewest {
 		return nil, nil
 	}
@@ -112,7 +112,7 @@ func (r *Result) Orders() ([]Order, error) {
 	return out, nil
 }
 
-// rival says whether a system is one that the table's own method is compared with.
+// rival reports whether a system is compared with the own method of the table.
 func (t Table) rival(name string) bool {
 	for _, own := range t.Variants {
 		if name == own {
@@ -160,7 +160,7 @@ func (r *Result) order(own, other int) (Order, error) {
 	return o, nil
 }
 
-// Comparisons returns the printed figures of the table beside ours.
+// Comparisons returns the printed values of the table with ours.
 func (r *Result) Comparisons() []Comparison {
 	var out []Comparison
 	for i, row := range r.Table.Rows {

@@ -16,16 +16,16 @@ func TestCompare(t *testing.T) {
 		want          Verdict
 		units         float64
 	}{
-		{"within the printed deviation", Value{2, 0.5}, Value{1.6, 0.01}, Higher, Reproduced, -0.8},
+		{"within the printed standard deviation", Value{2, 0.5}, Value{1.6, 0.01}, Higher, Reproduced, -0.8},
 		{"above it", Value{2, 0.5}, Value{2.6, 3}, Higher, Better, 1.2},
 		{"below it", Value{2, 0.5}, Value{1.4, 3}, Higher, Worse, -1.2},
 		{"below where low is good", Value{2, 0.5}, Value{1.4, 3}, Lower, Better, -1.2},
-		{"off where nothing is good", Value{2, 0.5}, Value{2.6, 3}, Neither, Worse, 1.2},
-		{"our deviation, without a printed one", Value{2, nan}, Value{2.6, 0.5}, Higher, Better, 1.2},
+		{"different without a good direction", Value{2, 0.5}, Value{2.6, 3}, Neither, Worse, 1.2},
+		{"our standard deviation, without a printed one", Value{2, nan}, Value{2.6, 0.5}, Higher, Better, 1.2},
 		{"one per cent, without any", Value{2, nan}, Value{1.985, nan}, Higher, Reproduced, nan},
 		{"more, without any", Value{2, nan}, Value{1.97, nan}, Higher, Worse, nan},
-		{"one per cent, of a deviation of 0", Value{2, nan}, Value{1.985, 0}, Higher, Reproduced, nan},
-		{"one per cent, of a deviation that is rounding", Value{2, nan}, Value{1.985, 1e-15}, Higher, Reproduced, nan},
+		{"one per cent, with a standard deviation of 0", Value{2, nan}, Value{1.985, 0}, Higher, Reproduced, nan},
+		{"one per cent, with a standard deviation from rounding", Value{2, nan}, Value{1.985, 1e-15}, Higher, Reproduced, nan},
 	} {
 		got := Compare(c.name, c.printed, c.ours, c.good, "why")
 		if got.Verdict != c.want || !(math.Abs(got.Units-c.units) < 1e-9 || math.IsNaN(got.Units) && math.IsNaN(c.units)) {
@@ -56,8 +56,8 @@ func resultOf(trials int, value func(row, column, trial int) float64) *Result {
 	return r
 }
 
-// TestOrders: ahead everywhere, ahead on one column and behind on the other, behind everywhere; low
-// is good.
+// TestOrders: the own method is ahead everywhere, ahead on one column and behind on the other, or
+// behind everywhere; low is good.
 func TestOrders(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -94,8 +94,8 @@ func TestOrders(t *testing.T) {
 	}
 }
 
-// TestReproduction: the page has every entry once, with its verdict, and the reasons of those that
-// are not reproduced.
+// TestReproduction: the page has every entry once, with its verdict, and the reasons for entries
+// that are not reproduced.
 func TestReproduction(t *testing.T) {
 	r := resultOf(8, func(row, column, trial int) float64 { return float64(trial%3) + float64(2*row*(1-2*column)) })
 	r.Table.Rows[0].Printed = []Value{{1, 0.5}, {-9, 0.5}}
@@ -120,7 +120,7 @@ func TestReproduction(t *testing.T) {
 	}
 }
 
-// TestFold: lines have at most 100 characters, and a list item goes on below its text.
+// TestFold: lines have at most 100 characters, and the lines of a list item are aligned.
 func TestFold(t *testing.T) {
 	var b strings.Builder
 	fold(&b, "- ", strings.Repeat("word ", 30))
@@ -133,8 +133,8 @@ func TestFold(t *testing.T) {
 	}
 }
 
-// TestOwn: the names that tables give to their own methods are rows, and every table that has some
-// says what is good.
+// TestOwn: the names of own methods are rows of their tables, and tables with own methods have a
+// good direction.
 func TestOwn(t *testing.T) {
 	for _, table := range Tables() {
 		rows := map[string]bool{}

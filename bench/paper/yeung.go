@@ -25,7 +25,7 @@ const (
 	yeungPairs  = 50
 )
 
-// yeungLandmarks are the numbers of landmarks, one a column.
+// yeungLandmarks are the numbers of landmarks, one for each column.
 func yeungLandmarks() []int { return []int{100, 200, 300, 400, 500, 600, 700, 800} }
 
 // yeung1 is the XOR experiment of Yeung, Chang & Dai: J of the data, two baselines, and kbeta with
@@ -42,16 +42,16 @@ func yeung1() Table {
 		Decimals:    4,
 		Setup: []string{
 			fmt.Sprintf("Data, one draw for all repetitions: %d points of the plane, a quarter from each of four normal distributions with centers (+-1, +-1) and standard deviation %g in each coordinate; the class is the sign of the product of the center's coordinates.", yeungPoints, yeungSpread),
-			fmt.Sprintf("Side information, drawn afresh in every repetition: %d pairs of points of one class.", yeungPairs),
+			fmt.Sprintf("Side information, drawn again in every repetition: %d pairs of points of the same class.", yeungPairs),
 			"Kernel: exp(-|x-y|^2 / (2 sigma^2)), 2 sigma^2 = 0.8 times the mean squared distance between two points (bandwidth rule msq).",
 			"kbeta: landmarks are the points of the pairs and others drawn at random; every direction with more than 1e-6 of the largest eigenvalue; 5 neighbors, 3 iterations.",
-			"RCA: whitening by the covariance within the chunklets that the pairs make.",
+			"RCA: whitening by the covariance within the chunklets of the pairs.",
 			"Measure: J = mean distance between points of different classes / mean distance between points of one class, over all pairs of points, distances not squared.",
 		},
-		Deviations: []string{
-			"Spread, bandwidth and number of neighbors are not printed: the spread is the one that gives the printed J of the input, the bandwidth the one that gives that of the kernel.",
-			"The printed figures of kbeta are means over 10 sets of pairs with standard deviations between about 0.6 and 1.1.",
-			"Landmarks that are not drawn uniformly, which the paper leaves for later, do not help here: with m = 100, 200 and 400 the same pairs give J = 3.17, 3.41 and 4.39 (uniform), 3.21, 3.93 and 3.91 (kmeans++), 3.15, 2.98 and 3.44 (farthest), 3.24, 2.89 and 2.86 (leverage).",
+		Differences: []string{
+			"The paper does not print the spread, the bandwidth and the number of neighbors. The spread here gives the printed J of the input, the bandwidth that of the kernel.",
+			"The printed values of kbeta are means over 10 sets of pairs with standard deviations between about 0.6 and 1.1.",
+			"Landmarks that are not drawn uniformly, which the paper leaves for later work, do not help here: with m = 100, 200 and 400 the same pairs give J = 3.17, 3.41 and 4.39 (uniform), 3.21, 3.93 and 3.91 (kmeans++), 3.15, 2.98 and 3.44 (farthest), 3.24, 2.89 and 2.86 (leverage).",
 		},
 		Revision: 1,
 		Good:     Higher,
@@ -66,13 +66,13 @@ func yeung1() Table {
 	return t
 }
 
-// yeungXOR is what the trials share.
+// yeungXOR is the data that the trials share.
 type yeungXOR struct {
 	x      *points.Dense
 	labels []string
 	kernel kernel.Spec
 	input  float64 // J of the points
-	rbf    float64 // and in the feature space
+	rbf    float64 // J in the feature space
 }
 
 func newYeungXOR(ctx context.Context, eng *engine.Engine, t Trial) (*yeungXOR, error) {
@@ -99,7 +99,7 @@ func newYeungXOR(ctx context.Context, eng *engine.Engine, t Trial) (*yeungXOR, e
 	return s, err
 }
 
-// featureJ is score.JRatio in the feature space of a kernel, by products of blocks.
+// featureJ returns score.JRatio in the feature space of a kernel, block by block.
 func featureJ(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, labels []string) (float64, error) {
 	type sums struct{ within, between float64 }
 	rows, class := make([]sums, x.Len()), make([]int, x.Len())
@@ -110,7 +110,7 @@ func featureJ(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points
 		}
 		same += float64(len(members)) * float64(len(members)-1) / 2
 	}
-	// Blocks of one row come in the order of their columns, so every sum has one order.
+	// The blocks of a row come in the order of their columns, so every sum has a fixed order.
 	err := k.Squared().GramBlocks(ctx, eng, x, func(b kernel.Block) error {
 		for r := range b.Matrix.Rows {
 			i := b.Row + r
@@ -131,7 +131,7 @@ func featureJ(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points
 	return total.between / (all - same) / (total.within / same), err
 }
 
-// embeddedJ is J of the rows of y.
+// embeddedJ returns J of the rows of y.
 func embeddedJ(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []string) (float64, error) {
 	x, err := points.NewDense(y.Rows, y.Cols, y.Data)
 	if err != nil {
@@ -140,7 +140,7 @@ func embeddedJ(ctx context.Context, eng *engine.Engine, y blas.Matrix, labels []
 	return featureJ(ctx, eng, kernel.Linear(), x, labels)
 }
 
-// yeungTrial is one repetition: a set of pairs.
+// yeungTrial is a repetition: one set of pairs.
 func yeungTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
 	s := t.Shared.(*yeungXOR)
 	pairs, err := links.SampleByCount(s.labels, yeungPairs, 0, t.Seed(1))

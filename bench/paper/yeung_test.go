@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// J in the feature space of the linear kernel is that of the points.
+// TestFeatureJ: J in the feature space of the linear kernel is that of the points.
 func TestFeatureJ(t *testing.T) {
 	eng, err := engine.New(engine.Options{})
 	if err != nil {
@@ -34,8 +34,8 @@ func TestFeatureJ(t *testing.T) {
 	}
 }
 
-// The baselines have the printed values, and learning with landmarks is far above them: the first
-// repetition of the table.
+// TestYeungXOR: in the first repetition of the table, the baselines have the printed values, and
+// learning with landmarks is far above them.
 func TestYeungXOR(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	if testing.Short() {
@@ -65,7 +65,7 @@ func TestYeungXOR(t *testing.T) {
 	}
 }
 
-// The slope of a power is its exponent.
+// TestSlope: the slope of a power is its exponent.
 func TestSlope(t *testing.T) {
 	x, y := []float64{1, 2, 5, 10}, make([]float64, 4)
 	for i, v := range x {
@@ -76,7 +76,7 @@ func TestSlope(t *testing.T) {
 	}
 }
 
-// Figure 1 in small: every size has a time.
+// TestYeungFigure1: with small sizes, every size has a time.
 func TestYeungFigure1(t *testing.T) {
 	race.Skip(t, "a table of a paper; others run trials side by side too")
 	eng, err := engine.New(engine.Options{})

@@ -34,16 +34,16 @@ func yeung4() Table {
 		Repetitions: 10, Steps: len(sets) * len(yeungLabeled()), Decimals: 2, Data: yeungFiles(),
 		Setup: []string{
 			fmt.Sprintf("Data: the first %d training images of MNIST of each digit from 0 to 4, 784 features, divided by 255; Isolet is the two files joined, 3119 rows of 617 features in 26 classes.", yeungRealImages),
-			"Labels, drawn afresh in every repetition: so many percent of the points, uniformly. The labeled points of a class are a chunklet; their pairs are the similar pairs.",
-			fmt.Sprintf("Every other point gets the label that most of its %d nearest labeled points have, of equally many the nearest.", yeungVotes),
-			fmt.Sprintf("kbeta: kernel rbf with sigma = the mean distance, %d landmarks or the labeled points if these are more, the square root of that many directions, 5 neighbors, 3 iterations. RCA: whitening by the covariance within the chunklets, with 0.01 of its mean eigenvalue added, in the principal directions of the data with more than 1 %% of the largest variance; in these DCA too, with cannot-links between all classes, and XRCA, with %d cannot-links drawn at random.", yeungRealLandmarks, yeungApart),
-			fmt.Sprintf("LMNN: 3 target neighbors, equal weights of targets and impostors, as many principal directions as an eighth of the labeled points (with all of them it falls behind the input: 71.6 and 89.5 on the digits with 5 and 10 %%), learned from the labeled points until the objective falls by less than %g in 5 iterations.", yeungLMNN().Tol),
-			"Measure: the share of the other points that get their own label.",
+			"Labels, drawn again in every repetition: the given percentage of the points, uniformly. The labeled points of a class are a chunklet; their pairs are the similar pairs.",
+			fmt.Sprintf("Every other point gets the most frequent label of its %d nearest labeled points; the nearest point decides a tie.", yeungVotes),
+			fmt.Sprintf("kbeta: kernel rbf with sigma = the mean distance, %d landmarks or the labeled points if these are more, the square root of this number as the number of directions, 5 neighbors, 3 iterations. RCA: whitening by the covariance within the chunklets, with 0.01 of its mean eigenvalue added, in the principal directions of the data with more than 1 %% of the largest variance. DCA, with cannot-links between all classes, and XRCA, with %d cannot-links drawn at random, use the same directions.", yeungRealLandmarks, yeungApart),
+			fmt.Sprintf("LMNN: 3 target neighbors, equal weights of targets and impostors, as many principal directions as an eighth of the labeled points (with all directions it is behind the input: 71.6 and 89.5 on the digits with 5 and 10 %%), learned from the labeled points until the objective falls by less than %g in 5 iterations.", yeungLMNN().Tol),
+			"Measure: the share of the other points that get their correct label.",
 		},
-		Deviations: []string{
-			"The printed figures are not at hand, nor is the classifier known; the paper's figures for MNIST without learning are far below those of any neighbor rule here, so orders can be compared and numbers cannot.",
-			"In all principal directions, as in yeung-2, RCA falls far behind on the digits (75, 44, 36 and 33 in one repetition): whitening makes noise as large as what tells classes apart. On the clusters of yeung-3 the fewer directions cost it (Isolet 0.78 for 0.85), so each table gives RCA what suits it.",
-			"Only two of the five parts of Isolet are at hand.",
+		Differences: []string{
+			"The printed numbers are not available, and the classifier is not known. The paper's values for MNIST without learning are far below those of any neighbor rule here, so we can compare orders, but not numbers.",
+			"In all principal directions, as in yeung-2, RCA is far behind on the digits (75, 44, 36 and 33 in one repetition): whitening makes noise as large as the differences between classes. For the clusters of yeung-3, fewer directions are worse for it (Isolet 0.78 instead of 0.85), so each table gives RCA the better choice.",
+			"Only two of the five parts of Isolet are available.",
 		},
 		Revision: 6,
 		Own:      "kbeta", Good: Higher,
@@ -79,10 +79,10 @@ func yeung4() Table {
 	return t
 }
 
-// yeungRCA leaves out directions of next to no variance.
+// yeungRCA returns parameters that leave out directions with little variance.
 func yeungRCA() rca.Params { return rca.Params{EpsRel: 1e-2, RankTol: 1e-2} }
 
-// yeungLMNN stops where neighbors hardly change any more.
+// yeungLMNN returns parameters that stop when neighbors hardly change.
 func yeungLMNN() lmnn.Params {
 	p := lmnn.DefaultParams()
 	p.Tol = 1e-3
@@ -107,7 +107,7 @@ func (s *yeungSet) classify(ctx context.Context, eng *engine.Engine, t Trial, sy
 	return score.Accuracy(pick(s.labels, others), found)
 }
 
-// learned embeds all points by the metric of a system that knows some labels.
+// learned embeds all points by the metric that a system learns from some labels.
 func (s *yeungSet) learned(ctx context.Context, eng *engine.Engine, t Trial, system string, known []int) (blas.Matrix, error) {
 	some := make([]string, s.x.N)
 	for _, i := range known {
@@ -121,7 +121,7 @@ func (s *yeungSet) learned(ctx context.Context, eng *engine.Engine, t Trial, sys
 	switch system {
 	case "RCA":
 		learner = &rca.Learner{Params: yeungRCA()}
-	case "XRCA": // which learns from every cannot-link by itself
+	case "XRCA": // it uses every cannot-link separately
 		drawn, err := links.SampleByCount(some, 0, yeungApart, t.Seed(3))
 		if err != nil {
 			return blas.Matrix{}, err

@@ -15,17 +15,17 @@ func yeungDigitLandmarks() []int { return []int{100, 200, 400, 800, 1600} }
 
 func yeungDigitSets() []string { return []string{"01", "17", "678", "3456"} }
 
-// yeungFigure3 is what landmarks are worth on handwritten digits.
+// yeungFigure3 is J on handwritten digits for several numbers of landmarks.
 func yeungFigure3() Table {
 	t := Table{
 		Name: "yeung-fig3", Paper: yeungPaper, Label: "Figure 3", Caption: "J on handwritten digits, with more and more landmarks",
 		Repetitions: 10, Steps: len(yeungDigitSets()), Decimals: 3, Data: yeungFiles()[:2],
 		Setup: []string{
 			fmt.Sprintf("Data: the first %d training images of MNIST of each digit of the set, 784 features, divided by 255.", yeungRealImages),
-			fmt.Sprintf("%d pairs of points of one class, drawn afresh in every repetition; kernel and kbeta as in yeung-2 but for the number of landmarks.", yeungRealPairs),
+			fmt.Sprintf("%d pairs of points of the same class, drawn again in every repetition; kernel and kbeta as in yeung-2, except for the number of landmarks.", yeungRealPairs),
 			"Measure: J = mean distance between points of different classes / mean distance between points of one class, over all pairs of points, distances not squared. Input: without learning.",
 		},
-		Deviations: []string{"The paper's Figure 3 is about MNIST; what it draws is not known to us. This is the choice that Table 1 leaves open for real data."},
+		Differences: []string{"The paper's Figure 3 is about MNIST; we do not know what it shows. This table is about the number of landmarks, which Table 1 leaves open for real data."},
 		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
 			return loadYeung(ctx, eng, t, yeungDigitSets(), nil)
 		},

@@ -37,12 +37,12 @@ func yeungFigure1() Figure {
 		Name: "yeung-fig1", Paper: yeungPaper, Label: "Figure 1",
 		Caption: "time to learn a metric and to embed all points, against the numbers of points and of landmarks",
 		Setup: []string{
-			fmt.Sprintf("Data: the XOR blobs of Table 1, %d pairs of points of one class, kernel rbf:sigma=1.", yeungPairs),
-			fmt.Sprintf("Basic form: all points are landmarks, every direction with more than 1e-6 of the largest eigenvalue; these are few, and only they are computed, which is why the time grows by less than the third power that a decomposition takes. Landmark form: %d landmarks, 5 neighbors, 1 iteration; against m, %d points.", y.landmarks, y.of),
-			fmt.Sprintf("Time of fitting and embedding all points, the median of %d runs; exponents are slopes of the line that fits the logarithms best.", y.rounds),
+			fmt.Sprintf("Data: the XOR blobs of Table 1, %d pairs of points of the same class, kernel rbf:sigma=1.", yeungPairs),
+			fmt.Sprintf("Basic form: all points are landmarks, every direction with more than 1e-6 of the largest eigenvalue. These are few, and only they are computed, so the time grows by less than the third power of a decomposition. Landmark form: %d landmarks, 5 neighbors, 1 iteration; against m, %d points.", y.landmarks, y.of),
+			fmt.Sprintf("Time of fitting and embedding all points, the median of %d runs; exponents are slopes of least-squares lines through the logarithms.", y.rounds),
 		},
-		Deviations: []string{"The paper's machine and sizes are not known to us."},
-		Draw:       y.draw,
+		Differences: []string{"The paper's machine and sizes are not known."},
+		Draw:        y.draw,
 	}
 }
 
@@ -105,7 +105,7 @@ func (y yeungTimes) time(ctx context.Context, eng *engine.Engine, seed uint64, n
 	return times[len(times)/2], nil
 }
 
-// slope returns the exponent of the power of x that fits y best.
+// slope returns the exponent of the power of x that best fits y.
 func slope(x, y []float64) float64 {
 	var mx, my float64
 	for i := range x {

@@ -27,12 +27,12 @@ func yeungFigure2() Figure {
 		Name: "yeung-fig2", Paper: yeungPaper, Label: "Figure 2",
 		Caption: "the XOR data as they are, in the feature space of the kernel, and as four methods learn them",
 		Setup: []string{
-			fmt.Sprintf("Data: %d points of the XOR blobs of Table 1, %d pairs of points of one class, the kernel of Table 1.", yeungDrawn, yeungPairs),
-			"Every panel shows the two leading principal components of the coordinates that the method gives; the first one the pairs too.",
-			"RCA and kbeta as in Table 1, kbeta in its basic form; LLMA as it is by default. krca is not of the paper: it whitens within chunklets in the feature space, where kbeta re-weights eigenvectors.",
+			fmt.Sprintf("Data: %d points of the XOR blobs of Table 1, %d pairs of points of the same class, the kernel of Table 1.", yeungDrawn, yeungPairs),
+			"Every panel shows the two leading principal components of the coordinates of a method; the first panel also shows the pairs.",
+			"RCA and kbeta as in Table 1, kbeta in its basic form; LLMA with its defaults. krca is not in the paper: it whitens within chunklets in the feature space, where kbeta re-weights eigenvectors.",
 		},
-		Deviations: []string{"Which data the figure of the paper shows, and beside which other methods, is not known to us."},
-		Draw:       drawYeungXOR,
+		Differences: []string{"We do not know which data and which other methods the figure of the paper shows."},
+		Draw:        drawYeungXOR,
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 const (
 	yeungRealLandmarks = 1000
 	yeungRealPairs     = 50
-	yeungRealImages    = 2000 // of a digit
+	yeungRealImages    = 2000 // for each digit
 	yeungRestarts      = 10
 	yeungIsolet        = "Isolet"
 )
@@ -56,7 +56,8 @@ func yeung3() Table {
 		clustered)
 }
 
-// clustered is the balanced Rand index of k-means with as many clusters as classes.
+// clustered returns the function for the balanced Rand index of k-means with as many clusters as
+// classes.
 func clustered(ctx context.Context, eng *engine.Engine, s *yeungSet, t Trial) measured {
 	return func(y blas.Matrix) (float64, error) {
 		r, err := cluster.KMeans(ctx, eng, y, cluster.Params{K: len(classRows(s.labels)), Restarts: yeungRestarts, Seed: t.Seed(3)})
@@ -81,7 +82,7 @@ func yeungSmall() []struct {
 	}
 }
 
-// yeungFigure4 is a table of what Figure 4 draws.
+// yeungFigure4 is a table of the content of Figure 4.
 func yeungFigure4() Table {
 	systems := []string{"input", "RBF kernel", "RCA", "klein", "LLMA", "kbeta"}
 	t := Table{
@@ -89,15 +90,15 @@ func yeungFigure4() Table {
 		Repetitions: 20, Decimals: 3,
 		Setup: []string{
 			"Data: all rows of the files, every feature standardized to mean 0 and standard deviation 1.",
-			"Side information, drawn afresh in every repetition: pairs of points of one class, as many as the column says.",
+			"Side information, drawn again in every repetition: pairs of points of the same class; the column has their number.",
 			"Kernel: exp(-|x-y|^2 / (2 sigma^2)) with sigma = the mean distance between two points; its k-means runs in the feature space.",
-			"kbeta: all points are landmarks, the square root of that many directions. RCA: whitening by the covariance within the chunklets that the pairs make, with 0.01 of its mean eigenvalue added, in all principal directions. klein and LLMA, which learn from such pairs too, as they are by default.",
+			"kbeta: all points are landmarks, and the square root of their number is the number of directions. RCA: whitening by the covariance within the chunklets of the pairs, with 0.01 of its mean eigenvalue added, in all principal directions. klein and LLMA, which also learn from such pairs, have their defaults.",
 			fmt.Sprintf("Measure: balanced Rand index of k-means with as many clusters as classes, the best objective of %d k-means++ starts.", yeungRestarts),
 		},
-		Deviations: []string{
-			"The figure is a drawing: no printed number is at hand. Numbers of pairs are the paper's, all else was chosen, the same for all sets and as in yeung-2.",
-			"The sixth set of the figure, WDBC, is not at hand.",
-			"Cannot-links, as many as must-links, change little. With five times as many links as above the index is, for cannot = 0, 0.5 and 1: soybean 0.999, 0.999, 0.996; protein 0.640, 0.648, 0.640; wine 0.949, 0.948, 0.947; ionosphere 0.727, 0.734, 0.740; boston 0.588, 0.594, 0.594.",
+		Differences: []string{
+			"The figure is a drawing without printed numbers. The numbers of pairs are the paper's; everything else was chosen, the same for all sets and as in yeung-2.",
+			"The sixth set of the figure, WDBC, is not available.",
+			"Cannot-links, as many as must-links, change little. With five times as many links as above, the index for cannot = 0, 0.5 and 1 is: soybean 0.999, 0.999, 0.996; protein 0.640, 0.648, 0.640; wine 0.949, 0.948, 0.947; ionosphere 0.727, 0.734, 0.740; boston 0.588, 0.594, 0.594.",
 		},
 		Revision: 3,
 		Own:      "kbeta", Good: Higher,
@@ -136,10 +137,10 @@ func loadYeungSmall(ctx context.Context, eng *engine.Engine, t Trial) (any, erro
 	return out, nil
 }
 
-// figureOf returns the figure of points on a set in a repetition.
-type figureOf func(context.Context, *engine.Engine, *yeungSet, Trial) measured
+// measureOf returns the function for the measure on a set in a repetition.
+type measureOf func(context.Context, *engine.Engine, *yeungSet, Trial) measured
 
-// measured is a figure of points in the rows of a matrix.
+// measured computes a measure of the points in the rows of a matrix.
 type measured func(y blas.Matrix) (float64, error)
 
 // yeungSet is a data set.
@@ -147,28 +148,28 @@ type yeungSet struct {
 	x      *points.Dense
 	labels []string
 	kernel kernel.Spec
-	rbf    float64 // J in its feature space, if it is asked for
+	rbf    float64 // J in the feature space, if it is needed
 	pairs  int
 
 	coordinates blas.Matrix // in the feature space, of small sets
 }
 
-// yeungReal is a table of sets (digits as letters of a name) and systems.
-func yeungReal(name, label, caption string, sets, systems []string, measure string, with figureOf) Table {
+// yeungReal returns a table of sets (sets of digits are named by their digits) and systems.
+func yeungReal(name, label, caption string, sets, systems []string, measure string, with measureOf) Table {
 	t := Table{
 		Name: name, Paper: yeungPaper, Label: label, Caption: caption,
 		Repetitions: 10, Steps: len(sets), Decimals: 4, Data: yeungFiles(),
 		Setup: []string{
 			fmt.Sprintf("Data: for a set of digits the first %d training images of MNIST of each, 784 features, divided by 255; Isolet is the two files joined, 3119 rows of 617 features in 26 classes.", yeungRealImages),
-			fmt.Sprintf("Side information, drawn afresh in every repetition: %d pairs of points of one class.", yeungRealPairs),
+			fmt.Sprintf("Side information, drawn again in every repetition: %d pairs of points of the same class.", yeungRealPairs),
 			"Kernel: exp(-|x-y|^2 / (2 sigma^2)) with sigma = the mean distance between two points (bandwidth rule mean).",
-			fmt.Sprintf("kbeta: %d landmarks, the points of the pairs and others drawn at random; the square root of that many directions; 5 neighbors, 3 iterations.", yeungRealLandmarks),
-			"RCA: whitening by the covariance within the chunklets that the pairs make, with 0.01 of its mean eigenvalue added, in all principal directions.",
+			fmt.Sprintf("kbeta: %d landmarks, the points of the pairs and others drawn at random; the square root of this number as the number of directions; 5 neighbors, 3 iterations.", yeungRealLandmarks),
+			"RCA: whitening by the covariance within the chunklets of the pairs, with 0.01 of its mean eigenvalue added, in all principal directions.",
 			measure,
 		},
-		Deviations: []string{
-			"The printed figures are not at hand; number of pairs and landmarks, bandwidth, rank and the selection of images were chosen, the same for all sets.",
-			"Only two of the five parts of Isolet are at hand.",
+		Differences: []string{
+			"The printed numbers are not available. We chose the numbers of pairs and landmarks, the bandwidth, the rank and the images, the same for all sets.",
+			"Only two of the five parts of Isolet are available.",
 		},
 		Revision: 1,
 		Own:      "kbeta", Good: Higher,
@@ -187,8 +188,8 @@ func yeungReal(name, label, caption string, sets, systems []string, measure stri
 	return t
 }
 
-// yeungSystems is a repetition: all systems on all sets.
-func yeungSystems(names, systems []string, with figureOf) func(context.Context, *engine.Engine, Trial) ([][]float64, error) {
+// yeungSystems returns the function of a repetition: all systems on all sets.
+func yeungSystems(names, systems []string, with measureOf) func(context.Context, *engine.Engine, Trial) ([][]float64, error) {
 	return func(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
 		values := make([][]float64, len(systems))
 		for c, s := range t.Shared.([]*yeungSet) {
@@ -213,7 +214,7 @@ func yeungName(set string) string {
 	return "{" + strings.Join(strings.Split(set, ""), ",") + "}"
 }
 
-// system returns the figure of one system in one repetition.
+// system returns the value of one system in one repetition.
 func (s *yeungSet) system(ctx context.Context, eng *engine.Engine, t Trial, name string, figure measured) (float64, error) {
 	var learner algorithms.Learner
 	switch name {
@@ -290,7 +291,7 @@ func loadYeung(ctx context.Context, eng *engine.Engine, t Trial, sets, systems [
 	return out, nil
 }
 
-// someDigits selects the first images of each digit of a set.
+// someDigits returns the first images of each digit of a set.
 func someDigits(images points.Points, digits []string, set string) (*points.Dense, []string, error) {
 	var rows []int
 	count := map[string]int{}
@@ -322,7 +323,7 @@ func isolet(t Trial, files []string) (*points.Dense, []string, error) {
 		}
 		x, ok := part.Points.(*points.Dense)
 		if !ok || d != 0 && x.D != d {
-			return nil, nil, fault.Data(t.Path(name), "rows of %d features: want vectors of as many as in the other file", part.Points.Dim())
+			return nil, nil, fault.Data(t.Path(name), "rows of %d features: want vectors with as many as in the other file", part.Points.Dim())
 		}
 		d = x.D
 		data, labels = append(data, x.Data...), append(labels, part.Labels...)
