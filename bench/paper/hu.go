@@ -88,8 +88,8 @@ func huEmbedding(ctx context.Context, eng *engine.Engine, l algorithms.Learner, 
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	if table, ok := m.(interface{ Places() blas.Matrix }); ok && table.Places().Rows > 0 { // the same coordinates as those of Embed, without another search for neighbors
-		return table.Places(), nil
+	if table, ok := m.(interface{ Coordinates() blas.Matrix }); ok && table.Coordinates().Rows > 0 { // the same coordinates as those of Embed, without another search for neighbors
+		return table.Coordinates(), nil
 	}
 	return m.Embed(ctx, eng, x)
 }

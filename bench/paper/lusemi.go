@@ -316,7 +316,7 @@ func fittedEmbedding(ctx context.Context, eng *engine.Engine, l algorithms.Learn
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return m.(interface{ Places() blas.Matrix }).Places(), nil
+	return m.(interface{ Coordinates() blas.Matrix }).Coordinates(), nil
 }
 
 // diffusion returns the coordinates of the diffusion kernel that is best aligned with the known
