@@ -15,13 +15,15 @@ import (
 // Hindsight compares the candidates that selection rules choose with the best of all candidates on
 // the held-out rows.
 type Hindsight struct {
-	Candidates []string        `json:"candidates"`
-	Systems    []string        `json:"systems"`
-	Results    []*paper.Result `json:"results"` // one for each data set: a row for each system, then one for each candidate; the columns are those of [HindsightMeasures]
-	Missing    []string        `json:"missing,omitempty"`
-	Failures   []Failure       `json:"failures,omitempty"`
-	Build      paper.Build     `json:"build"`
-	Seconds    float64         `json:"seconds"`
+	Candidates []string `json:"candidates"`
+	Systems    []string `json:"systems"`
+	// Results has one result for each data set: a row for each system, then one for each candidate. The
+	// columns are those of [HindsightMeasures].
+	Results  []*paper.Result `json:"results"`
+	Missing  []string        `json:"missing,omitempty"`
+	Failures []Failure       `json:"failures,omitempty"`
+	Build    paper.Build     `json:"build"`
+	Seconds  float64         `json:"seconds"`
 }
 
 // hindsightMethods are the methods whose default grids give the candidates.

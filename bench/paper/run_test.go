@@ -472,7 +472,7 @@ func TestLookup(t *testing.T) {
 	}
 	_, err := Lookup("tsang1")
 	var param *fault.ParamError
-	if !errors.As(err, &param) || !strings.HasPrefix(param.Want, "tsang-1") {
+	if !errors.As(err, &param) || !strings.HasSuffix(err.Error(), `did you mean "tsang-1"?`) {
 		t.Errorf("error is %v: want one that suggests tsang-1", err)
 	}
 }

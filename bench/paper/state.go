@@ -100,7 +100,9 @@ type stateFile struct {
 	file   *os.File
 	run    string
 	synced time.Time
-	broken error // the error of the first failed write: part of the line may be in the file, and nothing must follow it
+	// broken is the error of the first failed write: part of the line may be in the file, and nothing
+	// must follow it.
+	broken error
 }
 
 // openState opens or creates the state file and returns the records of the run, the first one of

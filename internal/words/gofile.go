@@ -4,9 +4,13 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"regexp"
 	"slices"
 	"strings"
 )
+
+// key matches a JSON key in a struct tag. Keys belong to file formats and may have any words.
+var key = regexp.MustCompile(`json:"[^"]*"`)
 
 // checkGo returns the findings in the comments, strings and declared names of a Go file.
 func checkGo(name, content string) ([]finding, error) {
@@ -27,13 +31,20 @@ func checkGo(name, content string) ([]finding, error) {
 			}
 		}
 	}
+	tags := map[*ast.BasicLit]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
 			return false
+		case *ast.Field:
+			tags[n.Tag] = true
 		case *ast.BasicLit:
+			value := n.Value
+			if tags[n] {
+				value = key.ReplaceAllString(value, "")
+			}
 			if n.Kind == token.STRING {
-				text(n.Pos(), strings.ReplaceAll(n.Value, `\n`, "  "), textRules)
+				text(n.Pos(), strings.ReplaceAll(value, `\n`, "  "), textRules)
 			}
 		}
 		for _, id := range declared(n) {

@@ -6,7 +6,7 @@ import _ "example.org/colour"
 // Centre is the middle. It is mended
 // anew.
 type Centre struct {
-	neighbours int `help:"of the neighbourhood"`
+	neighbours int `json:"neighbours" help:"of the neighbourhood"`
 }
 
 //go:embed a-line-that-tells-the-compiler-something-and-may-go-on-beyond-the-one-hundred-characters-of-a-line
