@@ -29,8 +29,8 @@ const (
 // quickRepetitions returns the number of repetitions of a quick run: as few as a test of the order
 // of systems needs.
 func quickRepetitions(t paper.Table) int {
-	const fewest, part = 6, 10
-	return min(t.Repetitions, max(fewest, t.Repetitions/part))
+	const minTrials, part = 6, 10
+	return min(t.Repetitions, max(minTrials, t.Repetitions/part))
 }
 
 // allRun runs all tables and figures.
@@ -209,7 +209,7 @@ func (r *allRun) finish() error {
 		Seconds float64       `json:"seconds"`
 	}{r.entries, tally, time.Since(r.start).Seconds()}
 	return r.Summarize(page, report, func(w io.Writer) {
-		fmt.Fprintf(w, "printed figures\treproduced %d, better %d, worse %d\n", tally.Reproduced, tally.Better, tally.Worse)
+		fmt.Fprintf(w, "printed values\treproduced %d, better %d, worse %d\n", tally.Reproduced, tally.Better, tally.Worse)
 		fmt.Fprintf(w, "%s\twritten to %s\n", time.Since(r.start).Round(time.Second), page)
 	})
 }

@@ -51,17 +51,17 @@ func (s *speedFlags) check() error {
 
 // speedReport is the output of the commands for speed.
 type speedReport struct {
-	Version string                `json:"version"`
-	Go      string                `json:"go"`
-	Machine string                `json:"machine"`
-	Backend []string              `json:"backends"`
-	Peers   string                `json:"peers,omitempty"`
-	SIMD    string                `json:"simd"`
-	Rounds  int                   `json:"rounds"`
-	Peak    float64               `json:"peak_gflops,omitempty"`  // of one core, measured in this run
-	Write   map[int]float64       `json:"write_gbytes,omitempty"` // GB/s by number of threads, measured in this run
-	Figures []measure.Measurement `json:"figures"`
-	Scores  []peers.Score         `json:"objectives,omitempty"` // of methods that both sides fit
+	Version      string                `json:"version"`
+	Go           string                `json:"go"`
+	Machine      string                `json:"machine"`
+	Backend      []string              `json:"backends"`
+	Peers        string                `json:"peers,omitempty"`
+	SIMD         string                `json:"simd"`
+	Rounds       int                   `json:"rounds"`
+	Peak         float64               `json:"peak_gflops,omitempty"`  // of one core, measured in this run
+	Write        map[int]float64       `json:"write_gbytes,omitempty"` // GB/s by number of threads, measured in this run
+	Measurements []measure.Measurement `json:"figures"`
+	Scores       []peers.Score         `json:"objectives,omitempty"` // of methods that both sides fit
 }
 
 func (a *app) speedReport(rounds int) (speedReport, error) {
@@ -133,11 +133,11 @@ func (a *app) runMicro(ctx context.Context, s speedFlags, o micro.Options) error
 	}
 	bar := a.Progress()
 	defer bar.Done()
-	r.Figures, err = measure.Run(ctx, works, measure.Options{Rounds: s.rounds, Progress: func(done, total int, w measure.Work) { showWork(bar, done, total, w) }})
+	r.Measurements, err = measure.Run(ctx, works, measure.Options{Rounds: s.rounds, Progress: func(done, total int, w measure.Work) { showWork(bar, done, total, w) }})
 	if err != nil {
 		return err
 	}
-	for _, f := range r.Figures {
+	for _, f := range r.Measurements {
 		switch f.Name {
 		case micro.Peak:
 			r.Peak = f.Entries[0].GFlops
@@ -248,7 +248,7 @@ func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *session.Pro
 		if err != nil {
 			return err
 		}
-		r.Figures = append(r.Figures, f)
+		r.Measurements = append(r.Measurements, f)
 	}
 	for i, c := range contests {
 		showWork(bar, i, len(contests), measure.Work{Name: c.Name, Size: c.Set, Threads: threads})
@@ -256,7 +256,7 @@ func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *session.Pro
 		if err != nil {
 			return err
 		}
-		r.Figures, r.Scores = append(r.Figures, f), append(r.Scores, score)
+		r.Measurements, r.Scores = append(r.Measurements, f), append(r.Scores, score)
 	}
 	return nil
 }
@@ -289,7 +289,7 @@ func (r speedReport) text(w io.Writer) {
 	fmt.Fprintf(w, "SIMD\t%s\n", r.SIMD)
 	fmt.Fprintf(w, "rounds\t%d (medians; ratio: the other's time / ours, of the same round)\n\n", r.Rounds)
 	fmt.Fprintln(w, "work\tsize\tthreads\twho\tseconds\tGF/s\tof limit\tratio\tfrom\tto")
-	for _, f := range r.Figures {
+	for _, f := range r.Measurements {
 		for _, e := range f.Entries {
 			fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%.4g\t%s\t%s\t%.2f\t%.2f\t%.2f\n", f.Name, f.Size, f.Threads, e.Name,
 				e.Seconds.Median, rate(f, e), unlessZero(r.limit(f)/e.Seconds.Median, 2),

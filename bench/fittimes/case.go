@@ -70,25 +70,25 @@ func DefaultSizes() Sizes {
 	return Sizes{Points: []int{500, 1000, 2000}, Features: []int{8, 32, 128}, Links: []int{250, 500, 1000}}
 }
 
-// fewest is the minimum number of points.
-const fewest = 12
+// minPoints is the minimum number of points.
+const minPoints = 12
 
 // check returns an error for sizes that give no exponent.
 func (s Sizes) check() error {
 	for _, list := range []struct {
-		name   string
-		values []int
-		least  int
-	}{{"sizes", s.Points, fewest}, {"features", s.Features, 1}, {"links", s.Links, 2}} {
-		if len(list.values) < 3 || !slices.IsSorted(list.values) || len(slices.Compact(slices.Clone(list.values))) != len(list.values) || list.values[0] < list.least {
-			return &fault.ParamError{Param: list.name, Value: list.values, Want: fmt.Sprintf("at least three increasing numbers >= %d", list.least)}
+		name    string
+		values  []int
+		minimum int
+	}{{"sizes", s.Points, minPoints}, {"features", s.Features, 1}, {"links", s.Links, 2}} {
+		if len(list.values) < 3 || !slices.IsSorted(list.values) || len(slices.Compact(slices.Clone(list.values))) != len(list.values) || list.values[0] < list.minimum {
+			return &fault.ParamError{Param: list.name, Value: list.values, Want: fmt.Sprintf("at least three increasing numbers >= %d", list.minimum)}
 		}
 	}
 	return nil
 }
 
-// mostOfSmall is the number of points of methods for few points.
-const mostOfSmall = 160
+// smallPoints is the number of points of methods for few points.
+const smallPoints = 160
 
 // isSmall reports whether a method is one for few points.
 func isSmall(text string) (bool, error) {
@@ -101,10 +101,10 @@ func isSmall(text string) (bool, error) {
 }
 
 // scaled returns the list multiplied by part, as distinct numbers of at least the given minimum.
-func scaled(list []int, part float64, least int) []int {
+func scaled(list []int, part float64, minimum int) []int {
 	out := make([]int, len(list))
 	for i, v := range list {
-		out[i] = max(least+i, int(part*float64(v)))
+		out[i] = max(minimum+i, int(part*float64(v)))
 	}
 	return out
 }
@@ -153,9 +153,9 @@ func Plan(methods []string, s Sizes) ([]Case, error) {
 // points.
 func (s Sizes) of(method string) (Sizes, error) {
 	small, err := isSmall(method)
-	if top := s.Points[len(s.Points)-1]; small && top > mostOfSmall {
-		part := float64(mostOfSmall) / float64(top)
-		s.Points, s.Links = scaled(s.Points, part, fewest), scaled(s.Links, part, 2)
+	if top := s.Points[len(s.Points)-1]; small && top > smallPoints {
+		part := float64(smallPoints) / float64(top)
+		s.Points, s.Links = scaled(s.Points, part, minPoints), scaled(s.Links, part, 2)
 	}
 	return s, err
 }
@@ -188,11 +188,11 @@ func Contest(methods []string, sizes []int) ([]Case, error) {
 			return nil, err
 		}
 		for _, n := range sizes {
-			if n < fewest {
-				return nil, &fault.ParamError{Param: "sizes", Value: n, Want: fmt.Sprintf("numbers >= %d", fewest)}
+			if n < minPoints {
+				return nil, &fault.ParamError{Param: "sizes", Value: n, Want: fmt.Sprintf("numbers >= %d", minPoints)}
 			}
 			if small {
-				n = min(n, mostOfSmall)
+				n = min(n, smallPoints)
 			}
 			c := Case{m, n, features, n / 4}
 			if _, err := c.learner(); err != nil {

@@ -27,9 +27,9 @@ type Ratio struct {
 func (r Ratio) Met() bool { return r.Ratio.Median >= r.Want }
 
 // Ratios returns the ratios of all builds but the first.
-func Ratios(figures []Measurement) []Ratio {
+func Ratios(measurements []Measurement) []Ratio {
 	var out []Ratio
-	for _, f := range figures {
+	for _, f := range measurements {
 		for _, e := range f.Entries[1:] {
 			r := Ratio{Case: f.Case, Build: e.Name, Seconds: f.Entries[0].Seconds.Median, Ratio: e.Ratio}
 			if f.Entries[0].Name == Default {

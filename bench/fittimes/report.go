@@ -69,9 +69,9 @@ type Row struct {
 }
 
 // Rows returns the growth of the methods from the measurements of their plan, for the first build.
-func Rows(methods []string, s Sizes, figures []Measurement) ([]Row, error) {
+func Rows(methods []string, s Sizes, measurements []Measurement) ([]Row, error) {
 	seconds := map[Case]float64{}
-	for _, f := range figures {
+	for _, f := range measurements {
 		seconds[f.Case] = f.Entries[0].Seconds.Median
 	}
 	var rows []Row

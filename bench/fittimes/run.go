@@ -85,10 +85,10 @@ func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o O
 	if len(fitters) == 1 {
 		settings.Pause = -1 // there are no threads of another build
 	}
-	var figures []Measurement
+	var measurements []Measurement
 	for i, c := range plan {
 		if k := slices.IndexFunc(o.Earlier, func(f Measurement) bool { return f.Case == c }); k >= 0 {
-			figures = append(figures, o.Earlier[k])
+			measurements = append(measurements, o.Earlier[k])
 			continue
 		}
 		if o.Progress != nil {
@@ -101,17 +101,17 @@ func Run(ctx context.Context, plan []Case, names []string, fitters []Fitter, o O
 		measured, err := measure.Run(ctx, []measure.Work{w}, settings)
 		if err != nil {
 			if ctx.Err() != nil { // another build may have been killed before it could report that
-				return figures, fmt.Errorf("%s, %s: %w", c.Method, c.Size(), ctx.Err())
+				return measurements, fmt.Errorf("%s, %s: %w", c.Method, c.Size(), ctx.Err())
 			}
-			return figures, err
+			return measurements, err
 		}
 		f := Measurement{c, measured[0].Entries}
 		if o.Finished != nil {
 			if err := o.Finished(f); err != nil {
-				return figures, err
+				return measurements, err
 			}
 		}
-		figures = append(figures, f)
+		measurements = append(measurements, f)
 	}
-	return figures, nil
+	return measurements, nil
 }

@@ -49,11 +49,11 @@ func TestExponentsOfALaw(t *testing.T) {
 	if err != nil || len(plan) != 3*7 {
 		t.Fatalf("%d cases, error %v: want seven for each method", len(plan), err)
 	}
-	figures, err := Run(context.Background(), plan, []string{Default}, []Fitter{&law{seconds: power}}, Options{})
+	measurements, err := Run(context.Background(), plan, []string{Default}, []Fitter{&law{seconds: power}}, Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := Rows(methods, someSizes, figures)
+	rows, err := Rows(methods, someSizes, measurements)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,14 +68,14 @@ func TestExponentsOfALaw(t *testing.T) {
 			t.Errorf("%s takes %v s for %+v: want %v", r.Method, r.Seconds, r.Largest, want)
 		}
 	}
-	if r := rows[2]; r.Largest != (Case{"npk", mostOfSmall, 4, 40}) {
-		t.Errorf("the largest case of npk is %+v: want %d points, and links in proportion", r.Largest, mostOfSmall)
+	if r := rows[2]; r.Largest != (Case{"npk", smallPoints, 4, 40}) {
+		t.Errorf("the largest case of npk is %+v: want %d points, and links in proportion", r.Largest, smallPoints)
 	}
 	table := GrowthTable(rows)
 	if lines := strings.Split(strings.TrimSpace(table), "\n"); len(lines) != 5 || !strings.HasPrefix(lines[3], "| npkl graph=dense | n=1600 d=4 links=400 | ") || !strings.Contains(lines[3], "| 2.00 ± 0.00 (1.000) |") {
 		t.Errorf("table:\n%s", table)
 	}
-	panels, err := Panels(methods, someSizes, figures)
+	panels, err := Panels(methods, someSizes, measurements)
 	if err != nil || len(panels) != 6 {
 		t.Fatalf("%d panels, error %v: want three for methods and three for methods for few points", len(panels), err)
 	}
@@ -93,11 +93,11 @@ func TestRatios(t *testing.T) {
 	}
 	times := func(factor float64) *law { return &law{seconds: func(c Case) float64 { return factor * power(c) }} }
 	names := []string{Default, Netlib, PureGo}
-	figures, err := Run(context.Background(), plan, names, []Fitter{times(1), times(0.5), times(6)}, Options{Rounds: 3})
+	measurements, err := Run(context.Background(), plan, names, []Fitter{times(1), times(0.5), times(6)}, Options{Rounds: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, r := range Ratios(figures) {
+	for _, r := range Ratios(measurements) {
 		want := map[string]float64{Netlib: 0.5, PureGo: 6}[r.Build]
 		if math.Abs(r.Ratio.Median-want) > 1e-4 || r.Met() != (r.Build == PureGo) {
 			t.Errorf("%s of %s: %+v, met %v: want %v", r.Case.Method, r.Build, r.Ratio, r.Met(), want)
@@ -106,12 +106,12 @@ func TestRatios(t *testing.T) {
 			t.Errorf("rca in %s aims at %v", r.Build, r.Want)
 		}
 	}
-	table := RatioTable(figures)
+	table := RatioTable(measurements)
 	if want := "| gml | 2000 |"; !strings.Contains(table, want) || !strings.Contains(table, "| 0.50 (0.50 to 0.50) | **0.83 missed** | 6.00 (6.00 to 6.00) | 5.00 |") ||
 		!strings.Contains(table, "| **0.77 missed** |") || strings.Count(table, "\n") != 7 {
 		t.Errorf("table:\n%s", table)
 	}
-	panels := RatioPanels(figures)
+	panels := RatioPanels(measurements)
 	if err := view.Write(&bytes.Buffer{}, "svg", view.Size{}, panels...); err != nil || len(panels) != 2 {
 		t.Fatalf("%d panels, error %v: want one for each build", len(panels), err)
 	}
@@ -120,8 +120,8 @@ func TestRatios(t *testing.T) {
 			t.Errorf("series %+v: want the order of the times", s)
 		}
 	}
-	figures[0].Entries[0].Name = "other" // aims are those of the default build
-	if r := Ratios(figures[:1])[0]; r.Want != 0 || !r.Met() {
+	measurements[0].Entries[0].Name = "other" // aims are those of the default build
+	if r := Ratios(measurements[:1])[0]; r.Want != 0 || !r.Met() {
 		t.Errorf("a ratio to another build aims at %v", r.Want)
 	}
 }
@@ -149,19 +149,19 @@ func TestResume(t *testing.T) {
 		return kept.Save(path)
 	}})
 	if !errors.Is(err, context.Canceled) || len(begun) != 3 {
-		t.Fatalf("%d figures, error %v: want three, and that of the context", len(begun), err)
+		t.Fatalf("%d measurements, error %v: want three, and that of the context", len(begun), err)
 	}
 	earlier, err := Resume(path, setup)
 	if err != nil || len(earlier) != 3 {
-		t.Fatalf("%d figures kept, error %v: want three", len(earlier), err)
+		t.Fatalf("%d measurements kept, error %v: want three", len(earlier), err)
 	}
 	second := &law{seconds: func(c Case) float64 { return 2 * power(c) }}
-	figures, err := Run(context.Background(), plan, []string{Default}, []Fitter{second}, Options{Rounds: 1, Earlier: earlier})
-	if err != nil || len(figures) != len(plan) || !slices.Equal(second.fitted, plan[3:]) {
-		t.Errorf("%d figures, fitted %v, error %v: want the rest of %v", len(figures), second.fitted, err, plan)
+	measurements, err := Run(context.Background(), plan, []string{Default}, []Fitter{second}, Options{Rounds: 1, Earlier: earlier})
+	if err != nil || len(measurements) != len(plan) || !slices.Equal(second.fitted, plan[3:]) {
+		t.Errorf("%d measurements, fitted %v, error %v: want the rest of %v", len(measurements), second.fitted, err, plan)
 	}
-	if !slices.EqualFunc(figures[:3], earlier, func(a, b Measurement) bool { return a.Case == b.Case && a.Entries[0] == b.Entries[0] }) {
-		t.Errorf("figures %+v: want the earlier ones first", figures[:3])
+	if !slices.EqualFunc(measurements[:3], earlier, func(a, b Measurement) bool { return a.Case == b.Case && a.Entries[0] == b.Entries[0] }) {
+		t.Errorf("measurements %+v: want the earlier ones first", measurements[:3])
 	}
 	other := setup
 	other.Threads = 1

@@ -38,18 +38,18 @@ func GrowthTable(rows []Row) string {
 
 // RatioTable returns the ratios as Markdown, with two columns for each build. Ratios that miss
 // their aim are marked.
-func RatioTable(figures []Measurement) string {
-	if len(figures) == 0 {
+func RatioTable(measurements []Measurement) string {
+	if len(measurements) == 0 {
 		return ""
 	}
 	var b strings.Builder
-	builds := figures[0].Entries
+	builds := measurements[0].Entries
 	fmt.Fprintf(&b, "| method | n | %s |", builds[0].Name)
 	for _, e := range builds[1:] {
 		fmt.Fprintf(&b, " %s / %s | at least |", e.Name, builds[0].Name)
 	}
 	b.WriteString("\n| --- | ---: | ---: |" + strings.Repeat(" ---: | ---: |", len(builds)-1) + "\n")
-	for _, f := range figures {
+	for _, f := range measurements {
 		fmt.Fprintf(&b, "| %s | %d | %s |", f.Case.Method, f.Case.Points, Seconds(f.Entries[0].Seconds.Median))
 		for _, r := range Ratios([]Measurement{f}) {
 			fmt.Fprintf(&b, " %.2f (%.2f to %.2f) | %s |", r.Ratio.Median, r.Ratio.Min, r.Ratio.Max, r.aim())
@@ -72,9 +72,9 @@ func (r Ratio) aim() string {
 
 // Panels draws the times against points, features and links: for the methods, for the baselines,
 // and for methods for few points.
-func Panels(methods []string, s Sizes, figures []Measurement) ([]view.Panel, error) {
+func Panels(methods []string, s Sizes, measurements []Measurement) ([]view.Panel, error) {
 	found := map[Case]Measurement{}
-	for _, f := range figures {
+	for _, f := range measurements {
 		found[f.Case] = f
 	}
 	var groups [3][3]view.Lines
@@ -115,7 +115,7 @@ func group(name string) int {
 
 // series returns the line of one method, with bars from the shortest to the longest round.
 func series(name string, k int, sweep []Case, found map[Case]Measurement) view.Series {
-	const least = 1e-9 // the start of a logarithmic axis
+	const minimum = 1e-9 // the start of a logarithmic axis
 	s := view.Series{Name: name, Markers: true, Bars: true}
 	for _, c := range sweep {
 		f, ok := found[c]
@@ -124,18 +124,18 @@ func series(name string, k int, sweep []Case, found map[Case]Measurement) view.S
 		}
 		t := f.Entries[0].Seconds
 		s.X = append(s.X, float64(*c.size(k)))
-		s.Y, s.Low, s.High = append(s.Y, cmp.Or(t.Median, least)), append(s.Low, cmp.Or(t.Min, least)), append(s.High, cmp.Or(t.Max, least))
+		s.Y, s.Low, s.High = append(s.Y, cmp.Or(t.Median, minimum)), append(s.Low, cmp.Or(t.Min, minimum)), append(s.High, cmp.Or(t.Max, minimum))
 	}
 	return s
 }
 
 // RatioPanels draws the ratio of every other build against the time of the first build, with a
 // series for each number of points.
-func RatioPanels(figures []Measurement) []view.Panel {
-	ratios := Ratios(figures)
+func RatioPanels(measurements []Measurement) []view.Panel {
+	ratios := Ratios(measurements)
 	slices.SortStableFunc(ratios, func(a, b Ratio) int { return cmp.Compare(a.Seconds, b.Seconds) })
 	var panels []view.Panel
-	for _, e := range figures[0].Entries[1:] {
+	for _, e := range measurements[0].Entries[1:] {
 		series := map[int]*view.Series{}
 		for _, r := range ratios {
 			if r.Build != e.Name {
@@ -149,7 +149,7 @@ func RatioPanels(figures []Measurement) []view.Panel {
 			s.X, s.Y = append(s.X, r.Seconds), append(s.Y, r.Ratio.Median)
 			s.Low, s.High = append(s.Low, r.Ratio.Min), append(s.High, r.Ratio.Max)
 		}
-		first := figures[0].Entries[0].Name
+		first := measurements[0].Entries[0].Name
 		panel := view.Lines{Title: e.Name + " / " + first, XLabel: first + ", seconds", YLabel: "times as long", LogX: true, LogY: true}
 		for _, n := range slices.Sorted(maps.Keys(series)) {
 			panel.Series = append(panel.Series, *series[n])

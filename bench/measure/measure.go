@@ -99,7 +99,7 @@ type Spread struct {
 // first contender that fails.
 func Run(ctx context.Context, works []Work, o Options) ([]Measurement, error) {
 	o.fill()
-	var figures []Measurement
+	var measurements []Measurement
 	for i, w := range works {
 		if o.Progress != nil {
 			o.Progress(i, len(works), w)
@@ -108,9 +108,9 @@ func Run(ctx context.Context, works []Work, o Options) ([]Measurement, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", w.Name, w.Size, err)
 		}
-		figures = append(figures, f)
+		measurements = append(measurements, f)
 	}
-	return figures, nil
+	return measurements, nil
 }
 
 func (o *Options) fill() {
@@ -169,7 +169,7 @@ func (c Contender) turn(calls int, warm bool) (time.Duration, error) {
 
 // calibrate returns the time of a call, from as many calls as take about least. The first call,
 // which also warms up, is not counted when it is short.
-func (c Contender) calibrate(ctx context.Context, least time.Duration) (time.Duration, error) {
+func (c Contender) calibrate(ctx context.Context, minimum time.Duration) (time.Duration, error) {
 	for calls := 1; ; {
 		if err := ctx.Err(); err != nil {
 			return 0, err
@@ -178,7 +178,7 @@ func (c Contender) calibrate(ctx context.Context, least time.Duration) (time.Dur
 		if err != nil {
 			return 0, fmt.Errorf("%s: %w", c.Name, err)
 		}
-		if d >= least/2 || calls >= 1<<24 {
+		if d >= minimum/2 || calls >= 1<<24 {
 			return max(d/time.Duration(calls), 1), nil
 		}
 		calls *= 4

@@ -15,11 +15,11 @@ import (
 func TestMicro(t *testing.T) {
 	dir := t.TempDir()
 	r := clitest.Parse(t, bench.RunOK(t, dir, "micro --case peak,gemm --sizes 8,40 --threads 1 --rounds 1 --json").Stdout)
-	figures := r["figures"].([]any)
-	if len(figures) != 3 {
-		t.Fatalf("%d measurements: want the peak and two sizes", len(figures))
+	measurements := r["figures"].([]any)
+	if len(measurements) != 3 {
+		t.Fatalf("%d measurements: want the peak and two sizes", len(measurements))
 	}
-	for _, f := range figures[1:] {
+	for _, f := range measurements[1:] {
 		entries := f.(map[string]any)["entries"].([]any)
 		if len(entries) != 2 {
 			t.Fatalf("entries %v: want native and another backend", entries)

@@ -71,7 +71,7 @@ func TestStateOtherFolder(t *testing.T) {
 	table, n := counted(reader())
 	table.Differences = []string{"a comment written afterwards"}
 	got := mustRun(t, table, Options{State: state, Data: dataFolder(t, reader().Data...)})
-	if sameFigures(t, got, want); n.Load() != 0 {
+	if sameResults(t, got, want); n.Load() != 0 {
 		t.Errorf("%d trials ran again", n.Load())
 	}
 }

@@ -22,7 +22,7 @@ type huLarge struct {
 	name, file string
 	text       bool                      // counts of words
 	neighbors  int                       // number of neighbors in the graph
-	most       int                       // number of rows that are drawn, 0 for all
+	maxRows    int                       // number of rows that are drawn, 0 for all
 	class      func(label string) string // "" for rows that are left out, nil for the labels themselves
 }
 
@@ -137,9 +137,9 @@ func (l *huLoaded) choose(t Trial, stream int) {
 			rows = append(rows, i)
 		}
 	}
-	if l.most > 0 && len(rows) > l.most {
+	if l.maxRows > 0 && len(rows) > l.maxRows {
 		t.Rand(stream).Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-		rows = rows[:l.most]
+		rows = rows[:l.maxRows]
 		slices.Sort(rows)
 	}
 	l.x, l.labels = l.x.Select(rows), pick(l.labels, rows)

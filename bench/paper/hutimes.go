@@ -68,8 +68,8 @@ func (h huTimes) draw(ctx context.Context, eng *engine.Engine, sketch Sketch) (*
 	if err != nil {
 		return nil, err
 	}
-	if most := h.sizes[len(h.sizes)-1]; len(data.Labels) < most {
-		return nil, fault.Data(huAdult, "%d labeled rows: want at least %d", len(data.Labels), most)
+	if rows := h.sizes[len(h.sizes)-1]; len(data.Labels) < rows {
+		return nil, fault.Data(huAdult, "%d labeled rows: want at least %d", len(data.Labels), rows)
 	}
 	d := &Drawing{Columns: []string{"points", "sparse, s", "sparse, without graph, s", "sparse, accuracy", "full, s", "full, accuracy"}}
 	begin := time.Now()

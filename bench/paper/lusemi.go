@@ -323,14 +323,14 @@ func fittedEmbedding(ctx context.Context, eng *engine.Engine, l algorithms.Learn
 // labels.
 func (c *luSplit) diffusion(eng *engine.Engine) blas.Matrix {
 	var best blas.Matrix
-	most := math.Inf(-1)
+	highest := math.Inf(-1)
 	for _, time := range luTimes() {
 		y := luWeighted(c.basis, luMany, func(mu float64) float64 { return math.Exp(-time * mu) })
 		known := y.Select(c.known)
 		k := blas.NewMatrix(known.Rows, known.Rows)
 		eng.Backend().Gemm(false, true, 1, known, known, 0, k)
-		if v := c.alignment(k); v > most {
-			best, most = y, v
+		if v := c.alignment(k); v > highest {
+			best, highest = y, v
 		}
 	}
 	return best

@@ -43,5 +43,5 @@ func TestRunPanics(t *testing.T) {
 			t.Errorf("%s: no panic, error %v", name, err)
 		}()
 	}
-	sameFigures(t, mustRun(t, toy(), Options{Workers: 2}), want)
+	sameResults(t, mustRun(t, toy(), Options{Workers: 2}), want)
 }

@@ -78,8 +78,8 @@ func mustRun(t testing.TB, table Table, o Options) *Result {
 	return r
 }
 
-// sameFigures requires bit-identical results.
-func sameFigures(t testing.TB, got, want *Result) {
+// sameResults requires bit-identical results.
+func sameResults(t testing.TB, got, want *Result) {
 	t.Helper()
 	if d := same.Diff(want.Trials, got.Trials); d != "" {
 		t.Errorf("trials differ: %s", d)
@@ -99,7 +99,7 @@ func TestRunSameBitsForAnyWorkers(t *testing.T) {
 	}
 	want := mustRun(t, table, Options{Seed: 7, Workers: 1})
 	for workers := 2; workers <= 8; workers++ {
-		sameFigures(t, mustRun(t, table, Options{Seed: 7, Workers: workers}), want)
+		sameResults(t, mustRun(t, table, Options{Seed: 7, Workers: workers}), want)
 	}
 	if other := mustRun(t, table, Options{Seed: 8}); same.Diff(other.Trials, want.Trials) == "" {
 		t.Error("another seed gives the same trials")
@@ -274,12 +274,12 @@ func TestResumeIsTheSame(t *testing.T) {
 		o.Workers = rapid.IntRange(1, 8).Draw(rt, "workers after")
 		table, n := counted(toy())
 		got := mustRun(t, table, o)
-		sameFigures(t, got, want)
+		sameResults(t, got, want)
 		if got.Resumed+int(n.Load()) != 40 {
 			rt.Errorf("%d trials resumed and %d run: want 40 together", got.Resumed, n.Load())
 		}
 		again, n := counted(toy())
-		if sameFigures(t, mustRun(t, again, o), want); n.Load() != 0 {
+		if sameResults(t, mustRun(t, again, o), want); n.Load() != 0 {
 			rt.Errorf("%d trials of a finished run were repeated", n.Load())
 		}
 	})
@@ -335,7 +335,7 @@ func TestStateTornLine(t *testing.T) {
 				t.Fatal(err)
 			}
 			got := mustRun(t, toy(), Options{State: path, Workers: 1})
-			if sameFigures(t, got, want); got.Resumed != 20 {
+			if sameResults(t, got, want); got.Resumed != 20 {
 				t.Errorf("%d trials resumed: want 20", got.Resumed)
 			}
 			// The new lines must not continue the torn one.
@@ -382,11 +382,11 @@ func TestStateMoreRepetitions(t *testing.T) {
 	state := filepath.Join(t.TempDir(), "state.jsonl")
 	mustRun(t, toy(), Options{State: state, Repetitions: 15})
 	got := mustRun(t, toy(), Options{State: state})
-	if sameFigures(t, got, mustRun(t, toy(), Options{})); got.Resumed != 15 {
+	if sameResults(t, got, mustRun(t, toy(), Options{})); got.Resumed != 15 {
 		t.Errorf("%d trials resumed: want 15", got.Resumed)
 	}
 	few := mustRun(t, toy(), Options{State: state, Repetitions: 5})
-	sameFigures(t, few, mustRun(t, toy(), Options{Repetitions: 5}))
+	sameResults(t, few, mustRun(t, toy(), Options{Repetitions: 5}))
 }
 
 // TestStateForeignFile: a file that is not a state file is an error and does not change.

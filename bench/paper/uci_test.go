@@ -63,7 +63,7 @@ func TestUCIWorkers(t *testing.T) {
 	want := mustRun(t, table, Options{Seed: 2, Repetitions: 5, Workers: 1, Data: dir})
 	mustRun(t, table, Options{Seed: 2, Repetitions: 2, Workers: 2, Data: dir, State: state})
 	got := mustRun(t, table, Options{Seed: 2, Repetitions: 5, Workers: 3, Data: dir, State: state})
-	if sameFigures(t, got, want); got.Resumed != 2 {
+	if sameResults(t, got, want); got.Resumed != 2 {
 		t.Errorf("%d trials were resumed: want 2", got.Resumed)
 	}
 }

@@ -95,8 +95,8 @@ func (r *Result) Orders() ([]Order, error) {
 			own = i
 		}
 	}
-	const fewest = 6 // with five signs, even the most extreme outcome has a probability above 0.05
-	if own < 0 || len(r.Trials) < fewest {
+	const minTrials = 6 // with five signs, even the most extreme outcome has a probability above 0.05
+	if own < 0 || len(r.Trials) < minTrials {
 		return nil, nil
 	}
 	var out []Order

@@ -133,14 +133,14 @@ func (c Case) Run(ctx context.Context, s Subject, p *Process, threads int, o mea
 		}),
 		{Name: "peer", Time: p.time},
 	}}
-	figures, err := measure.Run(ctx, []measure.Work{w}, o)
+	measurements, err := measure.Run(ctx, []measure.Work{w}, o)
 	switch {
 	case err != nil:
 		return measure.Measurement{}, err
 	case failed != nil:
 		return measure.Measurement{}, failed
 	}
-	return figures[0], nil
+	return measurements[0], nil
 }
 
 // Size returns the size of the case as reports write it.

@@ -26,9 +26,9 @@ import (
 
 // Bounds of the random problems.
 const (
-	mostPoints   = 300
-	mostOfSmall  = 30 // points, for a method for few points
-	mostFeatures = 30
+	maxPoints   = 300
+	smallPoints = 30 // points, for a method for few points
+	maxFeatures = 30
 )
 
 // job is one problem, drawn from its number.
@@ -45,15 +45,15 @@ func newJob(seed, number uint64) (job, error) {
 	rng := rand.New(rand.NewPCG(seed, number))
 	methods := catalogtest.Methods()
 	j := job{method: methods[rng.IntN(len(methods))]}
-	most := mostPoints
+	most := maxPoints
 	if j.method.Small {
-		most = mostOfSmall
+		most = smallPoints
 	}
-	n, d := 2+rng.IntN(most-1), 1+rng.IntN(mostFeatures)
+	n, d := 2+rng.IntN(most-1), 1+rng.IntN(maxFeatures)
 	classes := 2 + rng.IntN(3)
 	x, labels := clouds(rng, n, d, classes)
 	j.x = x
-	j.fresh, _ = clouds(rng, rng.IntN(mostPoints), d, classes)
+	j.fresh, _ = clouds(rng, rng.IntN(maxPoints), d, classes)
 	if rng.IntN(8) == 0 {
 		j.x, j.fresh = sparse(x), sparse(j.fresh.(*points.Dense))
 	}

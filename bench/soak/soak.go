@@ -49,9 +49,9 @@ type Report struct {
 // remembered bounds the number of answers that are kept for repeats.
 const remembered = 512
 
-// mostFaults bounds the list of faults, since a fault that occurs in every job need not be listed
+// maxFaults bounds the list of faults, since a fault that occurs in every job need not be listed
 // for each.
-const mostFaults = 20
+const maxFaults = 20
 
 // sampling is the time between two measurements of memory.
 const sampling = 250 * time.Millisecond
@@ -153,7 +153,7 @@ func (r *run) note(number uint64, j job, a answer, err error) {
 }
 
 func (r *run) fault(format string, args ...any) {
-	if len(r.report.Faults) < mostFaults {
+	if len(r.report.Faults) < maxFaults {
 		r.report.Faults = append(r.report.Faults, fmt.Sprintf(format, args...))
 	}
 }

@@ -58,11 +58,11 @@ func (o *Options) csv(ctx context.Context, folder string) ([]Parse, error) {
 			}
 			return time.Since(begin), nil
 		}}}}
-		figures, err := measure.Run(ctx, []measure.Work{w}, measure.Options{Rounds: o.Rounds, Pause: -1})
+		measurements, err := measure.Run(ctx, []measure.Work{w}, measure.Options{Rounds: o.Rounds, Pause: -1})
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, Parse{kind.what, info.Size(), rate(w.Bytes, figures[0].Entries[0].Seconds)})
+		out = append(out, Parse{kind.what, info.Size(), rate(w.Bytes, measurements[0].Entries[0].Seconds)})
 	}
 	return out, nil
 }

@@ -77,11 +77,11 @@ func (o *Options) fits(ctx context.Context, name string, gogc, kept int) (Fits, 
 			return time.Since(begin), err
 		}})
 	}
-	figures, err := measure.Run(ctx, []measure.Work{w}, measure.Options{Rounds: o.Rounds, MinTime: o.MinTime})
+	measurements, err := measure.Run(ctx, []measure.Work{w}, measure.Options{Rounds: o.Rounds, MinTime: o.MinTime})
 	if err != nil {
 		return f, err
 	}
-	for k, e := range figures[0].Entries {
+	for k, e := range measurements[0].Entries {
 		f.Among = append(f.Among, Among{o.Goroutines[k], rate(1, e.Seconds), rate(1, e.Ratio)})
 	}
 	return f, nil
