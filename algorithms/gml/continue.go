@@ -19,16 +19,16 @@ import (
 )
 
 // AddLinks returns the model of the links of m and those of set, and of the triplets of m: the
-// kernel matrix nearest to the prior M that m has learned. The projections go on from the
+// kernel matrix nearest to the prior M that m has learned. The projections start from the
 // multipliers of m. x are the points that m was fitted on.
 //
-// M and the bounds of distances stay: a fit of all links would go on to adapt M. With outer = 1,
-// where no fit adapts it, the result is that of a fit of all links. A few new links turn the
-// directions of m, which then are no more those of the largest spread first.
+// M and the bounds of distances stay as they are; a fit of all links would adapt M further. With
+// outer = 1, where no fit adapts M, the result is that of a fit of all links. A few new links
+// rotate the directions of m, which are then no longer sorted by spread.
 //
-// Errors are those of [Learner.Fit]; other points, a link that contradicts one of m, and a model
-// that does not hold what it takes are a *fault.DataError: that of a file of an earlier version,
-// and that of a data-dependent prior on given similarities or vectors.
+// Errors are those of [Learner.Fit]. Other points, a link that contradicts one of m, and a model
+// without the data for this are a *fault.DataError. A model lacks the data if its file is of an
+// earlier version, or if its data-dependent prior was built on given similarities or vectors.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f, err := m.more(eng, x, set)
 	if err != nil {
@@ -38,7 +38,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	return record.Result(ctx, Method+": new links", added, m.warm.Unfit(named(err)))
 }
 
-// more returns the fit of more links.
+// more returns the fit of additional links.
 func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit, error) {
 	f := Learner{Params: m.Params()}.begin(eng, x, set)
 	f.before, f.bounds = m, m.about.Bounds
@@ -46,20 +46,20 @@ func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit,
 	if f.targets, err = m.warm.With(eng, Method, x, set); err != nil {
 		return nil, err
 	}
-	f.Params.Metric = "" // the kernel is that of the metric
+	f.Params.Metric = "" // the kernel already includes the metric
 	f.Seed = m.warm.Seed
 	f.Kernel, err = m.base()
 	return f, err
 }
 
-// base returns the kernel in whose feature space points are near each other, which the Gaussian one
-// of rbf is on top of.
+// base returns the kernel whose feature space defines the distances between points; the Gaussian
+// kernel of rbf is a function of these distances.
 func (m *Model) base() (kernel.Spec, error) {
 	if m.Params().Prior != RBF {
 		return m.Kernel().Spec(), nil
 	}
 	if !(m.sigma() > 0) || !(m.about.Alpha > 0) {
-		return kernel.Spec{}, fault.Data("", "the model has the kernel %s, %g times: want a Gaussian one, a number > 0 times, for prior=rbf", m.Kernel(), m.about.Alpha)
+		return kernel.Spec{}, fault.Data("", "the model has the kernel %s times %g: want a Gaussian kernel times a number > 0 for prior=rbf", m.Kernel(), m.about.Alpha)
 	}
 	_, base, on := strings.Cut(m.Kernel().String(), "@")
 	if !on {
@@ -71,8 +71,8 @@ func (m *Model) base() (kernel.Spec, error) {
 // sigma returns the learned width of the Gaussian prior.
 func (m *Model) sigma() float64 { return sigma(m.Kernel().String()) }
 
-// turned returns the map of the model that more links are added to, for the kernel that was learned
-// from all; nil if there is none, or if new directions are to be found.
+// turned returns the map of the model that links are added to, for the kernel that was learned from
+// all links. It returns nil if there is no such model, or if new directions are to be computed.
 func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
 	if f.before == nil || f.Params.Dims > 0 {
 		return nil, nil
@@ -80,7 +80,7 @@ func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Con
 	return f.before.warm.Rotated(ctx, f.Eng, f.before.Map, f.X, f.targets, linked, constraints, r)
 }
 
-// moved learns with the spectral prior of the model that more links are added to, whose places are
+// moved learns with the spectral prior of the model that links are added to, whose coordinates are
 // the rows of G L.
 func (f *fit) moved(ctx context.Context) (*learned, error) {
 	old, b := f.before, f.Eng.Backend()

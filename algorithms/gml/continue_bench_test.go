@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// BenchmarkAddLinks compares a fit of 105 links on 2000 points with five of them added to a model
-// of the others, for every prior.
+// BenchmarkAddLinks compares a fit of 105 links on 2000 points with adding five of them to a model
+// of the other 100, for every prior.
 func BenchmarkAddLinks(b *testing.B) {
 	const n = 2000
 	x, _, _ := enginetest.Rings(b, n, 2, 1)

@@ -24,7 +24,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// wantSame compares what two models make of some pairs of points, relative to the largest distance.
+// wantSame compares the distances of two models for some pairs of points, relative to the largest
+// distance.
 func wantSame(t enginetest.Fataler, what string, got, want *Model, x *points.Dense, tolerance float64) {
 	t.Helper()
 	var pairs [][2]int
@@ -47,8 +48,8 @@ func wantSame(t enginetest.Fataler, what string, got, want *Model, x *points.Den
 	}
 }
 
-// without returns the model without its multipliers, and asks for as many new directions as there
-// are: those that it has belong to them.
+// without returns the model without its multipliers. It requests as many new directions as there
+// are, because the stored directions belong to the multipliers.
 func without(m *Model) *Model {
 	cold, warm := *m, *m.warm
 	warm.Multipliers = make([]float64, len(warm.Multipliers))
@@ -58,13 +59,13 @@ func without(m *Model) *Model {
 	return &cold
 }
 
-// Links that are added to a model, read from its file, bring it to the optimum for the prior that
-// it has learned: the conditions hold, the distances are those that projections find which begin
-// without multipliers, and with outer = 1 those of a fit of all links.
+// TestAddLinks checks that adding links to a model that was read from its file leads to the optimum
+// for the prior that the model learned: the optimality conditions hold, the distances are those of
+// projections that begin without multipliers, and with outer = 1 those of a fit of all links.
 func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {
-	const near = 1e-3 // of the largest distance: what a residual of 1e-7 can leave where multipliers are in the thousands
+	const near = 1e-3 // relative to the largest distance: what a residual of 1e-7 can leave where multipliers are in the thousands
 	n := rapid.IntRange(30, 60).Draw(t, "n")
 	x, _, _ := enginetest.Rings(t, n, 2, rapid.Uint64().Draw(t, "points"))
 	list := enginetest.Mixed(n, 2, rapid.IntRange(4, 20).Draw(t, "links"), rapid.Uint64().Draw(t, "seed"))
@@ -89,7 +90,7 @@ func addLinksProperty(t *rapid.T) {
 		}
 		return enginetest.Reread(t, added, Decode)
 	}
-	got := add(m, list[1:]) // some are those of the model
+	got := add(m, list[1:]) // some of these are already links of the model
 	if got.Params() != m.Params() || got.about.Bounds != m.about.Bounds || !slices.Equal(got.weights, m.weights) || got.Kernel().Spec() != m.Kernel().Spec() || got.about.Alpha != m.about.Alpha {
 		t.Fatalf("another prior or other bounds: %+v, %+v", got.about, m.about)
 	}
@@ -98,7 +99,7 @@ func addLinksProperty(t *rapid.T) {
 		t.Fatalf("status %+v, residual %g, without multipliers %g", got.Status(), got.Residual(), want.Residual())
 	}
 	if !want.Status().Converged || want.Residual() > 1e-7 {
-		return // weights of eigenvectors, or multipliers, are so far apart that rounding leaves no digits, to either
+		return // the weights of eigenvectors, or the multipliers, differ by so much that rounding leaves no correct digit in either result
 	}
 	if !(math.Abs(got.Objective()-want.Objective()) <= 1e-8*max(1, want.Objective())) {
 		t.Fatalf("objective %.12g, without multipliers %.12g", got.Objective(), want.Objective())
@@ -107,12 +108,12 @@ func addLinksProperty(t *rapid.T) {
 	if l.Params.Outer == 1 {
 		wantSame(t, "a fit of all links", got, fittest.Fit[*Model](t, l, x, enginetest.Links(t, n, list)), x, near)
 	}
-	// In two steps as in one.
+	// Two steps give the same result as one.
 	wantSame(t, "step by step", add(add(m, list[first:first+1]), list), got, x, near)
 }
 
-// A few more links take fewer sweeps than all of them without what the model knows; the same bits
-// come from any number of workers.
+// TestAddLinksIsWarm checks that adding a few links takes fewer sweeps than all links without
+// multipliers, and that the result is bit-identical for any number of workers.
 func TestAddLinksIsWarm(t *testing.T) {
 	x, labels, set := enginetest.Rings(t, 150, 40, 1)
 	few, err := links.SampleByCount(labels, 3, 3, 2)
@@ -202,7 +203,8 @@ func TestAddLinksRejects(t *testing.T) {
 	}
 }
 
-// What a file holds of the spectral prior's factor is checked; a file without one takes no links.
+// TestFactorInFile checks that a wrong factor of the spectral prior in a file is refused, and that
+// a model without one accepts no new links.
 func TestFactorInFile(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 60, 20, 5)
 	m := fittest.Fit[*Model](t, of(Spectral), x, set)

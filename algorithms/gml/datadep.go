@@ -15,12 +15,12 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// baseKernel is S of the data-dependent prior, without another.
+// baseKernel is the default S of the data-dependent prior.
 const baseKernel = "rbf:sigma=mean"
 
-// deformed is the family M = (S^-1 + V diag(theta) V')^-1, theta rising from 0 or more: a kernel
-// matrix S that the eigenvectors V of a graph's Laplacian deform, the more the less smooth they
-// are.
+// deformed is the family M = (S^-1 + V diag(theta) V')^-1, 0 <= theta_1 <= theta_2 and so on: the
+// kernel matrix S, deformed by the eigenvectors V of a graph's Laplacian. The less smooth an
+// eigenvector is, the more it counts.
 type deformed struct {
 	*fit
 	s      blas.Matrix // n x n, both triangles
@@ -49,7 +49,7 @@ func (f *fit) datadep(ctx context.Context) (*learned, error) {
 	d := &deformed{fit: f, theta: make([]float64, r), linked: f.targets.Linked()}
 	if f.before != nil {
 		if len(f.before.weights) != r {
-			return nil, fault.Data("", "a basis of %d vectors for these points: want the %d of the model, and the points that it was fitted on", r, len(f.before.weights))
+			return nil, fault.Data("", "these points have a basis of %d vectors: want the %d vectors of the model, from the points that it was fitted on", r, len(f.before.weights))
 		}
 		d.theta = slices.Clone(f.before.weights)
 	}
@@ -77,7 +77,7 @@ func (f *fit) datadep(ctx context.Context) (*learned, error) {
 	return d.alternate(ctx, k)
 }
 
-// alternate learns K on the linked points and theta in turn.
+// alternate learns K on the linked points, and theta, in turn.
 func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, error) {
 	constraints := d.bounds.Constraints(d.targets, logdetmetric.Positions(d.linked))
 	var best struct {
@@ -178,8 +178,8 @@ func (d *deformed) among(rows, cols []int) blas.Matrix {
 	return out
 }
 
-// energies returns v_i' K v_i for K = M - M_L B M_L': the diagonals of V'M V = C - C F C and of
-// (V'M_L) B (V'M_L)' with V'M_L = (I - C F) W_L'.
+// energies returns v_i' K v_i for K = M - M_L B M_L'. These are the diagonals of V'M V = C - C F C
+// and of (V'M_L) B (V'M_L)', where V'M_L = (I - C F) W_L'.
 func (d *deformed) energies(b blas.Matrix) []float64 {
 	r, m := len(d.theta), len(d.linked)
 	change := blas.NewMatrix(r, r) // I - C F
@@ -199,9 +199,9 @@ func (d *deformed) energies(b blas.Matrix) []float64 {
 	return out
 }
 
-// directions returns the map into the directions of the learned kernel, on up to 2000 of the
-// points: with E - W F V' =: H, which turns kernel values of S with all training points into those
-// of M with some, K(c, .) = (H_c - M_cL B H_L) s(.).
+// directions returns the map into the directions of the learned kernel, computed on at most 2000 of
+// the points. H := E - W F V' turns kernel values of S with all training points into kernel values
+// of M with some of them: K(c, .) = (H_c - M_cL B H_L) s(.).
 func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*maps.Map, error) {
 	n := d.X.Len()
 	rows := logdetmetric.Carry(d.linked, n, d.Seed)

@@ -16,7 +16,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// theta is the best: the gradient is that of differences, and no way within the cone goes down.
+// TestTheta checks that theta is optimal: the gradient agrees with differences, and no direction
+// within the cone decreases the objective.
 func TestTheta(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -52,13 +53,13 @@ func TestTheta(t *testing.T) {
 				t.Fatalf("slope %d is %g, differences give %g", i, best.slope[i], want)
 			}
 		}
-		for range 100 { // other places of the cone, near and far
+		for range 100 { // other points of the cone, near and far
 			other, sum := slices.Clone(theta), 0.0
 			size := math.Pow(10, -5*rng.Float64())
 			for i := range other {
 				other[i] = max(0, other[i]+size*rng.NormFloat64())
 				sum = max(sum, other[i])
-				other[i] = sum // rises
+				other[i] = sum // increases
 			}
 			if v := value(other).value; v < best.value-1e-7*(1+math.Abs(best.value)) {
 				t.Fatalf("%v gives %.12g, %v gives %.12g", theta, best.value, other, v)
@@ -67,8 +68,8 @@ func TestTheta(t *testing.T) {
 	})
 }
 
-// The family is the inverse of S^-1 + V diag(theta) V', and the learned kernel follows its
-// definition between new points, too: there T is 0.
+// TestDeformed checks that the family is the inverse of S^-1 + V diag(theta) V', and that the
+// learned kernel agrees with its definition between new points, too, where T is 0.
 func TestDeformed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n, others, r = 14, 5, 3

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Two rings, one around the other: no cluster of k-means is a ring, but in the learned metric.
+// One ring lies around another. No cluster of k-means is a ring, except in the learned metric.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})
@@ -48,6 +48,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("clusters of unseen points are the classes:", agreement > 0.9)
-	// Output: clusters of unseen points are the classes: true
+	fmt.Println("clusters of held-out points are the classes:", agreement > 0.9)
+	// Output: clusters of held-out points are the classes: true
 }

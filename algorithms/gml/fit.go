@@ -24,18 +24,18 @@ import (
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	// Kernel says in which feature space points are near each other: neighbors for the spectral
-	// prior, and those that the Gaussian kernel of rbf is on top of; for datadep it is the kernel
-	// that is deformed. The zero Spec means "linear" ("rbf:sigma=mean" for datadep), and
-	// spectrum:k=3 for sequences.
+	// Kernel defines the feature space in which distances are measured: for the neighbors of the
+	// spectral prior, and for the Gaussian kernel of rbf. For datadep it is the kernel that is
+	// deformed. The zero Spec means "linear" ("rbf:sigma=mean" for datadep), and spectrum:k=3 for
+	// sequences.
 	Kernel kernel.Spec
 	Params Params
-	// Similarities, n x n, are those of the graph named "given".
+	// Similarities, n x n, are the edge weights of the graph named "given".
 	Similarities blas.Matrix
-	// Basis holds orthonormal vectors, and values that rise with their roughness, to weigh in place
-	// of those that the Params name; nil for these.
+	// Basis has orthonormal vectors, and values that rise with their roughness. They replace the
+	// vectors that the Params name; nil means those of the Params.
 	Basis *eigen.Result
-	// Triplets are learned from beside the links.
+	// Triplets are constraints in addition to the links.
 	Triplets []links.Triplet
 	Seed     uint64
 	Progress algorithms.ProgressFunc
@@ -43,7 +43,7 @@ type Learner struct {
 
 var _ algorithms.Triplets = Learner{}
 
-// New returns the learner of these parameters.
+// New returns the learner with these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
 }
@@ -54,12 +54,13 @@ func (Learner) Method() string { return Method }
 // Fit learns from the links of l on the points x, and from the triplets of the learner. The result
 // has the type *[Model].
 //
-// Cost: for the spectral prior the nearest neighbors and r eigenvectors of their graph, then 4 r^2
-// flops a link and sweep; for rbf 2 m^2 flops a link and sweep, m the linked points, and some dozen
-// factorizations of order m a round.
+// Cost: for the spectral prior, the nearest neighbors, r eigenvectors of their graph, and 4 r^2
+// flops per link and sweep; for rbf, 2 m^2 flops per link and sweep, where m is the number of
+// linked points, and some dozen factorizations of order m per round.
 //
-// Errors are those of [learner.Learner.Fit], and neither links nor triplets, triplets of rows that
-// do not exist, as many neighbors or eigenvectors as points, and a percentile of 0 as bound.
+// Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
+// exist, as many neighbors or eigenvectors as points, and a percentile of 0 as bound are errors,
+// too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
@@ -71,21 +72,21 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	})
 }
 
-// named says of an error that a matrix is singular which one it is.
+// named adds to the error of a singular matrix which matrix it is.
 func named(err error) error {
 	if singular, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
-		return fault.Data("", "gml: a learned kernel matrix is singular to rounding (%w): want a smaller gamma, a narrower kernel, or no links between points that nearly coincide", singular)
+		return fault.Data("", "gml: a learned kernel matrix is singular to rounding (%w): want a matrix of full rank; use a smaller gamma, a narrower kernel, or no links between points that nearly coincide", singular)
 	}
 	return err
 }
 
-// WithTriplets returns the learner that learns from these triplets beside links.
+// WithTriplets returns the learner with these triplets as constraints in addition to the links.
 func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	l.Triplets = list
 	return l
 }
 
-// begin returns a fit, whose input is not checked yet.
+// begin returns a fit whose input is not checked yet.
 func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
 	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
 	f := learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)
@@ -106,7 +107,7 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 		return nil, err
 	}
 	m := &Model{kept: learned.kept}
-	if f.Params.Prior != DataDep || f.Params.Graph != graphkernel.Given && f.given == nil { // which a model does not hold
+	if f.Params.Prior != DataDep || f.Params.Graph != graphkernel.Given && f.given == nil { // a model does not store these
 		m.warm = f.targets.WarmStart(f.last, f.Seed)
 	}
 	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message})
@@ -114,20 +115,20 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	return m, ctx.Err()
 }
 
-// learned is what a prior makes of the links.
+// learned is the result of a prior and the links.
 type learned struct {
 	*maps.Map
 	kept
 }
 
-// fit is a call of Fit under way.
+// fit is the state of one call of Fit.
 type fit struct {
 	*learner.Fit
 	Params    Params
 	given     *eigen.Result // vectors to weigh, nil for those that the Params name
 	targets   logdetmetric.Targets
-	before    *Model // that more links are added to, whose bounds and prior stay, or nil
-	warm      *warm  // what fits of other gamma have found, or nil
+	before    *Model // the model that links are added to, whose bounds and prior stay, or nil
+	warm      *warm  // solutions of fits of other gamma, or nil
 	bounds    logdetmetric.Bounds
 	trace     []float64 // objective after every round
 	last      *logdet.Result
@@ -136,7 +137,8 @@ type fit struct {
 	message   string
 }
 
-// options are those of the projections, which go on from the model that more links are added to.
+// options returns the options of the projections, which start from the model that links are added
+// to.
 func (f *fit) options() logdet.Options {
 	o := logdet.Options{Gamma: f.Params.Gamma, Tolerance: f.Params.Tol, MaxSweeps: f.Params.MaxIter}
 	if f.before != nil {
@@ -151,7 +153,7 @@ func (f *fit) options() logdet.Options {
 func (f *fit) project(run func(o logdet.Options) (*logdet.Result, error)) (*logdet.Result, error) {
 	o := f.options()
 	r, err := run(o)
-	if f.before == nil && o.Start != nil && fault.IsInput(err) { // rounds of another gamma have led to a prior that bears larger multipliers
+	if f.before == nil && o.Start != nil && fault.IsInput(err) { // rounds of another gamma led to a prior for which these multipliers are too large
 		o.Start = nil
 		r, err = run(o)
 	}
@@ -162,7 +164,8 @@ func (f *fit) project(run func(o logdet.Options) (*logdet.Result, error)) (*logd
 	return r, err
 }
 
-// find finds the bounds, in the feature space of the first prior, and leaves hopeless wishes out.
+// find computes the bounds, in the feature space of the first prior, and drops constraints that no
+// metric can satisfy.
 func (f *fit) find(ctx context.Context, k kernel.Kernel, x points.Points) error {
 	impossible, err := f.targets.Drop(ctx, f.Eng, k, x)
 	if err != nil {
@@ -175,16 +178,17 @@ func (f *fit) find(ctx context.Context, k kernel.Kernel, x points.Points) error 
 	return err
 }
 
-// about returns what the header of the model holds, for the last projections and how far they are
-// from the optimum.
+// about returns the model's part of the header, for the last projections and their distance from
+// the optimum.
 func (f *fit) about(r *logdet.Result, check logdet.KKT) about {
 	f.last = r
 	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: f.targets.Dropped() + len(r.Skipped)}
 }
 
-// round ends a round with the objective that the projections have come to, and says whether it was
-// the last, as it is where the prior stays, and whether it is worse than the one before, which then
-// stands: rounding has decided which points are in one place, or sweeps were too few.
+// round ends a round with the objective of its projections. It reports whether this was the last
+// round, as always if the prior is fixed. It also reports whether it is worse than the round
+// before, whose result is then kept: this happens when rounding decides which points coincide, or
+// when sweeps were too few.
 func (f *fit) round(objective float64, r *logdet.Result) (last, worse bool) {
 	before := math.Inf(1)
 	if len(f.trace) > 0 {
@@ -202,7 +206,7 @@ func (f *fit) round(objective float64, r *logdet.Result) (last, worse bool) {
 	return f.before != nil || len(f.trace) >= f.Params.Outer || before-objective < f.Params.Tol*math.Abs(before), false
 }
 
-// slack returns gamma D(diag xi, diag xi0), every term with the weight of its link.
+// slack returns gamma D(diag xi, diag xi0), each term multiplied by the weight of its link.
 func (f *fit) slack(r *logdet.Result, constraints []logdet.Constraint) float64 {
 	sum := 0.0
 	for k, c := range constraints {

@@ -3,43 +3,48 @@
 //
 // # Problem
 //
-// Over positive semidefinite K and the matrices M of a family that describes the shape of the data,
-// minimize
+// Over the positive semidefinite K and the matrices M of a family that describes the shape of the
+// data, minimize
 //
 //	D(K, M) + gamma D(diag xi, diag xi0),   D(K, M) = tr(K M^+) - log det(K M^+) - rank
 //
 // such that the squared distances of K are at most xi for must-links and at least xi for
-// cannot-links, with xi0 the bounds upper and lower. The slack of a link counts with its weight.
+// cannot-links; xi0 has the bounds upper and lower. The slack of a link is multiplied by its
+// weight.
 //
 // # Method
 //
-// K and M in turn. For a given M, K is that of package itml: cyclic projections (solvers/logdet).
-// For a given K, M is the best one of its family:
+// The fit alternates between K and M. For a given M, K is computed by the cyclic projections of
+// package itml (solvers/logdet). For a given K, M is the best matrix of its family:
 //
-//   - spectral (3): M = sum_i alpha_i v_i v_i', alpha falling, v_i the eigenvectors of the graph's Laplacian for the
-//     smallest eigenvalues mu_i, from alpha_i = exp(-t mu_i) on. In the coordinates of M, K is A, r x r, and the best
-//     alpha is the isotonic regression of alpha_i A_ii: a mean for every pooled block (solvers/isotonic).
-//   - datadep (5): M = (S^-1 + V diag(theta) V')^-1, a kernel matrix S that these eigenvectors deform, 0 <= theta_1 <= theta_2
-//     and so on. The best theta solves a convex problem of r unknowns, by projected gradients whose projections
-//     are isotonic regressions.
-//   - rbf (6): M = alpha (R + ridge I), R a Gaussian kernel matrix of the linked points. For a given width alpha
-//     is tr(K R^-1) / m; the width minimizes m log tr(K R^-1) + log det R, one dimension. The alternation moves
-//     the width slowly, so what it is begun with counts.
+//   - spectral (3): M = sum_i alpha_i v_i v_i', where the v_i are the eigenvectors of the graph's
+//     Laplacian for the smallest eigenvalues mu_i and alpha falls. It begins with
+//     alpha_i = exp(-t mu_i). In the coordinates of M, K is a matrix A, r x r, and the best alpha
+//     is the isotonic regression of alpha_i A_ii: a mean for every pooled block
+//     (solvers/isotonic).
+//   - datadep (5): M = (S^-1 + V diag(theta) V')^-1, a kernel matrix S that these eigenvectors
+//     deform, 0 <= theta_1 <= theta_2 and so on. The best theta solves a convex problem with r
+//     unknowns, by projected gradients whose projections are isotonic regressions.
+//   - rbf (6): M = alpha (R + ridge I), where R is a Gaussian kernel matrix of the linked points.
+//     For a given width, alpha is tr(K R^-1) / m, and the width minimizes
+//     m log tr(K R^-1) + log det R, a search in one dimension. The alternation moves the width
+//     slowly, so the initial width matters.
 //
-// The objective falls with every round; it is not convex in both, so rounds are few by default.
+// The objective falls with every round. It is not convex in K and M together, so the default is a
+// few rounds.
 //
 // # New points
 //
-// For rbf and datadep exact: the learned kernel is k0(x, y) - k0(x, .)' B k0(., y), with M(x, y) =
-// s(x, y) - s_x' T' s_y for k0 in the second. For spectral a new point takes the place that its
-// nearest training points give it, with the weights that reconstruct it from them. So new points
-// are embedded out of sample, by Embed of the model, and the metric stays.
+// For rbf and datadep the extension is exact: the learned kernel is k0(x, y) - k0(x, .)' B k0(.,
+// y), where k0 = M for datadep and M(x, y) = s(x, y) - s_x' T' s_y. For spectral, a new point gets
+// the coordinates of its nearest training points, combined with the weights that reconstruct it
+// from them. [Model.Embed] computes these coordinates; the metric does not change.
 //
-// # New links
+// # Adding links
 //
-// A model keeps its links and their multipliers. [Model.AddLinks] goes on with more of them, at the
-// bounds of the first fit, to the nearest K for the prior M that was learned, which stays: a change
-// of M would make a start from multipliers unsafe.
+// A model stores its links and their multipliers. [Model.AddLinks] starts from them and finds the
+// nearest K for all links, with the bounds of the first fit and the prior M that was learned. M
+// stays fixed: after a change of M, the multipliers would not be a safe start.
 package gml
 
 import (
@@ -56,11 +61,10 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "gml"
 
-// DefaultKernel is the kernel in whose feature space a Learner without one looks for points near
-// each other.
+// DefaultKernel is the kernel whose feature space defines distances for a Learner without a kernel.
 const DefaultKernel = graphkernel.DefaultKernel
 
-// Prior is the family of the matrix to stay near to.
+// Prior is the family of the matrix M that K stays close to.
 type Prior string
 
 // The priors.
@@ -70,7 +74,7 @@ const (
 	DataDep  Prior = "datadep"
 )
 
-// Laplacian is that of the graph.
+// Laplacian is the kind of Laplacian of the graph.
 type Laplacian string
 
 // The Laplacians: D - S, and I - D^-1/2 S D^-1/2.
@@ -79,7 +83,7 @@ const (
 	Normalized   Laplacian = "normalized"
 )
 
-// Basis says whose vectors the spectral and the data-dependent prior weigh.
+// Basis names the vectors that the spectral and the data-dependent prior weigh.
 type Basis = basis.Kind
 
 // The bases: the eigenvectors of the graph's Laplacian, those of locally linear embedding and of
@@ -90,7 +94,7 @@ const (
 	FromIsomap    Basis = basis.Isomap
 )
 
-// Extension says how the spectral prior places new points.
+// Extension is the out-of-sample extension of the spectral prior.
 type Extension string
 
 // The extensions: by the weights that reconstruct a point from its neighbors, and by the formula of
@@ -100,7 +104,7 @@ const (
 	Nystrom     Extension = "nystrom"
 )
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "GML",
@@ -111,37 +115,37 @@ var About = algorithms.About{
 	Pairwise:        true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Prior Prior `json:"prior" param:"prior" default:"rbf" choices:"rbf (a Gaussian kernel of learned width),spectral (eigenvectors of the Laplacian of a graph),datadep (a kernel that they deform)" help:"matrix to stay near to"`
-	// Width changes little in the rounds. Objectives of two widths cannot be compared where bounds
-	// are percentiles: of a narrow kernel all distances are alike, and so are the bounds, which then
-	// cost nothing to keep and teach nothing.
-	Width float64 `json:"width" param:"width" default:"1" range:"> 0" help:"width of the Gaussian kernel to begin with, relative to the mean distance of two points"`
+	Prior Prior `json:"prior" param:"prior" default:"rbf" choices:"rbf (a Gaussian kernel of learned width),spectral (eigenvectors of the Laplacian of a graph),datadep (a kernel that they deform)" help:"family of the matrix that the learned kernel stays close to"`
+	// Width changes little in the rounds. Objectives of two widths cannot be compared if the bounds
+	// are percentiles: under a narrow kernel all distances are alike, and so are the bounds, which
+	// are then easy to satisfy and carry no information.
+	Width float64 `json:"width" param:"width" default:"1" range:"> 0" help:"initial width of the Gaussian kernel, relative to the mean distance of two points"`
 	// Neighborhood is the graph of the spectral and the data-dependent prior: "knn", "eps" or "given".
 	graphkernel.Neighborhood `default:"neighbors=10"`
-	Basis                    Basis     `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"whose eigenvectors"`
+	Basis                    Basis     `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"basis of the prior: the eigenvectors of this matrix"`
 	Laplacian                Laplacian `json:"laplacian" param:"laplacian" default:"unnormalized" choices:"unnormalized,normalized" help:"Laplacian of the graph"`
-	Diffusion                float64   `json:"diffusion" param:"diffusion" default:"0.1" range:"> 0" help:"t of the first weights exp(-t mu) of the eigenvectors"`
-	Rank                     int       `json:"rank" param:"rank" range:">= 2" zero:"a tenth of the points, at most 40" help:"eigenvectors of the graph"`
-	Gamma                    float64   `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links against the prior (0.1 to 10 are usual)"`
-	// Upper and Lower are bounds under the first M.
+	Diffusion                float64   `json:"diffusion" param:"diffusion" default:"0.1" range:"> 0" help:"t in the initial weights exp(-t mu) of the eigenvectors"`
+	Rank                     int       `json:"rank" param:"rank" range:">= 2" zero:"a tenth of the points, at most 40" help:"number of eigenvectors of the graph"`
+	Gamma                    float64   `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links relative to the prior (usually 0.1 to 10)"`
+	// Upper and Lower are bounds on distances under the first M.
 	logdetmetric.Target
-	// FreeConstant is for eigenvectors that enter no distance.
-	FreeConstant bool `json:"free_constant" param:"free_constant" help:"true leaves weights of constant eigenvectors out of the order of weights"`
-	// Extension by Nystrom's formula is for graphs of nearest neighbors and their Laplacians.
-	Extension Extension `json:"extension" param:"extension" default:"barycentric" choices:"barycentric,nystrom" help:"coordinates of new points for prior=spectral"`
-	Outer     int       `json:"outer" param:"outer" default:"5" range:">= 1" help:"most rounds of kernel and prior"`
-	Tol       float64   `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"change that ends the projections of a round, and the rounds"`
-	MaxIter   int       `json:"max_iter" param:"max_iter" default:"20" range:">= 1" help:"most sweeps of a round"`
-	Dims      int       `json:"dims" param:"dims" zero:"all" help:"columns of the embedding but for prior=spectral"`
+	// FreeConstant is for eigenvectors that do not affect distances.
+	FreeConstant bool `json:"free_constant" param:"free_constant" help:"true exempts constant eigenvectors from the order of the weights"`
+	// Nystrom's extension requires a graph of nearest neighbors and the basis of its Laplacian.
+	Extension Extension `json:"extension" param:"extension" default:"barycentric" choices:"barycentric,nystrom" help:"out-of-sample extension for prior=spectral"`
+	Outer     int       `json:"outer" param:"outer" default:"5" range:">= 1" help:"maximum number of rounds of kernel and prior"`
+	Tol       float64   `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"change at which the projections of a round stop, and the rounds"`
+	MaxIter   int       `json:"max_iter" param:"max_iter" default:"20" range:">= 1" help:"maximum number of sweeps in a round"`
+	Dims      int       `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, except for prior=spectral"`
 }
 
-// DefaultParams returns a Gaussian prior as wide as the mean distance, gamma = 1, the 5th and the
-// 95th percentile.
+// DefaultParams returns a Gaussian prior as wide as the mean distance, gamma = 1, and the 5th and
+// 95th percentiles as bounds.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error {
 	if err := param.Validate(p); err != nil {
 		return err
@@ -154,9 +158,9 @@ func (p Params) Validate() error {
 	}
 	switch {
 	case p.Prior != RBF && p.Graph == graphkernel.Dense:
-		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE for priors of a graph"}
+		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE for priors on a graph"}
 	case p.Extension == Nystrom && (p.Prior != Spectral || p.Basis != FromLaplacian || p.Graph != graphkernel.KNN):
-		return &fault.ParamError{Param: "extension", Value: string(p.Extension), Want: "barycentric but for prior=spectral, basis=laplacian, graph=knn"}
+		return &fault.ParamError{Param: "extension", Value: string(p.Extension), Want: "barycentric, except for prior=spectral with basis=laplacian and graph=knn"}
 	}
 	return nil
 }

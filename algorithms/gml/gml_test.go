@@ -33,7 +33,7 @@ func of(prior Prior) Learner {
 	return l
 }
 
-// variants are learners of all kinds, but for Isomap's basis: between the rings there are no paths.
+// variants returns learners of all kinds, except for Isomap's basis: no path joins the rings.
 func variants() map[string]Learner {
 	all := map[string]Learner{"rbf": of(RBF), "spectral": of(Spectral), "datadep": of(DataDep)}
 	l := of(Spectral)
@@ -47,8 +47,9 @@ func variants() map[string]Learner {
 	return all
 }
 
-// The objective falls with every round, for both priors and all gamma; the weights of eigenvectors
-// fall; the projections of the last round have the conditions of the optimum.
+// TestMonotone checks, for both priors and all gamma, that the objective falls with every round,
+// that the weights of eigenvectors fall, and that the projections of the last round satisfy the
+// optimality conditions.
 func TestMonotone(t *testing.T) {
 	propertytest.CheckSome(t, 20, func(rt *rapid.T) {
 		x, _, set := enginetest.Rings(rt, rapid.IntRange(40, 90).Draw(rt, "n"), rapid.IntRange(5, 30).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
@@ -78,8 +79,8 @@ func TestMonotone(t *testing.T) {
 	})
 }
 
-// The objective that the trace ends with is that of its definition, for the spectral prior: K = Y
-// Y' for the places Y, M = V diag(alpha) V'.
+// TestObjective compares the last objective of the trace with its definition, for the spectral
+// prior: K = Y Y' for the coordinates Y, and M = V diag(alpha) V'.
 func TestObjective(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 60, 15, 2)
 	l := of(Spectral)
@@ -87,8 +88,8 @@ func TestObjective(t *testing.T) {
 	m := fittest.Fit[*Model](t, l, x, set)
 	y := m.Coordinates()
 	alpha := m.Weights()
-	// In an orthonormal basis of the range, Y = V diag(sqrt(alpha)) L: M's part is found from the
-	// eigenvectors again.
+	// In an orthonormal basis of the range, Y = V diag(sqrt(alpha)) L. The part of M is computed
+	// from the eigenvectors again.
 	task := l.begin(enginetest.New(t, 0), x, nil)
 	ctx := context.Background()
 	found, err := task.basis(ctx, kernel.Linear())
@@ -114,7 +115,7 @@ func TestObjective(t *testing.T) {
 	for _, v := range w {
 		want -= math.Log(v)
 	}
-	// A constraint that is not met pulls its bound to the distance: xi / xi0 is what is left.
+	// A violated constraint moves its bound to the distance: xi / xi0 is the ratio that remains.
 	for _, link := range slices.Concat(set.Must(), set.Cannot()) {
 		p := points.SquaredDistance(y.Row(link.I), y.Row(link.J))
 		b := m.about.Upper
@@ -130,7 +131,7 @@ func TestObjective(t *testing.T) {
 	}
 }
 
-// With both priors the learned distances tell the rings apart, of training and of new points.
+// TestLearns checks that both priors separate the rings, for training points and new points.
 func TestLearns(t *testing.T) {
 	for name, l := range variants() {
 		x, labels, set := enginetest.Rings(t, 200, 60, 3)
@@ -147,7 +148,7 @@ func TestLearns(t *testing.T) {
 		}
 		same := x.Select([]int{5, 17}).(*points.Dense)
 		if z, err := m.Embed(ctx, eng, same); err != nil || math.Abs(z.At(0, 0)-train.At(5, 0)) > 1e-9 || math.Abs(z.At(1, 0)-train.At(17, 0)) > 1e-9 {
-			t.Errorf("%s: training points have other places alone (%v)", name, err)
+			t.Errorf("%s: training points embedded one by one have other coordinates (%v)", name, err)
 		}
 	}
 }
@@ -195,7 +196,7 @@ func TestModelFile(t *testing.T) {
 		a, errA := m.Embed(ctx, eng, other)
 		b, errB := back.Embed(ctx, eng, other)
 		if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) || !slices.Equal(m.Weights(), back.Weights()) {
-			t.Errorf("%s: the model that was read is another one (%v, %v)", name, errA, errB)
+			t.Errorf("%s: the model that was read differs from the one that was written (%v, %v)", name, errA, errB)
 		}
 	}
 }
@@ -209,8 +210,8 @@ func axes(n int, values ...float64) *eigen.Result {
 	return &eigen.Result{Vectors: v, Values: values}
 }
 
-// On a spiral, whose turns are close, Isomap's vectors unroll it: a few links tell its halves
-// apart, of new points too, and the model comes back from its file.
+// TestIsomap checks that Isomap's vectors unroll a spiral whose turns are close: a few links
+// separate its halves, for new points too, and the model survives a round trip through its file.
 func TestIsomap(t *testing.T) {
 	spiral := func(n int, seed uint64) (*points.Dense, []string) {
 		rng := rand.New(rand.NewPCG(seed, 4))
@@ -244,7 +245,7 @@ func TestIsomap(t *testing.T) {
 	}
 }
 
-// A basis that is given counts as the one that the parameters name, if it is that.
+// TestGivenBasis checks that a given basis has the same effect as naming it in the parameters.
 func TestGivenBasis(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 60, 15, 7)
 	for _, name := range []Basis{FromLaplacian, FromIsomap} {
@@ -263,8 +264,8 @@ func TestGivenBasis(t *testing.T) {
 	}
 }
 
-// Without the constant eigenvector in the order the others' weights may rise above its own; with it
-// they do not.
+// TestFreeConstant checks that without the constant eigenvector in the order, weights of others may
+// rise above its weight, and that with it they may not.
 func TestFreeConstant(t *testing.T) {
 	above := false
 	for seed := range uint64(5) {
@@ -291,7 +292,8 @@ func TestFreeConstant(t *testing.T) {
 	}
 }
 
-// Triplets alone teach what is near: those that were not shown hold more often than before.
+// TestTriplets checks that triplets alone are enough to learn from: held-out triplets hold more
+// often than before.
 func TestTriplets(t *testing.T) {
 	for name, l := range variants() {
 		x, labels, _ := enginetest.Rings(t, 120, 10, 8)
@@ -393,7 +395,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	// Parts of the graph are counted, and a bound on the sweeps is said.
+	// Parts of the graph are counted, and a limit on the sweeps is reported.
 	apart := &points.Dense{N: 60, D: 2, Data: slices.Clone(x.Data)}
 	for i := range 20 {
 		apart.Row(i)[0] += 100
@@ -408,7 +410,7 @@ func TestBadInput(t *testing.T) {
 	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "sweeps") || len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "parts") {
 		t.Errorf("status %+v", s)
 	}
-	// Points in one place do not disturb; those that are to be apart are named.
+	// Points that coincide do no harm; cannot-links between them are reported by row.
 	twins, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(10, 12, links.Must), links.NewLink(10, 13, links.Cannot)})
 	if err != nil {
 		t.Fatal(err)
@@ -424,8 +426,8 @@ func TestBadInput(t *testing.T) {
 			continue
 		}
 		about := m.(*Model).about
-		// In the places of a graph's eigenvectors twins are apart, as far as their neighbors' ties
-		// put them.
+		// In the coordinates of a graph's eigenvectors, twins are apart, because ties between their
+		// neighbors are broken differently.
 		if inSpace := l.Params.Prior != Spectral; inSpace && (about.Skipped < 1 || !strings.Contains(strings.Join(m.Status().Notices, ""), "2 and 3")) {
 			t.Errorf("%s, twins: %d left out, notices %q", name, about.Skipped, m.Status().Notices)
 		}

@@ -15,28 +15,27 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
-// as [algorithms.Model] has them, take the kernel values of a point with the m stored points and 2
-// m Dim flops for the priors rbf and datadep. For the spectral prior they are exact for the
-// training points, whose places are stored, and a new point takes its distances to all of them and
+// Model is a fitted metric. It is immutable and safe for concurrent use. For the priors rbf and
+// datadep, Embed, Gram and Distances, documented at [algorithms.Model], cost the kernel values of a
+// point with the m stored points and 2 m Dim flops. For the spectral prior they are exact for the
+// training points, whose coordinates are stored; a new point costs its distances to all of them and
 // 2 k Dim flops for k neighbors.
 type Model struct {
-	*record.Traced[Params] // of rounds: the objective falls
+	*record.Traced[Params] // the objective of every round, which falls
 	kept
-	warm *logdetmetric.WarmStart // nil if it, or the file that it is from, does not hold what more links go on from
+	warm *logdetmetric.WarmStart // nil if the model, or the file that it was read from, does not store the state for AddLinks
 }
 
-// kept is what a model knows besides its map.
+// kept is what a model stores in addition to its map.
 type kept struct {
 	about   about
 	weights []float64   // alpha of the spectral prior, theta of the data-dependent one
-	factor  blas.Matrix // L of A = L L' for the spectral prior: coordinates are the rows of G L; no data from a file without it
+	factor  blas.Matrix // L of A = L L' for the spectral prior: coordinates are the rows of G L; empty if the file has none
 }
 
 var _ algorithms.Linker = (*Model)(nil)
 
-// about is what the header holds besides parameters, kernel, what the map takes and what has been
-// learned from.
+// about is what the header has in addition to parameters, kernel, map and constraints.
 type about struct {
 	logdetmetric.Bounds
 	Residual float64 `json:"kkt"`
@@ -52,8 +51,8 @@ const (
 // Residual returns the largest residual of the conditions of the optimum for the last prior.
 func (m *Model) Residual() float64 { return m.about.Residual }
 
-// Weights returns those of the eigenvectors: alpha of the spectral prior, which falls, theta of the
-// data-dependent one, which rises; nil for rbf.
+// Weights returns the weights of the eigenvectors: alpha of the spectral prior, which falls, or
+// theta of the data-dependent one, which rises; nil for rbf.
 func (m *Model) Weights() []float64 { return slices.Clone(m.weights) }
 
 // Spectra returns the weights of the eigenvectors.
@@ -64,9 +63,9 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 	return []algorithms.Spectrum{{Name: "weights of the Laplacian's eigenvectors", Values: m.Weights()}}
 }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
-	figures := []algorithms.Statistic{
+	statistics := []algorithms.Statistic{
 		{Name: "prior", Value: string(m.Params().Prior)},
 		{Name: "kernel", Value: m.Kernel().String()},
 		{Name: "dim", Value: m.Dim()},
@@ -77,9 +76,9 @@ func (m *Model) Describe() []algorithms.Statistic {
 		{Name: "links between points in one place", Value: m.about.Skipped},
 	}
 	if m.weights != nil {
-		figures = append(figures, algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
+		statistics = append(statistics, algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
 	}
-	return figures
+	return statistics
 }
 
 // Encode stores the model in f.
@@ -93,8 +92,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.EncodeWith(f, m.about, m.warm.Encode(f, Method))
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. An invalid tensor or header is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error
@@ -112,7 +111,7 @@ func Decode(f *model.File) (*Model, error) {
 	return m, m.decodeFactor(f)
 }
 
-// read is the reader of the maps of all priors.
+// read reads the maps of all priors.
 func read(method string, f *model.File) (*maps.Map, error) {
 	var p Params
 	if err := stored.Params(f, &p); err != nil {
@@ -127,8 +126,8 @@ func read(method string, f *model.File) (*maps.Map, error) {
 	return barycentric.Read(method, f)
 }
 
-// decodeFactor reads the factor of the spectral prior; without one the model does not take more
-// links.
+// decodeFactor reads the factor of the spectral prior. Without it, links cannot be added to the
+// model.
 func (m *Model) decodeFactor(f *model.File) (err error) {
 	if m.Params().Prior != Spectral {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Path is the metrics of many gamma on the same points and links: each round of a gamma starts its
-// projections from the multipliers that the same round of the gamma before has found. It is
+// Path fits the metrics of many gamma on the same points and links: each round of a gamma starts
+// its projections from the multipliers that the same round found for the gamma before. It is
 // immutable and safe for concurrent use.
 type Path struct {
 	learner Learner
@@ -29,8 +29,8 @@ var (
 // PathValue returns gamma.
 func (l Learner) PathValue() (name string, value float64) { return "gamma", l.Params.Gamma }
 
-// FitPath checks what fits of all gamma share. gamma of l.Params is not looked at. Errors are those
-// of Fit's input. The result has the type *[Path], which keeps x and set.
+// FitPath checks what fits of all gamma share. It ignores gamma of l.Params. Errors are those of
+// Fit's input. The result has the type *[Path], which keeps x and set.
 func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	l.Params.Gamma = DefaultParams().Gamma
 	f := l.begin(eng, x, set)
@@ -44,9 +44,9 @@ func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points,
 	return &Path{l, x, set}, nil
 }
 
-// Distances returns, for each gamma, what Model.Distances does after a fit, to the tolerance of the
-// fits. The result depends on the set of the values, and not on their order. Values that
-// [Params.Validate] refuses are a *fault.ParamError; other errors are those of Fit and of Distances
+// Distances returns, for each gamma, what Model.Distances returns after a fit, up to the tolerance
+// of the fits. The result depends on the set of values, not on their order. A value that
+// [Params.Validate] refuses is a *fault.ParamError; other errors are those of Fit and of Distances
 // of a model.
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, gamma []float64) ([][]float64, error) {
 	return learner.Path(ctx, Method, gamma, p.check, p.fits(ctx, eng), func(m *Model) ([]float64, error) {
@@ -54,14 +54,15 @@ func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Point
 	})
 }
 
-// Models returns the model of each gamma, as Distances has them.
+// Models returns the model of each gamma, fitted as for Distances.
 func (p *Path) Models(ctx context.Context, eng *engine.Engine, gamma []float64) ([]*Model, error) {
 	return learner.Path(ctx, Method, gamma, p.check, p.fits(ctx, eng), func(m *Model) (*Model, error) { return m, nil })
 }
 
 func (p *Path) check(gamma float64) error { return p.at(gamma).Params.Validate() }
 
-// fits returns what fits one gamma after the other, each from the multipliers of the one before.
+// fits returns the function that fits one gamma after the other, each from the multipliers of the
+// one before.
 func (p *Path) fits(ctx context.Context, eng *engine.Engine) func(gamma float64) (*Model, error) {
 	found := &warm{}
 	return func(gamma float64) (*Model, error) {
@@ -73,25 +74,25 @@ func (p *Path) fits(ctx context.Context, eng *engine.Engine) func(gamma float64)
 	}
 }
 
-// at returns the learner of one gamma.
+// at returns the learner for one gamma.
 func (p *Path) at(gamma float64) Learner {
 	l := p.learner
 	l.Params.Gamma = gamma
 	return l
 }
 
-// warm is what the fits of a path know from each other; nil for a fit by itself, whose result
-// depends on nothing else.
+// warm is what the fits of a path share. It is nil for a separate fit, whose result depends only on
+// its input.
 type warm struct {
-	vectors *basis.Basis // of a prior of a graph, once they were asked for
+	vectors *basis.Basis // of a prior on a graph, computed on first use
 	before  [][]float64  // the multipliers of the rounds of the fit before
 	now     [][]float64  // those of the rounds of this one
 }
 
-// next returns what the next fit knows.
+// next returns the shared state for the next fit.
 func (w *warm) next() *warm { return &warm{vectors: w.vectors, before: w.now} }
 
-// basis returns the vectors of the fits before, or else those of make.
+// basis returns the vectors of an earlier fit, or else those of make.
 func (w *warm) basis(make func() (*basis.Basis, error)) (*basis.Basis, error) {
 	if w == nil {
 		return make()
@@ -103,7 +104,7 @@ func (w *warm) basis(make func() (*basis.Basis, error)) (*basis.Basis, error) {
 	return w.vectors, err
 }
 
-// start returns what the projections of a round go on from: nil for nothing.
+// start returns the solution that the projections of a round start from, or nil.
 func (w *warm) start(round int) *logdet.Result {
 	switch {
 	case w == nil:
@@ -116,7 +117,7 @@ func (w *warm) start(round int) *logdet.Result {
 	return nil
 }
 
-// keep takes what a round has come to.
+// keep stores the result of a round.
 func (w *warm) keep(r *logdet.Result) {
 	if w != nil {
 		w.now = append(w.now, r.Multipliers)

@@ -17,10 +17,10 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// grid is the values of gamma of the tests, not in order, one twice.
+// grid has the values of gamma in the tests: unsorted, one of them twice.
 var grid = []float64{1, 0.1, 10, 1}
 
-// models returns the models of the values.
+// models returns the models for the values.
 func models(t enginetest.Fataler, l Learner, x points.Points, set *links.Set, workers int, gamma []float64) []*Model {
 	t.Helper()
 	ctx, eng := context.Background(), enginetest.New(t, workers)
@@ -35,7 +35,8 @@ func models(t enginetest.Fataler, l Learner, x points.Points, set *links.Set, wo
 	return list
 }
 
-// Every gamma on the path has the metric that a fit by itself finds, for all priors.
+// TestPathIsTheFits checks that every gamma on the path has the metric of a separate fit, for all
+// priors.
 func TestPathIsTheFits(t *testing.T) {
 	propertytest.CheckSome(t, 25, func(rt *rapid.T) {
 		n := rapid.IntRange(30, 40).Draw(rt, "n")
@@ -62,14 +63,15 @@ func TestPathIsTheFits(t *testing.T) {
 			}
 			want := m.(*Model)
 			if !want.Status().Converged || want.Residual() > 1e-7 {
-				continue // rounding leaves no digits, to either
+				continue // rounding leaves no correct digit in either result
 			}
 			wantSame(rt, "path", got[at], want, x, 1e-3)
 		}
 	})
 }
 
-// The order of the values and the number of workers change no bit of the distances.
+// TestPathDistances checks that the distances do not depend on the order of the values or the
+// number of workers, bit for bit.
 func TestPathDistances(t *testing.T) {
 	x, labels, _ := enginetest.Rings(t, 120, 2, 1)
 	set, err := links.SampleByCount(labels, 20, 20, 1)
@@ -101,7 +103,8 @@ func TestPathDistances(t *testing.T) {
 	}
 }
 
-// The projections of a path take fewer sweeps than those of fits.
+// TestPathIsWarm checks that the projections of a path take fewer sweeps than those of separate
+// fits.
 func TestPathIsWarm(t *testing.T) {
 	x, labels, _ := enginetest.Rings(t, 80, 2, 1)
 	set, err := links.SampleByCount(labels, 15, 15, 1)

@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// ridge is added to the diagonal of kernel matrices, relative to its mean: it keeps smooth ones
-// definite.
+// ridge is added to the diagonal of kernel matrices, relative to the mean of the diagonal. It keeps
+// matrices of smooth kernels positive definite.
 const ridge = 1e-6
 
 // rbf learns with the prior of a Gaussian kernel.
@@ -64,15 +64,15 @@ func (f *fit) rbf(ctx context.Context) (*learned, error) {
 	}
 }
 
-// width is the search for one.
+// width searches for the width of the Gaussian kernel.
 type width struct {
 	*fit
 	linked  []int
-	base    kernel.Kernel // in whose feature space distances are
+	base    kernel.Kernel // its feature space defines the distances
 	squared blas.Matrix   // squared distances of the linked points
 }
 
-// attempt is what the alternation has come to.
+// attempt is the state of the alternation.
 type attempt struct {
 	sigma, alpha float64 // of the last M
 	prior        blas.Matrix
@@ -95,8 +95,8 @@ func (w *width) gaussian(ctx context.Context, sigma float64) (blas.Matrix, error
 	})
 }
 
-// begin returns the first prior, or that of the model that more links are added to, and the bounds
-// of the first one, which stay.
+// begin returns the first prior, or that of the model that links are added to, and the bounds of
+// the first one, which stay fixed.
 func (w *width) begin(ctx context.Context) (a *attempt, err error) {
 	a = &attempt{alpha: 1}
 	if w.before != nil {
@@ -109,7 +109,7 @@ func (w *width) begin(ctx context.Context) (a *attempt, err error) {
 	return a, nil
 }
 
-// first finds the first width and its bounds.
+// first computes the first width and its bounds.
 func (w *width) first(ctx context.Context, a *attempt) error {
 	mean, err := w.meanDistance(ctx)
 	if err != nil {
@@ -124,7 +124,7 @@ func (w *width) first(ctx context.Context, a *attempt) error {
 	return err
 }
 
-// project learns K for the present M.
+// project learns K for the current M.
 func (w *width) project(ctx context.Context, a *attempt) (err error) {
 	if a.prior, err = w.gaussian(ctx, a.sigma); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (w *width) project(ctx context.Context, a *attempt) (err error) {
 	return err
 }
 
-// spec returns the Gaussian kernel of a width, a number or a rule.
+// spec returns the Gaussian kernel of a width, which is a number or a rule.
 func (w *width) spec(sigma any) (kernel.Spec, error) {
 	text := fmt.Sprintf("rbf:sigma=%v", sigma)
 	if w.base.String() != "linear" {
@@ -169,7 +169,7 @@ func (w *width) meanDistance(ctx context.Context) (float64, error) {
 	}
 	v := sigma(spec.String())
 	if !(v > 0) {
-		return 0, fault.Data("", "the mean distance of the points is no width: want points that differ")
+		return 0, fault.Data("", "the mean distance of the points is 0 or not finite, so it cannot be a width: want points that differ")
 	}
 	return v, nil
 }
@@ -218,7 +218,7 @@ func against(ctx context.Context, eng *engine.Engine, k, m blas.Matrix) (trace, 
 }
 
 // profile is the objective of a width with the best alpha, up to constants: m log tr(K R^-1) + log
-// det R. A matrix that is not definite to rounding has none: +Inf.
+// det R. It is +Inf for a matrix that is not positive definite up to rounding.
 func (w *width) profile(ctx context.Context, k blas.Matrix, sigma float64) (value, alpha float64, err error) {
 	r, err := w.gaussian(ctx, sigma)
 	if err != nil {
@@ -232,17 +232,18 @@ func (w *width) profile(ctx context.Context, k blas.Matrix, sigma float64) (valu
 	return m*math.Log(trace) + det, trace / m, err
 }
 
-// golden is where a golden section cuts.
+// golden is the ratio of the golden section.
 var golden = (math.Sqrt(5) - 1) / 2
 
-// reach is the factor that the width may change by in a round, and fine how precisely it is found.
+// reach is the largest factor by which the width may change in a round, and fine is the precision
+// of the width.
 const (
 	reach = 4.0
 	fine  = 1e-3
 )
 
-// improve replaces sigma and alpha by better ones for K: a golden section in the logarithm of sigma
-// around the present one.
+// improve replaces sigma and alpha by better ones for K, by a golden section in the logarithm of
+// sigma around the current one.
 func (w *width) improve(ctx context.Context, a *attempt) error {
 	at := func(log float64) (float64, error) {
 		v, _, err := w.profile(ctx, a.result.A, math.Exp(log))

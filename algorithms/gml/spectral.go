@@ -18,10 +18,10 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// least is the part of the largest alpha that none is below.
+// least is the lower bound of alpha, relative to the largest alpha.
 const least = 1e-12
 
-// spectral learns with the prior of a graph.
+// spectral learns with the prior on a graph.
 func (f *fit) spectral(ctx context.Context) (*learned, error) {
 	if f.before != nil {
 		return f.moved(ctx)
@@ -37,7 +37,7 @@ func (f *fit) spectral(ctx context.Context) (*learned, error) {
 	return f.alternate(ctx, k, b)
 }
 
-// basis returns the vectors to weigh, which are the same ones for all gamma.
+// basis returns the vectors to weigh, which are the same for all gamma.
 func (f *fit) basis(ctx context.Context, k kernel.Kernel) (*basis.Basis, error) {
 	b, err := f.warm.basis(func() (*basis.Basis, error) { return f.vectors(ctx, k) })
 	if err == nil {
@@ -46,7 +46,7 @@ func (f *fit) basis(ctx context.Context, k kernel.Kernel) (*basis.Basis, error) 
 	return b, err
 }
 
-// vectors returns the vectors that are given, or those of the points in the feature space of k.
+// vectors returns the given vectors, or those of the points in the feature space of k.
 func (f *fit) vectors(ctx context.Context, k kernel.Kernel) (*basis.Basis, error) {
 	if f.given != nil {
 		return basis.Given(f.Eng, f.given, f.X.Len(), f.Params.Rank)
@@ -142,7 +142,7 @@ func (f *fit) factor(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
 	return l, nil
 }
 
-// coordinates returns the model whose places are the rows of G L, A = L L'.
+// coordinates returns the model whose coordinates are the rows of G L, A = L L'.
 func (f *fit) coordinates(ctx context.Context, k kernel.Kernel, b *basis.Basis, g blas.Matrix, res *logdet.Result, check logdet.KKT, alpha []float64) (*learned, error) {
 	l, err := f.factor(ctx, res.A)
 	if err != nil {
@@ -151,7 +151,7 @@ func (f *fit) coordinates(ctx context.Context, k kernel.Kernel, b *basis.Basis, 
 	m := &learned{kept: kept{f.about(res, check), alpha, l}}
 	if f.Params.Extension == Nystrom {
 		if b.Degrees == nil {
-			return nil, &fault.ParamError{Param: "extension", Value: string(Nystrom), Want: "barycentric for a basis that is given"}
+			return nil, &fault.ParamError{Param: "extension", Value: string(Nystrom), Want: "barycentric for a given basis"}
 		}
 		turn := blas.NewMatrix(l.Rows, l.Rows) // diag(alpha)^1/2 L
 		for i := range turn.Rows {

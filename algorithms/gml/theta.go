@@ -8,17 +8,17 @@ import (
 	"github.com/mustlink/mustlink/solvers/isotonic"
 )
 
-// thetaSteps is the most steps of minimizeTheta, and thetaTol what one gains at least, relative to
-// 1 + |objective|.
+// thetaSteps is the maximum number of steps of minimizeTheta. thetaTol is the smallest gain of a
+// step, relative to 1 + |objective|, after which it continues.
 const (
 	thetaSteps = 2000
 	thetaTol   = 1e-15
 )
 
 // minimizeTheta minimizes sum theta_i k_i - log det(I + C diag(theta)) over 0 <= theta_1 <= ... <=
-// theta_r, which is convex, by projected gradients from a start: a projection is an isotonic
-// regression, without what is negative; steps are those of Barzilai & Borwein (1988), halved until
-// the objective falls.
+// theta_r, a convex problem, by projected gradients. The projection is an isotonic regression with
+// negative values set to 0. Step lengths are those of Barzilai & Borwein (1988), halved until the
+// objective falls.
 func minimizeTheta(eng *engine.Engine, c blas.Matrix, k, theta []float64) ([]float64, error) {
 	now, err := evaluateTheta(eng, c, k, theta)
 	if err != nil {
@@ -49,7 +49,7 @@ func minimizeTheta(eng *engine.Engine, c blas.Matrix, k, theta []float64) ([]flo
 	return now.theta, nil
 }
 
-// thetaPoint is a place with the objective and its gradient.
+// thetaPoint is a point with its objective and gradient.
 type thetaPoint struct {
 	theta, slope []float64
 	value        float64

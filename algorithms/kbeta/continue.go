@@ -14,14 +14,14 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// AddLinks returns the model of the links of m and those of set, with the landmarks of m: of its
-// eigenvectors D is computed from the links, and all that follows, which has the bits of a fit with
-// these landmarks. x are the points that m was fitted on. Cost: O(q) for each link, and no kernel
-// value.
+// AddLinks returns the model of the links of m and those of set, with the landmarks of m. It
+// computes D from all links and the stored eigenvectors, and the rest from D; the result is
+// bit-identical to a fit with these landmarks. x are the points that m was fitted on. Cost: O(q)
+// for each link, and no kernel value.
 //
-// Other points, a link between points that are not landmarks (in the basic form, of landmarks = 0,
-// all are), a link that contradicts one of m, and a model of a file that does not hold its links,
-// as those of earlier versions, are a *fault.DataError.
+// These are a *fault.DataError: other points; a link between points that are not landmarks (in the
+// basic form, landmarks = 0, all points are); a link that contradicts one of m; a model whose file
+// does not store its links, like files of earlier versions.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	begin := time.Now()
 	all, err := input.AddedLinks(eng, Method, x, m.links, set)
@@ -43,7 +43,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	return out.model(algorithms.Status{Converged: true, Notices: notices, Elapsed: time.Since(begin)}), nil
 }
 
-// checkLandmarks refuses links that count between points that are not landmarks.
+// checkLandmarks refuses links that would be used between points that are not landmarks.
 func (m *metric) checkLandmarks(set *links.Set) error {
 	list := set.Must()
 	if m.params.Cannot > 0 {
@@ -52,7 +52,7 @@ func (m *metric) checkLandmarks(set *links.Set) error {
 	for _, l := range list {
 		for _, i := range []int{l.I, l.J} {
 			if _, is := slices.BinarySearch(m.rows, i); !is {
-				err := fmt.Errorf("row %d is none of the %d landmarks: want links between these, or a fit with all links", i, len(m.rows))
+				err := fmt.Errorf("row %d is not one of the %d landmarks: want links between landmarks, or a fit with all links", i, len(m.rows))
 				return &fault.DataError{Row: -1, Line: l.Line, Err: err}
 			}
 		}

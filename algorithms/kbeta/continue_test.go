@@ -21,7 +21,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// reread returns the model of the file of another one, and the rows of its landmarks.
+// reread writes a model to a file and returns the model read from it, and the rows of its
+// landmarks.
 func reread(t enginetest.Fataler, m algorithms.Model) (*kbeta.Model, []int) {
 	t.Helper()
 	f := &model.File{}
@@ -39,7 +40,7 @@ func reread(t enginetest.Fataler, m algorithms.Model) (*kbeta.Model, []int) {
 	return enginetest.Reread(t, m, kbeta.Decode), rows
 }
 
-// linked returns links of random sign between some of the rows, never two of one pair.
+// linked returns links of random sign between some of the rows, at most one for each pair.
 func linked(rows []int, count int, seed uint64) []links.Link {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	seen, out := map[[2]int]bool{}, []links.Link(nil)
@@ -64,17 +65,17 @@ func wantSameModel(t enginetest.Fataler, eng *engine.Engine, got, want *kbeta.Mo
 	mu, beta, d := got.Spectrum()
 	wantMu, wantBeta, wantD := want.Spectrum()
 	if !slices.Equal(mu, wantMu) || !slices.Equal(beta, wantBeta) || !slices.Equal(d, wantD) || !slices.Equal(got.DistantMustLinks(), want.DistantMustLinks()) {
-		t.Fatal("other weights than those of a fit", beta, wantBeta)
+		t.Fatal("the weights differ from those of a fit", beta, wantBeta)
 	}
 	a, errA := got.Embed(context.Background(), eng, x)
 	b, errB := want.Embed(context.Background(), eng, x)
 	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) {
-		t.Fatal("other places than those of a fit", errA, errB)
+		t.Fatal("the coordinates differ from those of a fit", errA, errB)
 	}
 }
 
-// Links that are added to a model, read from its file, in one go or two, give the bits of a fit of
-// all links with its landmarks.
+// TestAddLinks checks that adding links to a model that was read from its file, in one step or two,
+// is bit-identical to a fit of all links with its landmarks.
 func TestAddLinks(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(20, 80).Draw(rt, "n")
@@ -155,7 +156,7 @@ func TestAddLinksRejects(t *testing.T) {
 		}
 	}
 	if _, err := few.AddLinks(ctx, eng, x, enginetest.Links(t, n, []links.Link{links.NewLink(rows[0], outside, links.Cannot)})); err != nil {
-		t.Errorf("a cannot-link, which does not count: %v", err)
+		t.Errorf("a cannot-link, which is ignored: %v", err)
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Four blobs, whose classes are the diagonals: one direction of the kernel carries them, and gets
+// The classes are the diagonals of four blobs. One direction of the kernel separates them, and gets
 // the weight.
 func Example() {
 	ctx := context.Background()
@@ -49,6 +49,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("clusters of unseen points are the classes:", agreement > 0.9)
-	// Output: clusters of unseen points are the classes: true
+	fmt.Println("clusters of held-out points are the classes:", agreement > 0.9)
+	// Output: clusters of held-out points are the classes: true
 }

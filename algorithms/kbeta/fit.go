@@ -21,8 +21,8 @@ import (
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	// Kernel may hold bandwidth rules, which are resolved on the training points. The zero Spec
-	// means DefaultKernel, linear for a Gram matrix, spectrum:k=3 for sequences.
+	// Kernel may contain bandwidth rules, which are resolved on the training points. The zero Spec
+	// means DefaultKernel, linear for a Gram matrix, and spectrum:k=3 for sequences.
 	Kernel kernel.Spec
 	Params Params
 	// Seed chooses the landmarks.
@@ -30,7 +30,7 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-// New returns the learner of these parameters.
+// New returns the learner with these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
 }
@@ -41,17 +41,17 @@ func (Learner) Method() string { return Method }
 // Fit learns from the must-links of l on the points x, and from cannot-links if Params.Cannot says
 // so. The result has the type *[Model].
 //
-// Cost for m landmarks, q directions: m^2 kernel values, q eigenpairs of order m, O(q) for each
-// link; and what the choice of landmarks and the bandwidth take.
+// Cost for m landmarks and q directions: m^2 kernel values, q eigenpairs of order m, and O(q) for
+// each link, in addition to the choice of landmarks and of the bandwidth.
 //
-// Errors are those of [learner.Learner.Fit], and no must-links, as many neighbors as landmarks,
-// landmarks that do not exist, and points all in one place.
+// Errors are those of [learner.Learner.Fit]. No must-links, as many neighbors as landmarks,
+// landmarks that do not exist, and points that all coincide are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
 }
 
-// begin returns a fit, whose input is not checked yet.
+// begin returns a fit whose input is not checked yet.
 func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *learner.Fit {
 	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
 	return learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)
@@ -76,8 +76,8 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	return m.fit(ctx, f, f.X.Select(chosen), notices, stage)
 }
 
-// fit learns from the landmarks, x, and the links, and returns the model, with these notices and
-// others.
+// fit learns from the landmarks x and the links, and returns the model with these notices and its
+// own.
 func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notices []string, stage func(string)) (*Model, error) {
 	if m.params.Neighbors >= x.Len() && m.params.Extension == Reconstruction {
 		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
@@ -111,7 +111,7 @@ func (l Learner) kernel(ctx context.Context, eng *engine.Engine, x points.Points
 	return k, err
 }
 
-// landmarks returns the rows of the landmarks, ascending, and what there is to say about them.
+// landmarks returns the rows of the landmarks, ascending, and notices about them.
 func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, src landmarks.Source, set *links.Set) ([]int, []string, error) {
 	n := src.Len()
 	var notices []string
@@ -148,7 +148,7 @@ func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, src landmark
 			}
 		}
 		if added > 0 {
-			notices = append(notices, fmt.Sprintf("%d points of links are landmarks beside those that were given", added))
+			notices = append(notices, fmt.Sprintf("%d linked points are landmarks in addition to the given ones", added))
 		}
 		count = len(given)
 	}
@@ -158,7 +158,7 @@ func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, src landmark
 	case count > n:
 		return nil, nil, &fault.ParamError{Param: "landmarks", Value: count, Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
 	case count < len(given):
-		notices = append(notices, fmt.Sprintf("landmarks raised from %d to %d, the number of points in links", count, len(given)))
+		notices = append(notices, fmt.Sprintf("landmarks raised from %d to %d, the number of linked points", count, len(given)))
 		count = len(given)
 	}
 	rule := l.Params.Rule
@@ -174,21 +174,21 @@ func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, src landmark
 	return chosen, notices, nil
 }
 
-// ignored says that cannot-links are.
+// ignored returns the notice that cannot-links are ignored.
 func ignored(count int) string {
-	return fmt.Sprintf("kbeta uses must-links only (give cannot > 0 for others): %d cannot-links ignored", count)
+	return fmt.Sprintf("kbeta uses must-links only: %d cannot-links ignored (set cannot > 0 to use them)", count)
 }
 
 var _ algorithms.RowsLearner = Learner{}
 
-// Rows returns the rows of the landmarks, which points of links are among. Params.Rule must be
-// uniform, unless Params.LandmarkRows leaves nothing to choose.
+// Rows returns the rows of the landmarks, which include the points of links. Params.Rule must be
+// uniform, unless Params.LandmarkRows fixes all landmarks.
 func (l Learner) Rows(set *links.Set) ([]int, error) {
 	rows, _, err := l.looked(set)
 	return rows, err
 }
 
-// looked returns the landmarks, chosen without their points, and what there is to say about them.
+// looked returns the landmarks, chosen without their points, and notices about them.
 func (l Learner) looked(set *links.Set) ([]int, []string, error) {
 	if err := l.Params.Validate(); err != nil {
 		return nil, nil, err
@@ -197,13 +197,13 @@ func (l Learner) looked(set *links.Set) ([]int, []string, error) {
 		return nil, nil, err
 	}
 	if rule := l.Params.Rule; rule != "" && rule != landmarks.Uniform && l.Params.LandmarkRows == nil {
-		return nil, nil, &fault.ParamError{Param: "rule", Value: rule, Want: landmarks.Uniform + ", or the rows of the landmarks: the others look at all points"}
+		return nil, nil, &fault.ParamError{Param: "rule", Value: rule, Want: landmarks.Uniform + ", or the rows of the landmarks (the other rules require all points)"}
 	}
-	return l.landmarks(context.Background(), nil, unseen(set.N()), set)
+	return l.landmarks(context.Background(), nil, absent(set.N()), set)
 }
 
-// FitRows is [Learner.Fit] on set.N() points of which only those of [Learner.Rows] are given, in
-// that order.
+// FitRows is [Learner.Fit] on set.N() points of which x has only those of [Learner.Rows], in that
+// order.
 func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fitRows(ctx, eng, x, set)
 	return record.Result(ctx, Method+": fit", m, err)
@@ -226,15 +226,17 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 	return m.fit(ctx, f, x, notices, f.Stages(2))
 }
 
-// unseen is a number of points of which only rules that do not look at them can choose.
-type unseen int
+// absent is a number of points that are not available, for landmark rules that do not read points.
+type absent int
 
-var _ landmarks.Source = unseen(0)
+var _ landmarks.Source = absent(0)
 
-func (n unseen) Len() int { return int(n) }
+func (n absent) Len() int { return int(n) }
 
-func (n unseen) Diagonal(context.Context) ([]float64, error) { return nil, n.err() }
+func (n absent) Diagonal(context.Context) ([]float64, error) { return nil, n.err() }
 
-func (n unseen) Columns(context.Context, []int, int, int, blas.Matrix) error { return n.err() }
+func (n absent) Columns(context.Context, []int, int, int, blas.Matrix) error { return n.err() }
 
-func (n unseen) err() error { return fmt.Errorf("kbeta: %d points that are not at hand", int(n)) }
+func (n absent) err() error {
+	return fmt.Errorf("kbeta: %d points are not available: want a landmark rule that does not read points", int(n))
+}

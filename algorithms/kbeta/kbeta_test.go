@@ -23,7 +23,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/landmarks"
 )
 
-// blobs returns points of four blobs, two of each class, as in the XOR problem, and must- and
+// blobs returns points of four blobs, two of each class, as in the XOR problem, and must-links and
 // cannot-links by class.
 func blobs(t testing.TB, n, pairs int) (*points.Dense, *links.Set) {
 	t.Helper()
@@ -73,9 +73,10 @@ func fit(t testing.TB, eng *engine.Engine, x points.Points, set *links.Set, spec
 
 func full(p *kbeta.Params) { p.Rank = 0 }
 
-// The basic form on its training points is K_beta by definition: psd, centered, commuting with K,
-// of weights that add up to c, equal beta D, and a mean squared distance of must-links of c^2 / sum
-// 1/D, below that of other weights of the same sum.
+// TestInvariants checks the basic form on its training points: K_beta agrees with its definition;
+// it is positive semidefinite, is centered and commutes with K; its weights add up to c; beta D is
+// constant; and the mean squared distance of must-links is c^2 / sum 1/D, below that of other
+// weights with the same sum.
 func TestInvariants(t *testing.T) {
 	const n = 60
 	eng := enginetest.New(t, 2)
@@ -140,7 +141,7 @@ func TestInvariants(t *testing.T) {
 		if got := total(d2) / float64(len(d2)); !(math.Abs(got-m.Objective()) <= 1e-9*got) {
 			t.Errorf("%s: mean squared distance of must-links is %v: want %v", name, got, m.Objective())
 		}
-		// Any other weights of the same sum do worse.
+		// Other weights with the same sum have a larger mean.
 		rng := rand.New(rand.NewPCG(3, 3))
 		for range 20 {
 			other, objective := make([]float64, len(beta)), 0.0
@@ -179,7 +180,7 @@ func total(v []float64) (sum float64) {
 	return sum
 }
 
-// A multiple of the kernel gives that multiple of the learned one.
+// TestScale checks that a multiple of the kernel gives the same multiple of the learned kernel.
 func TestScale(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, set := blobs(t, 50, 25)
@@ -204,7 +205,8 @@ func TestScale(t *testing.T) {
 	}
 }
 
-// brute places points by the formulas, one at a time, in dense linear algebra of its own.
+// brute computes coordinates by the formulas, one point at a time, with its own dense linear
+// algebra.
 func brute(t *testing.T, eng *engine.Engine, m *kbeta.Model, support, x *points.Dense, v blas.Matrix, beta []float64, p kbeta.Params) blas.Matrix {
 	t.Helper()
 	ctx := context.Background()
@@ -278,7 +280,8 @@ func brute(t *testing.T, eng *engine.Engine, m *kbeta.Model, support, x *points.
 	return out
 }
 
-// New points get the places of the formulas, for one and several iterations; landmarks their own.
+// TestCoordinates checks that new points get the coordinates of the formulas, for one and several
+// iterations, and that landmarks keep their own.
 func TestCoordinates(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	ctx := context.Background()
@@ -337,7 +340,8 @@ func TestCoordinates(t *testing.T) {
 	}
 }
 
-// All points as landmarks are the basic form, in whatever order they are given.
+// TestAllLandmarks checks that all points as landmarks, in any order, are equivalent to the basic
+// form.
 func TestAllLandmarks(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	ctx := context.Background()
@@ -367,7 +371,7 @@ func TestAllLandmarks(t *testing.T) {
 	}
 }
 
-// Nystrom's extension is exact on landmarks, and continuous there.
+// TestNystrom checks that Nystrom's extension is exact on landmarks, and continuous there.
 func TestNystrom(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	ctx := context.Background()
@@ -397,13 +401,14 @@ func TestNystrom(t *testing.T) {
 		}
 		for i, v := range a.Data {
 			if !(math.Abs(b.Data[i]-v) <= 1e-8*size) || !(math.Abs(c.Data[i]-v) <= 1e-3*size) {
-				t.Fatalf("%s: element %d is %v, %v beside it: want %v", spec, i, b.Data[i], c.Data[i], v)
+				t.Fatalf("%s: element %d is %v, and %v at a nearby point: want %v", spec, i, b.Data[i], c.Data[i], v)
 			}
 		}
 	}
 }
 
-// Cannot-links at their full weight keep dissimilar pairs apart, relative to the similar ones.
+// TestCannot checks that cannot-links at full weight keep dissimilar pairs apart, relative to
+// similar ones.
 func TestCannot(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	ctx := context.Background()
@@ -432,7 +437,8 @@ func TestCannot(t *testing.T) {
 	}
 }
 
-// A model that was stored and read gives the same bits, for every kind of points.
+// TestEncode checks that a model that was stored and read is bit-identical, for every kind of
+// points.
 func TestEncode(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	ctx := context.Background()
@@ -477,7 +483,7 @@ func TestEncode(t *testing.T) {
 				t.Fatal(name, err)
 			}
 			if !slices.Equal(a.Data, b.Data) || a.Cols != before.Dim() {
-				t.Errorf("%s, %s: other places after reading", name, extension)
+				t.Errorf("%s, %s: other coordinates after reading", name, extension)
 			}
 			if len(after.DistantMustLinks()) == 0 || after.InputDim() != p.Dim() || len(after.Describe()) == 0 {
 				t.Errorf("%s: %+v", name, after.Describe())
@@ -486,7 +492,7 @@ func TestEncode(t *testing.T) {
 	}
 }
 
-// The bits depend neither on the number of workers nor on the batch.
+// TestSameBits checks that results are bit-identical for any number of workers and any batch.
 func TestSameBits(t *testing.T) {
 	ctx := context.Background()
 	x, set := blobs(t, 500, 30)
@@ -502,7 +508,7 @@ func TestSameBits(t *testing.T) {
 			want = got
 		}
 		if !slices.Equal(got.Data, want.Data) {
-			t.Fatalf("%d workers give other bits", workers)
+			t.Fatalf("%d workers give different bits", workers)
 		}
 		some, err := m.Embed(ctx, eng, x.Select([]int{3, 499, 77}))
 		if err != nil {
@@ -510,7 +516,7 @@ func TestSameBits(t *testing.T) {
 		}
 		for at, i := range []int{3, 499, 77} {
 			if !slices.Equal(some.Row(at), want.Row(i)) {
-				t.Errorf("point %d has other bits in another batch", i)
+				t.Errorf("point %d has different bits in another batch", i)
 			}
 		}
 	}
@@ -574,8 +580,8 @@ func embedError(t *testing.T, eng *engine.Engine, x *points.Dense, set *links.Se
 	return err
 }
 
-// What does not stop a fit is said: landmarks raised to the linked points, directions in which
-// no must-link differs, repeated eigenvalues.
+// TestNotices checks the notices of conditions that do not stop a fit: landmarks raised to the
+// linked points, directions in which no must-link differs, repeated eigenvalues.
 func TestNotices(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, set := blobs(t, 60, 25)
@@ -586,9 +592,10 @@ func TestNotices(t *testing.T) {
 		}
 	}
 	notice(fit(t, eng, x, set, "", func(p *kbeta.Params) { p.Landmarks = 8; p.Neighbors = 3 }), "raised from 8")
-	notice(fit(t, eng, x, set, "", func(p *kbeta.Params) { p.LandmarkRows = []int{1, 2, 3, 4, 5, 6, 7}; p.Neighbors = 3 }), "beside those that were given")
+	notice(fit(t, eng, x, set, "", func(p *kbeta.Params) { p.LandmarkRows = []int{1, 2, 3, 4, 5, 6, 7}; p.Neighbors = 3 }), "in addition to the given ones")
 
-	// A square: two directions with the same eigenvalue; its must-link differs in one of them only.
+	// A square has two directions with the same eigenvalue; its must-link differs in only one of
+	// them.
 	square := &points.Dense{N: 4, D: 2, Data: []float64{1, 0, -1, 0, 0, 1, 0, -1}}
 	pair, err := links.New(4, []links.Link{{I: 0, J: 1, Sign: links.Must}})
 	if err != nil {
@@ -599,7 +606,7 @@ func TestNotices(t *testing.T) {
 	if _, beta, _ := m.Spectrum(); !(beta[0]+beta[1] > 0) || math.IsInf(beta[0]+beta[1], 0) {
 		t.Errorf("weights %v", beta)
 	}
-	// A copy of a point: the must-link differs nowhere.
+	// A must-link to a copy of a point differs in no direction.
 	copyOf := &points.Dense{N: 4, D: 1, Data: []float64{1, 1, 2, 5}}
 	notice(fit(t, eng, copyOf, pair, "linear", func(p *kbeta.Params) { p.Neighbors = 1 }), "all weights are equal")
 }

@@ -50,10 +50,11 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 	return nil
 }
 
-// leading returns the q largest eigenpairs of k, or fewer if all others are below the tolerance:
-// it asks for few first, since kernel matrices of many points often have few that count.
+// leading returns the q largest eigenpairs of k, or fewer if all others are below the tolerance. It
+// computes few first, because kernel matrices of many points often have only few relevant
+// eigenvalues.
 func (m *metric) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix, q int) ([]float64, blas.Matrix, error) {
-	const few, share = 32, 12 // from count/share on a decomposition is as fast
+	const few, share = 32, 12 // from count/share eigenpairs on, a full decomposition is as fast
 	for some := few; ; some *= 4 {
 		all := some >= q || some > k.Rows/share
 		if all {
@@ -74,7 +75,7 @@ func (m *metric) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix,
 	}
 }
 
-// squaredDistances turns a kernel matrix into the squared distances of its points, a copy.
+// squaredDistances returns the squared distances of the points of a kernel matrix.
 func squaredDistances(k blas.Matrix) blas.Matrix {
 	d := blas.NewMatrix(k.Rows, k.Cols)
 	for i := range k.Rows {
@@ -85,18 +86,17 @@ func squaredDistances(k blas.Matrix) blas.Matrix {
 	return d
 }
 
-// tiny bounds the squared difference of coordinates of unit vectors that are the same but for
-// rounding.
+// tiny bounds the squared difference of coordinates of unit vectors that differ only by rounding.
 const tiny = 1e-26
 
-// learn computes D and beta from the links between the landmarks, and returns what there is to say.
+// learn computes D and beta from the links between the landmarks, and returns notices.
 func (m *metric) learn(set *links.Set) []string {
 	m.links = set
 	var notices []string
 	m.d = m.spread(set.Must(), m.landmarkOf())
 	zero := 0
 	for r, v := range m.d {
-		if v <= tiny { // the rounding of two equal coordinates
+		if v <= tiny { // two coordinates that differ only by rounding
 			m.d[r] = 0
 		}
 		if v <= max(tiny, 1e-14*slices.Max(m.d)) {
@@ -105,7 +105,7 @@ func (m *metric) learn(set *links.Set) []string {
 	}
 	switch {
 	case slices.Max(m.d) == 0:
-		notices = append(notices, "no must-link joins points that differ in the directions that are kept: all weights are equal")
+		notices = append(notices, "no must-link joins points that differ in the kept directions: all weights are equal")
 	case zero > 0:
 		notices = append(notices, fmt.Sprintf("%d of %d directions have the same values on both points of every must-link: their weights are bounded by reg_d alone", zero, len(m.d)))
 	}
@@ -122,7 +122,7 @@ func (m *metric) learn(set *links.Set) []string {
 	return notices
 }
 
-// settle computes what follows from D.
+// settle computes what depends on D.
 func (m *metric) settle() {
 	place := m.landmarkOf()
 	m.beta = m.weights(m.wanted(m.links, place))
@@ -130,12 +130,12 @@ func (m *metric) settle() {
 	m.prepare()
 }
 
-// again returns a metric of the same eigenvectors, without what was learned.
+// again returns a metric with the same eigenvectors, without D and weights.
 func (m *metric) again() *metric {
 	return &metric{params: m.params, kernel: m.kernel, support: m.support, mu: m.mu, v: m.v, means: m.means, between: m.between, rows: m.rows}
 }
 
-// landmarkOf returns the number of the landmark that each of their rows is.
+// landmarkOf returns the map from rows to landmark numbers.
 func (m *metric) landmarkOf() map[int]int {
 	place := make(map[int]int, len(m.rows))
 	for p, i := range m.rows {
@@ -148,7 +148,7 @@ func (m *metric) landmarkOf() map[int]int {
 func (m *metric) weights(e []float64) []float64 {
 	regular := m.params.RegD * kernel.Mean(m.d)
 	if most := slices.Max(m.d); most == 0 {
-		regular = 1 // nothing tells directions apart
+		regular = 1 // all directions are equal
 	} else if slices.Min(m.d) <= max(tiny, 1e-14*most) {
 		regular = max(regular, 1e-14*most) // with reg_d = 0
 	}
@@ -187,7 +187,7 @@ func weight(l links.Link) float64 {
 	return l.Weight
 }
 
-// wanted returns e_r: how much of the spread that is kept each direction counts for.
+// wanted returns e_r, the contribution of each direction to the constraint.
 func (m *metric) wanted(set *links.Set, place map[int]int) []float64 {
 	e, t := slices.Repeat([]float64{1}, len(m.mu)), m.params.Cannot
 	if t == 0 || len(set.Cannot()) == 0 {
@@ -202,7 +202,7 @@ func (m *metric) wanted(set *links.Set, place map[int]int) []float64 {
 	return e
 }
 
-// distantMustLinks is the number of must-links that the model remembers as far.
+// distantMustLinks is the number of distant must-links that the model stores.
 const distantMustLinks = 5
 
 // DistantMustLink is a must-link whose points stay far from each other.
@@ -213,7 +213,7 @@ type DistantMustLink struct {
 	Ratio float64 `json:"ratio"`
 }
 
-// farthest returns the must-links that stay farthest.
+// farthest returns the must-links whose points stay farthest from each other.
 func (m *metric) farthest(list []links.Link, place map[int]int) []DistantMustLink {
 	// The mean over pairs of different landmarks: eigenvectors are centered and of unit length.
 	all := 0.0

@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// metric is what is learned: weights of the directions of landmarks. It is immutable once it is
-// settled.
+// metric is the learned metric: the weights of the directions of landmarks. After settle it is
+// immutable.
 type metric struct {
 	params  Params
 	kernel  kernel.Kernel
@@ -27,22 +27,22 @@ type metric struct {
 	v       blas.Matrix   // q x m, their eigenvectors
 	d, beta []float64     // D_rr and the weights
 	means   []float64     // of the rows of the kernel matrix
-	between blas.Matrix   // squared distances of landmarks that are rows of a Gram matrix
+	between blas.Matrix   // squared distances between the landmarks if they are rows of a Gram matrix
 	far     []DistantMustLink
 	rows    []int      // of the landmarks among the training points, ascending
-	links   *links.Set // that it has learned; nil, as rows are, from a file that does not hold them
+	links   *links.Set // that the fit used; nil, like rows, if read from a file without them
 
-	// Derived.
+	// Derived from the fields above.
 	p         blas.Matrix // m x q, coordinates of the landmarks: V diag(beta)
 	order     []int       // directions by weight, the largest first
 	extension blas.Matrix // m x q, V diag(beta / mu)
-	offset    []float64   // means' map
+	offset    []float64   // image of means under the map
 
 	lock      sync.Mutex
-	distances blas.Matrix // of few landmarks, once they were needed
+	distances blas.Matrix // between landmarks, if they are few; computed on first use
 }
 
-// prepare computes what follows from the rest.
+// prepare computes the derived fields.
 func (m *metric) prepare() {
 	count, q := m.support.Len(), len(m.mu)
 	m.p, m.extension = blas.NewMatrix(count, q), blas.NewMatrix(count, q)
@@ -76,18 +76,18 @@ func (m *metric) everywhere() *maps.Map {
 	return m.into(all)
 }
 
-// into returns the map into some directions.
+// into returns the map into the given directions.
 func (m *metric) into(directions []int) *maps.Map {
 	return maps.Extended(Method, maps.Table{Kernel: m.kernel, Support: m.support, Dim: len(directions)}, extension{m, directions})
 }
 
-// extension is some directions of a metric.
+// extension is the map into some directions of a metric.
 type extension struct {
 	*metric
 	directions []int
 }
 
-// Begin returns what writes the coordinates of points. Row i depends on point i alone.
+// Begin returns the function that writes the coordinates of points. Row i depends on point i alone.
 func (e extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
 	return func(x points.Points, to blas.Matrix) error {
 		y := eng.GetMatrix(x.Len(), len(e.beta))
@@ -139,14 +139,14 @@ func (m *metric) block(ctx context.Context, eng *engine.Engine, x points.Points,
 	return nil
 }
 
-// rule says how points are reconstructed from landmarks of the given squared distances, in the
+// rule returns how points are reconstructed from landmarks with the given squared distances, in the
 // feature space of k.
 func (m *metric) rule(k kernel.Kernel, apart func(a, b int) float64) barycentric.Rule {
 	return barycentric.Rule{Kernel: k, Neighbors: m.params.Neighbors, Reg: m.params.RegG, Apart: apart}
 }
 
-// sameness returns the squared distance from a landmark up to which each point differs from it by
-// rounding only: a few units in the last place of what its expansion adds up.
+// sameness returns, for each point, the squared distance up to which a landmark differs from it
+// only by rounding: a few units in the last place of the terms of its expansion.
 func (m *metric) sameness(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
 	self, err := m.kernel.Diagonal(ctx, eng, x)
 	for i, v := range self {
@@ -188,8 +188,9 @@ func (m *metric) learnedApart(a, b int) float64 {
 	return sum
 }
 
-// nystrom writes diag(beta / mu) V'k(x), k(x) centered, to y: the eigenvectors' extension to any
-// point. Since eigenvectors sum to 0, of the centering only the landmarks' means are left.
+// nystrom writes diag(beta / mu) V'k(x), with k(x) centered, to y: the extension of the
+// eigenvectors to any point. Eigenvectors sum to 0, so only the landmarks' means remain of the
+// centering.
 func (m *metric) nystrom(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
 	if err := m.kernel.MultiplyTo(ctx, eng, y, x, m.support, m.extension); err != nil {
 		return err

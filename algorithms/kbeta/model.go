@@ -17,9 +17,9 @@ import (
 )
 
 // Model is the learned metric: the landmarks with their coordinates. It is immutable and safe for
-// concurrent use. Embed maps points to their coordinates in the directions of the largest weights,
-// Params.Dims of them; Gram and Distances are those in all directions. Cost of embedding for k
-// neighbors of m landmarks and q directions: m distances, O(k^3 + k q) a point and iteration. The
+// concurrent use. Embed maps points to their coordinates in the Params.Dims directions of the
+// largest weights; Gram and Distances use all directions. Cost of an embedding, for k neighbors
+// among m landmarks and q directions: m distances, and O(k^3 + k q) per point and iteration. The
 // method is direct: it always converges.
 type Model struct {
 	*record.Model[Params]
@@ -30,18 +30,19 @@ type Model struct {
 var _ algorithms.Linker = (*Model)(nil)
 
 // Spectrum returns copies of the eigenvalues mu of the landmarks' centered kernel matrix, in
-// descending order, of the weights beta and of D.
+// descending order, of the weights beta, and of D.
 func (m *Model) Spectrum() (mu, beta, d []float64) {
 	return slices.Clone(m.mu), slices.Clone(m.beta), slices.Clone(m.d)
 }
 
-// Spectra returns mu, beta and D, as [Model.Spectrum] does.
+// Spectra returns mu, beta and D, like [Model.Spectrum].
 func (m *Model) Spectra() []algorithms.Spectrum {
 	mu, beta, d := m.Spectrum()
 	return []algorithms.Spectrum{{Name: "eigenvalue mu", Values: mu}, {Name: "weight beta", Values: beta}, {Name: "must-link spread D", Values: d}}
 }
 
-// DistantMustLinks returns the must-links that stay farthest, the farthest first.
+// DistantMustLinks returns the must-links whose points stay farthest from each other, the farthest
+// first.
 func (m *Model) DistantMustLinks() []DistantMustLink { return slices.Clone(m.far) }
 
 // Objective returns the mean squared learned distance of the must-links.
@@ -53,7 +54,7 @@ func (m *Model) Objective() float64 {
 	return sum
 }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	far := make([]string, len(m.far))
 	for i, f := range m.far {
@@ -72,22 +73,21 @@ func (m *Model) Describe() []algorithms.Statistic {
 	}
 }
 
-// Gram evaluates the learned kernel, |x| x |y|: inner products of coordinates. A nil y means x.
-// Cost: that of embedding x and y, and 2 |x| |y| q flops. Errors as for Embed.
+// Gram returns the learned kernel, |x| x |y|: inner products of coordinates. A nil y means x. Cost:
+// an embedding of x and y, and 2 |x| |y| q flops. Errors are those of Embed.
 func (m *Model) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	return m.all.Gram(ctx, eng, x, y)
 }
 
 // Distances returns the squared learned distance of each pair of rows of x. A row out of range is a
-// *fault.DataError whose Row is the number of the pair. Cost: that of embedding x, and q flops a
+// *fault.DataError whose Row is the number of the pair. Cost: an embedding of x, and q flops per
 // pair.
 func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.all.Distances(ctx, eng, x, pairs)
 }
 
-// EmbedSingle is Model.Embed in single precision, as algorithms.SingleEmbedder says, for the
-// extension nystrom; another one is a *fault.ParamError. Cost: 2 n m (d + Dim) flops for m
-// landmarks.
+// EmbedSingle is Model.Embed in single precision, see algorithms.SingleEmbedder, for the extension
+// nystrom; any other extension is a *fault.ParamError. Cost: 2 n m (d + Dim) flops for m landmarks.
 func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
 	if m.Params().Extension != Nystrom {
 		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models of kbeta with extension=lle (single for those with extension=nystrom)"}
@@ -103,7 +103,7 @@ func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.S
 	return maps.Single(ctx, eng, Method, m.kernel, m.support, turned, center, x)
 }
 
-// Names of the tensors in a model file, beside those of points.
+// These are the names of tensors in a model file, in addition to those of points.
 const (
 	tensorMu      = "kbeta.mu"      // [q]
 	tensorVectors = "kbeta.vectors" // [q, m]
@@ -111,17 +111,17 @@ const (
 	tensorBeta    = "kbeta.beta"    // [q]
 	tensorMeans   = "kbeta.means"   // [m]
 	tensorBetween = "kbeta.between" // [m, m], with rows of a Gram matrix
-	tensorRows    = "kbeta.rows"    // [m], of the landmarks among the training points; with links, not in files of earlier versions
+	tensorRows    = "kbeta.rows"    // [m], of the landmarks among the training points; stored with links, not in files of earlier versions
 )
 
-// extra is what the header holds besides parameters and kernel.
+// extra is what the header has in addition to parameters and kernel.
 type extra struct {
 	maps.About
 	DistantMustLinks []DistantMustLink `json:"far,omitempty"`
-	Points           int               `json:"points,omitempty"` // that it was fitted on
+	Points           int               `json:"points,omitempty"` // number of training points
 }
 
-// Encode stores the metric, the same for all directions.
+// Encode stores the metric, which is the same for all directions.
 func (m extension) Encode(f *model.File, _ string, table maps.About) any {
 	head := extra{table, m.far, 0}
 	if m.links != nil {
@@ -140,8 +140,8 @@ func (m extension) Encode(f *model.File, _ string, table maps.About) any {
 	return head
 }
 
-// Decode rebuilds a model from its file. A tensor that is missing, misshapen or out
-// of range, or not finite, is a *fault.DataError. The model shares the tensors' memory.
+// Decode rebuilds a model from its file. A tensor that is missing, misshapen, out of range or not
+// finite is a *fault.DataError. The model shares the tensors' memory.
 func Decode(f *model.File) (*Model, error) {
 	var head extra
 	r, err := record.DecodeHeader[Params](Method, f, &head)
@@ -159,8 +159,8 @@ func Decode(f *model.File) (*Model, error) {
 	return m.model(r.Status()), m.decodeLinks(f, head.Points)
 }
 
-// decodeLinks reads the links between n points that the model has learned, and which of these are
-// its landmarks, if they are there.
+// decodeLinks reads the links that the fit used, between n points, and the rows of the landmarks,
+// if the file has them.
 func (m *metric) decodeLinks(f *model.File, n int) error {
 	if !f.Has(tensorRows) {
 		return nil
@@ -174,7 +174,7 @@ func (m *metric) decodeLinks(f *model.File, n int) error {
 	}
 	for p := 1; p < len(rows); p++ {
 		if rows[p] <= rows[p-1] {
-			return fault.Data("", "tensor %s: element %d is %d after %d: want rising rows", tensorRows, p, rows[p], rows[p-1])
+			return fault.Data("", "tensor %s: element %d is %d after %d: want increasing rows", tensorRows, p, rows[p], rows[p-1])
 		}
 	}
 	m.rows = rows
@@ -191,7 +191,7 @@ func (m *metric) decodeSpectrum(f *model.File) (err error) {
 	}
 	count, q := m.support.Len(), len(m.mu)
 	if m.params.Neighbors >= count && m.params.Extension == Reconstruction || q == 0 {
-		return fault.Data("", "a model of %d landmarks and %d directions: want more landmarks than the %d neighbors, and a direction", count, q, m.params.Neighbors)
+		return fault.Data("", "a model of %d landmarks and %d directions: want more than %d landmarks, the number of neighbors, and at least one direction", count, q, m.params.Neighbors)
 	}
 	if m.v, err = stored.Matrix(f, tensorVectors, q, count); err != nil {
 		return err

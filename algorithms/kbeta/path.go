@@ -12,9 +12,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Path is the metrics of all reg_d on the same landmarks: eigenvectors and D do not depend on it,
-// only the weights beta do. It is immutable and safe for concurrent use.
-type Path struct{ model *Model } // of the reg_d of the learner
+// Path fits the metrics of all reg_d on the same landmarks: eigenvectors and D do not depend on
+// reg_d, only the weights beta do. It is immutable and safe for concurrent use.
+type Path struct{ model *Model } // with the reg_d of the learner
 
 var (
 	_ algorithms.PathLearner = Learner{}
@@ -24,8 +24,8 @@ var (
 // PathValue returns reg_d.
 func (l Learner) PathValue() (name string, value float64) { return "reg_d", l.Params.RegD }
 
-// FitPath learns what Fit learns, for all reg_d; that of l.Params is not looked at. Errors and cost
-// are those of Fit. The result has the type *[Path].
+// FitPath learns what fits of all reg_d share. It ignores reg_d of l.Params. Errors and cost are
+// those of Fit. The result has the type *[Path].
 func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	l.Params.RegD = DefaultParams().RegD
 	f := l.begin(eng, x, set)
@@ -40,7 +40,7 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 	return &Path{m}, nil
 }
 
-// Model returns the model of one reg_d, with the bits of a fit.
+// Model returns the model for one reg_d, bit-identical to a fit.
 func (p *Path) Model(regD float64) (*Model, error) {
 	m := p.model.again()
 	m.params.RegD = regD
@@ -52,10 +52,10 @@ func (p *Path) Model(regD float64) (*Model, error) {
 	return m.model(p.model.Status()), nil
 }
 
-// Distances returns, for each value of reg_d, what Model.Distances does after a fit, to rounding.
-// Coordinates are found once for all values, but where iterations look for neighbors in the learned
-// space, which differs. Values that [Params.Validate] refuses are a *fault.ParamError; other errors
-// are those of [Model.Distances].
+// Distances returns, for each value of reg_d, what Model.Distances returns after a fit, up to
+// rounding. Coordinates are computed once for all values, except where iterations search for
+// neighbors in the learned space, which differs. A value that [Params.Validate] refuses is a
+// *fault.ParamError; other errors are those of [Model.Distances].
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, regD []float64) ([][]float64, error) {
 	out, unit := make([][]float64, len(regD)), unweighted{metric: p.model.again()}
 	for at, v := range regD {
@@ -74,13 +74,14 @@ func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Point
 	return out, ctx.Err()
 }
 
-// unweighted is the places of some points with all weights 1, once they were asked for.
+// unweighted is the coordinates of some points with all weights 1, computed on first use.
 type unweighted struct {
 	metric      *metric
 	coordinates blas.Matrix
 }
 
-// times returns the places of the points with other weights. The points are always the same ones.
+// times returns the coordinates of the points with other weights. The points must be the same in
+// every call.
 func (u *unweighted) times(ctx context.Context, eng *engine.Engine, x points.Points, beta []float64) (blas.Matrix, error) {
 	if u.coordinates.Data == nil {
 		u.metric.beta = slices.Repeat([]float64{1}, len(beta))

@@ -14,8 +14,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Every reg_d on the path has the model of a fit to the bit, and its distances to rounding: between
-// landmarks and new points, for both extensions and with iterations.
+// TestPathIsTheFits checks that every model on the path is bit-identical to a fit, and that
+// distances agree up to rounding: between landmarks and new points, for both extensions and with
+// iterations.
 func TestPathIsTheFits(t *testing.T) {
 	const n = 80
 	ctx, eng := context.Background(), enginetest.New(t, 2)
@@ -89,7 +90,7 @@ func TestPathMistakes(t *testing.T) {
 		}
 	}
 	if _, err := path.Distances(ctx, eng, x, [][2]int{{0, 30}}, []float64{1}); !fault.IsInput(err) {
-		t.Errorf("a row that is not there: error %v", err)
+		t.Errorf("a row out of range: error %v", err)
 	}
 	if _, err := l.FitPath(ctx, eng, x, enginetest.Links(t, 30, nil)); !fault.IsInput(err) {
 		t.Errorf("no links: error %v", err)
@@ -104,15 +105,15 @@ func TestPathMistakes(t *testing.T) {
 	}
 }
 
-// labeled returns points with 100 must-links, five more, and all of them.
+// labeled returns points with three sets of links: 100 must-links, five more, and all of them.
 func labeled(b *testing.B, n int) (x *points.Dense, set, more, all *links.Set) {
 	x, _, all = enginetest.Bands(b, n, 20, 105, 1)
 	list := all.Must()
 	return x, enginetest.Links(b, n, list[:100]), enginetest.Links(b, n, list[100:]), enginetest.Links(b, n, list)
 }
 
-// BenchmarkAddLinks compares a fit of 105 links on 2000 landmarks with five of them added to a
-// model of the others.
+// BenchmarkAddLinks compares a fit of 105 links on 2000 landmarks with adding five of them to a
+// model of the other 100.
 func BenchmarkAddLinks(b *testing.B) {
 	x, set, more, all := labeled(b, 2000)
 	ctx, eng, l := context.Background(), enginetest.New(b, 0), kbeta.Learner{Params: kbeta.DefaultParams()}

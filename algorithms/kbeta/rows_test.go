@@ -23,7 +23,7 @@ func parse(t *testing.T, text string) kernel.Spec {
 	return spec
 }
 
-// The points of Rows alone give the file that all points give.
+// TestFitRows checks that the points of Rows alone give the same model file as all points.
 func TestFitRows(t *testing.T) {
 	x, set := blobs(t, 400, 60)
 	eng := enginetest.New(t, 2)

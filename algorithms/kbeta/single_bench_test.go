@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// BenchmarkEmbedSingle embeds 20,000 points of 784 features with 500 landmarks in double and in
-// single precision, in turn.
+// BenchmarkEmbedSingle alternates embeddings of 20,000 points of 784 features with 500 landmarks in
+// double and in single precision.
 func BenchmarkEmbedSingle(b *testing.B) {
 	eng := enginetest.New(b, 0)
 	_, set := blobs(b, 2000, 50)

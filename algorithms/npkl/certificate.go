@@ -85,9 +85,9 @@ func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combinatio
 
 func (f factor) release(eng *engine.Engine) { eng.PutMatrix(f.l) }
 
-// smallest is the function smallest for the matrix g that was factored. The largest eigenvalue of the
-// inverse is far from the others, so it takes a few solutions instead of hundreds of products with
-// g.
+// smallest is the function smallest for the matrix g that was factored. The largest eigenvalue of
+// the inverse is far from the others, so it takes a few solutions instead of hundreds of products
+// with g.
 func (f factor) smallest(ctx context.Context, eng *engine.Engine, g operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
 	found, err := eigen.Top(ctx, eng, operator.Inverse(f.l), 1, eigen.Options{Tolerance: tol, Seed: seed})
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// TestSmallestByInverse checks that the inverse and products find the same smallest eigenvalue at the
-// optimum, and that a matrix with a negative eigenvalue has no factor.
+// TestSmallestByInverse checks that the inverse and products find the same smallest eigenvalue at
+// the optimum, and that a matrix with a negative eigenvalue has no factor.
 func TestSmallestByInverse(t *testing.T) {
 	x, labels := clouds(400, 3, 3)
 	set, err := links.SampleByCount(labels, 100, 100, 1)

@@ -53,7 +53,7 @@ const Method = "cmvu"
 // DefaultKernel is the kernel in whose feature space a Learner without one takes distances.
 const DefaultKernel = graphkernel.DefaultKernel
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:          Method,
 	Title:         "CMVU",
@@ -63,7 +63,7 @@ var About = algorithms.About{
 	Baseline:      true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	// Neighborhood is the graph: "knn", "eps" or "given". Heat weighs edges by their lengths.
 	graphkernel.Neighborhood `default:"neighbors=10"`
@@ -73,13 +73,13 @@ type Params struct {
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, those of largest variance"`
 	// Tol is relative to that gain and nu.
 	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"residual of the optimum's conditions that ends the search"`
-	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"most steps"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"maximum number of steps"`
 }
 
 // DefaultParams returns a graph of 10 neighbors and a penalty of 10.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
 
 // Learner embeds the points with the must-links between them; cannot-links are not used, and no
@@ -90,7 +90,7 @@ func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighb
 // Cost: the nearest neighbors, r eigenvectors of their graph, and 4 r^2 flops an edge and step.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About} }
 
 // Learn fits the method.
@@ -236,9 +236,9 @@ func (p *problem) positions(ctx context.Context, u, a blas.Matrix, most int) (y 
 }
 
 // Model is places of training points and their extension to new ones. It is immutable and safe for
-// concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact for the
-// training points, whose places are stored; a new point takes its distances to all of them, O(k^3)
-// flops for the weights of its k neighbors, and 2 k Dim.
+// concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact for the
+// training points, whose coordinates are stored. A new point costs its distances to all of them,
+// O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
 type Model struct {
 	*record.Model[Params]
 	variances []float64
@@ -264,7 +264,7 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 	return []algorithms.Spectrum{{Name: "variances of the directions", Values: slices.Clone(m.variances)}}
 }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	return append(append([]algorithms.Statistic{{Name: "graph", Value: string(m.Params().Graph)}}, m.Model.Describe()...),
 		algorithms.Statistic{Name: "objective", Value: m.result.Objective},
@@ -278,8 +278,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.EncodeWith(f, m.result)
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. An invalid tensor or header is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error

@@ -227,7 +227,7 @@ func TestModelFile(t *testing.T) {
 	a, errA := m.Embed(ctx, eng, other)
 	b, errB := back.Embed(ctx, eng, other)
 	if errA != nil || errB != nil || a.Cols != 2 || !slices.Equal(a.Data, b.Data) || m.Objective() != back.Objective() || m.Residual() != back.Residual() {
-		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
+		t.Errorf("the model that was read differs from the one that was written (%v, %v)", errA, errB)
 	}
 }
 

@@ -26,7 +26,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "covariance"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:     Method,
 	Title:    "Covariance",
@@ -36,23 +36,22 @@ var About = algorithms.About{
 	Baseline: true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Dims    int     `json:"dims" param:"dims" zero:"all" help:"directions of largest variance"`
+	Dims    int     `json:"dims" param:"dims" zero:"all" help:"number of directions, those of largest variance"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
 // DefaultParams returns all directions that vary.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric, a linear map.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
 // Learner learns from n dense points of d features; links are not looked at. The result has the
@@ -60,7 +59,7 @@ func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method
 // flops.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About} }
 
 // Learn fits the method.

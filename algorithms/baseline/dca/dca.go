@@ -40,7 +40,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "dca"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "DCA",
@@ -50,7 +50,7 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Dims int `json:"dims" param:"dims" zero:"all in which the means of chunklets that differ vary" help:"directions"`
 	// EpsRel is added to C_w, in units of its mean eigenvalue among the directions.
@@ -62,16 +62,15 @@ type Params struct {
 // DefaultParams returns all directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
-// as [algorithms.Model] has them, take 2 d Dim flops a point in linear mode, else its kernel values
-// with the stored points, all of the fit, and 2 Dim flops for each of these.
+// documented at [algorithms.Model], take 2 d Dim flops a point in linear mode, else its kernel
+// values with the stored points, all of the fit, and 2 Dim flops for each of these.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadEither) }
 
 // Learner learns from the links on the points, of both kinds: some cannot-links are between
@@ -82,7 +81,7 @@ func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method
 // kernel matrix, n^3, and q^2 flops a linked point and a pair of chunklets that differ.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.BothKinds} }
 
 // Learn fits the method.

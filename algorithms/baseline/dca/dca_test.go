@@ -178,7 +178,7 @@ func TestModelFile(t *testing.T) {
 		a, errA := m.Embed(context.Background(), enginetest.New(t, 0), x)
 		b, errB := back.Embed(context.Background(), enginetest.New(t, 0), x)
 		if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || back.Kernel().String() != m.Kernel().String() {
-			t.Errorf("%q: the model that was read is another one (%v, %v)", text, errA, errB)
+			t.Errorf("%q: the model that was read differs from the one that was written (%v, %v)", text, errA, errB)
 		}
 	}
 }

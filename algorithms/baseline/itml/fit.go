@@ -33,7 +33,7 @@ type Learner struct {
 
 var _ algorithms.Triplets = Learner{}
 
-// New returns the learner of these parameters.
+// New returns the learner with these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
 }
@@ -86,7 +86,7 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	return &Model{record.New(m, f.Params, status), about, f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
 }
 
-// fit is a call of Fit under way.
+// fit is the state of one call of Fit.
 type fit struct {
 	*learner.Fit
 	Params  Params
@@ -148,7 +148,7 @@ func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) 
 	return err
 }
 
-// message says how the fit ended.
+// message describes how the fit ended.
 func (f *fit) message() string {
 	if !f.result.Converged {
 		return fmt.Sprintf("%d sweeps did not reach the tolerance %g, the last one changed %.2g: raise max_iter or tol", f.result.Sweeps, f.Params.Tol, f.result.Change)

@@ -47,7 +47,7 @@ const (
 	Covariance Prior = "covariance" // its inverse; linear mode only
 )
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "ITML",
@@ -58,22 +58,22 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Prior Prior   `json:"prior" param:"prior" default:"identity" choices:"identity,covariance (its inverse; not with a kernel)" help:"metric to stay near to"`
-	Gamma float64 `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links against the prior (0.1 to 10 are usual)"`
+	Gamma float64 `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links relative to the prior (usually 0.1 to 10)"`
 	// Upper and Lower are in units of the prior. A link's own bound comes first.
 	logdetmetric.Target
 	Dims int `json:"dims" param:"dims" zero:"all" help:"columns of the embedding"`
 	// Tol is compared with the largest change of a multiplier times its distance.
 	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"change in a sweep that ends the fit"`
-	MaxIter int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"most sweeps over the links"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of sweeps over the links"`
 }
 
 // DefaultParams returns the usual ones: gamma = 1, the 5th and the 95th percentile.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error {
 	if err := param.Validate(p); err != nil {
 		return err
@@ -82,9 +82,9 @@ func (p Params) Validate() error {
 }
 
 // Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
-// as [algorithms.Model] has them, take 2 d Dim flops a point in linear mode, else its kernel values
-// with the stored points, the linked ones and up to 2000 of the fit, and 2 Dim flops for each of
-// these.
+// documented at [algorithms.Model], take 2 d Dim flops a point in linear mode, else its kernel
+// values with the stored points, the linked ones and up to 2000 of the fit, and 2 Dim flops for
+// each of these.
 type Model struct {
 	*record.Model[Params]
 	about about
@@ -103,7 +103,7 @@ type about struct {
 // Residual returns the largest residual of the conditions of the optimum.
 func (m *Model) Residual() float64 { return m.about.Residual }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	return append(m.Model.Describe(),
 		algorithms.Statistic{Name: "bound of must-links", Value: m.about.Upper},
@@ -117,8 +117,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.EncodeWith(f, m.about, m.warm.Encode(f, Method))
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. An invalid tensor or header is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error

@@ -169,7 +169,7 @@ func TestModelFile(t *testing.T) {
 		}
 		pairs := [][2]int{{0, 1}, {5, 17}}
 		if a, b := distances(t, m, x, pairs), distances(t, back, x, pairs); !slices.Equal(a, b) || back.Residual() != m.Residual() {
-			t.Errorf("%q: the model that was read is another one", text)
+			t.Errorf("%q: the model that was read differs from the one that was written", text)
 		}
 	}
 }

@@ -39,7 +39,7 @@ const Method = "klein"
 // DefaultKernel is the kernel in whose feature space a Learner without one takes distances.
 const DefaultKernel = "linear"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "Klein",
@@ -50,16 +50,16 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Dims      int `json:"dims" param:"dims" default:"20" range:">= 1" help:"directions of largest variance"`
+	Dims      int `json:"dims" param:"dims" default:"20" range:">= 1" help:"number of directions, those of largest variance"`
 	Neighbors int `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"training points that place a new one"`
 }
 
 // DefaultParams returns 20 directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner learns from the links on the points, which are not all in one place. The result has the
@@ -69,7 +69,7 @@ func (p Params) Validate() error { return param.Validate(p) }
 // some eigenpairs of a matrix of order n.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.AnyLinks} }
 
 // Learn fits the method.
@@ -222,11 +222,10 @@ func coordinates(found *eigen.Result) (blas.Matrix, error) {
 }
 
 // Model is places of training points and their extension to new ones. It is immutable and safe for
-// concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact for the
-// training points, whose places are stored; a new point takes its distances to all of them, O(k^3)
-// flops for the weights of its k neighbors, and 2 k Dim.
+// concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact for the
+// training points, whose coordinates are stored. A new point costs its distances to all of them,
+// O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, barycentric.Read) }

@@ -31,7 +31,7 @@ const Method = "kpca"
 // DefaultKernel is that of a Learner without one.
 const DefaultKernel = "rbf:sigma=mean"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:          Method,
 	Title:         "KPCA",
@@ -41,7 +41,7 @@ var About = algorithms.About{
 	Baseline:      true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Dims    int     `json:"dims" param:"dims" default:"20" zero:"all" help:"leading directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction has none"`
@@ -51,7 +51,7 @@ type Params struct {
 // DefaultParams returns 20 directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner finds the directions of the points, which are not all in one place; links are not looked
@@ -59,7 +59,7 @@ func (p Params) Validate() error { return param.Validate(p) }
 // sequences. Cost: the kernel matrix, and its leading eigenpairs (all of them, n^3, for dims = 0).
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About} }
 
 // Learn fits the method.
@@ -80,8 +80,8 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 }
 
 // Model is a map into the directions. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, as [algorithms.Model] has them, take the kernel values of a point with the n training
-// points and 2 n Dim flops.
+// Distances, documented at [algorithms.Model], take the kernel values of a point with the n
+// training points and 2 n Dim flops.
 type Model struct {
 	*record.Model[Params]
 	variances []float64
@@ -94,7 +94,7 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 	return []algorithms.Spectrum{{Name: "variances of the directions", Values: slices.Clone(m.variances)}}
 }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	return []algorithms.Statistic{
 		{Name: "kernel", Value: m.Kernel().String()},
@@ -110,8 +110,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.Model.Encode(f)
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. An invalid tensor or header is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m, err := record.Decode[Params](Method, f, maps.ReadExpansion)
 	if err != nil {

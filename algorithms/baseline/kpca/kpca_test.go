@@ -192,7 +192,7 @@ func TestModelFile(t *testing.T) {
 	}
 	other := cloud(9, 3, 5)
 	if a, b := embedded(t, m, other), embedded(t, back, other); !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Spectra()[0].Values, back.Spectra()[0].Values) {
-		t.Error("the model that was read is another one")
+		t.Error("the model that was read differs from the one that was written")
 	}
 }
 

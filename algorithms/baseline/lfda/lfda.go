@@ -43,7 +43,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "lfda"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "LFDA",
@@ -63,7 +63,7 @@ const (
 	Plain           Scaling = "plain"           // as the eigenproblem has it
 )
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Dims      int     `json:"dims" param:"dims" zero:"all" help:"directions that separate classes most"`
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"7" range:">= 1" help:"the neighbor in the class whose distance is the local scale; fewer in smaller classes"`
@@ -75,13 +75,13 @@ type Params struct {
 // DefaultParams returns all directions, weighted.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric, a linear map. It is immutable and safe for concurrent use.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
 // Learner learns from n dense points of d features. Points joined by must-links are of one class,
@@ -92,7 +92,7 @@ func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method
 // vary.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.Classes} }
 
 // Learn fits the method.

@@ -49,6 +49,6 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("clusters of unseen points are the classes:", agreement > 0.9)
-	// Output: clusters of unseen points are the classes: true
+	fmt.Println("clusters of held-out points are the classes:", agreement > 0.9)
+	// Output: clusters of held-out points are the classes: true
 }

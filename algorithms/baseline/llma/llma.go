@@ -47,7 +47,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "llma"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:     Method,
 	Title:    "LLMA",
@@ -57,7 +57,7 @@ var About = algorithms.About{
 	Baseline: true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Sigma string `json:"sigma" param:"sigma" default:"0.5mean" help:"width of the windows: a number or a rule"`
 	// Anchors are drawn at random if there are more.
@@ -74,7 +74,7 @@ type Params struct {
 // directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error {
 	if err := param.Validate(p); err != nil {
 		return err
@@ -93,7 +93,7 @@ func (p Params) kernel() (kernel.Spec, error) { return kernel.Parse("rbf:sigma="
 // Cost for q unknowns, directions and anchors: the nearest neighbors, n q^2 flops and q^3.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules {
 	return learner.Rules{About: About, Needs: learner.MustLinks, Pairs: true}
 }
@@ -233,8 +233,8 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Ma
 }
 
 // Model is a linear map that windows bend. It is immutable and safe for concurrent use. Embed, Gram
-// and Distances, as [algorithms.Model] has them, take as many Gaussian windows of a point as there
-// are anchors, and 2 (d + anchors) Dim flops; Kernel is the window.
+// and Distances, documented at [algorithms.Model], take as many Gaussian windows of a point as
+// there are anchors, and 2 (d + anchors) Dim flops; Kernel is the window.
 type Model struct{ *record.Model[Params] }
 
 // bent returns the map y = A' (f(x) - means), f the unknowns.
@@ -254,7 +254,7 @@ func bent(eng *engine.Engine, p parts, a blas.Matrix) *maps.Map {
 	return maps.Sum(p.principal.Map(eng, Method, b), maps.NewExpansion(Method, p.window, p.anchors, v, center))
 }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	return []algorithms.Statistic{
 		{Name: "window", Value: m.Kernel().String()},
@@ -263,8 +263,7 @@ func (m *Model) Describe() []algorithms.Statistic {
 	}
 }
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m, err := record.Decode[Params](Method, f, maps.ReadSum)
 	return &Model{m}, err

@@ -190,7 +190,7 @@ func TestModelFile(t *testing.T) {
 	a, errA := m.Embed(context.Background(), enginetest.New(t, 0), other)
 	b, errB := back.Embed(context.Background(), enginetest.New(t, 0), other)
 	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) {
-		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
+		t.Errorf("the model that was read differs from the one that was written (%v, %v)", errA, errB)
 	}
 	f.SetFloat64s("llma.expansion", make([]float64, 2*m.Support()), 2, m.Support())
 	f.SetFloat64s("llma.center", make([]float64, 2))

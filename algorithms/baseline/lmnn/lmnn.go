@@ -40,7 +40,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "lmnn"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "LMNN",
@@ -51,7 +51,7 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	// Neighbors are fewer in smaller classes.
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"3" range:">= 1" help:"target neighbors of a point"`
@@ -72,7 +72,7 @@ const RankEighth = -1
 // carry.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner learns from n dense points of d features: points joined by must-links are of one class,
@@ -84,7 +84,7 @@ func (p Params) Validate() error { return param.Validate(p) }
 // r.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.Classes} }
 
 // Learn fits the method.
@@ -120,8 +120,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 // Model is a fitted metric, the linear map y = W (x - mean). The objective falls.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }

@@ -404,7 +404,7 @@ func TestModelFile(t *testing.T) {
 	a, _ := m.Transform()
 	b, _ := back.Transform()
 	if !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) || back.Status().Iterations != m.Status().Iterations {
-		t.Error("the model that was read is another one")
+		t.Error("the model that was read differs from the one that was written")
 	}
 	for name, spoil := range map[string]func(f *model.File){
 		"method":    func(f *model.File) { f.Header.Method = "rca" },

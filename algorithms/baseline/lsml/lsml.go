@@ -42,7 +42,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "LSML",
@@ -66,7 +66,7 @@ const (
 	Covariance Prior = "covariance" // its inverse
 )
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Prior       Prior   `json:"prior" param:"prior" default:"identity" choices:"identity (over the mean variance),covariance (its inverse)" help:"metric to stay near to"`
 	Gamma       float64 `json:"gamma" param:"gamma" default:"1000" range:"> 0" help:"weight of the comparisons, all together, against the prior"`
@@ -79,14 +79,13 @@ type Params struct {
 // DefaultParams returns the usual ones.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric, a linear map. The objective is F.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }

@@ -242,7 +242,7 @@ func TestModelFile(t *testing.T) {
 	a, errA := m.Embed(context.Background(), enginetest.New(t, 0), x)
 	b, errB := back.Embed(context.Background(), enginetest.New(t, 0), x)
 	if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) {
-		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
+		t.Errorf("the model that was read differs from the one that was written (%v, %v)", errA, errB)
 	}
 }
 

@@ -38,7 +38,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "mlkr"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:     Method,
 	Title:    "MLKR",
@@ -48,7 +48,7 @@ var About = algorithms.About{
 	Baseline: true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"dimensions of the map"`
 	Rank    int     `json:"rank" param:"rank" zero:"all" help:"leading principal directions to learn in"`
@@ -61,15 +61,14 @@ type Params struct {
 // DefaultParams returns a map of all directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric. The objective, at most 1, is the share of the variance of the targets
 // that leave-one-out kernel regression explains; its trace is the best so far.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }

@@ -285,7 +285,7 @@ func TestModelFile(t *testing.T) {
 	a, errA := m.Distances(context.Background(), eng, x, pairs)
 	b, errB := back.Distances(context.Background(), eng, x, pairs)
 	if errA != nil || errB != nil || !slices.Equal(a, b) || !slices.Equal(m.Trace(), back.Trace()) {
-		t.Errorf("the model that was read is another one (%v, %v)", errA, errB)
+		t.Errorf("the model that was read differs from the one that was written (%v, %v)", errA, errB)
 	}
 }
 

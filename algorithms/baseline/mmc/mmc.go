@@ -48,7 +48,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "mmc"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "MMC",
@@ -60,7 +60,7 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Diagonal bool `json:"diagonal" param:"diagonal" help:"true learns one weight a feature, not a matrix"`
 	// EpsRel: the default suits features of one scale; where some are much larger than others, 1e-3
@@ -74,15 +74,14 @@ type Params struct {
 // DefaultParams returns a full matrix.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric. The objective is the sum of the distances of cannot-linked points where
 // that of the squared ones of must-linked points, with eps, is 1; it rises.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
@@ -95,7 +94,7 @@ func Decode(f *model.File) (*Model, error) {
 // matrix.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules {
 	return learner.Rules{About: About, Needs: learner.BothKinds, Pairs: true}
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// The second feature varies within the classes and is to be forgotten, although it is ten times as
-// wide.
+// The second feature varies within the classes. The metric must ignore it, although it is ten times
+// as wide.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

@@ -40,7 +40,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "nca"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "NCA",
@@ -51,7 +51,7 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"dimensions of the map"`
 	Rank    int     `json:"rank" param:"rank" zero:"all" help:"leading principal directions to learn in"`
@@ -65,15 +65,14 @@ type Params struct {
 // DefaultParams returns a map of all directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of
 // the same class; its trace is the best so far.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
@@ -83,7 +82,7 @@ func Decode(f *model.File) (*Model, error) {
 // than directions are an error.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.Classes} }
 
 // Learn fits the method.

@@ -26,7 +26,7 @@ const DefaultKernel = graphkernel.DefaultKernel
 // most is the number of points up to which it is of use: the time grows like the third power.
 const most = 500
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "NPK",
@@ -39,7 +39,7 @@ var About = algorithms.About{
 	Small:           true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	graphkernel.Settings `choices:"loss=hl (hinge),shl (squared hinge),sl (square)" default:"loss=hl"`
 	Tol                  float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"duality gap that ends the fit, relative to 1 + the objective"`
@@ -48,7 +48,7 @@ type Params struct {
 // DefaultParams returns the hinge, the paper's, on a graph of 5 neighbors.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
 // Learner learns from the links on up to 500 points. The result has the type *[Model]. Its Kernel
@@ -56,7 +56,7 @@ func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood
 // hundred times 10 n^3 flops.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return graphkernel.Rules(About) }
 
 // Model is a fitted kernel matrix and its extension to new points.
@@ -86,6 +86,6 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 // rankTol drops what the barrier keeps from 0.
 const rankTol = 1e-6
 
-// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode rebuilds the model that Encode of a model stored. An invalid tensor or header is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return graphkernel.DecodeFitted[Params](Method, f) }

@@ -43,7 +43,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "rca"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:     Method,
 	Title:    "RCA",
@@ -53,7 +53,7 @@ var About = algorithms.About{
 	Baseline: true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	// EpsRel: small values are the method as published.
 	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"1e-06" range:"> 0" help:"regularization relative to the mean within-group variance"`
@@ -64,7 +64,7 @@ type Params struct {
 // DefaultParams returns eps_rel = 1e-6, all dimensions and rank_tol = 1e-10.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner fits linear RCA: it learns from n dense points of d features and the must-links between
@@ -72,7 +72,7 @@ func (p Params) Validate() error { return param.Validate(p) }
 // O(d^3) flops.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.MustLinks} }
 
 // Learn fits the method.
@@ -224,6 +224,5 @@ func (p Params) discriminant(ctx context.Context, eng *engine.Engine, projected,
 // Model is a fitted metric, the linear map y = W (x - mean).
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }

@@ -50,7 +50,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "scml"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "SCML",
@@ -70,7 +70,7 @@ const (
 	TripletDiffs Basis = "triplet_diffs" // differences of far pairs, and their discriminants
 )
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Beta     float64 `json:"beta" param:"beta" default:"1e-05" range:"> 0" help:"price of the weights: the larger, the fewer bases"`
 	Basis    Basis   `json:"basis" param:"basis" default:"auto" choices:"auto (lda with links, else triplet_diffs),lda (discriminants of regions),triplet_diffs (of triplets' far pairs)" help:"rank-one metrics to choose from"`
@@ -84,15 +84,14 @@ type Params struct {
 // DefaultParams returns the usual ones.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric, a linear map. The objective is that above; its trace is the best so
 // far.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }

@@ -48,7 +48,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "sdml"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "SDML",
@@ -69,7 +69,7 @@ const (
 	Covariance Prior = "covariance" // the inverse covariance of the points
 )
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Prior    Prior   `json:"prior" param:"prior" default:"identity" choices:"identity,covariance (its inverse)" help:"metric to stay near to"`
 	Balance  float64 `json:"balance" param:"balance" default:"0.95" range:">= 0" help:"weight of the links; below 1 there always is a solution"`
@@ -81,7 +81,7 @@ type Params struct {
 // DefaultParams returns a weight of the links near the limit, and the identity as the prior.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric: M = W'W for the upper triangular W of its map. The objective is that of
@@ -89,7 +89,7 @@ func (p Params) Validate() error { return param.Validate(p) }
 // safe for concurrent use.
 type Model = record.Traced[Params]
 
-// Decode rebuilds a model from its file. What cannot be used is a *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
@@ -102,7 +102,7 @@ func Decode(f *model.File) (*Model, error) {
 // sparse M.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules {
 	return learner.Rules{About: About, Needs: learner.AnyLinks, Pairs: true}
 }

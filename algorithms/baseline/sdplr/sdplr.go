@@ -33,7 +33,7 @@ const Method = "sdplr"
 // DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbors.
 const DefaultKernel = graphkernel.DefaultKernel
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "SDPLR",
@@ -46,20 +46,20 @@ var About = algorithms.About{
 	Small:           true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	graphkernel.Settings `choices:"loss=hl (hinge),shl (squared hinge),sl (square)" default:"loss=hl"`
 	Rank                 int `json:"rank" param:"rank" zero:"as many as the number of links asks for" help:"dimensions"`
 	// Tol is compared with the difference, rooted mean square, of slacks from residuals, and with
 	// the length of the gradient relative to 1 + |V|.
 	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"difference of slacks and residuals, and relative gradient, that end the fit"`
-	MaxIter int     `json:"max_iter" param:"max_iter" default:"10000" range:">= 1" help:"most steps"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"10000" range:">= 1" help:"maximum number of steps"`
 }
 
 // DefaultParams returns the hinge on a graph of 5 neighbors.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
 // Learner learns from the links on the points. The result has the type *[Model]. Its Kernel says in
@@ -67,7 +67,7 @@ func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood
 // edge of the graph and step, some hundreds of steps.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return graphkernel.Rules(About) }
 
 // Model is a fitted kernel matrix and its extension to new points.
@@ -92,6 +92,6 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 // rankTol drops eigenvalues that are as good as 0.
 const rankTol = 1e-10
 
-// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode rebuilds the model that Encode of a model stored. An invalid tensor or header is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return graphkernel.DecodeFitted[Params](Method, f) }

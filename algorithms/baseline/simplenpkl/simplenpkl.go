@@ -44,7 +44,7 @@ const (
 	SquaredHinge                  = graphkernel.SquaredHinge
 )
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "SimpleNPKL",
@@ -57,7 +57,7 @@ var About = algorithms.About{
 	Small:           true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	graphkernel.Settings `choices:"loss=linear,shl (squared hinge)" default:"loss=shl"`
 	Size                 float64 `json:"size" param:"size" default:"0.1" range:"> 0" help:"most Frobenius norm of the kernel matrix, relative to the number of points"`
@@ -69,7 +69,7 @@ type Params struct {
 // DefaultParams returns the squared hinge on a graph of 5 neighbors.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
 // Learner learns from the links on the points. The result has the type *[Model]. Its Kernel says in
@@ -77,7 +77,7 @@ func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood
 // eigendecomposition (linear), or one in each of some dozens of steps (shl).
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return graphkernel.Rules(About) }
 
 // Model is a fitted kernel matrix and its extension to new points.
@@ -124,6 +124,6 @@ func (s *search) message() string {
 	return fmt.Sprintf("at most %.2g above the optimum", s.gap())
 }
 
-// Decode rebuilds the model that Encode of a model stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode rebuilds the model that Encode of a model stored. An invalid tensor or header is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return graphkernel.DecodeFitted[Params](Method, f) }

@@ -67,7 +67,7 @@ const (
 // learns says whether a kind learns from links.
 func (k Kind) learns() bool { return k == Alignment || k == Order }
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "Spectral",
@@ -79,7 +79,7 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Kind Kind `json:"kind" param:"kind" default:"diffusion" choices:"diffusion,regularized,eigenmaps,alignment (learns from links),order (learns from links)" help:"how eigenvectors are weighted"`
 	// Neighborhood is the graph: "knn", "eps" or "given".
@@ -94,7 +94,7 @@ type Params struct {
 // DefaultParams returns the diffusion kernel on a graph of 10 neighbors.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
@@ -111,7 +111,7 @@ type Learner struct {
 	Progress algorithms.ProgressFunc
 }
 
-// New returns the learner of these parameters.
+// New returns the learner with these parameters.
 func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
 }
@@ -218,9 +218,9 @@ func coordinates(b *basis.Basis, alpha []float64) blas.Matrix {
 }
 
 // Model is a kernel of a graph and its extension to new points. It is immutable and safe for
-// concurrent use. Embed, Gram and Distances, as [algorithms.Model] has them, are exact for the
-// training points, whose places are stored; a new point takes its distances to all of them, O(k^3)
-// flops for the weights of its k neighbors, and 2 k Dim.
+// concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact for the
+// training points, whose coordinates are stored. A new point costs its distances to all of them,
+// O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
 type Model struct {
 	*record.Model[Params]
 	weights []float64
@@ -236,7 +236,7 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 	return []algorithms.Spectrum{{Name: "weights of the Laplacian's eigenvectors", Values: m.Weights()}}
 }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	figures := []algorithms.Statistic{{Name: "kind", Value: string(m.Params().Kind)}, {Name: "graph", Value: string(m.Params().Graph)}}
 	return append(append(figures, m.Model.Describe()...), algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
@@ -248,8 +248,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.Model.Encode(f)
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. An invalid tensor or header is a
+// *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m, err := record.Decode[Params](Method, f, barycentric.Read)
 	if err != nil {

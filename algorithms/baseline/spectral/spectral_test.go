@@ -199,7 +199,7 @@ func TestLearns(t *testing.T) {
 			t.Fatal(err)
 		}
 		if z, err := back.Embed(ctx, eng, other); err != nil || !slices.Equal(y.Data, z.Data) || !slices.Equal(back.Weights(), m.Weights()) {
-			t.Errorf("%s: the model that was read is another one (%v)", kind, err)
+			t.Errorf("%s: the model that was read differs from the one that was written (%v)", kind, err)
 		}
 	}
 }

@@ -24,7 +24,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "xiang"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "Xiang",
@@ -41,7 +41,7 @@ type Params struct {
 	Dims int `json:"dims" param:"dims" zero:"half of the directions in which the points vary" help:"columns of the embedding"`
 }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner learns from n dense points of d features and both kinds of links. Where there are so few
@@ -53,7 +53,7 @@ func (p Params) Validate() error { return param.Validate(p) }
 // few eigenproblems of order q.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About, Pairs: true} }
 
 // Learn fits the method.
@@ -97,6 +97,5 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 // Model is a fitted metric, the linear map y = W (x - mean) with orthonormal rows.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }

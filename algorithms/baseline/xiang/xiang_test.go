@@ -97,7 +97,7 @@ func TestUnbounded(t *testing.T) {
 	a, _ := m.Transform()
 	b, _ := back.Transform()
 	if !slices.Equal(a.Data, b.Data) || back.Status().Message != m.Status().Message {
-		t.Error("the model that was read is another one")
+		t.Error("the model that was read differs from the one that was written")
 	}
 	f.Header.Params = []byte(`{"dims":-1}`)
 	if _, err := xiang.Decode(f); !fault.IsInput(err) {

@@ -33,7 +33,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "xrca"
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "XRCA",
@@ -44,7 +44,7 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Params are the parameters of the method. Make them with [DefaultParams].
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.3" range:"> 0" help:"regularization relative to the mean within-group variance"`
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"directions in which cannot-links differ most"`
@@ -54,14 +54,13 @@ type Params struct {
 // DefaultParams returns all directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric, a linear map.
 type Model = record.Model[Params]
 
-// Decode rebuilds a model from its file. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
 // Learner learns from n dense points of d features and the links between them, of both kinds, not
@@ -69,7 +68,7 @@ func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method
 // of order q, the directions in which points vary, and q^2 flops a link.
 type Learner = learner.Learner[Params]
 
-// Rules says what the method asks of its input.
+// Rules returns what the method requires of its input.
 func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: learner.BothKinds} }
 
 // Learn fits the method.
