@@ -1,27 +1,29 @@
-// Package cmvu (engine room: may change) embeds points such that distances between neighbors are
-// kept and points that belong together share directions of large variance: colored maximum variance
-// unfolding (Song, Smola, Borgwardt & Gretton, NIPS 20, 2007), in its low-rank form (Weinberger,
-// Sha, Zhu & Saul, NIPS 19, 2006). A baseline of gml.
+// Package cmvu (engine room: may change) computes an embedding that keeps the distances between
+// neighbors, and in which must-linked points share directions of large variance: colored maximum
+// variance unfolding (Song, Smola, Borgwardt & Gretton, NIPS 20, 2007), in its low-rank form
+// (Weinberger, Sha, Zhu & Saul, NIPS 19, 2006). A baseline of gml.
 //
-// With V the r smoothest eigenvectors of the graph's Laplacian that are not constant, the kernel
-// matrix is K = V A V', A positive semidefinite, and minimizes
+// V has the r smoothest eigenvectors of the graph's Laplacian that are not constant. The kernel
+// matrix is K = V A V', where A is positive semidefinite and minimizes
 //
 //	nu mean_e (d_e(K) - d_e)^2 - tr(K H L H) / sum(L)
 //
-// over the edges e of the graph, d squared distances in units of their mean. L is 1 for points of
-// one must-link component and for a point with itself, 0 else: the second term is the mean squared
-// distance of a component's mean from that of all points. Without links it is the variance, and the
-// method maximum variance unfolding. Cannot-links are not used.
+// over the edges e of the graph; the d_e are squared distances in units of their mean. L is 1 for
+// two points of one must-link component and for a point with itself, and 0 otherwise. The second
+// term is the mean squared distance between the mean of a component and the mean of all points.
+// Without links it is the variance, and the method is maximum variance unfolding. Cannot-links are
+// not used.
 //
 // # Method
 //
-// sum_e (v_i - v_j)(v_i - v_j)' = diag(mu), so that in coordinates U = V diag(mu)^-1/2 the
-// quadratic term has a Hessian near the identity. Accelerated projected gradients (Beck & Teboulle
-// 2009, with the restarts of O'Donoghue & Candes
-// 2015) find A in a hundred steps or so; a step takes 4 r^2 flops an edge and an eigendecomposition of order r. The
-// residual of the conditions of the optimum, G positive semidefinite and tr(G A) = 0 for the gradient G, ends the search.
+// In the coordinates U = V diag(mu)^-1/2 the quadratic term has a Hessian near the identity,
+// because sum_e (v_i - v_j)(v_i - v_j)' = diag(mu). Accelerated projected gradients (Beck &
+// Teboulle 2009, with the restarts of O'Donoghue & Candes 2015) find A in about a hundred steps. A
+// step takes 4 r^2 flops per edge and an eigendecomposition of order r. The search stops by the
+// residual of the optimality conditions: G positive semidefinite and tr(G A) = 0 for the gradient
+// G.
 //
-// A new point takes the place that its nearest training points give it, with the weights that
+// A new point gets the coordinates of its nearest training points, combined with the weights that
 // reconstruct it from them.
 package cmvu
 
@@ -50,7 +52,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "cmvu"
 
-// DefaultKernel is the kernel in whose feature space a Learner without one takes distances.
+// DefaultKernel is the kernel whose feature space defines distances for a Learner without a kernel.
 const DefaultKernel = graphkernel.DefaultKernel
 
 // About describes the method.
@@ -67,12 +69,12 @@ var About = algorithms.About{
 type Params struct {
 	// Neighborhood is the graph: "knn", "eps" or "given". Heat weighs edges by their lengths.
 	graphkernel.Neighborhood `default:"neighbors=10"`
-	Rank                     int `json:"rank" param:"rank" zero:"a tenth of the points, at most 20" help:"eigenvectors of the graph"`
-	// Penalty is nu in units of what the second term gains at most at a mean distance of 1.
-	Penalty float64 `json:"penalty" param:"penalty" default:"10" range:"> 0" help:"weight of the distances of neighbors: they grow by about 1 / (2 penalty)"`
-	Dims    int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, those of largest variance"`
-	// Tol is relative to that gain and nu.
-	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"residual of the optimum's conditions that ends the search"`
+	Rank                     int `json:"rank" param:"rank" zero:"a tenth of the points, at most 20" help:"number of eigenvectors of the graph"`
+	// Penalty is nu in units of the largest gain of the second term at a mean distance of 1.
+	Penalty float64 `json:"penalty" param:"penalty" default:"10" range:"> 0" help:"weight of the neighbor distances, which grow by about 1 / (2 penalty)"`
+	Dims    int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding: the directions of largest variance"`
+	// Tol is relative to that gain, and to nu.
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"the search stops at this residual of the optimality conditions"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"maximum number of steps"`
 }
 
@@ -82,12 +84,12 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
 
-// Learner embeds the points with the must-links between them; cannot-links are not used, and no
-// links are fine. The result has the type *[Model]. Its Kernel says in which feature space
-// distances are kept; the zero Spec means DefaultKernel. As many eigenvectors as points, and
-// neighbors all in one place, are errors.
+// Learner embeds the points with the must-links between them; cannot-links are not used, and links
+// are optional. The result has the type *[Model]. Its Kernel defines the feature space of the
+// distances; the zero Spec means DefaultKernel. As many eigenvectors as points, and neighbors that
+// all coincide, are errors.
 //
-// Cost: the nearest neighbors, r eigenvectors of their graph, and 4 r^2 flops an edge and step.
+// Cost: the nearest neighbors, r eigenvectors of their graph, and 4 r^2 flops per edge and step.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -135,8 +137,9 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return &Model{record.New(m, p, status), variances, result{found.objective, found.residual}}, nil
 }
 
-// coordinates returns the graph and, as columns, its smoothest eigenvectors that are not constant
-// on its parts, over the roots of their eigenvalues relative to the sum of the edges' weights.
+// coordinates returns the graph and its smoothest eigenvectors that are not constant on its
+// components, as columns, divided by the square roots of their eigenvalues relative to the sum of
+// the edge weights.
 func (p Params) coordinates(ctx context.Context, f *learner.Fit, k kernel.Kernel) (a *sparse.Matrix, u blas.Matrix, err error) {
 	adjacency, _, err := p.Make(ctx, f.Eng, k, f.X, f.Similarities)
 	if err != nil {
@@ -153,17 +156,18 @@ func (p Params) coordinates(ctx context.Context, f *learner.Fit, k kernel.Kernel
 		return nil, u, err
 	}
 	if parts += loose; parts > 1 {
-		f.Notices = []string{fmt.Sprintf("the graph has %d parts, between which no distance is kept: more neighbors join them", parts)}
+		f.Notices = []string{fmt.Sprintf("the graph has %d parts, and distances between parts are not kept: more neighbors join them", parts)}
 	}
 	if loose > 0 {
-		f.Notices = append(f.Notices, fmt.Sprintf("%d of the parts hang together by edges of no weight against the others: without heat all edges have one weight", loose))
+		f.Notices = append(f.Notices, fmt.Sprintf("%d of the parts are joined only by edges of negligible weight: without heat all edges have the same weight", loose))
 	}
 	return a, u, nil
 }
 
-// smoothest returns r eigenvectors of a graph of so many parts, as columns over the roots of their
-// eigenvalues. An eigenvalue that is 0 to rounding tells of parts that hang together by edges of
-// next to no weight, and counts as those of the parts do: loose is their number.
+// smoothest returns r eigenvectors of a graph with the given number of components, as columns
+// divided by the square roots of their eigenvalues. An eigenvalue that is 0 up to rounding shows
+// that components are joined by edges of negligible weight; it is treated like those of the
+// components. loose is the number of such eigenvalues.
 func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r int) (u blas.Matrix, loose int, err error) {
 	n, total, most := a.Rows, 0.0, 0.0
 	for _, d := range graph.Degrees(a) {
@@ -174,7 +178,7 @@ func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r i
 	for {
 		at := parts + loose
 		if r+at > n {
-			return u, loose, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number up to %d, the number of points less that of the graph's parts", n-at)}
+			return u, loose, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number up to %d, the number of points minus the number of parts of the graph", n-at)}
 		}
 		found, err := eigen.Laplacian(ctx, f.Eng, a, false, at+r, eigen.Options{Tolerance: 1e-8, Seed: f.Seed})
 		if err != nil {
@@ -198,8 +202,8 @@ func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r i
 	}
 }
 
-// places returns the points' places in the directions of largest variance, of unit times K, and the
-// variances.
+// positions returns the coordinates of the points in the directions of largest variance, of unit
+// times K, and the variances.
 func (p *problem) positions(ctx context.Context, u, a blas.Matrix, most int) (y blas.Matrix, variances []float64, err error) {
 	n, r := u.Rows, u.Cols
 	w, root := make([]float64, r), a.Clone()
@@ -223,7 +227,7 @@ func (p *problem) positions(ctx context.Context, u, a blas.Matrix, most int) (y 
 		dims++
 	}
 	if dims == 0 {
-		return y, nil, fault.Data("", "all points came to be in one place: want more links, or a larger penalty")
+		return y, nil, fault.Data("", "the embedding maps all points to the same coordinates: want more links, or a larger penalty")
 	}
 	directions := blas.NewMatrix(dims, r)
 	for c := range dims {
@@ -235,17 +239,17 @@ func (p *problem) positions(ctx context.Context, u, a blas.Matrix, most int) (y 
 	return y, variances, nil
 }
 
-// Model is places of training points and their extension to new ones. It is immutable and safe for
-// concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact for the
-// training points, whose coordinates are stored. A new point costs its distances to all of them,
-// O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
+// Model has the coordinates of training points and their extension to new ones. It is immutable and
+// safe for concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact
+// for the training points, whose coordinates are stored. A new point costs its distances to all of
+// them, O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
 type Model struct {
 	*record.Model[Params]
 	variances []float64
 	result    result
 }
 
-// result is how good the coordinates are.
+// result is the quality of the coordinates.
 type result struct {
 	Objective float64 `json:"objective"`
 	Residual  float64 `json:"residual"`
@@ -256,7 +260,7 @@ const tensorVariances = "cmvu.variances" // [dims]
 // Objective returns the objective, in units of the mean squared length of the graph's edges.
 func (m *Model) Objective() float64 { return m.result.Objective }
 
-// Residual returns the residual of the conditions of the optimum.
+// Residual returns the residual of the optimality conditions.
 func (m *Model) Residual() float64 { return m.result.Residual }
 
 // Spectra returns the variances of the directions.

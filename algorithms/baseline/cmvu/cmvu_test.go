@@ -23,7 +23,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// spiral returns points on one, and how far along it they are.
+// spiral returns points on a spiral, and their positions along it.
 func spiral(n int, seed uint64) (*points.Dense, []float64) {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	x, along := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]float64, n)
@@ -47,7 +47,8 @@ func unlinked(t enginetest.Fataler, n int) *links.Set {
 	return none
 }
 
-// Without links the spiral unrolls: the first direction is the way along it, with its length.
+// TestUnfolds checks that the spiral unrolls without links: the first direction is the position
+// along it, with its length.
 func TestUnfolds(t *testing.T) {
 	x, along := spiral(400, 1)
 	m := fitted(t, func(p *Params) { p.Neighbors, p.Penalty = 6, 50 }, x, unlinked(t, 400))
@@ -73,8 +74,9 @@ func TestUnfolds(t *testing.T) {
 	}
 }
 
-// The objective is that of its definition, for K = Y Y', and none of the other matrices V A V' has
-// a lower one: it is convex, so small steps toward any of them tell.
+// TestOptimum compares the objective with its definition, for K = Y Y', and checks that no other
+// matrix V A V' has a lower one: the objective is convex, so small steps toward other matrices are
+// enough.
 func TestOptimum(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	propertytest.CheckSome(t, 20, func(rt *rapid.T) {
@@ -83,7 +85,7 @@ func TestOptimum(t *testing.T) {
 		x, along := spiral(n, seed)
 		labels := make([]string, n)
 		for i, v := range along {
-			if i%3 > 0 { // some have none
+			if i%3 > 0 { // some have no links
 				labels[i] = string('a' + rune(v/20))
 			}
 		}
@@ -179,7 +181,7 @@ func TestOptimum(t *testing.T) {
 	})
 }
 
-// Links pull points of one component to one side.
+// TestLinksSeparate checks that links move points of one component to one side.
 func TestLinksSeparate(t *testing.T) {
 	x, along := spiral(300, 3)
 	labels := make([]string, 300)
@@ -190,7 +192,7 @@ func TestLinksSeparate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spread := func(m *Model) float64 { // of class means, relative to the spread of all points, in the first direction
+	spread := func(m *Model) float64 { // of class means, relative to the standard deviation of all points, in the first direction
 		var sum, count [2]float64
 		all := 0.0
 		for i := range 300 {
@@ -258,7 +260,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	// A bound on the steps, and parts of the graph, are said.
+	// A limit on the steps, and parts of the graph, are reported.
 	apart := &points.Dense{N: 40, D: 2, Data: slices.Clone(x.Data)}
 	for i := range 15 {
 		apart.Row(i)[0] += 1000
@@ -274,13 +276,13 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Edges that weigh nothing against the others hold no parts together: between the parts no distance
-// is kept, and all else is as without them.
+// TestLooseParts checks that edges of negligible weight do not join parts: distances between the
+// parts are not kept, and all other distances are as without these edges.
 func TestLooseParts(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	const n = 60
 	x, _ := spiral(n, 3)
-	for i := range n / 2 { // far away, as the edges between the halves say
+	for i := range n / 2 { // far apart, like the lengths of the edges between the halves
 		x.Data[i*x.D] += 3000
 	}
 	set, err := links.New(n, []links.Link{{I: 1, J: 2, Sign: links.Must}})

@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Points along a bow are laid out such that its ends are far apart, and neighbors stay near.
+// Points along a bow are laid out so that its ends are far apart and neighbors stay close.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

@@ -14,12 +14,12 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// problem is nu sum_e s_e (w_e' A w_e - t_e)^2 - tr(A B) over positive semidefinite A, with weights
-// s_e of sum 1 and sum_e s_e w_e w_e' = I.
+// problem is nu sum_e s_e (w_e' A w_e - t_e)^2 - tr(A B) over positive semidefinite A, where the
+// weights s_e sum to 1 and sum_e s_e w_e w_e' = I.
 type problem struct {
 	eng    *engine.Engine
 	w      blas.Matrix // edges x r
-	target []float64   // t_e, of weighted mean 1
+	target []float64   // t_e, with weighted mean 1
 	weight []float64   // s_e
 	b      blas.Matrix
 	gain   float64 // the largest eigenvalue of B
@@ -28,8 +28,8 @@ type problem struct {
 	scaled blas.Matrix
 }
 
-// newProblem makes the problem in the coordinates U, whose rows are those of the points, for the
-// must-link components of set.
+// newProblem returns the problem in the coordinates U, one row for each point, with the must-link
+// components of set.
 func newProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u blas.Matrix, k kernel.Kernel, x points.Points, set *links.Set, penalty float64) (*problem, error) {
 	var pairs [][2]int
 	p := &problem{eng: eng, b: side(eng, u, set)}
@@ -51,7 +51,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u bla
 		p.unit += p.weight[e] * p.target[e]
 	}
 	if !(p.unit > 0) {
-		return nil, fault.Data("", "all neighbors of all points are in the same place: want points that differ")
+		return nil, fault.Data("", "all neighbors of every point equal it: want points that differ")
 	}
 	if err := eng.Check("differences along the edges of the graph", 2*engine.MatrixBytes(len(pairs), u.Cols), "use fewer neighbors or a lower rank"); err != nil {
 		return nil, err
@@ -70,7 +70,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u bla
 	}
 	const nothing = 1e-24
 	if p.gain = w[len(w)-1]; !(p.gain > nothing*variance(u)) {
-		return nil, fault.Data("", "the means of all must-link components are in one place: want two components at least, with other means")
+		return nil, fault.Data("", "all must-link components have the same mean: want at least two components with different means")
 	}
 	p.nu = penalty * p.gain
 	return p, nil

@@ -7,16 +7,16 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// outcome is where a search ended.
+// outcome is the result of a search.
 type outcome struct {
 	a         blas.Matrix
 	objective float64
-	residual  float64 // of the conditions of the optimum, relative to the terms of the gradient
+	residual  float64 // of the optimality conditions, relative to the terms of the gradient
 	steps     int
 	converged bool
 }
 
-// minimize searches from the multiple of the identity that keeps the mean distance.
+// minimize starts from the multiple of the identity that keeps the mean distance.
 func (p *problem) minimize(ctx context.Context, tol float64, most int, report func(steps int, objective, residual float64)) (*outcome, error) {
 	r := p.b.Rows
 	o := &outcome{a: blas.NewMatrix(r, r)}
@@ -26,7 +26,7 @@ func (p *problem) minimize(ctx context.Context, tol float64, most int, report fu
 	gradient, after := blas.NewMatrix(r, r), blas.NewMatrix(r, r)
 	o.objective = p.at(o.a, gradient)
 	steep := 1.1 * p.curvature()
-	ahead, momentum := o.a.Clone(), 1.0 // where the gradient is taken
+	ahead, momentum := o.a.Clone(), 1.0 // ahead: where the gradient is evaluated
 	for o.steps < most {
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -45,7 +45,7 @@ func (p *problem) minimize(ctx context.Context, tol float64, most int, report fu
 			steep *= 2 // the curvature was underestimated
 			continue
 		}
-		if reached > o.objective && momentum > 1 { // too fast: begin again from the best
+		if reached > o.objective && momentum > 1 { // too fast: restart from the best point
 			momentum = 1
 			copy(ahead.Data, o.a.Data)
 			continue
@@ -91,8 +91,8 @@ func (p *problem) project(ctx context.Context, a blas.Matrix) error {
 	return nil
 }
 
-// residual returns how far a is from the optimum with that gradient G: there G is positive
-// semidefinite and tr(G A) = 0.
+// residual returns the violation of the optimality conditions at a with the gradient G: at the
+// optimum, G is positive semidefinite and tr(G A) = 0.
 func (p *problem) residual(ctx context.Context, a, gradient blas.Matrix) (float64, error) {
 	w := make([]float64, a.Rows)
 	if err := p.eng.SymEig(ctx, gradient.Clone(), w, false); err != nil {

@@ -1,13 +1,14 @@
 // Package covariance (engine room: may change) is the Mahalanobis distance of the points: the
-// linear metric that makes all directions alike, without looking at links (Mahalanobis, "On the
-// generalized distance in statistics", 1936). A baseline of every linear method.
+// linear metric in which all directions have the same variance, computed without links
+// (Mahalanobis, "On the generalized distance in statistics", 1936). A baseline of every linear
+// method.
 //
 // With the principal directions u_r of the points and their variances v_r,
 //
 //	y_r = u_r' (x - mean) / sqrt(v_r)
 //
 // so that squared distances are (x - y)' S^+ (x - y) for the covariance S of the points. Directions
-// of variance up to rank_tol times the largest are left out.
+// with a variance up to rank_tol times the largest are dropped.
 package covariance
 
 import (
@@ -30,7 +31,7 @@ const Method = "covariance"
 var About = algorithms.About{
 	Name:     Method,
 	Title:    "Covariance",
-	Summary:  "Mahalanobis distance of the points, linear, which learns nothing from links: what linear methods are compared with",
+	Summary:  "Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods",
 	Paper:    "Mahalanobis, On the generalized distance in statistics, Proceedings of the National Institute of Sciences of India 2, 1936",
 	Linear:   true,
 	Baseline: true,
@@ -42,7 +43,7 @@ type Params struct {
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
-// DefaultParams returns all directions that vary.
+// DefaultParams returns all directions with nonzero variance.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.

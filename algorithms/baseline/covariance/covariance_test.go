@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// cloud returns points of three features, which are correlated, and of a constant one.
+// cloud returns points with three correlated features and a constant one.
 func cloud(n int) *points.Dense {
 	rng := rand.New(rand.NewPCG(3, 4))
 	x := &points.Dense{N: n, D: 4, Data: make([]float64, 4*n)}
@@ -34,8 +34,8 @@ func fit(t *testing.T, p covariance.Params, x points.Points) (algorithms.Model, 
 	return covariance.Learner{Params: p}.Fit(t.Context(), enginetest.New(t, 2), x, none)
 }
 
-// TestUnitCovariance: the coordinates of the training points have mean 0 and the unit matrix as
-// their covariance, to rounding; the constant feature gives none.
+// TestUnitCovariance checks that the coordinates of the training points have mean 0 and the
+// identity as covariance, up to rounding, and that the constant feature adds no direction.
 func TestUnitCovariance(t *testing.T) {
 	x := cloud(60)
 	m, err := fit(t, covariance.DefaultParams(), x)
@@ -67,7 +67,7 @@ func TestUnitCovariance(t *testing.T) {
 	}
 }
 
-// TestAffine: distances do not change when features are scaled, mixed and moved.
+// TestAffine checks that distances do not change when features are scaled, mixed and shifted.
 func TestAffine(t *testing.T) {
 	x := cloud(60)
 	moved := &points.Dense{N: x.N, D: x.D, Data: slices.Clone(x.Data)}
@@ -92,7 +92,7 @@ func TestAffine(t *testing.T) {
 	}
 }
 
-// TestDims: fewer dimensions are the first ones of all.
+// TestDims checks that fewer dimensions are the first ones of all.
 func TestDims(t *testing.T) {
 	x, p := cloud(60), covariance.DefaultParams()
 	p.Dims = 2
@@ -113,7 +113,8 @@ func TestDims(t *testing.T) {
 	}
 }
 
-// TestBadInput: points that cannot be whitened, and parameters out of range, are errors of input.
+// TestBadInput checks that points that cannot be whitened, and parameters out of range, are input
+// errors.
 func TestBadInput(t *testing.T) {
 	gram, err := points.NewGram(2, 2, []float64{1, 0, 0, 1}, nil, nil)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// A feature in meters and one in millimeters count alike.
+// A feature in meters and one in millimeters have the same influence.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

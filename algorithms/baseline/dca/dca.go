@@ -1,19 +1,19 @@
-// Package dca (engine room: may change) learns a metric in which must-linked points are near and
-// chunklets that differ far from each other: discriminative component analysis, linear and with a
-// kernel (Hoi, Liu, Lyu & Ma, "Learning distance metrics with contextual constraints for image
-// retrieval", CVPR 2006).
+// Package dca (engine room: may change) learns a metric in which must-linked points are close and
+// chunklets that cannot-links separate are far apart: discriminative component analysis, linear and
+// with a kernel (Hoi, Liu, Lyu & Ma, "Learning distance metrics with contextual constraints for
+// image retrieval", CVPR 2006).
 //
-// A chunklet is a must-link component; a linked point without must-links is one of its own. With
-// the means m_j, and D_j the chunklets that a cannot-link joins to chunklet j,
+// A chunklet is a must-link component; a linked point without must-links is a chunklet of its own.
+// With the means m_j, and D_j the chunklets that a cannot-link joins to chunklet j,
 //
 //	C_b = mean over j and i in D_j of (m_j - m_i)(m_j - m_i)'
 //	C_w = mean over j of the covariance of the points of j around m_j
 //
-// and the directions A maximize |A'C_b A| / |A'C_w A|: those of C_b that are not 0 are whitened by
-// C_b, and then C_w is made diagonal and whitened among them, eps added, the directions of least
-// C_w first.
+// and the directions A maximize |A'C_b A| / |A'C_w A|. The directions in which C_b is not 0 are
+// whitened by C_b; among them, C_w, with eps added, is made diagonal and whitened. The directions
+// with the smallest C_w come first.
 //
-// In kernel mode the coordinates are those of the principal directions of all points in the feature
+// In kernel mode the coordinates are those in the principal directions of all points in the feature
 // space.
 package dca
 
@@ -44,7 +44,7 @@ const Method = "dca"
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "DCA",
-	Summary:         "discriminative component analysis: chunklets that differ far apart, linear or with a kernel (-k)",
+	Summary:         "discriminative component analysis: moves cannot-linked chunklets apart, linear or with a kernel (-k)",
 	Paper:           "Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image retrieval, CVPR 2006",
 	UsesCannotLinks: true,
 	Baseline:        true,
@@ -52,10 +52,10 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Dims int `json:"dims" param:"dims" zero:"all in which the means of chunklets that differ vary" help:"directions"`
-	// EpsRel is added to C_w, in units of its mean eigenvalue among the directions.
+	Dims int `json:"dims" param:"dims" zero:"all in which the means of cannot-linked chunklets vary" help:"number of directions"`
+	// EpsRel is added to C_w, in units of its mean eigenvalue in these directions.
 	EpsRel float64 `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0" help:"regularization relative to the mean within-group variance"`
-	// RankTol also holds for the eigenvalues of C_b.
+	// RankTol also applies to the eigenvalues of C_b.
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction counts as constant"`
 }
 
@@ -66,8 +66,9 @@ func DefaultParams() Params { return param.Default[Params]() }
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
-// documented at [algorithms.Model], take 2 d Dim flops a point in linear mode, else its kernel
-// values with the stored points, all of the fit, and 2 Dim flops for each of these.
+// documented at [algorithms.Model], cost 2 d Dim flops per point in linear mode. In kernel mode
+// they cost the point's kernel values with the stored points, which are all points of the fit, and
+// 2 Dim flops for each of these.
 type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.

@@ -88,8 +88,8 @@ func form(m [][]float64, u, v []float64) float64 {
 	return sum
 }
 
-// The directions diagonalize both matrices, C_w + eps C_b to 1; the first has the largest ratio of
-// all.
+// TestDirections checks that the directions diagonalize both matrices, with C_w + eps C_b = 1, and
+// that the first has the largest ratio of all.
 func TestDirections(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Bands(rt, 60, 4, 30, rapid.Uint64().Draw(rt, "seed"))
@@ -131,7 +131,7 @@ func TestDirections(t *testing.T) {
 	})
 }
 
-// With a linear kernel the kernel mode is the linear one, for new points too.
+// TestModesAgree checks that kernel mode with a linear kernel is linear mode, for new points, too.
 func TestModesAgree(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 50, 4, 30, 2)
 	other, _, _ := enginetest.Bands(t, 10, 4, 2, 3)
@@ -218,7 +218,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	// Constant columns, and more features than points, are no trouble.
+	// Constant columns, and more features than points, are allowed.
 	for i := range 40 {
 		twins.Row(i)[2] = 7
 	}

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
-// BenchmarkAddLinks compares a fit of 105 links on 2000 points with five of them added to a model
-// of the others, in both modes.
+// BenchmarkAddLinks compares a fit of 105 links on 2000 points with adding five of them to a model
+// of the other 100, in both modes.
 func BenchmarkAddLinks(b *testing.B) {
 	const n = 2000
 	x, _, _ := enginetest.Bands(b, n, 20, 2, 1)

@@ -24,8 +24,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// randomLinks returns links between any points of three classes, rows modulo 3, a fifth of them
-// wrong, some with a bound of their own.
+// randomLinks returns links between points of three classes (row modulo 3). A fifth of them are
+// mislabeled, and some have their own bound.
 func randomLinks(n, count int, seed uint64) []links.Link {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	out := enginetest.Mixed(n, 3, count, seed)
@@ -37,9 +37,9 @@ func randomLinks(n, count int, seed uint64) []links.Link {
 	return out
 }
 
-// Links that are added to a model, read from its file, in one go or two, bring it to the optimum
-// that a fit of all links has: the same conditions hold, at the same bounds, and the distances of
-// all points are the same.
+// TestAddLinks checks that adding links to a model that was read from its file, in one step or two,
+// leads to the optimum of a fit of all links: the same optimality conditions hold, at the same
+// bounds, and all distances are the same.
 func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {
@@ -80,7 +80,7 @@ func addLinksProperty(t *rapid.T) {
 		t.Fatalf("status %+v, residual %g, of a fit %g", got.Status(), got.Residual(), want.Residual())
 	}
 	if !want.Status().Converged || want.Residual() > 1e-8 {
-		return // links contradict each other so much that rounding leaves no digits, to either
+		return // links contradict each other so much that rounding leaves no correct digit in either result
 	}
 	pairs := pairsOf(n)
 	a, b := distances(t, got, x, pairs), distances(t, want, x, pairs)
@@ -91,8 +91,8 @@ func addLinksProperty(t *rapid.T) {
 	}
 }
 
-// A few more links take fewer sweeps than all of them from the beginning, in both modes, and the
-// same bits come from any number of workers.
+// TestAddLinksIsWarm checks that adding a few links takes fewer sweeps than a fit of all links from
+// scratch, in both modes, and that the result is bit-identical for any number of workers.
 func TestAddLinksIsWarm(t *testing.T) {
 	x, labels, set := enginetest.Bands(t, 300, 6, 80, 1)
 	few, err := links.SampleByCount(labels, 3, 3, 2)
@@ -128,8 +128,8 @@ func TestAddLinksIsWarm(t *testing.T) {
 	}
 }
 
-// Directions that are turned are as good as directions that are found anew: beside the learned
-// kernel by its formula, evaluated with all points.
+// TestRotatedDirections checks that rotated directions are as accurate as directions computed from
+// scratch, compared with the learned kernel by its formula, evaluated with all points.
 func TestRotatedDirections(t *testing.T) {
 	turned, drawn := 0, 0
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -167,12 +167,12 @@ func TestRotatedDirections(t *testing.T) {
 				}
 			}
 			if !(off[0] <= 1e-6*slices.Max(want)+10*off[1]) {
-				rt.Fatalf("pairs from %d to %d are up to %g off, with directions that are found anew %g", part[0], part[1]-1, off[0], off[1])
+				rt.Fatalf("pairs from %d to %d are up to %g off, with directions computed from scratch %g", part[0], part[1]-1, off[0], off[1])
 			}
 		}
 	})
 	if 2*turned < drawn {
-		t.Errorf("directions were turned in %d of %d problems", turned, drawn)
+		t.Errorf("directions were rotated in %d of %d problems", turned, drawn)
 	}
 }
 
@@ -270,7 +270,7 @@ func TestAddLinksRejects(t *testing.T) {
 	}
 }
 
-// What a file holds of links is checked.
+// TestWarmStartFile checks that wrong links in a file are refused.
 func TestWarmStartFile(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 30, 3, 8, 1)
 	l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 1, K: 2}}}
@@ -300,7 +300,7 @@ func TestWarmStartFile(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	// Multipliers that no matrix has are found when they are used.
+	// Multipliers that belong to no matrix are found when they are used.
 	f := &model.File{}
 	if err := m.Encode(f); err != nil {
 		t.Fatal(err)

@@ -21,11 +21,11 @@ import (
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	// Kernel is the kernel to start from, which may hold bandwidth rules; the zero Spec means linear
-	// mode.
+	// Kernel is the kernel to start from, which may contain bandwidth rules; the zero Spec means
+	// linear mode.
 	Kernel kernel.Spec
 	Params Params
-	// Triplets are learned from beside the links.
+	// Triplets are constraints in addition to the links.
 	Triplets []links.Triplet
 	Seed     uint64
 	Progress algorithms.ProgressFunc
@@ -44,11 +44,12 @@ func (Learner) Method() string { return Method }
 // Fit learns from the links of l on the points x, and from the triplets of the learner. The result
 // has the type *[Model].
 //
-// Cost: 4 q^2 flops a link and sweep in linear mode, q the directions in which the points vary; 2
-// m^2 in kernel mode, m the linked points.
+// Cost: in linear mode 4 q^2 flops per link and sweep, where q is the number of directions in which
+// the points vary; in kernel mode 2 m^2, where m is the number of linked points.
 //
-// Errors are those of [learner.Learner.Fit], and neither links nor triplets, triplets of rows that
-// do not exist, linear mode with other than dense vectors, and a bound that is a percentile of 0.
+// Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
+// exist, linear mode with points other than dense vectors, and a bound that is a percentile of 0
+// are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
@@ -60,7 +61,7 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	})
 }
 
-// WithTriplets returns the learner that learns from these triplets beside links.
+// WithTriplets returns the learner with these triplets as constraints in addition to the links.
 func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	l.Triplets = list
 	return l
@@ -91,7 +92,7 @@ type fit struct {
 	*learner.Fit
 	Params  Params
 	targets logdetmetric.Targets
-	before  *logdetmetric.WarmStart // of the model that more links are added to, whose bounds these are, or nil
+	before  *logdetmetric.WarmStart // of the model that links are added to, which fixes the bounds, or nil
 	from    *maps.Map               // of that model, in kernel mode
 	bounds  logdetmetric.Bounds
 	result  *logdet.Result
@@ -114,7 +115,7 @@ func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	if err != nil {
 		return nil, check, err
 	}
-	var units []float64 // in which the prior is the identity
+	var units []float64 // in these units the prior is the identity
 	if f.Params.Prior == Covariance {
 		units = p.Roots()
 	}
@@ -151,7 +152,7 @@ func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) 
 // message describes how the fit ended.
 func (f *fit) message() string {
 	if !f.result.Converged {
-		return fmt.Sprintf("%d sweeps did not reach the tolerance %g, the last one changed %.2g: raise max_iter or tol", f.result.Sweeps, f.Params.Tol, f.result.Change)
+		return fmt.Sprintf("%d sweeps did not reach the tolerance %g, the change in the last one was %.2g: raise max_iter or tol", f.result.Sweeps, f.Params.Tol, f.result.Change)
 	}
 	return ""
 }
@@ -159,7 +160,7 @@ func (f *fit) message() string {
 // kernel learns a kernel.
 func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
 	if f.Params.Prior != Identity {
-		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity, with a kernel"}
+		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity with a kernel"}
 	}
 	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {
@@ -197,14 +198,15 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	return m, check, nil
 }
 
-// AddLinks returns the model that a fit with the links of m and those of set gives, and with the
-// triplets of m: the projections go on from its multipliers. x are the points that m was fitted on.
-// The bounds of distances are those of the fit, which depend on the points and not on the links. In
-// kernel mode a few new links turn the directions of m, which then are no more those of the largest
-// spread first.
+// AddLinks returns the model of a fit with the links of m and those of set, and with the triplets
+// of m. The projections start from the multipliers of m. x are the points that m was fitted on. The
+// bounds of distances are those of the fit of m, which depend on the points and not on the links.
+// In kernel mode a few new links rotate the directions of m, which are then no longer sorted by
+// spread.
 //
-// Errors are those of [Learner.Fit]; other points, a link that contradicts one of m, and a model of
-// a file that does not hold its multipliers, as those of earlier versions, are a *fault.DataError.
+// Errors are those of [Learner.Fit]. Other points, a link that contradicts one of m, and a model
+// whose file does not store its multipliers, like files of earlier versions, are a
+// *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	added, err := m.add(ctx, eng, x, set)
 	return record.Result(ctx, Method+": new links", added, err)

@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// FuzzAddLinks: links that are added to a model bring it to the optimum of a fit of all links.
+// FuzzAddLinks checks that adding links to a model leads to the optimum of a fit of all links.
 func FuzzAddLinks(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {

@@ -1,29 +1,28 @@
-// Package itml learns a metric from distances that must be small or large: information-theoretic
-// metric learning (Davis, Kulis, Jain, Sra & Dhillon, "Information-theoretic metric learning", ICML
-// 2007), with the step that is exact for every gamma. It is the base of package gml and a baseline
-// of others.
+// Package itml learns a metric from bounds on distances: information-theoretic metric learning
+// (Davis, Kulis, Jain, Sra & Dhillon, "Information-theoretic metric learning", ICML 2007), with a
+// step that is exact for every gamma. It is the base of package gml and a baseline of other
+// methods.
 //
-// Of all positive definite A it is the one nearest to a prior, in the LogDet divergence, for which
-// must-linked points are at most the squared distance upper apart and cannot-linked ones at least
-// lower; both bounds may give way, at a price that gamma sets, times the link's weight. Without
-// other orders upper and lower are percentiles of the squared distances of pairs of points under
-// the prior.
+// The metric is the positive definite A nearest to a prior, in the LogDet divergence, for which the
+// squared distance of must-linked points is at most upper and that of cannot-linked points at least
+// lower. Both bounds may be violated at a cost of gamma times the link's weight. By default upper
+// and lower are percentiles of the squared distances of pairs of points under the prior.
 //
-// Linear mode: A is a matrix over the features, the prior the identity or the inverse covariance,
-// in the directions in which the points vary. Kernel mode: the kernel matrix of the linked points
-// is learned, K, from K0; with the signed multipliers P of the constraints, B = P - P K P, the
-// learned kernel of any two points is
+// In linear mode, A is a matrix over the features. The prior is the identity or the inverse
+// covariance, in the directions in which the points vary. In kernel mode, the kernel matrix K of
+// the linked points is learned from K0; with the signed multipliers P of the constraints and B = P
+// - P K P, the learned kernel of any two points is
 //
 //	k(x, y) = k0(x, y) - k0(x, .)' B k0(., y)
 //
-// A model embeds points in the directions of the learned kernel matrix of the training points (up
-// to 2000 of them, the linked ones included).
+// A model embeds points in the directions of the learned kernel matrix of the training points (at
+// most 2000 of them, including the linked ones).
 //
-// # New links, new points
+// # Adding links and points
 //
-// A model keeps its links and their multipliers. [Model.AddLinks] goes on with more of them, at the
-// bounds of the first fit, to the optimum of all. New points need nothing: Embed of the model
-// places them out of sample, and the metric stays.
+// A model stores its links and their multipliers. [Model.AddLinks] starts from them and finds the
+// optimum for all links, at the bounds of the first fit. New points require no new fit: Embed of
+// the model computes their coordinates, and the metric does not change.
 package itml
 
 import (
@@ -38,13 +37,13 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "itml"
 
-// Prior is the metric to stay near to.
+// Prior is the metric that the learned one stays close to.
 type Prior string
 
 // The priors.
 const (
 	Identity   Prior = "identity"
-	Covariance Prior = "covariance" // its inverse; linear mode only
+	Covariance Prior = "covariance" // the inverse covariance; linear mode only
 )
 
 // About describes the method.
@@ -60,17 +59,17 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Prior Prior   `json:"prior" param:"prior" default:"identity" choices:"identity,covariance (its inverse; not with a kernel)" help:"metric to stay near to"`
+	Prior Prior   `json:"prior" param:"prior" default:"identity" choices:"identity,covariance (its inverse; not with a kernel)" help:"metric that the learned one stays close to"`
 	Gamma float64 `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links relative to the prior (usually 0.1 to 10)"`
-	// Upper and Lower are in units of the prior. A link's own bound comes first.
+	// Upper and Lower are in units of the prior. A link's own bound takes precedence.
 	logdetmetric.Target
 	Dims int `json:"dims" param:"dims" zero:"all" help:"columns of the embedding"`
 	// Tol is compared with the largest change of a multiplier times its distance.
-	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"change in a sweep that ends the fit"`
+	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"the fit stops when a sweep changes less than this"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of sweeps over the links"`
 }
 
-// DefaultParams returns the usual ones: gamma = 1, the 5th and the 95th percentile.
+// DefaultParams returns the usual values: gamma = 1, and the 5th and 95th percentiles as bounds.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
@@ -82,25 +81,25 @@ func (p Params) Validate() error {
 }
 
 // Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
-// documented at [algorithms.Model], take 2 d Dim flops a point in linear mode, else its kernel
-// values with the stored points, the linked ones and up to 2000 of the fit, and 2 Dim flops for
-// each of these.
+// documented at [algorithms.Model], cost 2 d Dim flops per point in linear mode. In kernel mode
+// they cost the point's kernel values with the stored points, which are the linked ones and at most
+// 2000 of the fit, and 2 Dim flops for each of these.
 type Model struct {
 	*record.Model[Params]
 	about about
-	warm  *logdetmetric.WarmStart // nil from a file that does not hold it
+	warm  *logdetmetric.WarmStart // nil if read from a file without it
 }
 
 var _ algorithms.Linker = (*Model)(nil)
 
-// about is what the header holds besides parameters, kernel and what has been learned from.
+// about is what the header has in addition to parameters, kernel and constraints.
 type about struct {
 	logdetmetric.Bounds
 	Residual float64 `json:"kkt"`
 	Skipped  int     `json:"skipped"`
 }
 
-// Residual returns the largest residual of the conditions of the optimum.
+// Residual returns the largest residual of the optimality conditions.
 func (m *Model) Residual() float64 { return m.about.Residual }
 
 // Describe returns the statistics of the model.

@@ -31,8 +31,8 @@ func distances(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) 
 	return d
 }
 
-// The kernel mode with a linear kernel learns the metric of the linear mode: also between new
-// points.
+// TestModesAgree checks that kernel mode with a linear kernel learns the metric of linear mode,
+// also between new points.
 func TestModesAgree(t *testing.T) {
 	for _, gamma := range []float64{0.1, 1, 10} {
 		x, _, set := enginetest.Bands(t, 60, 4, 30, 1)
@@ -58,8 +58,8 @@ func TestModesAgree(t *testing.T) {
 	}
 }
 
-// A triplet that cannot be taken for granted holds after the fit, by the margin as the slack has
-// moved it.
+// TestTriplet checks that a triplet that does not hold before the fit holds after it, by the margin
+// minus the slack.
 func TestTriplet(t *testing.T) {
 	x, _, _ := enginetest.Bands(t, 60, 3, 5, 7)
 	none, err := links.New(60, nil)
@@ -68,7 +68,7 @@ func TestTriplet(t *testing.T) {
 	}
 	far := func(a, b int) float64 { return points.SquaredDistance(x.Row(a), x.Row(b)) }
 	w := links.Triplet{I: 0, J: 1, K: 2}
-	for k := range 60 { // the nearest of all is to be farther away than the next row
+	for k := range 60 { // the nearest point must become farther away than the next row
 		if k != w.I && k != w.J && far(w.I, k) < far(w.I, w.K) {
 			w.K = k
 		}
@@ -88,13 +88,14 @@ func TestTriplet(t *testing.T) {
 	}
 }
 
-// The inverse covariance as prior is the identity on whitened points.
+// TestCovariancePrior checks that the inverse covariance as prior is the identity on whitened
+// points.
 func TestCovariancePrior(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 60, 3, 30, 3)
 	l := Learner{Params: DefaultParams()}
 	l.Params.Prior, l.Params.Tol, l.Params.MaxIter = Covariance, 1e-11, 100000
 	want := fittest.Fit[*Model](t, l, x, set)
-	// A linear change of all features changes nothing then.
+	// Then a linear change of all features has no effect.
 	mixed := &points.Dense{N: x.N, D: 3, Data: make([]float64, 3*x.N)}
 	for i := range x.N {
 		a := x.Row(i)
@@ -110,7 +111,8 @@ func TestCovariancePrior(t *testing.T) {
 	}
 }
 
-// Links are met better than before, in both modes: must-links come together against cannot-links.
+// TestLearns checks in both modes that links are satisfied better than before: must-links become
+// short relative to cannot-links.
 func TestLearns(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels, set := enginetest.Bands(t, 90, 4, 60, rapid.Uint64().Draw(rt, "seed"))
@@ -216,7 +218,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	// Bounds the wrong way round, and a bound on the sweeps, are said.
+	// Bounds in the wrong order, and a limit on the sweeps, are reported.
 	m, err := with(func(l *Learner) { l.Params.Upper, l.Params.Lower, l.Params.MaxIter = "9", "2", 1 }).Fit(ctx, eng, x, set)
 	if err != nil {
 		t.Fatal(err)
@@ -224,8 +226,8 @@ func TestBadInput(t *testing.T) {
 	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "1 sweeps") || len(s.Notices) != 1 || !strings.Contains(s.Notices[0], "9") {
 		t.Errorf("status %+v", s)
 	}
-	// Points in one place do not disturb: the links between them are counted, and those named that
-	// cannot be met.
+	// Points that coincide do no harm: links between them are counted, and those that cannot be
+	// satisfied are reported.
 	twins, err := links.New(60, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(50, 51, links.Must)})
 	if err != nil {
 		t.Fatal(err)

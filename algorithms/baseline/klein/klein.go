@@ -1,14 +1,14 @@
-// Package klein (engine room: may change) changes distances such that links hold, and everything
-// else follows along shortest paths: Klein, Kamvar & Manning, "From instance-level constraints to
-// space-level constraints: making the most of prior knowledge in data clustering" (ICML 2002). A
+// Package klein (engine room: may change) changes distances so that links hold and all other
+// distances follow along shortest paths: Klein, Kamvar & Manning, "From instance-level constraints
+// to space-level constraints: making the most of prior knowledge in data clustering" (ICML 2002). A
 // baseline.
 //
-// Must-linked points are at distance 0, and all other distances become lengths of shortest paths,
+// Must-linked points get the distance 0, and all other distances become lengths of shortest paths,
 // on which steps between must-linked points cost nothing. Then points of two must-link components
-// that a cannot-link joins are farther apart than any others: the largest distance and the mean one
-// together. The paper leaves the rest to complete-link clustering; here the points get coordinates
-// by classical scaling, the directions of largest variance, and new points the places that their
-// nearest training points give them.
+// that a cannot-link joins get a distance above all others: the largest distance plus the mean
+// distance. The paper continues with complete-link clustering. Here the points get coordinates by
+// classical scaling, in the directions of largest variance, and new points get the coordinates of
+// their nearest training points, combined with the weights that reconstruct them.
 package klein
 
 import (
@@ -36,14 +36,14 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "klein"
 
-// DefaultKernel is the kernel in whose feature space a Learner without one takes distances.
+// DefaultKernel is the kernel whose feature space defines distances for a Learner without a kernel.
 const DefaultKernel = "linear"
 
 // About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "Klein",
-	Summary:         "distances along shortest paths on which must-links cost nothing, cannot-links beyond all others",
+	Summary:         "distances along shortest paths with must-links of length 0; cannot-links are longer than all others",
 	Paper:           "Klein, Kamvar & Manning, From instance-level constraints to space-level constraints, ICML 2002",
 	DefaultKernel:   DefaultKernel,
 	UsesCannotLinks: true,
@@ -53,7 +53,7 @@ var About = algorithms.About{
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Dims      int `json:"dims" param:"dims" default:"20" range:">= 1" help:"number of directions, those of largest variance"`
-	Neighbors int `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"training points that place a new one"`
+	Neighbors int `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"training points that determine the coordinates of a new one"`
 }
 
 // DefaultParams returns 20 directions.
@@ -62,8 +62,8 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Learner learns from the links on the points, which are not all in one place. The result has the
-// type *[Model]. Its zero Kernel means DefaultKernel, and spectrum:k=3 for sequences.
+// Learner learns from the links on the points, which must not all coincide. The result has the type
+// *[Model]. Its zero Kernel means DefaultKernel, or spectrum:k=3 for sequences.
 //
 // Cost for n points and c must-link components: n^2 distances, n^2 c additions for the paths, and
 // some eigenpairs of a matrix of order n.
@@ -107,7 +107,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 }
 
 // shorten turns squared distances into the lengths of shortest paths on which steps within
-// must-link components cost nothing, and takes apart what cannot-links say.
+// must-link components cost nothing, and then separates cannot-linked components.
 func shorten(ctx context.Context, eng *engine.Engine, d blas.Matrix, set *links.Set) error {
 	n := d.Rows
 	for i := range n {
@@ -190,7 +190,7 @@ func between(to blas.Matrix, c *classes.Classes) blas.Matrix {
 	return out
 }
 
-// separate moves the points of components that differ farther apart than any others.
+// separate moves the points of cannot-linked components farther apart than all others.
 func separate(d blas.Matrix, c *classes.Classes) {
 	most, mean := 0.0, 0.0
 	for i := range d.Rows {
@@ -209,22 +209,22 @@ func separate(d blas.Matrix, c *classes.Classes) {
 	}
 }
 
-// places returns the points' coordinates in the directions of positive eigenvalue.
+// coordinates returns the points' coordinates in the directions of positive eigenvalues.
 func coordinates(found *eigen.Result) (blas.Matrix, error) {
 	dims := 0
 	for dims < len(found.Values) && found.Values[dims] > 1e-12*found.Values[0] && found.Values[dims] > 0 {
 		dims++
 	}
 	if dims == 0 {
-		return blas.Matrix{}, fault.Data("", "all points came to be in one place: want points that differ, and fewer must-links")
+		return blas.Matrix{}, fault.Data("", "the embedding maps all points to the same coordinates: want points that differ, and fewer must-links")
 	}
 	return linear.Coordinates(found.Vectors, found.Values[:dims]), nil
 }
 
-// Model is places of training points and their extension to new ones. It is immutable and safe for
-// concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact for the
-// training points, whose coordinates are stored. A new point costs its distances to all of them,
-// O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
+// Model has the coordinates of training points and their extension to new ones. It is immutable and
+// safe for concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact
+// for the training points, whose coordinates are stored. A new point costs its distances to all of
+// them, O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
 type Model = record.Model[Params]
 
 // Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.

@@ -19,8 +19,9 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// The lengths are those of Floyd & Warshall over all points with must-links of length 0; after that
-// cannot-links, with what must-links imply, are beyond all others.
+// TestShortestPaths compares the lengths with those of Floyd & Warshall over all points with
+// must-links of length 0, and checks that cannot-links, with their closure, are then longer than
+// all others.
 func TestShortestPaths(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(8, 30).Draw(rt, "n")
@@ -77,7 +78,7 @@ func TestShortestPaths(t *testing.T) {
 	})
 }
 
-// Must-links bring whole arcs together, and new points follow.
+// TestLearns checks that must-links bring whole arcs together, and that new points follow.
 func TestLearns(t *testing.T) {
 	x, labels, set := enginetest.Rings(t, 200, 80, 3)
 	other, classes, _ := enginetest.Rings(t, 100, 5, 4)

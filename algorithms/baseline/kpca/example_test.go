@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Points near a line have one direction of variance that counts.
+// Points near a line have only one direction of relevant variance.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

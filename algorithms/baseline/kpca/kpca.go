@@ -1,13 +1,12 @@
 // Package kpca (engine room: may change) embeds points in the directions of largest variance in the
 // feature space of a kernel: kernel principal component analysis (Schoelkopf, Smola & Mueller,
-// Neural Computation 10, 1998). It learns nothing from links, and is what methods that do are
-// compared with.
+// Neural Computation 10, 1998). It ignores links and is a baseline of methods that use them.
 //
-// With K = U W U' the centered kernel matrix of the n training points, a point has the place
+// With K = U W U' the centered kernel matrix of the n training points, a point has the coordinates
 //
 //	y(x) = W^-1/2 U' (k(l, x) - K 1 / n)
 //
-// up to the centering of U, so that training points have the mean 0 and the variances W / n.
+// up to the centering of U, so that training points have mean 0 and variances W / n.
 package kpca
 
 import (
@@ -28,14 +27,14 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "kpca"
 
-// DefaultKernel is that of a Learner without one.
+// DefaultKernel is the kernel of a Learner without one.
 const DefaultKernel = "rbf:sigma=mean"
 
 // About describes the method.
 var About = algorithms.About{
 	Name:          Method,
 	Title:         "KPCA",
-	Summary:       "kernel principal component analysis, which learns nothing from links: what others are compared with",
+	Summary:       "kernel principal component analysis; ignores links: the baseline of other methods",
 	Paper:         "Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural Computation 10, 1998",
 	DefaultKernel: DefaultKernel,
 	Baseline:      true,
@@ -43,8 +42,8 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Dims    int     `json:"dims" param:"dims" default:"20" zero:"all" help:"leading directions"`
-	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction has none"`
+	Dims    int     `json:"dims" param:"dims" default:"20" zero:"all" help:"number of leading directions"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction counts as constant"`
 	Whiten  bool    `json:"whiten,omitempty" param:"whiten" help:"true scales every direction to variance 1"`
 }
 
@@ -54,9 +53,9 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Learner finds the directions of the points, which are not all in one place; links are not looked
-// at. The result has the type *[Model]. Its zero Kernel means DefaultKernel, and spectrum:k=3 for
-// sequences. Cost: the kernel matrix, and its leading eigenpairs (all of them, n^3, for dims = 0).
+// Learner finds the directions of the points, which must not all coincide, and ignores links. The
+// result has the type *[Model]. Its zero Kernel means DefaultKernel, or spectrum:k=3 for sequences.
+// Cost: the kernel matrix, and its leading eigenpairs (all of them, n^3, for dims = 0).
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -80,7 +79,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 }
 
 // Model is a map into the directions. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, documented at [algorithms.Model], take the kernel values of a point with the n
+// Distances, documented at [algorithms.Model], cost the kernel values of a point with the n
 // training points and 2 n Dim flops.
 type Model struct {
 	*record.Model[Params]

@@ -46,9 +46,9 @@ func embedded(t enginetest.Fataler, m *Model, x points.Points) blas.Matrix {
 	return y
 }
 
-// With all directions the products of places are the centered kernel, of training points with new
-// ones too; places of training points have the mean 0 and a diagonal covariance matrix, the
-// variances.
+// TestCoordinates checks with all directions that products of coordinates are the centered kernel,
+// of training points with new ones, too, and that coordinates of training points have mean 0 and a
+// diagonal covariance matrix, the variances.
 func TestCoordinates(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(5, 40).Draw(rt, "n")
@@ -116,7 +116,8 @@ func TestCoordinates(t *testing.T) {
 	})
 }
 
-// Few directions, by products, are the first of all, by a decomposition.
+// TestFewDirections checks that few directions, computed by products, are the first of all
+// directions, computed by a decomposition.
 func TestFewDirections(t *testing.T) {
 	x := cloud(400, 6, 3)
 	few, all := fitted(t, "rbf:sigma=5", 4, x), fitted(t, "rbf:sigma=5", 0, x)
@@ -137,9 +138,9 @@ func TestFewDirections(t *testing.T) {
 	}
 }
 
-// TestWhiten: whitened coordinates of the training points have mean 0, variance 1 and no
-// covariance, in units of n eps of the spread of the variances, and are those without whitening,
-// each direction scaled.
+// TestWhiten checks that whitened coordinates of the training points have mean 0, variance 1 and no
+// covariance, in units of n eps of the spread of the variances, and that they are the coordinates
+// without whitening with each direction scaled.
 func TestWhiten(t *testing.T) {
 	x := cloud(40, 3, 5)
 	plain := fitted(t, "rbf:sigma=2", 6, x)

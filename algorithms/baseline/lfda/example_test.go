@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Class a lies on both sides of class b in the first feature; one direction is enough to tell them
-// apart.
+// Class a lies on both sides of class b in the first feature; one direction is enough to separate
+// them.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

@@ -2,20 +2,21 @@
 // "Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis", JMLR
 // 8, 2007). A baseline, linear.
 //
-// Points of one must-link component are of one class; two classes differ where a cannot-link joins
-// them. Of n linked points, n_c in class c,
+// The points of one must-link component belong to one class; two classes differ if a cannot-link
+// joins them. With n linked points, n_c of them in class c,
 //
 //	Sw = 1/2 sum_ij in one class A_ij / n_c (x_i - x_j)(x_i - x_j)'
 //	Sb = 1/2 sum_ij in one class A_ij (1/n - 1/n_c) (x_i - x_j)(x_i - x_j)'
 //	   + 1/2 sum_ij in different classes 1/n (x_i - x_j)(x_i - x_j)'
 //
-// where A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)), s_i the distance from x_i to its seventh nearest
-// point in the class, is small for points that are far apart for their neighborhoods. With A_ij = 1
-// this is Fisher's discriminant; with local A_ij a class may lie in several parts.
+// where A_ij = exp(-|x_i - x_j|^2 / (s_i s_j)) is small for points that are far apart relative to
+// their neighborhoods; s_i is the distance from x_i to its seventh nearest point in the class. With
+// A_ij = 1 this is Fisher's discriminant; with local A_ij a class may consist of several parts.
 //
 // The rows t of the map solve Sb t = v (Sw + eps I) t for the largest v, with t'(Sw + eps I) t = 1;
-// eps is relative to the mean of Sw's diagonal. They stay so (metric=plain), are multiplied by the
-// root of v (weighted: where v > 0, or the first alone), or become orthonormal (orthonormalized).
+// eps is relative to the mean of Sw's diagonal. The rows are kept (metric=plain), multiplied by the
+// root of v (weighted: rows with v > 0, or only the first one), or made orthonormal
+// (orthonormalized).
 package lfda
 
 import (
@@ -54,20 +55,20 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Scaling says how the solutions of the eigenproblem make a map.
+// Scaling is the way in which the solutions of the eigenproblem make a map.
 type Scaling string
 
 const (
-	Weighted        Scaling = "weighted"        // by the root of its ratio
+	Weighted        Scaling = "weighted"        // multiplied by the root of the ratio
 	Orthonormalized Scaling = "orthonormalized" // orthonormal directions of the same span
-	Plain           Scaling = "plain"           // as the eigenproblem has it
+	Plain           Scaling = "plain"           // as the eigenproblem returns them
 )
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Dims      int     `json:"dims" param:"dims" zero:"all" help:"directions that separate classes most"`
-	Neighbors int     `json:"neighbors" param:"neighbors" default:"7" range:">= 1" help:"the neighbor in the class whose distance is the local scale; fewer in smaller classes"`
-	Scaling   Scaling `json:"metric" param:"metric" default:"weighted" choices:"weighted,orthonormalized,plain" help:"what the directions are scaled by"`
+	Dims      int     `json:"dims" param:"dims" zero:"all" help:"number of directions, those that separate classes best"`
+	Neighbors int     `json:"neighbors" param:"neighbors" default:"7" range:">= 1" help:"the distance to this neighbor in the class is the local scale; fewer in smaller classes"`
+	Scaling   Scaling `json:"metric" param:"metric" default:"weighted" choices:"weighted,orthonormalized,plain" help:"scaling of the directions"`
 	EpsRel    float64 `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0" help:"regularization relative to the mean local variance within classes"`
 	RankTol   float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
@@ -84,12 +85,12 @@ type Model = record.Model[Params]
 // Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
-// Learner learns from n dense points of d features. Points joined by must-links are of one class,
-// with cannot-links between classes, not all points of which are equal. The result has the type
-// *[Model]. More dimensions than directions are an error.
+// Learner learns from n dense points of d features. Points joined by must-links belong to one
+// class, and cannot-links join classes; the points of a class must not all be equal. The result has
+// the type *[Model]. More dimensions than directions are an error.
 //
-// Cost: n_c^2 q flops for each class, and eigenproblems of order q, the directions in which points
-// vary.
+// Cost: n_c^2 q flops for each class, and eigenproblems of order q, the number of directions in
+// which the points vary.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -103,7 +104,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		return nil, err
 	}
 	if q := pc.Z.Cols; p.Dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: p.Dims, Want: fmt.Sprintf("a number from 0 to %d, the directions in which the points vary", q)}
+		return nil, &fault.ParamError{Param: "dims", Value: p.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the points vary", q)}
 	}
 	f.Report(algorithms.Progress{Stage: "local scatter"})
 	within, between, err := scatters(ctx, eng, pc.Z, c, p.differences)
@@ -141,7 +142,7 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, within, betw
 		dims--
 	}
 	if weighted && !(v[q-1] > 0) {
-		weighted, status.Message = false, "no direction separates the classes more than their neighborhoods: the best is kept"
+		weighted, status.Message = false, "no direction separates the classes more than their neighborhoods: the best direction is kept"
 	}
 	columns, rows := blas.NewMatrix(q, dims), blas.NewMatrix(dims, q)
 	for r := range dims { // eigenvalues ascend
@@ -157,9 +158,9 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, within, betw
 	return columns, nil
 }
 
-// scatters returns Sw and Sb of the points z. Of a class X'Y, Y the differences, is the sum over
-// its pairs. Two that differ, with means m_k, m_l and scatters S_k, S_l, add (n_l S_k + n_k S_l +
-// n_k n_l (m_k - m_l)(m_k - m_l)') / n to Sb.
+// scatters returns Sw and Sb of the points z. The sum over the pairs of a class is X'Y, where Y has
+// the differences. Two classes that differ, with means m_k, m_l and scatters S_k, S_l, add (n_l S_k
+// + n_k S_l + n_k n_l (m_k - m_l)(m_k - m_l)') / n to Sb.
 func scatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *classes.Classes, differences func(context.Context, *engine.Engine, blas.Matrix) (blas.Matrix, error)) (within, between blas.Matrix, err error) {
 	n, be := float64(z.Rows), eng.Backend()
 	within, between = eng.NewMatrix(z.Cols, z.Cols), eng.NewMatrix(z.Cols, z.Cols)
@@ -182,7 +183,7 @@ func scatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *classes
 		be.Gemm(true, false, rivals/n, x, x, 1, between)
 	}
 	if len(apart) == 0 {
-		return within, between, fault.Data("", "cannot-links join points of one class only: want some between classes")
+		return within, between, fault.Data("", "all cannot-links join points of one class: want some between classes")
 	}
 	err = scatter.Links(ctx, eng, means, apart, between)
 	within.Mirror()
@@ -199,7 +200,7 @@ func (p Params) differences(ctx context.Context, eng *engine.Engine, x blas.Matr
 			for j := range squared {
 				squared[j] = t.SquaredDistance(x.Row(i), x.Row(j))
 			}
-			slices.Sort(squared) // the first is that to itself
+			slices.Sort(squared) // the first is the distance to itself
 			scale[i] = math.Sqrt(squared[min(p.Neighbors, x.Rows-1)])
 		}
 		return nil

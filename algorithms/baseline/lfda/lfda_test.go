@@ -24,7 +24,7 @@ import (
 
 const eps = 0x1p-52
 
-// with returns the default parameters after a change.
+// with returns the default parameters with a change.
 func with(change func(p *Params)) Params {
 	p := DefaultParams()
 	change(&p)
@@ -37,8 +37,8 @@ func fitted(t enginetest.Fataler, eng *engine.Engine, p Params, x points.Points,
 	return w
 }
 
-// pairwise returns Sw and Sb as the package comment has them, pair by pair, for neighbors below 1
-// with A_ij = 1.
+// pairwise returns Sw and Sb by the formulas of the package comment, pair by pair; neighbors below
+// 1 mean A_ij = 1.
 func pairwise(x *points.Dense, c *classes.Classes, neighbors int) (within, between blas.Matrix) {
 	within, between = blas.NewMatrix(x.D, x.D), blas.NewMatrix(x.D, x.D)
 	n := float64(len(c.Rows))
@@ -92,7 +92,7 @@ func wantEqual(t *rapid.T, what string, got, want blas.Matrix, tolerance float64
 	}
 }
 
-// draw returns points of some classes, not all of which are known to differ, far from 0.
+// draw returns points of several classes, far from 0; not all of the classes are known to differ.
 func draw(t *rapid.T, n, d int) (*points.Dense, *links.Set) {
 	x, _, set := enginetest.Bands(t, n, d, rapid.IntRange(3, 30).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 	for k := range x.Data {
@@ -101,7 +101,8 @@ func draw(t *rapid.T, n, d int) (*points.Dense, *links.Set) {
 	return x, set
 }
 
-// The scatter matrices are those of the sums over pairs, for local affinities and for equal ones.
+// TestScatters compares the scatter matrices with sums over pairs, for local affinities and for
+// equal ones.
 func TestScatters(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, set := draw(rt, 45, rapid.IntRange(1, 5).Draw(rt, "features"))
@@ -133,8 +134,8 @@ func equal(_ context.Context, eng *engine.Engine, x blas.Matrix) (blas.Matrix, e
 	return y, nil
 }
 
-// With A_ij = 1 and classes that all differ, Sw is the scatter within classes and Sb that of their
-// means: Fisher's discriminant.
+// TestFisher checks that with A_ij = 1 and classes that all differ, Sw is the scatter within
+// classes and Sb that of their means: Fisher's discriminant.
 func TestFisher(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels, _ := enginetest.Bands(rt, 40, 4, 1, rapid.Uint64().Draw(rt, "seed"))
@@ -174,9 +175,9 @@ func TestFisher(t *testing.T) {
 	})
 }
 
-// The rows of the map solve the generalized eigenproblem, in falling order: T (Sw + eps I) T' = I
-// and T Sb T' = V, and with all of them Sb t = v (Sw + eps I) t. Other metrics are the same rows
-// with other lengths, or an orthonormal basis of them.
+// TestEigen checks that the rows of the map solve the generalized eigenproblem in descending order:
+// T (Sw + eps I) T' = I and T Sb T' = V, and with all rows Sb t = v (Sw + eps I) t. Other values of
+// metric give the same rows with other lengths, or an orthonormal basis of them.
 func TestEigen(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 5
@@ -249,8 +250,8 @@ func TestEigen(t *testing.T) {
 	})
 }
 
-// A class of two parts on both sides of another one: the means are equal, so that Fisher's
-// discriminant sees noise; local scatter sees the direction in which they lie.
+// TestParts has a class of two parts on both sides of another one. The means are equal, so Fisher's
+// discriminant finds only noise; local scatter finds the direction in which the parts lie.
 func TestParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	x, labels := &points.Dense{N: 120, D: 2, Data: make([]float64, 240)}, make([]string, 120)
@@ -269,7 +270,7 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Links in any order, and any number of workers, give the same bits.
+// TestSame checks that links in any order, and any number of workers, give bit-identical results.
 func TestSame(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 300, 5, 250, 4)
 	list := slices.Concat(set.Must(), set.Cannot())
@@ -281,13 +282,13 @@ func TestSame(t *testing.T) {
 		params := with(func(p *Params) { p.Scaling = metric })
 		w := fitted(t, enginetest.New(t, 1), params, x, set)
 		if other := fitted(t, enginetest.New(t, 4), params, x, enginetest.Links(t, 300, list)); !slices.Equal(w.Data, other.Data) {
-			t.Errorf("%s: links in another order, with other workers, give another map", metric)
+			t.Errorf("%s: links in another order, or another number of workers, change the map", metric)
 		}
 	}
 }
 
-// Where the classes that differ are in one place, no direction has v > 0: the weighted map is the
-// first row of the plain one, and the status says so.
+// TestNoDirection checks that no direction has v > 0 if the classes coincide: the weighted map is
+// then the first row of the plain one, and the status reports it.
 func TestNoDirection(t *testing.T) {
 	x := &points.Dense{N: 6, D: 2, Data: []float64{-1, 0, 1, 0, 0, -2, 0, 2, 0, 0, 0, 0}}
 	set := enginetest.Links(t, 6, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Must), links.NewLink(4, 5, links.Cannot)})

@@ -13,8 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Four blobs, whose classes are the diagonals: a map that windows bend brings the blobs of a class
-// together.
+// The classes are the diagonals of four blobs. A map with Gaussian windows brings the blobs of a
+// class together.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

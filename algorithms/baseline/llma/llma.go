@@ -1,22 +1,22 @@
-// Package llma (engine room: may change) learns a metric that is linear near every point and not
-// linear at large: locally linear metric adaptation, the spectral method (after Chang & Yeung,
-// "Locally linear metric adaptation for semi-supervised clustering", ICML 2004, and "... with
-// application to semi-supervised clustering and image retrieval", Pattern Recognition 39, 2006). A
-// baseline.
+// Package llma (engine room: may change) learns a metric that is approximately linear near every
+// point, but not globally: locally linear metric adaptation, the spectral method (after Chang &
+// Yeung, "Locally linear metric adaptation for semi-supervised clustering", ICML 2004, and "...
+// with application to semi-supervised clustering and image retrieval", Pattern Recognition 39,
+// 2006). A baseline.
 //
-// A point goes to
+// The coordinates of a point are
 //
 //	y(x) = B x + sum_a exp(-|x - a|^2 / (2 sigma^2)) b_a
 //
-// a linear map that Gaussian windows around linked points a, the anchors, bend. Of all such maps
-// with uncorrelated directions of variance 1 (and a ridge) it is the one in which must-linked
-// points are nearest to each other, and points near the places that their neighbors' weights give
-// them:
+// a linear map plus Gaussian windows around linked points a, the anchors. The map is chosen among
+// those with uncorrelated directions of variance 1 (with a ridge): it minimizes the distances of
+// must-linked points and the error of reconstructing each point from its neighbors,
 //
 //	mean over must-links of |y_i - y_j|^2 + lambda mean over points of |y_i - sum_j w_ij y_j|^2
 //
-// with the weights w that reconstruct x_i from its nearest neighbors. That is a generalized
-// eigenproblem of as many unknowns as there are directions and anchors. Cannot-links are not used.
+// with the weights w that reconstruct x_i from its nearest neighbors. This is a generalized
+// eigenproblem with as many unknowns as there are directions and anchors together. Cannot-links are
+// not used.
 package llma
 
 import (
@@ -51,7 +51,7 @@ const Method = "llma"
 var About = algorithms.About{
 	Name:     Method,
 	Title:    "LLMA",
-	Summary:  "locally linear metric adaptation, spectral: a linear map that Gaussian windows around linked points bend",
+	Summary:  "locally linear metric adaptation, spectral: a linear map plus Gaussian windows around linked points",
 	Paper:    "Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004",
 	Linear:   true,
 	Baseline: true,
@@ -60,17 +60,17 @@ var About = algorithms.About{
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Sigma string `json:"sigma" param:"sigma" default:"0.5mean" help:"width of the windows: a number or a rule"`
-	// Anchors are drawn at random if there are more.
-	Anchors   int     `json:"anchors" param:"anchors" default:"50" range:">= 1" help:"most linked points with a window"`
-	Lambda    float64 `json:"lambda" param:"lambda" default:"1" range:">= 0" help:"weight of the points' shape against the links"`
-	Neighbors int     `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"points that reconstruct each"`
+	// Anchors are drawn at random if there are more linked points.
+	Anchors   int     `json:"anchors" param:"anchors" default:"50" range:">= 1" help:"maximum number of linked points with a window"`
+	Lambda    float64 `json:"lambda" param:"lambda" default:"1" range:">= 0" help:"weight of the reconstruction error relative to the links"`
+	Neighbors int     `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"number of neighbors that reconstruct each point"`
 	Ridge     float64 `json:"ridge" param:"ridge" default:"0.001" range:"> 0" help:"regularization relative to the mean variance of the unknowns"`
-	// Dims are no more than the directions of the points and anchors together.
-	Dims    int     `json:"dims" param:"dims" default:"20" range:">= 1" help:"most directions"`
+	// Dims cannot exceed the number of directions and anchors together.
+	Dims    int     `json:"dims" param:"dims" default:"20" range:">= 1" help:"maximum number of directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
-// DefaultParams returns windows of half the mean distance around up to 50 points, and 20
+// DefaultParams returns windows of half the mean distance around at most 50 points, and 20
 // directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
@@ -90,7 +90,7 @@ func (p Params) kernel() (kernel.Spec, error) { return kernel.Parse("rbf:sigma="
 // Learner learns from the must-links on n dense points of d features. The result has the type
 // *[Model]. As many neighbors as points and more directions than unknowns are errors.
 //
-// Cost for q unknowns, directions and anchors: the nearest neighbors, n q^2 flops and q^3.
+// Cost for q unknowns (directions and anchors): the nearest neighbors, n q^2 flops, and q^3.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -121,7 +121,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return &Model{record.New(bent(f.Eng, parts, a), p, f.Direct())}, nil
 }
 
-// parts are what a map is made of.
+// parts are the components of a map.
 type parts struct {
 	principal *linear.Principal
 	window    kernel.Kernel
@@ -129,7 +129,7 @@ type parts struct {
 	means     []float64 // of the unknowns
 }
 
-// family returns the unknowns of all points, n x q, and what they are of.
+// family returns the unknowns of all points, n x q, and the parts that they are made of.
 func (p Params) family(ctx context.Context, f *learner.Fit) (all blas.Matrix, out parts, err error) {
 	eng, x := f.Eng, f.Dense
 	spec, err := p.kernel()
@@ -150,7 +150,7 @@ func (p Params) family(ctx context.Context, f *learner.Fit) (all blas.Matrix, ou
 	return all, out, err
 }
 
-// anchors returns must-linked rows, ascending.
+// anchors returns must-linked rows, in ascending order.
 func (p Params) anchors(set *links.Set, seed uint64) []int {
 	var rows []int
 	for _, c := range set.Chunklets() {
@@ -163,8 +163,8 @@ func (p Params) anchors(set *links.Set, seed uint64) []int {
 	return rows
 }
 
-// unknowns returns what the map is linear in, n x q, columns centered: principal coordinates and
-// windows; and the means that the columns had.
+// unknowns returns the functions that the map combines, n x q with centered columns: principal
+// coordinates and windows. It also returns the means of the columns before centering.
 func unknowns(ctx context.Context, eng *engine.Engine, p *linear.Principal, k kernel.Kernel, x, anchors points.Points) (f blas.Matrix, means []float64, err error) {
 	n, d := x.Len(), p.Z.Cols
 	if err := eng.Check("windows of all points", 3*engine.MatrixBytes(n, d+anchors.Len()), "use fewer anchors"); err != nil {
@@ -182,7 +182,7 @@ func unknowns(ctx context.Context, eng *engine.Engine, p *linear.Principal, k ke
 	return f, linear.Center(f), nil
 }
 
-// energy returns the matrix of what is minimized, q x q, lower triangle.
+// energy returns the matrix of the objective, q x q, lower triangle.
 func (p Params) energy(ctx context.Context, f *learner.Fit, all blas.Matrix) (blas.Matrix, error) {
 	eng, x, must, out := f.Eng, f.Dense, f.Links.Must(), blas.NewMatrix(all.Cols, all.Cols)
 	if err := scatter.Links(ctx, eng, all, must, out); err != nil {
@@ -232,14 +232,14 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Ma
 	return a, nil
 }
 
-// Model is a linear map that windows bend. It is immutable and safe for concurrent use. Embed, Gram
-// and Distances, documented at [algorithms.Model], take as many Gaussian windows of a point as
-// there are anchors, and 2 (d + anchors) Dim flops; Kernel is the window.
+// Model is a linear map plus Gaussian windows. It is immutable and safe for concurrent use. Embed,
+// Gram and Distances, documented at [algorithms.Model], cost one window per anchor and 2 (d +
+// anchors) Dim flops per point; Kernel is the window.
 type Model struct{ *record.Model[Params] }
 
-// bent returns the map y = A' (f(x) - means), f the unknowns.
+// bent returns the map y = A' (f(x) - means), where f has the unknowns.
 func bent(eng *engine.Engine, p parts, a blas.Matrix) *maps.Map {
-	d, dims := p.principal.Z.Cols, a.Cols // principal coordinates have the mean 0
+	d, dims := p.principal.Z.Cols, a.Cols // principal coordinates have mean 0
 	b, v := blas.NewMatrix(dims, d), blas.NewMatrix(dims, p.anchors.Len())
 	for r := range dims {
 		for c := range d {

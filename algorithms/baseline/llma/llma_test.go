@@ -25,7 +25,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/lle"
 )
 
-// corners returns points in four blobs, of which opposite ones are of a class, with links.
+// corners returns points in four blobs with links; opposite blobs are of one class.
 func corners(t enginetest.Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
@@ -42,11 +42,11 @@ func corners(t enginetest.Fataler, n, pairs int, seed uint64) (*points.Dense, []
 	return x, labels, set
 }
 
-// fitted fits with the defaults after a change of them.
+// fitted fits with the defaults and a change of them.
 var fitted = fittest.Changed[*Model](learner.New[Params], DefaultParams())
 
-// objective is that of the definition, of the places of the training points, with the mean square
-// of each direction.
+// objective returns, by the definition, the energy of the coordinates of the training points, and
+// the mean square of each direction.
 func objective(t enginetest.Fataler, p Params, x *points.Dense, set *links.Set, y blas.Matrix) (energy, square []float64) {
 	t.Helper()
 	ctx, eng := context.Background(), enginetest.New(t, 0)
@@ -77,9 +77,9 @@ func objective(t enginetest.Fataler, p Params, x *points.Dense, set *links.Set, 
 	return energy, square
 }
 
-// The training points have the mean 0; directions come by their energies, and no other map of the
-// family has less energy for its variance, ridge included: random ones, and those near the first
-// direction.
+// TestDirections checks that the training points have mean 0, that directions are sorted by energy,
+// and that no other map of the family has less energy relative to its variance, including the
+// ridge: neither random maps nor maps near the first direction.
 func TestDirections(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		ctx, eng := context.Background(), enginetest.New(rt, 0)
@@ -146,8 +146,8 @@ func TestDirections(t *testing.T) {
 	})
 }
 
-// Opposite corners come together, which no linear map can do, for new points too; with a window
-// around every linked point, so that the first direction is no matter of rounding.
+// TestLearns checks that opposite corners come together, also for new points, which no linear map
+// can do. A window around every linked point keeps the first direction from depending on rounding.
 func TestLearns(t *testing.T) {
 	x, labels, set := corners(t, 200, 80, 3)
 	other, classes, _ := corners(t, 100, 5, 4)
@@ -195,12 +195,12 @@ func TestModelFile(t *testing.T) {
 	f.SetFloat64s("llma.expansion", make([]float64, 2*m.Support()), 2, m.Support())
 	f.SetFloat64s("llma.center", make([]float64, 2))
 	if _, err := Decode(f); !fault.IsInput(err) {
-		t.Errorf("parts that do not fit: error %v, want one of the input", err)
+		t.Errorf("parts of different sizes: error %v, want one of the input", err)
 	}
 }
 
-// More directions than there are become as many as there are: the features, and a window around
-// every linked point.
+// TestManyDirections checks that too many directions are reduced to as many as there are: the
+// features, and a window around every linked point.
 func TestManyDirections(t *testing.T) {
 	x, _, set := corners(t, 40, 10, 6)
 	linked := map[int]bool{}
