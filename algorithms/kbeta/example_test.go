@@ -25,7 +25,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	unseen, err := dataset.Generate("xor", dataset.GenerateOptions{N: 200, Seed: 2})
+	heldOut, err := dataset.Generate("xor", dataset.GenerateOptions{N: 200, Seed: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	coordinates, err := model.Embed(ctx, eng, unseen.Points)
+	coordinates, err := model.Embed(ctx, eng, heldOut.Points)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	agreement, err := score.Rand(unseen.Labels, clusters.Labels)
+	agreement, err := score.Rand(heldOut.Labels, clusters.Labels)
 	if err != nil {
 		log.Fatal(err)
 	}

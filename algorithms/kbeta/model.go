@@ -111,7 +111,9 @@ const (
 	tensorBeta    = "kbeta.beta"    // [q]
 	tensorMeans   = "kbeta.means"   // [m]
 	tensorBetween = "kbeta.between" // [m, m], with rows of a Gram matrix
-	tensorRows    = "kbeta.rows"    // [m], of the landmarks among the training points; stored with links, not in files of earlier versions
+	// tensorRows has the row of each landmark among the training points, [m]. It is stored with
+	// links, and missing in files of earlier versions.
+	tensorRows = "kbeta.rows"
 )
 
 // extra is what the header has in addition to parameters and kernel.

@@ -55,9 +55,8 @@ type Model = record.Model[Params]
 // Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
-// Learner learns from n dense points of d features; links are not looked at. The result has the
-// type *[Model]. Cost: the eigendecomposition of a matrix of order min(n, d), and 4 n d min(n, d)
-// flops.
+// Learner learns from n dense points of d features and ignores links. The result has the type
+// *[Model]. Cost: the eigendecomposition of a matrix of order min(n, d), and 4 n d min(n, d) flops.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.

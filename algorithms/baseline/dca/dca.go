@@ -74,12 +74,12 @@ type Model = record.Model[Params]
 // Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadEither) }
 
-// Learner learns from the links on the points, of both kinds: some cannot-links are between
+// Learner learns from must-links and cannot-links on the points; at least one cannot-link joins two
 // chunklets. Its zero Kernel means the linear mode, which takes dense vectors. The result has the
 // type *[Model].
 //
 // Cost: in linear mode the eigendecomposition of the covariance matrix, in kernel mode that of the
-// kernel matrix, n^3, and q^2 flops a linked point and a pair of chunklets that differ.
+// kernel matrix, n^3; and q^2 flops per linked point and per pair of cannot-linked chunklets.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -100,8 +100,8 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return record.New(turned(a), p, f.Direct()), nil
 }
 
-// coordinates returns those of the points in principal directions, and what makes a map of
-// directions in them.
+// coordinates returns the coordinates of the points in principal directions, and the function that
+// turns directions in them into a map.
 func (p Params) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func(blas.Matrix) *maps.Map, error) {
 	if f.Kernel == (kernel.Spec{}) {
 		dense, err := input.Vectors(Method, f.X)
@@ -125,7 +125,7 @@ func (p Params) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, f
 	return a.Z, func(t blas.Matrix) *maps.Map { return a.Turned(f.Eng, Method, t) }, nil
 }
 
-// directions returns A', the rows of which are the directions.
+// directions returns A', whose rows are the directions.
 func (p Params) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (blas.Matrix, error) {
 	eng := f.Eng
 	between, within, err := scatters(eng, z, classes.New(f.Links))
@@ -146,7 +146,7 @@ func (p Params) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (
 	if !(trace > 0) {
 		return u, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
 	}
-	v, err := linear.Whiten(ctx, eng, among, p.EpsRel, 0) // the least of C_w first
+	v, err := linear.Whiten(ctx, eng, among, p.EpsRel, 0) // smallest C_w first
 	if err != nil {
 		return v, err
 	}
@@ -163,7 +163,7 @@ func scatters(eng *engine.Engine, z blas.Matrix, c *classes.Classes) (between, w
 	q := z.Cols
 	between, within = blas.NewMatrix(q, q), blas.NewMatrix(q, q)
 	means := blas.NewMatrix(len(c.Members), q)
-	var rows [][]float64 // differences within, over the roots of the sizes
+	var rows [][]float64 // differences within chunklets, divided by the roots of the sizes
 	for j, members := range c.Members {
 		for _, i := range members {
 			eng.Backend().Kernels().Axpy(1/float64(len(members)), z.Row(c.Rows[i]), means.Row(j))

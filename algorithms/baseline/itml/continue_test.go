@@ -142,13 +142,13 @@ func TestRotatedDirections(t *testing.T) {
 		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(rt, "gamma")
 		l.Kernel, _ = kernel.Parse("rbf:sigma=mean")
 		m := fittest.Fit[*Model](rt, l, known, enginetest.Links(rt, n, list[:2]))
-		anew, all := *m, m.Params()
+		fresh, all := *m, m.Params()
 		all.Dims = 1000 // all, but not those of m
-		anew.Model = record.New(m.Map, all, m.Status())
+		fresh.Model = record.New(m.Map, all, m.Status())
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		var got [2][]float64
 		var warm *logdetmetric.WarmStart
-		for k, m := range []*Model{m, &anew} {
+		for k, m := range []*Model{m, &fresh} {
 			added, err := m.AddLinks(ctx, eng, known, enginetest.Links(rt, n, list[2:]))
 			if err != nil {
 				rt.Fatal(err)

@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	unseen, err := dataset.Generate("rings", dataset.GenerateOptions{N: 200, Seed: 2})
+	heldOut, err := dataset.Generate("rings", dataset.GenerateOptions{N: 200, Seed: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	coordinates, err := model.Embed(ctx, eng, unseen.Points)
+	coordinates, err := model.Embed(ctx, eng, heldOut.Points)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	agreement, err := score.Rand(unseen.Labels, clusters.Labels)
+	agreement, err := score.Rand(heldOut.Labels, clusters.Labels)
 	if err != nil {
 		log.Fatal(err)
 	}

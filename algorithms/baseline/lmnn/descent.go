@@ -10,22 +10,22 @@ import (
 	"github.com/mustlink/mustlink/solvers/lbfgs"
 )
 
-// memory is the number of steps that the directions are made of.
+// memory is the number of steps that determine a direction.
 const memory = 10
 
-// descent is a minimization under way.
+// descent is the state of a minimization.
 type descent struct {
 	*problem
 	report    func(algorithms.Progress)
 	trace     []float64 // objective at the start and after every iteration
 	converged bool
 
-	a, y       blas.Matrix // r x q, and the places Z A', m x r
+	a, y       blas.Matrix // r x q, and the coordinates Z A', m x r
 	gradientA  blas.Matrix // r x q
-	half       blas.Matrix // half the gradient with respect to the places
+	half       blas.Matrix // half the gradient with respect to the coordinates
 	near       *nearby
 	f          float64
-	p, d, next blas.Matrix // the direction, Z P', and where it leads
+	p, d, next blas.Matrix // the direction, Z P', and the next map
 }
 
 // minimize returns the matrix of the map, r x q.
@@ -35,7 +35,7 @@ func (s *descent) minimize(ctx context.Context) (blas.Matrix, error) {
 	}
 	k := s.eng.Backend().Kernels()
 	h := lbfgs.New(k, memory)
-	fresh := true // no step is behind the direction
+	fresh := true // fresh: the direction does not depend on earlier steps
 	last := blas.NewMatrix(s.a.Rows, s.a.Cols)
 	for len(s.trace) <= s.params.MaxIter && !s.converged {
 		s.report(algorithms.Progress{Stage: "descent", Done: len(s.trace) - 1, Total: s.params.MaxIter, Objective: s.f})
@@ -46,7 +46,7 @@ func (s *descent) minimize(ctx context.Context) (blas.Matrix, error) {
 			return blas.Matrix{}, err
 		}
 		if t == 0 {
-			if s.converged = fresh; !fresh { // a kink may have spoilt the direction
+			if s.converged = fresh; !fresh { // a kink may have spoiled the direction
 				h.Reset()
 				fresh = true
 			}
@@ -66,7 +66,7 @@ func (s *descent) minimize(ctx context.Context) (blas.Matrix, error) {
 	return s.a, ctx.Err()
 }
 
-// prepare evaluates the start.
+// prepare evaluates the initial map.
 func (s *descent) prepare(ctx context.Context) (err error) {
 	s.a = s.start()
 	m, r, q := s.z.Rows, s.a.Rows, s.a.Cols
@@ -86,13 +86,15 @@ func (s *descent) prepare(ctx context.Context) (err error) {
 	return nil
 }
 
-// down makes the gradient with respect to the matrix of that with respect to the places.
+// down computes the gradient with respect to the matrix from the gradient with respect to the
+// coordinates.
 func (s *descent) down() {
 	s.eng.Backend().Gemm(true, false, 2, s.half, s.z, 0, s.gradientA)
 }
 
-// step goes along the direction to a place that is lower, and returns how far; 0 if there is none.
-// The objective and half its gradient there are evaluated with all impostors, in the lists or not.
+// step moves along the direction to a lower objective, and returns the step length, or 0 if there
+// is no lower one. The objective and half its gradient are evaluated with all impostors, also those
+// that the lists lack.
 func (s *descent) step(ctx context.Context, slope float64) (float64, error) {
 	if !(slope < 0) {
 		return 0, nil
@@ -129,19 +131,19 @@ func (s *descent) step(ctx context.Context, slope float64) (float64, error) {
 			s.f, s.near, s.y, s.next = f, near, s.next, s.y
 			return t, nil
 		}
-		limit = t / 2 // impostors came in that the lists had not, or rounding is all that is left
+		limit = t / 2 // the lists lacked new impostors, or only rounding is left
 	}
 	return 0, nil
 }
 
-// The conditions of Wolfe, in the weak form that also holds at kinks.
+// These are the Wolfe conditions, in the weak form that also holds at kinks.
 const (
 	sufficient = 1e-4
 	curvature  = 0.5
 )
 
-// search returns a t <= limit where the objective of the listed pairs is sufficiently lower than f
-// and, unless t is the limit, less steep; 0 if 60 trials find none.
+// search returns a step t <= limit at which the objective of the listed pairs is sufficiently lower
+// than f and, unless t is the limit, less steep. It returns 0 if 60 trials find none.
 func (l *line) search(ctx context.Context, f, slope, limit float64) (float64, error) {
 	lo, hi, t := 0.0, math.Inf(1), min(1, limit)
 	for range 60 {
@@ -166,7 +168,7 @@ func (l *line) search(ctx context.Context, f, slope, limit float64) (float64, er
 	return lo, nil
 }
 
-// message says how the descent ended.
+// message describes how the descent ended.
 func (s *descent) message() string {
 	if s.converged {
 		return ""

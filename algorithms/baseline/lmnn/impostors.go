@@ -10,19 +10,20 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// slack is how much farther than an impostor may be the listed points are, relative to that.
+// slack is how much farther away the listed points may be than an impostor, relative to its
+// distance.
 const slack = 0.3
 
 // nearby lists, for each point, all points of other classes that are nearer than its radius, with
-// room for movement.
+// some slack for later movement.
 type nearby struct {
 	graph
-	coordinates blas.Matrix // where the points were
+	coordinates blas.Matrix // of the points when the lists were made
 	radius      []float64
 }
 
-// reach returns how near a point must be to be an impostor of each: the square root of 1 plus the
-// largest squared distance to a target; 0 without targets.
+// reach returns, for each point, the distance below which another point is an impostor: the square
+// root of 1 plus the largest squared distance to a target; 0 without targets.
 func (p *problem) reach(ctx context.Context, y blas.Matrix) ([]float64, error) {
 	out := make([]float64, y.Rows)
 	t := p.eng.Backend().Kernels()
@@ -77,16 +78,16 @@ func (p *problem) search(ctx context.Context, y blas.Matrix) (*nearby, error) {
 	for _, list := range lists {
 		total += len(list)
 	}
-	const each = 4*2 + 8*6 // bytes of an edge, with what it is evaluated with
-	if err := p.eng.Check("lmnn: pairs that are near one another", int64(total)*each, "use fewer points, or standardize the data"); err != nil {
+	const each = 4*2 + 8*6 // bytes of an edge, including its evaluation
+	if err := p.eng.Check("lmnn: pairs of nearby points", int64(total)*each, "use fewer points, or standardize the data"); err != nil {
 		return nil, err
 	}
 	return &nearby{newGraph(lists), y.Clone(), radius}, nil
 }
 
-// covers says whether the lists still hold every impostor at the places y. A pair that is not
-// listed was farther apart than the radius R of its first point; with y = s y0 + e, s the best
-// common factor, it is now at least s R - |e_i| - |e_l| apart.
+// covers reports whether the lists still contain every impostor for the coordinates y. A pair that
+// is not listed was farther apart than the radius R of its first point. With y = s y0 + e, where s
+// is the best common factor, the pair is now at least s R - |e_i| - |e_l| apart.
 func (n *nearby) covers(ctx context.Context, p *problem, y blas.Matrix) (bool, error) {
 	t := p.eng.Backend().Kernels()
 	inner, square := 0.0, 0.0

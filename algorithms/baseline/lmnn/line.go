@@ -18,7 +18,7 @@ type parabola struct{ c0, c1, c2 float64 }
 func (c parabola) at(t float64) float64    { return c.c0 + t*(c.c1+t*c.c2) }
 func (c parabola) slope(t float64) float64 { return c.c1 + 2*t*c.c2 }
 
-// newLine evaluates the parabolas of all listed pairs; 6 r flops each.
+// newLine evaluates the parabolas of all listed pairs, 6 r flops for each.
 func (p *problem) newLine(ctx context.Context, n *nearby, y, d blas.Matrix) (*line, error) {
 	l := &line{p, n, make([]parabola, len(p.targets.to)), make([]parabola, len(n.to))}
 	next := y.Clone()
@@ -76,8 +76,8 @@ func (l *line) at(ctx context.Context, t float64) (f, slope float64, err error) 
 	return f, slope, err
 }
 
-// gradient returns the objective at y, and writes half its gradient with respect to the places to
-// g.
+// gradient returns the objective at y, and writes half its gradient with respect to the coordinates
+// to g.
 func (p *problem) gradient(ctx context.Context, n *nearby, y, g blas.Matrix) (float64, error) {
 	blocks := (y.Rows + block - 1) / block
 	fs := make([]float64, blocks)

@@ -2,24 +2,26 @@
 // margin nearest neighbor classification (Weinberger, Blitzer & Saul, NIPS 18, 2006; Weinberger &
 // Saul, JMLR 10, 2009).
 //
-// Points of one must-link component are of one class; two classes are different where a cannot-link
-// joins them, so labels become links by links.FromLabels. Each point has target neighbors j, its
-// nearest of the same class in the input space, and impostors l, points of different classes that
-// are within one unit of squared distance beyond a target. With A the matrix of the map,
+// The points of one must-link component belong to one class; two classes are different if a
+// cannot-link joins them, so links.FromLabels turns labels into links. Each point has target
+// neighbors j, its nearest ones of the same class in the input space, and impostors l, points of
+// different classes that are at most one unit of squared distance farther away than a target. With
+// A the matrix of the map,
 //
-//	f(A) = (1 - mu) sum_ij |A(x_i - x_j)|^2 + mu sum_ijl max(0, 1 + |A(x_i - x_j)|^2 - |A(x_i - x_l)|^2)
+//	f(A) = (1 - mu) sum_ij |A(x_i - x_j)|^2
+//	       + mu sum_ijl max(0, 1 + |A(x_i - x_j)|^2 - |A(x_i - x_l)|^2)
 //
-// is minimized from a multiple of the identity (of the leading principal directions, for fewer
-// dimensions) by limited memory BFGS with a weak Wolfe search, which copes with the kinks (Lewis &
-// Overton 2013). f is convex in A'A. It falls in every iteration, and is exact in each: impostors
-// are looked up in lists that hold every pair near enough to matter, until the points have moved so
-// far that this is no longer sure (triangle inequality), and then all pairs are searched again.
+// is minimized by limited-memory BFGS with a weak Wolfe search, which handles the kinks (Lewis &
+// Overton 2013). It starts from a multiple of the identity, in the leading principal directions if
+// there are fewer dimensions. f is convex in A'A. The objective falls in every iteration and is
+// exact: lists hold every pair near enough to matter until the points have moved so far that the
+// triangle inequality no longer guarantees this; then all pairs are searched again.
 //
 // The map is learned in the leading principal directions of the data, an eighth as many as there
-// are linked points: on Isolet (468 points of 617 features) the accuracy of three neighbors is .69
-// with all directions, .755 without learning and .87 to .90 with 50 to 100 directions.
+// are linked points. On Isolet (468 points of 617 features) the accuracy of three neighbors is .69
+// with all directions, .755 without learning, and .87 to .90 with 50 to 100 directions.
 //
-// Points that no link names take part in nothing but the principal directions.
+// Points without links affect only the principal directions.
 package lmnn
 
 import (
@@ -53,35 +55,35 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	// Neighbors are fewer in smaller classes.
-	Neighbors int     `json:"neighbors" param:"neighbors" default:"3" range:">= 1" help:"target neighbors of a point"`
+	// Neighbors is smaller in small classes.
+	Neighbors int     `json:"neighbors" param:"neighbors" default:"3" range:">= 1" help:"number of target neighbors of a point"`
 	Mu        float64 `json:"mu" param:"mu" default:"0.5" range:"> 0, < 1" help:"weight of the impostors (that of the targets is 1 - mu)"`
-	Dims      int     `json:"dims" param:"dims" zero:"all directions of the data" help:"dimensions of the map"`
-	// Rank: with as many directions as points every class can be drawn together in one place, which
-	// tells nothing of other points.
-	Rank    int     `json:"rank" param:"rank" default:"eighth" named:"eighth=-1: an eighth of the linked points, rounded up" zero:"all" help:"principal directions that are learned in"`
-	Tol     float64 `json:"tol" param:"tol" default:"0.0001" range:"> 0" help:"relative decrease of the objective over 5 iterations that ends the fit"`
-	MaxIter int     `json:"max_iter" param:"max_iter" default:"300" range:">= 1" help:"most iterations"`
+	Dims      int     `json:"dims" param:"dims" zero:"all directions of the data" help:"number of dimensions of the map"`
+	// Rank limits overfitting: with as many directions as points, every class can be mapped to a
+	// single point, which does not generalize.
+	Rank    int     `json:"rank" param:"rank" default:"eighth" named:"eighth=-1: an eighth of the linked points, rounded up" zero:"all" help:"number of principal directions in which the map is learned"`
+	Tol     float64 `json:"tol" param:"tol" default:"0.0001" range:"> 0" help:"the fit stops when the relative decrease of the objective over 5 iterations is below this"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"300" range:">= 1" help:"maximum number of iterations"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
-// RankEighth as Params.Rank is an eighth of the linked points, rounded up.
+// RankEighth, as Params.Rank, means an eighth of the linked points, rounded up.
 const RankEighth = -1
 
-// DefaultParams returns 3 target neighbors, equal weights and as many dimensions as the points
-// carry.
+// DefaultParams returns 3 target neighbors, equal weights, and as many dimensions as there are
+// directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Learner learns from n dense points of d features: points joined by must-links are of one class,
-// classes joined by a cannot-link are different. The result has the type *[Model]. More dimensions
-// than the data have directions are an error.
+// Learner learns from n dense points of d features: points joined by must-links belong to one
+// class, and classes joined by a cannot-link are different. The result has the type *[Model]. More
+// dimensions than directions of the data are an error.
 //
 // Cost for m linked points, q directions and r dimensions: an iteration takes 4 m q r flops, and
-// O(r) for each pair near enough to be an impostor; a search for these, every few iterations, 2 m^2
-// r.
+// O(r) for each pair that is close enough to be an impostor; a search for impostors, every few
+// iterations, takes 2 m^2 r.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -102,7 +104,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		pc.Keep(p.Rank)
 	}
 	if q := pc.Z.Cols; p.Dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: p.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions that are learned in", q)}
+		return nil, &fault.ParamError{Param: "dims", Value: p.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the map is learned", q)}
 	}
 	problem, err := newProblem(ctx, f.Eng, p, pc.Z.Select(c.Rows), pc.Roots(), c)
 	if err != nil {

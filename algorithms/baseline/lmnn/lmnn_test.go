@@ -34,8 +34,8 @@ func wholeSpace() Params {
 	return p
 }
 
-// labeled returns n points of d features in classes that differ in the first two features, and are
-// drowned by noise in the others.
+// labeled returns n points of d features. The classes differ in the first two features, and the
+// others are noise.
 func labeled(n, d, classes int, noise float64, seed uint64) (*points.Dense, []string) {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
@@ -68,8 +68,8 @@ func fit(t testing.TB, x *points.Dense, set *links.Set, p Params) *Model {
 	return fittest.Fit[*Model](t, Learner{Params: p}, x, set)
 }
 
-// bruteForce is the objective of the metric M = W'W, and its gradient with respect to M, by the
-// sums over all triples. Targets are the nearest of the same label in x.
+// bruteForce returns the objective of the metric M = W'W, and its gradient with respect to M, by
+// sums over all triples. Targets are the nearest points of the same label in x.
 func bruteForce(x *points.Dense, labels []string, p Params, m [][]float64) (float64, [][]float64) {
 	d := x.D
 	outer := func(i, j int) (float64, []float64) {
@@ -151,7 +151,8 @@ func square(w blas.Matrix) [][]float64 {
 	return m
 }
 
-// The objective that the lists of near pairs give is that of all triples, and falls.
+// TestObjectiveIsExactAndFalls checks that the objective of the lists of nearby pairs is that of
+// all triples, and that it falls.
 func TestObjectiveIsExactAndFalls(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n, d, classes := rapid.IntRange(12, 60).Draw(t, "n"), rapid.IntRange(2, 6).Draw(t, "d"), rapid.IntRange(2, 4).Draw(t, "classes")
@@ -191,7 +192,7 @@ func TestObjectiveIsExactAndFalls(t *testing.T) {
 	})
 }
 
-// At a place without kinks, the gradient is what differences of the objective give.
+// TestGradient compares the gradient with differences of the objective, at a point without kinks.
 func TestGradient(t *testing.T) {
 	x, labels := labeled(40, 4, 3, 1, 5)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
@@ -233,9 +234,9 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// The objective is convex in M = W'W: no step from the fitted M within the cone is better than the
-// tolerance says. The bound is f(M') >= f(M) + <G, M' - M>, minimized over M' by projected
-// subgradients from several places.
+// TestIsOptimal uses that the objective is convex in M = W'W: no step from the fitted M within the
+// cone may gain more than the tolerance. The bound is f(M') >= f(M) + <G, M' - M>, minimized over
+// M' by projected subgradients from several starts.
 func TestIsOptimal(t *testing.T) {
 	race.Skip(t, "thousands of steps by plain loops: TestWorkersAndUnits fits as well")
 	x, labels := labeled(50, 3, 3, 0.8, 11)
@@ -296,7 +297,7 @@ func project(t *testing.T, eng *engine.Engine, m [][]float64) {
 	}
 }
 
-// Noise that drowns the classes is turned down, for points that were not learned from.
+// TestNeighborsGetBetter checks on held-out points that noise gets small weights.
 func TestNeighborsGetBetter(t *testing.T) {
 	x, labels := labeled(600, 12, 3, 2, 7)
 	train, rest := make([]int, 300), make([]int, 300)
@@ -335,9 +336,9 @@ func TestNeighborsGetBetter(t *testing.T) {
 	}
 }
 
-// The same bits come from any number of workers, and units do not matter. Where no point of another
-// class is ever near, the pull of the targets alone is minimized: toward 0, without margins to
-// keep.
+// TestNoImpostors checks that the result is bit-identical for any number of workers and does not
+// depend on units. If no point of another class is ever close, only the distances to targets are
+// minimized, toward 0, and no margin limits them.
 func TestNoImpostors(t *testing.T) {
 	x, labels := labeled(60, 3, 2, 0.1, 5)
 	for i, label := range labels {
@@ -470,14 +471,14 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	// Points in one place, of both classes, cannot be told apart: the fit says nothing else.
+	// Points of both classes that coincide cannot be separated; the fit still succeeds.
 	same := &points.Dense{N: 30, D: 3, Data: slices.Clone(x.Data)}
 	copy(same.Data[3:6], same.Data[:3])
 	m := fit(t, same, good, wholeSpace())
 	if o := m.Objective(); o-o != 0 {
-		t.Errorf("objective %v with points in one place", o)
+		t.Errorf("objective %v with points that coincide", o)
 	}
-	// More features than points; by default few directions are learned in.
+	// There are more features than points; the default uses few directions.
 	wide, names := labeled(20, 300, 2, 1, 4)
 	if d := fit(t, wide, fromLabels(t, names), wholeSpace()).Dim(); d != 19 {
 		t.Errorf("20 points of 300 features: %d dimensions, want 19", d)

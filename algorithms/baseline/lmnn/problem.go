@@ -12,23 +12,24 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// block is the number of points that a worker takes at a time.
+// block is the number of points that a worker processes at a time.
 const block = 64
 
-// problem is the objective on m points in principal coordinates, each divided by its deviation: the
-// map in these has a gradient of like size in all directions, however unlike the features are.
+// problem is the objective on m points in principal coordinates, each divided by its standard
+// scale. The gradient of the map in these coordinates has a similar size in all directions, however
+// different the scales of the features are.
 type problem struct {
-	eng       *engine.Engine
-	params    Params
-	z         blas.Matrix // m x q
-	deviation []float64   // length q
-	classes   *classes.Classes
-	targets   graph // from each point to its target neighbors
+	eng     *engine.Engine
+	params  Params
+	z       blas.Matrix // m x q
+	scale   []float64   // standard deviations, length q
+	classes *classes.Classes
+	targets graph // from each point to its target neighbors
 }
 
-// newProblem keeps the principal coordinates z and divides them by their deviations.
-func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix, deviation []float64, c *classes.Classes) (*problem, error) {
-	pr := &problem{eng: eng, params: p, z: z, classes: c, deviation: deviation}
+// newProblem keeps the principal coordinates z and divides them by their standard deviations.
+func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix, scale []float64, c *classes.Classes) (*problem, error) {
+	pr := &problem{eng: eng, params: p, z: z, classes: c, scale: scale}
 	lists := make([][]int32, z.Rows)
 	t := eng.Backend().Kernels()
 	err := eng.For(ctx, z.Rows, block, func(lo, hi int) error {
@@ -57,7 +58,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, p Params, z blas.Matrix
 		return nil, err
 	}
 	pr.targets = newGraph(lists)
-	linear.DivideColumns(z, deviation)
+	linear.DivideColumns(z, scale)
 	return pr, nil
 }
 
@@ -72,7 +73,7 @@ func (p *problem) start() blas.Matrix {
 	sum := 0.0
 	for e, j := range p.targets.to {
 		from, to := p.z.Row(int(p.targets.from[e])), p.z.Row(int(j))
-		for k, s := range p.deviation[:r] {
+		for k, s := range p.scale[:r] {
 			d := s * (from[k] - to[k])
 			sum += d * d
 		}
@@ -83,19 +84,20 @@ func (p *problem) start() blas.Matrix {
 	}
 	a := blas.NewMatrix(r, q)
 	for i := range r {
-		a.Set(i, i, scale*p.deviation[i])
+		a.Set(i, i, scale*p.scale[i])
 	}
 	return a
 }
 
-// undivided returns the matrix that does to principal coordinates what a does to the divided ones.
+// undivided returns the matrix that has the same effect on principal coordinates as a has on the
+// divided ones.
 func (p *problem) undivided(a blas.Matrix) blas.Matrix {
 	out := a.Clone()
-	linear.DivideColumns(out, p.deviation)
+	linear.DivideColumns(out, p.scale)
 	return out
 }
 
-// edges are lists of numbers: that of i is to[start[i]:start[i+1]].
+// edges are lists of numbers: list i is to[start[i]:start[i+1]].
 type edges struct {
 	start []int
 	to    []int32
@@ -103,11 +105,11 @@ type edges struct {
 
 func (e *edges) of(i int) (lo, hi int) { return e.start[i], e.start[i+1] }
 
-// graph is directed edges between points, by the points at either end.
+// graph is directed edges between points, listed by the points at both ends.
 type graph struct {
-	edges         // list i holds the points that edges lead to from i
-	from  []int32 // from[e] is the point whose list holds edge e
-	into  edges   // list j holds the numbers of the edges that lead to j, ascending
+	edges         // list i has the points that edges lead to from i
+	from  []int32 // from[e] is the point whose list has edge e
+	into  edges   // list j has the numbers of the edges that lead to j, ascending
 }
 
 func newGraph(lists [][]int32) graph {

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Who is asked says that the first two rows are more alike than the first and the last: the second
-// feature matters less.
+// The comparison states that the first two rows are more alike than the first and the last: the
+// second feature matters less.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

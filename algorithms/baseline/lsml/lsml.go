@@ -2,24 +2,25 @@
 // squared-residual metric learning (Liu, Guo, Sun, Wu & Zhang, "Metric learning from relative
 // comparisons by minimizing squared residual", ICDM 2012). A baseline.
 //
-// A comparison says that rows a and b are nearer to each other than rows c and d. With d_M the
-// distance, not squared, of the metric of the positive definite matrix M, it costs the square of
-// what it is violated by. Minimized is
+// A comparison states that rows a and b are nearer to each other than rows c and d. Let d_M be the
+// distance, not squared, of the metric of the positive definite matrix M. A comparison costs the
+// square of its violation, and the objective is
 //
-//	F(M) = gamma mean_k w_k max(0, d_M(a_k, b_k) - d_M(c_k, d_k))^2 + tr(M M0^-1) - log det(M M0^-1) - q
+//	F(M) = gamma mean_k w_k max(0, d_M(a_k, b_k) - d_M(c_k, d_k))^2
+//	       + tr(M M0^-1) - log det(M M0^-1) - q
 //
-// over all M of order q, the directions in which the points vary; the last terms are the LogDet
-// divergence from a prior M0. The prior is the identity over the mean variance of a direction, or
-// the inverse covariance, so that the unit of the points does not matter. With comparisons that all
-// hold in the prior, M = M0.
+// over all M of order q, the number of directions in which the points vary; the last terms are the
+// LogDet divergence from a prior M0. The prior is the identity divided by the mean variance of a
+// direction, or the inverse covariance, so that the unit of the points does not matter. If all
+// comparisons hold in the prior, M = M0.
 //
-// The problem is strictly convex. It is minimized by limited memory BFGS over the factor of M, in
-// which F falls in every iteration and each stationary point is the minimum; the fit ends where F
-// is provably within the tolerance of its minimum: logdet.Compare has the proofs.
+// The problem is strictly convex. It is minimized by limited-memory BFGS over the factor of M. F
+// falls in every iteration, and each stationary point is the minimum. The fit ends when F is
+// provably within the tolerance of its minimum: logdet.Compare has the proofs.
 //
-// Links without comparisons become comparisons: each must-link is to be shorter than each
-// cannot-link, with the product of their weights; of more than a number of such pairs of links, as
-// many are drawn.
+// Without comparisons, the links are turned into comparisons: each must-link must be shorter than
+// each cannot-link, with the product of their weights. If there are more such pairs than the limit,
+// pairs are drawn at random.
 package lsml
 
 import (
@@ -57,26 +58,26 @@ var About = algorithms.About{
 // Method is the name of this method in the catalog and in model files.
 const Method = "lsml"
 
-// Prior is the metric to stay near to.
+// Prior is the metric that the learned one stays close to.
 type Prior string
 
 // The priors.
 const (
-	Identity   Prior = "identity"   // over the mean variance of a direction
-	Covariance Prior = "covariance" // its inverse
+	Identity   Prior = "identity"   // divided by the mean variance of a direction
+	Covariance Prior = "covariance" // the inverse covariance
 )
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Prior       Prior   `json:"prior" param:"prior" default:"identity" choices:"identity (over the mean variance),covariance (its inverse)" help:"metric to stay near to"`
-	Gamma       float64 `json:"gamma" param:"gamma" default:"1000" range:"> 0" help:"weight of the comparisons, all together, against the prior"`
-	Comparisons int     `json:"comparisons" param:"comparisons" default:"10000" range:">= 1" help:"most comparisons of must-links with cannot-links; of more, as many are drawn"`
+	Prior       Prior   `json:"prior" param:"prior" default:"identity" choices:"identity (over the mean variance),covariance (its inverse)" help:"metric that the learned one stays close to"`
+	Gamma       float64 `json:"gamma" param:"gamma" default:"1000" range:"> 0" help:"total weight of the comparisons relative to the prior"`
+	Comparisons int     `json:"comparisons" param:"comparisons" default:"10000" range:">= 1" help:"maximum number of comparisons of must-links with cannot-links; drawn at random if there are more"`
 	Dims        int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding"`
-	Tol         float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"distance of the objective from its minimum that ends the fit"`
-	MaxIter     int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"most iterations"`
+	Tol         float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"the fit stops when the objective is within this of its minimum"`
+	MaxIter     int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of iterations"`
 }
 
-// DefaultParams returns the usual ones.
+// DefaultParams returns the usual values.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
@@ -93,7 +94,7 @@ func Decode(f *model.File) (*Model, error) {
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
 	Params Params
-	// Quadruplets and Triplets are learned from, and so are the links.
+	// Quadruplets and Triplets are comparisons in addition to those of the links.
 	Quadruplets []links.Quadruplet
 	Triplets    []links.Triplet
 	Seed        uint64
@@ -113,26 +114,26 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "lsml".
 func (Learner) Method() string { return Method }
 
-// WithQuadruplets returns the learner that learns from these, too.
+// WithQuadruplets returns the learner with these comparisons in addition to the links.
 func (l Learner) WithQuadruplets(list []links.Quadruplet) algorithms.Learner {
 	l.Quadruplets = list
 	return l
 }
 
-// WithTriplets returns the learner that learns from the comparisons that these make, too.
+// WithTriplets returns the learner with the comparisons of these triplets in addition to the links.
 func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	l.Triplets = list
 	return l
 }
 
-// Fit learns from n dense points of d features, the comparisons of the learner, and those that the
-// links make. The result has the type *[Model].
+// Fit learns from n dense points of d features, the comparisons of the learner, and the comparisons
+// of the links. The result has the type *[Model].
 //
 // Cost of an iteration for m compared points, k comparisons and q directions: 4 m q^2 + 8 k q + 3
 // q^3 flops.
 //
-// Errors are those of [learner.Learner.Fit], and neither comparisons nor links of both kinds, and
-// comparisons of rows that do not exist.
+// Errors are those of [learner.Learner.Fit]. No comparisons and no links of both kinds, and
+// comparisons of rows that do not exist, are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	rules, common := learner.Rules{About: About, Pairs: true}, algorithms.Common{Seed: l.Seed, Progress: l.Progress}
 	f := learner.Begin(rules, common, eng, x, set)
@@ -148,7 +149,7 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	units := pc.Units() // in which the prior is the identity
+	units := pc.Units() // in these units the prior is the identity
 	if l.Params.Prior == Covariance {
 		units = pc.Roots()
 	}
@@ -167,8 +168,8 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	return record.NewTraced(pc.Map(f.Eng, Method, axes), l.Params, status, found.Trace), nil
 }
 
-// comparisons returns those of the learner and of the links, whose mean weight is gamma over their
-// number.
+// comparisons returns the comparisons of the learner and of the links; their mean weight is gamma
+// divided by their number.
 func (l Learner) comparisons(set *links.Set) ([]logdet.Comparison, error) {
 	given := slices.Clone(l.Quadruplets)
 	for _, t := range l.Triplets {

@@ -26,7 +26,7 @@ func tight() Learner {
 	return l
 }
 
-// metric returns M over the features.
+// metric returns M in terms of the features.
 func metric(m *Model) blas.Matrix {
 	w, _ := m.Transform()
 	out := blas.NewMatrix(w.Cols, w.Cols)
@@ -40,7 +40,7 @@ func metric(m *Model) blas.Matrix {
 	return out
 }
 
-// priorInverse returns that of M0 by its definition: the mean variance of a feature, or the
+// priorInverse returns the inverse of M0 by its definition: the mean variance of a feature, or the
 // covariance.
 func priorInverse(x *points.Dense, p Prior) blas.Matrix {
 	mean, out, trace := make([]float64, x.D), blas.NewMatrix(x.D, x.D), 0.0
@@ -79,9 +79,9 @@ func comparisonsOf(set *links.Set) (list []links.Quadruplet) {
 	return list
 }
 
-// The gradient of F over the features vanishes: M0^-1 - M^-1 + gamma mean (1 - v/u) dd' + (1 - u/v)
-// ee' for the differences d and e of the pairs and their lengths u and v, where u > v; and F is the
-// objective.
+// TestOptimum checks that the gradient of F over the features vanishes: M0^-1 - M^-1 + gamma mean
+// (1 - v/u) dd' + (1 - u/v) ee' for the differences d and e of the pairs and their lengths u and v,
+// where u > v; and that F is the objective.
 func TestOptimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const n, d = 40, 3
@@ -145,12 +145,12 @@ func TestOptimum(t *testing.T) {
 	})
 }
 
-// Comparisons that hold in the prior leave it: distances are Euclidean ones over the mean variance,
-// or those of Mahalanobis.
+// TestPriorIsLeft checks that comparisons that hold in the prior do not change it: distances are
+// Euclidean distances divided by the mean variance, or those of Mahalanobis.
 func TestPriorIsLeft(t *testing.T) {
 	x, _, _ := enginetest.Bands(t, 30, 3, 1, 5)
 	for i := range x.N {
-		x.Row(i)[0] *= 100 // classes are far apart, in any of the priors
+		x.Row(i)[0] *= 100 // classes are far apart in both priors
 	}
 	for _, prior := range []Prior{Identity, Covariance} {
 		l := tight()
@@ -169,8 +169,9 @@ func TestPriorIsLeft(t *testing.T) {
 	}
 }
 
-// Links are the comparisons that they make, weights are numbers of them, triplets are quadruplets,
-// and fewer are drawn by the seed.
+// TestComparisons checks that links are equivalent to their comparisons, integer weights to
+// repetitions, and triplets to quadruplets, and that the seed determines which comparisons are
+// drawn.
 func TestComparisons(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 40, 4, 6, 7)
 	none := enginetest.Links(t, 40, nil)
@@ -213,10 +214,10 @@ func TestComparisons(t *testing.T) {
 	other := few
 	other.Seed = 2
 	if a, b := fittest.Fit[*Model](t, few, x, set), fittest.Fit[*Model](t, other, x, set); a.Objective() == b.Objective() || a.Objective() == want.Objective() {
-		t.Error("five comparisons of 36 are the same whatever the seed, or all")
+		t.Error("five comparisons of 36 do not depend on the seed, or equal all 36")
 	}
 	if m := fittest.Fit[*Model](t, few, x, set); fittest.Fit[*Model](t, few, x, set).Objective() != m.Objective() {
-		t.Error("the same seed draws others")
+		t.Error("the same seed draws other comparisons")
 	}
 	flat := tight()
 	flat.Params.Dims = 2

@@ -1,16 +1,17 @@
 // Package mlkr (engine room: may change) learns a linear metric for regression: metric learning for
 // kernel regression (Weinberger & Tesauro, AISTATS 2007). It learns from targets y_i, a number for
 // each row ([Learner.WithTargets]), and not from links. Kernel regression estimates the target of a
-// row from those of all others,
+// row from the targets of all other rows,
 //
 //	ŷ_i = sum_{j != i} k_ij y_j / sum_{j != i} k_ij,  k_ij = exp(-|A(x_i - x_j)|^2)
 //
 // and A, the matrix of the map, minimizes the squared error sum_i (y_i - ŷ_i)^2. The objective of a
 // model is the share of the variance that the estimates explain, 1 - sum_i (y_i - ŷ_i)^2 / sum_i
-// (y_i - mean)^2, which does not depend on units. It is not concave. It rises by limited memory
-// BFGS from each of some maps: the principal coordinates, the same whitened, and these with the
-// linear estimate of the targets added to the first, each in the scale that explains most. The best
-// result counts. Package algorithms/internal/softmax says what an evaluation costs.
+// (y_i - mean)^2, which does not depend on units. It is not concave, so limited-memory BFGS
+// maximizes it from several maps: the principal coordinates, the whitened principal coordinates,
+// and these with the linear estimate of the targets added to the first, each in the scale that
+// explains most. The best result is kept. Package algorithms/internal/softmax documents the cost of
+// an evaluation.
 package mlkr
 
 import (
@@ -50,12 +51,12 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"dimensions of the map"`
-	Rank    int     `json:"rank" param:"rank" zero:"all" help:"leading principal directions to learn in"`
+	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"number of dimensions of the map"`
+	Rank    int     `json:"rank" param:"rank" zero:"all" help:"number of leading principal directions in which the map is learned"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
-	Starts  int     `json:"starts" param:"starts" default:"3" range:">= 1, <= 3" help:"maps to start from: principal coordinates, whitened ones, these with the linear estimate"`
-	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"gain of five iterations that ends the ascent, relative to the error that is left"`
-	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"maximum iterations from each start"`
+	Starts  int     `json:"starts" param:"starts" default:"3" range:">= 1, <= 3" help:"number of starts: principal coordinates, whitened ones, these with the linear estimate"`
+	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"the ascent stops when five iterations gain less than this, relative to the remaining error"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"2000" range:">= 1" help:"maximum number of iterations from each start"`
 }
 
 // DefaultParams returns a map of all directions.
@@ -65,7 +66,7 @@ func DefaultParams() Params { return param.Default[Params]() }
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric. The objective, at most 1, is the share of the variance of the targets
-// that leave-one-out kernel regression explains; its trace is the best so far.
+// that leave-one-out kernel regression explains; its trace has the best value so far.
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
@@ -91,8 +92,8 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "mlkr".
 func (Learner) Method() string { return Method }
 
-// WithTargets returns the learner that learns from these, one finite number for each training row.
-// It keeps the slice.
+// WithTargets returns the learner with these targets, one finite number for each training row. It
+// keeps the slice.
 func (l Learner) WithTargets(values []float64) algorithms.Learner {
 	l.targets = values
 	return l
@@ -101,8 +102,8 @@ func (l Learner) WithTargets(values []float64) algorithms.Learner {
 // Fit learns from n dense points of d features and n targets. Links are ignored with a notice. The
 // result has the type *[Model].
 //
-// Errors are those of [learner.Learner.Fit], and no targets, targets that are not finite, all equal
-// or not one for each point, and more dimensions than directions.
+// Errors are those of [learner.Learner.Fit]. No targets, targets that are not finite, all equal or
+// not one for each point, and more dimensions than directions are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := learner.Begin(learner.Rules{About: About}, algorithms.Common{Progress: l.Progress}, eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
@@ -141,7 +142,7 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 type problem struct {
 	*softmax.Problem
 	t *asm.Table
-	y []float64 // mean 0, variance 1
+	y []float64 // with mean 0 and variance 1
 }
 
 func newProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, targets []float64, dims int) (*problem, error) {
@@ -155,7 +156,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, t
 	return p, nil
 }
 
-// standardized returns targets with mean 0 and variance 1, whatever their size.
+// standardized returns targets with mean 0 and variance 1, for any scale of the input.
 func standardized(t *asm.Table, targets []float64) []float64 {
 	y, largest := blas.NewMatrix(len(targets), 1), 0.0
 	for _, v := range targets {
@@ -170,8 +171,8 @@ func standardized(t *asm.Table, targets []float64) []float64 {
 	return y.Data
 }
 
-// explained turns a row of weights with that sum into c_j = 2 p_ij (y_i - ŷ_i) (y_j - ŷ_i), and
-// returns 1 - (y_i - ŷ_i)^2.
+// explained turns a row of weights with the given total into c_j = 2 p_ij (y_i - ŷ_i) (y_j - ŷ_i),
+// and returns 1 - (y_i - ŷ_i)^2.
 func (p *problem) explained(i int, row []float64, total float64, _ []float64) float64 {
 	estimate := p.t.Dot(row, p.y) / total
 	residual := p.y[i] - estimate
@@ -182,8 +183,8 @@ func (p *problem) explained(i int, row []float64, total float64, _ []float64) fl
 	return 1 - residual*residual
 }
 
-// starts returns the first so many maps to start from: the leading principal coordinates, the same
-// whitened, and these with the linear estimate of the targets added to the first.
+// starts returns the first count maps to start from: the leading principal coordinates, the
+// whitened ones, and these with the linear estimate of the targets added to the first.
 func (p *problem) starts(variances []float64, count int) ([][]float64, error) {
 	r, q := p.Rank, p.Z.Cols
 	plain, white, estimate := make([]float64, r*q), make([]float64, r*q), make([]float64, r*q)
@@ -206,8 +207,8 @@ func (p *problem) starts(variances []float64, count int) ([][]float64, error) {
 	return starts, nil
 }
 
-// scale multiplies a map so that it explains most, of scales in which points see all others to such
-// in which they see their nearest.
+// scale multiplies a map by the factor that explains most. The scales that are tried range from
+// those in which every point has weight for all others to those in which only its nearest has.
 func (p *problem) scale(a []float64) error {
 	least, best, gradient := math.Inf(1), 0, make([]float64, len(a))
 	p.t.Scale(1/math.Sqrt(p.t.Dot(a, a)), a) // the mean squared distance of two points is of the order of 1

@@ -22,8 +22,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// waves returns points whose target is a wave of the first feature, with noise; the others say
-// nothing, and vary more.
+// waves returns points whose target is a wave of the first feature, with noise; the other features
+// are irrelevant, and vary more.
 func waves(n, d int, seed uint64) (*points.Dense, []float64) {
 	rng := rand.New(rand.NewPCG(seed, 6))
 	x, y := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]float64, n)
@@ -59,7 +59,7 @@ func fitted(t enginetest.Fataler, eng *engine.Engine, change func(p *Params), x 
 
 func defaults(*Params) {}
 
-// explainedBy is the objective by its definition, in coordinates z.
+// explainedBy returns the objective by its definition, in coordinates z.
 func explainedBy(z func(i int) []float64, y []float64) float64 {
 	mean, left, all := 0.0, 0.0, 0.0
 	for _, v := range y {
@@ -98,9 +98,9 @@ func problemOf(t *testing.T, x *points.Dense, y []float64, dims int) *problem {
 	return p
 }
 
-// The value is that of its definition and the gradient that of differences: with more points than a
-// block, in maps under which all points see each other, and in one under which they are so far
-// apart that weights begin from the nearest.
+// TestGradient compares the value with its definition and the gradient with differences: with more
+// points than a block, in maps under which all points have weight for each other, and in one under
+// which they are so far apart that weights are computed relative to the nearest.
 func TestGradient(t *testing.T) {
 	for _, n := range []int{24, 420} {
 		x, y := waves(n, 3, 1)
@@ -144,7 +144,8 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// At the end no direction rises: the gradient vanishes relative to that at the start.
+// TestOptimality checks that no direction rises at the end: the gradient vanishes relative to that
+// at the start.
 func TestOptimality(t *testing.T) {
 	x, y := waves(80, 3, 2)
 	p := problemOf(t, x, y, 0)
@@ -180,8 +181,9 @@ func TestOptimality(t *testing.T) {
 	}
 }
 
-// The objective rises, is that of the definition under the map that is returned, and the feature
-// that the targets depend on is found; more starts explain no less.
+// TestLearns checks that the objective rises, that it is that of the definition under the returned
+// map, that the feature that determines the targets is found, and that more starts explain at least
+// as much.
 func TestLearns(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -208,9 +210,9 @@ func TestLearns(t *testing.T) {
 	})
 }
 
-// What the objective does not depend on does not matter: where points and targets lie, the unit of
-// the targets, the order of the rows. (Rounding takes the search along another path to the same
-// maximum.)
+// TestInvariance checks what the objective must not depend on: the origin of points and targets,
+// the unit of the targets, the order of the rows. (Rounding takes the search along another path to
+// the same maximum.)
 func TestInvariance(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	x, y := waves(80, 3, 4)
@@ -258,14 +260,15 @@ func TestInvariance(t *testing.T) {
 	}
 }
 
-// Any number of workers finds the same bits, with more points than a block.
+// TestWorkers checks that the result is bit-identical for any number of workers, with more points
+// than a block.
 func TestWorkers(t *testing.T) {
 	x, y := waves(700, 4, 5)
 	short := func(p *Params) { p.MaxIter = 20 }
 	one, _ := fitted(t, enginetest.New(t, 1), short, x, y).Transform()
 	four, _ := fitted(t, enginetest.New(t, 4), short, x, y).Transform()
 	if !slices.Equal(one.Data, four.Data) {
-		t.Error("4 workers find other bits than 1")
+		t.Error("4 workers and 1 find different bits")
 	}
 }
 
@@ -333,9 +336,9 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Odd points and targets disturb nothing: equal points with different targets, constant columns,
-// two points, points so far apart that all weights vanish, targets of any size, more features than
-// points, a search cut short. Links are ignored.
+// TestOddInput checks that unusual points and targets do no harm: equal points with different
+// targets, constant columns, two points, points so far apart that all weights vanish, targets of
+// any size, more features than points, a search cut short. Links are ignored.
 func TestOddInput(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	x, y := waves(40, 4, 6)

@@ -28,7 +28,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	params := mmc.DefaultParams()
-	params.EpsRel = 1e-3 // for features of unlike scales
+	params.EpsRel = 1e-3 // for features of different scales
 	model, err := mmc.Learner{Params: params}.Fit(ctx, eng, x, pairs)
 	if err != nil {
 		log.Fatal(err)

@@ -1,29 +1,28 @@
 // Package mmc (engine room: may change) learns a linear metric under which must-linked points are
-// near and cannot-linked ones far from each other: Xing, Ng, Jordan & Russell, "Distance metric
-// learning, with application to clustering with side-information" (NIPS 15, 2002), full and
-// diagonal.
+// close and cannot-linked points far apart: Xing, Ng, Jordan & Russell, "Distance metric learning,
+// with application to clustering with side-information" (NIPS 15, 2002), full and diagonal.
 //
-// Of all positive semidefinite A (diagonal ones) it is the one with the largest
+// The metric is the positive semidefinite A (or the diagonal one) with the largest
 //
 //	sum over cannot-links of sqrt(d'A d)    where    sum over must-links of d'A d = 1
 //
-// for the differences d of linked points. A part eps of the must-links' mean scatter is added in
-// all directions, without which those that no must-link varies in would cost nothing.
+// for the differences d of linked points. A fraction eps of the must-links' mean scatter is added
+// in all directions; otherwise directions in which no must-link varies would cost nothing.
 //
 // # Method
 //
-// The first sum grows like the root of A, the second like A: with A = L L' the problem is to
+// The first sum grows like the square root of A, the second like A. With A = L L' the problem is to
 // maximize
 //
 //	h(L) = log sum sqrt(|L'd|^2) - log(tr L'W L) / 2,    W = sum dd' + eps I
 //
 // without constraints, in coordinates in which W is the identity; L is square. The problem in A is
-// concave, so for a square L no local maximum is another one (Burer & Monteiro 2005). Limited
-// memory BFGS takes some dozens of evaluations where alternating projections on a half-space and on
-// the cone take thousands of eigendecompositions. The gradient M of the first sum bounds how far
-// the optimum is: at most lambda_max(M) - tr(M A) above (the largest element of M's diagonal),
-// which ends the search. A diagonal A is found by Newton steps among the weights that are not 0,
-// which are few.
+// concave, so for a square L every local maximum is global (Burer & Monteiro 2005). Limited-memory
+// BFGS takes some dozens of evaluations; alternating projections on a half-space and on the cone
+// take thousands of eigendecompositions. The gradient M of the first sum bounds the distance to the
+// optimum by lambda_max(M) - tr(M A) (for a diagonal A, by the largest element of M's diagonal
+// instead of lambda_max), and the search stops by this bound. A diagonal A is found by Newton steps
+// on the weights that are not 0, which are few.
 package mmc
 
 import (
@@ -52,7 +51,7 @@ const Method = "mmc"
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "MMC",
-	Summary:         "distances of cannot-links as large as those of must-links allow, linear: full or one weight a feature",
+	Summary:         "maximizes the distances of cannot-links for bounded distances of must-links, linear: full or one weight per feature",
 	Paper:           "Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering with side-information, NIPS 15, 2002",
 	Linear:          true,
 	UsesCannotLinks: true,
@@ -62,13 +61,13 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Diagonal bool `json:"diagonal" param:"diagonal" help:"true learns one weight a feature, not a matrix"`
-	// EpsRel: the default suits features of one scale; where some are much larger than others, 1e-3
-	// does not leave them as loud.
+	Diagonal bool `json:"diagonal" param:"diagonal" help:"true learns one weight per feature, not a matrix"`
+	// EpsRel has a default for features of similar scales. If some scales are much larger than
+	// others, 1e-3 prevents these features from dominating.
 	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.1" range:">= 0" help:"scatter added to that of the must-links, relative to its mean"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
-	Tol     float64 `json:"tol" param:"tol" default:"0.0001" range:"> 0" help:"relative distance to the optimum, at most, that ends the search"`
-	MaxIter int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"most iterations"`
+	Tol     float64 `json:"tol" param:"tol" default:"0.0001" range:"> 0" help:"the search stops at this relative distance to the optimum"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of iterations"`
 }
 
 // DefaultParams returns a full matrix.
@@ -77,8 +76,8 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric. The objective is the sum of the distances of cannot-linked points where
-// that of the squared ones of must-linked points, with eps, is 1; it rises.
+// Model is a fitted metric. The objective is the sum of the distances of cannot-linked points,
+// scaled so that the sum of the squared distances of must-linked points, with eps, is 1; it rises.
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
@@ -87,10 +86,10 @@ func Decode(f *model.File) (*Model, error) {
 }
 
 // Learner learns from n dense points of d features and the links between them, of both kinds. The
-// result has the type *[Model]. Must-links between equal points only, with eps_rel = 0, are an
+// result has the type *[Model]. Must-links that all join equal points, with eps_rel = 0, are an
 // error.
 //
-// Cost for m cannot-links and q directions: 4 m q^2 flops an iteration, 4 m q for a diagonal
+// Cost for m cannot-links and q directions: 4 m q^2 flops per iteration, or 4 m q for a diagonal
 // matrix.
 type Learner = learner.Learner[Params]
 
@@ -102,7 +101,7 @@ func (Params) Rules() learner.Rules {
 // Learn fits the method.
 func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	if err := f.Eng.Check(fmt.Sprintf("mmc on %d links", f.Links.Len()), 4*engine.MatrixBytes(f.Links.Len(), f.Dense.D), "use fewer links"); err != nil {
-		return nil, err // differences of linked points, and what is computed of each
+		return nil, err // memory for differences of linked points, and intermediate results for each
 	}
 	problem, frame, err := p.frame(ctx, f.Eng, f.Dense, f.Links)
 	if err != nil {
@@ -114,7 +113,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	}
 	status := algorithms.Status{Converged: converged, Iterations: len(trace) - 1}
 	if problem.twins > 0 {
-		f.Notices = append(f.Notices, fmt.Sprintf("%d cannot-links join equal points, which no metric can take apart, and are left out", problem.twins))
+		f.Notices = append(f.Notices, fmt.Sprintf("%d cannot-links join equal points, which no metric can separate, and are ignored", problem.twins))
 	}
 	if !converged {
 		status.Message = fmt.Sprintf("after %d iterations the optimum may be %.2g of the objective away: raise max_iter or tol", p.MaxIter, problem.last)
@@ -122,7 +121,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return record.NewTraced(frame(problem.start), p, f.Status(status), trace), nil
 }
 
-// ascend solves the problem and leaves L in the start of the problem.
+// ascend solves the problem and writes L to the start of the problem.
 func (p Params) ascend(ctx context.Context, f *learner.Fit, problem *problem) (trace []float64, converged bool, err error) {
 	done := func(iteration int, objective, gap float64) bool {
 		f.Report(algorithms.Progress{Stage: "ascent", Done: iteration, Total: p.MaxIter, Objective: objective, Residual: gap})
@@ -149,7 +148,7 @@ func (p Params) ascend(ctx context.Context, f *learner.Fit, problem *problem) (t
 }
 
 // frame returns the problem in coordinates in which the scatter of the must-links is the identity,
-// and what makes a map of its solution.
+// and the function that turns its solution into a map.
 func (p Params) frame(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
 	if p.Diagonal {
 		return p.diagonal(eng, x, set)
@@ -157,7 +156,7 @@ func (p Params) frame(ctx context.Context, eng *engine.Engine, x *points.Dense, 
 	return p.full(ctx, eng, x, set)
 }
 
-// differences returns those of linked rows.
+// differences returns the differences of linked rows.
 func differences(x blas.Matrix, list []links.Link) blas.Matrix {
 	out := blas.NewMatrix(len(list), x.Cols)
 	for k, l := range list {
@@ -169,7 +168,7 @@ func differences(x blas.Matrix, list []links.Link) blas.Matrix {
 	return out
 }
 
-// noScatter says that must-links cost nothing.
+// noScatter returns the error of must-links that cost nothing.
 func noScatter() error {
 	return fault.Data("", "the must-linked points do not differ in all directions: want eps_rel > 0, or more must-links")
 }

@@ -22,10 +22,10 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// fitted fits with the defaults after a change of them.
+// fitted fits with the defaults and a change of them.
 var fitted = fittest.Changed[*Model](learner.New[Params], DefaultParams())
 
-// The gradient is that of differences.
+// TestGradient compares the gradient with differences.
 func TestGradient(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Bands(rt, 40, 4, 20, rapid.Uint64().Draw(rt, "seed"))
@@ -56,8 +56,8 @@ func TestGradient(t *testing.T) {
 	})
 }
 
-// Of the problem of weights: the gradient is that of differences, the scale is the best one, and
-// where no weight is 0 a Newton direction solves the system of second differences.
+// TestWeights checks the problem of weights: the gradient is that of differences, the scale is the
+// best one, and if no weight is 0, a Newton direction solves the system of second differences.
 func TestWeights(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 4
@@ -121,8 +121,8 @@ func TestWeights(t *testing.T) {
 	})
 }
 
-// objective returns the sum of cannot-linked distances over the root of that of squared must-linked
-// ones, with eps in the directions in which points vary, under the metric of the model.
+// objective returns the sum of cannot-linked distances divided by the root of the sum of squared
+// must-linked ones, with eps in the directions in which points vary, under the metric of the model.
 func objective(t enginetest.Fataler, m *Model, x *points.Dense, set *links.Set) float64 {
 	t.Helper()
 	var pairs [][2]int
@@ -144,9 +144,9 @@ func objective(t enginetest.Fataler, m *Model, x *points.Dense, set *links.Set) 
 	return far / math.Sqrt(near)
 }
 
-// A slower way finds the same optimum: gradients in A = L L', each step projected to the matrices
-// (diagonals) of trace 1 that are positive semidefinite, in whitened coordinates. Without eps the
-// objective is that of the linked points' distances, and it rises.
+// TestOptimum compares the optimum with that of a slower algorithm: gradients in A = L L', with
+// each step projected to the positive semidefinite matrices (or diagonals) of trace 1, in whitened
+// coordinates. Without eps the objective is that of the linked points' distances, and it rises.
 func TestOptimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const q = 3
@@ -233,7 +233,7 @@ func TestOptimum(t *testing.T) {
 	})
 }
 
-// simplex projects to the values that are not negative and have the sum 1.
+// simplex projects to nonnegative values with the sum 1.
 func simplex(v []float64) []float64 {
 	s := slices.Clone(v)
 	slices.Sort(s)
@@ -252,8 +252,8 @@ func simplex(v []float64) []float64 {
 	return out
 }
 
-// The loud directions get small weights, in both forms; the default regularization, for features of
-// one scale, would be too much for them.
+// TestLearns checks for both forms that directions of large variance get small weights. The default
+// regularization, for features of one scale, would be too strong here.
 func TestLearns(t *testing.T) {
 	x, labels, set := enginetest.Bands(t, 90, 5, 60, 3)
 	for _, diagonal := range []bool{false, true} {
@@ -341,7 +341,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	// A constant column, an identical pair and a bound on the steps disturb nothing; they are said
+	// A constant column, an identical pair and a limit on the steps do no harm: they are reported
 	// or have no weight.
 	for i := range 60 {
 		pairs.Row(i)[2] = 7
@@ -359,7 +359,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("diagonal %v: objective %v", diagonal, v)
 		}
 	}
-	// Ten thousand features of a hundred points are at most 99 directions.
+	// Ten thousand features of a hundred points have at most 99 directions.
 	wide, _, few := enginetest.Bands(t, 100, 10000, 50, 7)
 	if m := fitted(t, nothing, wide, few); m.Dim() > 99 {
 		t.Errorf("%d dimensions of 100 points", m.Dim())

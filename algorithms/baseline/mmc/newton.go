@@ -7,20 +7,20 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// weights is the problem of one weight a feature: maximize h(w) = sum over z of sqrt(z'w) - sum w
-// over w >= 0. The first sum grows like the root of w, so its maximum is the one where sum w = 1,
-// up to the scale of w.
+// weights is the problem of one weight per feature: maximize h(w) = sum over z of sqrt(z'w) - sum w
+// over w >= 0. The first sum grows like the square root of w, so its maximum is the one with sum w
+// = 1, up to the scale of w.
 type weights struct {
 	*problem
 	columns     blas.Matrix // z transposed, so that vectors are long
 	w, g        []float64   // the weights, and the gradient of h
 	sum, total  float64     // sum sqrt(z'w), sum w
-	rows        blas.Matrix // scaled columns, of the weights that a step moves
+	rows        blas.Matrix // scaled columns of the weights that a step changes
 	trial, keep []float64
 }
 
-// warmUp is the number of cheap first steps, and small the weight, relative to the mean, above
-// which none is held by a Newton step.
+// warmUp is the number of cheap first steps. small is the weight, relative to the mean, above which
+// a Newton step holds no weight fixed.
 const (
 	warmUp = 10
 	small  = 1e-2
@@ -39,10 +39,10 @@ func newWeights(p *problem) *weights {
 	return s
 }
 
-// newton maximizes over the weights: some steps w <- w (g + 1)^2, which never fall (Jensen's
-// inequality for the root), then projected Newton steps (Bertsekas 1982, SIAM J. Control Optim.
-// 20). It leaves the roots of the weights in p.start and calls done after every step. Cost of a
-// step: two products with z, and n f^2 flops for f weights that are not 0.
+// newton maximizes over the weights: first some steps w <- w (g + 1)^2, which never decrease h
+// (Jensen's inequality for the square root), then projected Newton steps (Bertsekas 1982, SIAM J.
+// Control Optim. 20). It writes the roots of the weights to p.start and calls done after every
+// step. Cost of a step: two products with z, and n f^2 flops for f weights that are not 0.
 func (p *problem) newton(ctx context.Context, most int, done func(step int, objective, gap float64) bool) (trace []float64, converged bool, err error) {
 	s := newWeights(p)
 	s.settle()
@@ -64,7 +64,7 @@ func (p *problem) newton(ctx context.Context, most int, done func(step int, obje
 		if err != nil {
 			return nil, false, err
 		}
-		if !rose { // to rounding
+		if !rose { // up to rounding
 			break
 		}
 	}
@@ -91,7 +91,7 @@ func (s *weights) value(w []float64) (h, sum, total float64) {
 	return sum - total, sum, total
 }
 
-// settle scales w to the best multiple, sum w = sum sqrt(z'w) / 2, and finds the gradient there.
+// settle scales w to the best multiple, sum w = sum sqrt(z'w) / 2, and computes the gradient there.
 func (s *weights) settle() {
 	_, s.sum, s.total = s.value(s.w)
 	root := s.sum / (2 * s.total)
@@ -111,7 +111,7 @@ func (s *weights) settle() {
 	}
 }
 
-// gap is how far the objective is below the optimum, at most, relative to it: the first sum is
+// gap returns a bound on optimum minus objective, relative to the objective: the first sum is
 // concave in w.
 func (s *weights) gap() float64 {
 	most := math.Inf(-1)
@@ -121,10 +121,10 @@ func (s *weights) gap() float64 {
 	return s.total*most/s.sum - 0.5
 }
 
-// step takes a Newton step among the weights that are not held, a step of each by itself among
-// those that are, projected on what is not negative, and says whether h rose. Where h is flat to
-// rounding, the whole step must halve the gap instead: h is quadratic near the optimum, and the
-// gap, linear, still has digits.
+// step takes a Newton step in the weights that are not held, and a separate step in each weight
+// that is, both projected to nonnegative values. It reports whether h rose. If h is flat up to
+// rounding, the whole step must halve the gap instead: near the optimum h is quadratic, and the gap
+// is linear, so the gap still has correct digits.
 func (s *weights) step(ctx context.Context) (bool, error) {
 	curvature := s.curvature()
 	alone := s.alone(curvature)
@@ -179,8 +179,8 @@ func (s *weights) curvature() []float64 {
 	return out
 }
 
-// alone returns the Newton step of every weight when the others stay, g/H_cc; of a feature without
-// curvature, to 0.
+// alone returns the Newton step of every weight while the others stay fixed, g/H_cc; for a feature
+// without curvature, the step to 0.
 func (s *weights) alone(curvature []float64) []float64 {
 	out := make([]float64, len(s.w))
 	for c, g := range s.g {
@@ -196,9 +196,9 @@ func (s *weights) alone(curvature []float64) []float64 {
 	return out
 }
 
-// within is the weight up to which one that falls is held: a part of the mean, and no more than
-// what steps alone would move all of them by. That is 0 at the optimum, so a weight that is small
-// and positive there is let go in time.
+// within returns the weight up to which a falling weight is held: a fraction of the mean, but not
+// more than separate steps would move all of them by. That bound is 0 at the optimum, so a small
+// positive weight is released in time.
 func (s *weights) within(alone []float64) float64 {
 	moved := 0.0
 	for c, v := range s.w {
@@ -208,10 +208,10 @@ func (s *weights) within(alone []float64) float64 {
 	return min(small*s.total/float64(len(s.w)), math.Sqrt(moved))
 }
 
-// rounding is the part of the first sum up to which two values of h are equal.
+// rounding is the relative difference of the first sum up to which two values of h count as equal.
 const rounding = 4e-15
 
-// halves goes to the trial weights if the gap is at most half as large there.
+// halves accepts the trial weights if the gap is at most half as large there.
 func (s *weights) halves() bool {
 	before := s.gap()
 	s.w, s.trial = s.trial, s.w

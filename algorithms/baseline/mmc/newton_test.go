@@ -11,9 +11,9 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// TestNewtonSteps: where the cheap first steps do not suffice, Newton's end at the optimum of the
-// weights: by definition, the derivative of sum sqrt(z'w) - sum w is 0 in weights that are positive
-// and not positive in those that are 0; and the objective never falls.
+// TestNewtonSteps checks that Newton steps reach the optimum of the weights where the cheap first
+// steps do not. By definition, the derivative of sum sqrt(z'w) - sum w is then 0 for positive
+// weights and not positive for zero weights. The objective must never fall.
 func TestNewtonSteps(t *testing.T) {
 	newton := 0
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -34,8 +34,8 @@ func TestNewtonSteps(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		// The bound is linear in the derivative, the objective quadratic: it stops to rise at the
-		// root of rounding.
+		// The bound is linear in the derivative, the objective quadratic, so the objective stops
+		// rising at the square root of rounding.
 		if last := gaps[len(gaps)-1]; !converged && !(last < 1e-7) {
 			rt.Fatalf("%d steps end %g below the optimum", len(trace)-1, last)
 		}
@@ -64,6 +64,6 @@ func TestNewtonSteps(t *testing.T) {
 		}
 	})
 	if newton == 0 {
-		t.Error("the first steps sufficed everywhere: no problem needed Newton's")
+		t.Error("the first steps were enough everywhere: no problem needed Newton steps")
 	}
 }

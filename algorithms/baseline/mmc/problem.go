@@ -19,7 +19,7 @@ import (
 type problem struct {
 	eng      *engine.Engine
 	z        blas.Matrix // cannot-links x q
-	diagonal bool        // L is; z holds squares
+	diagonal bool        // whether L is diagonal; then z has squares
 	start    []float64   // L, q x q, or its diagonal
 	twins    int         // cannot-links between equal points
 	last     float64     // gap
@@ -27,7 +27,7 @@ type problem struct {
 	lengths  []float64
 }
 
-// full is the problem for a matrix, in whitened principal coordinates.
+// full returns the problem for a matrix, in whitened principal coordinates.
 func (params Params) full(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
 	pc, err := linear.NewPrincipal(ctx, eng, x, params.RankTol)
 	if err != nil {
@@ -52,7 +52,7 @@ func (params Params) full(ctx context.Context, eng *engine.Engine, x *points.Den
 	if err := eng.Cholesky(ctx, scatter); err != nil {
 		return nil, nil, noScatter()
 	}
-	for i := range q { // singular to rounding
+	for i := range q { // singular up to rounding
 		if !(scatter.At(i, i)*scatter.At(i, i) > 1e-14*trace) {
 			return nil, nil, noScatter()
 		}
@@ -79,7 +79,8 @@ func (params Params) full(ctx context.Context, eng *engine.Engine, x *points.Den
 	}, nil
 }
 
-// diagonal is the problem for one weight a feature, features divided by the root of their scatter.
+// diagonal returns the problem for one weight per feature, with features divided by the root of
+// their scatter.
 func (params Params) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
 	rows := blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}
 	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
@@ -147,7 +148,7 @@ func columnSums(x blas.Matrix) []float64 {
 	return sums
 }
 
-// take keeps the differences that are not 0.
+// take stores the differences that are not 0.
 func (p *problem) take(z blas.Matrix) error {
 	var kept []int
 	for k := range z.Rows {
@@ -192,7 +193,7 @@ func (p *problem) evaluate(at []float64) float64 {
 	return sum
 }
 
-// inverse returns 1 / |L'z|, bounded where it is next to 0.
+// inverse returns 1 / |L'z|, bounded if |L'z| is close to 0.
 func (p *problem) inverse(k int, sum float64) float64 {
 	return 1 / max(p.lengths[k], 1e-9*sum/float64(len(p.lengths)))
 }
@@ -211,9 +212,9 @@ func (p *problem) at(at, gradient []float64) (float64, error) {
 	return -math.Log(sum) + math.Log(norm)/2, nil
 }
 
-// gap returns how far the sum is below the optimum where |L| = 1, at most, relative to it: the sum
-// is concave in B = L L', its gradient is M = sum zz' / (2 |L'z|), and the largest tr(M B) is the
-// largest eigenvalue.
+// gap returns a bound on optimum minus sum at |L| = 1, relative to the sum. The sum is concave in B
+// = L L', its gradient is M = sum zz' / (2 |L'z|), and the largest tr(M B) is the largest
+// eigenvalue.
 func (p *problem) gap(ctx context.Context, at []float64) (float64, error) {
 	sum := p.evaluate(at)
 	norm := math.Sqrt(p.eng.Backend().Kernels().Dot(at, at))
@@ -228,8 +229,8 @@ func (p *problem) gap(ctx context.Context, at []float64) (float64, error) {
 		return 0, err
 	}
 	best := w[len(w)-1]
-	// Lengths are those of L with its norm: with |L| = 1 they are sum / norm, and M is norm times as
-	// large.
+	// The lengths are those of L with its norm: with |L| = 1 they are sum / norm, and M is norm
+	// times as large.
 	p.last = (best*norm - sum/norm/2) / (sum / norm)
 	return p.last, nil
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// BenchmarkEvaluation is one of the objective and its gradient: 2304 points in 18 dimensions.
+// BenchmarkEvaluation times the objective and its gradient: 2304 points in 18 dimensions.
 func BenchmarkEvaluation(b *testing.B) {
 	x, _, set := bands(b, 2304, 18, 1)
 	ctx, eng := context.Background(), enginetest.New(b, 0)

@@ -1,21 +1,21 @@
 // Package nca (engine room: may change) learns a linear metric for nearest neighbors:
 // neighborhood components analysis (Goldberger, Roweis, Hinton & Salakhutdinov, NIPS 17, 2005).
 //
-// Points of one must-link component are of one class; two classes are different where a cannot-link
-// joins them, so labels become links by links.FromLabels. A point chooses another one, known to be
-// of its class or of another, with probability
+// The points of one must-link component belong to one class; two classes are different if a
+// cannot-link joins them, so links.FromLabels turns labels into links. A point chooses another one,
+// known to be of its class or of another class, with probability
 //
 //	p_ij = exp(-|A(x_i - x_j)|^2) / sum_k exp(-|A(x_i - x_k)|^2)
 //
-// and A, the matrix of the map, maximizes the mean probability of choosing one of its own class:
-// what leave-one-out classification gets right, in expectation. The objective is not concave; it
-// rises, by limited memory BFGS, from the map that whitens the classes (the directions in which
-// they vary least, for fewer dimensions), so small that all points still see each other. From half
-// of what it comes to it goes on once more: that leaves local maxima in which distances have grown
-// so large that each point sees only its nearest.
+// and A, the matrix of the map, maximizes the mean probability of choosing a point of the same
+// class: the expected accuracy of leave-one-out classification. The objective is not concave.
+// Limited-memory BFGS starts from the map that whitens the classes (in the directions in which they
+// vary least, for fewer dimensions), scaled so small that every point has weight for all others.
+// The ascent is then repeated from half of the resulting map: this leaves local maxima in which
+// distances have grown so large that only the nearest point has weight.
 //
 // An evaluation takes 4 n^2 r flops and n^2 exponentials for n linked points in r dimensions, in
-// products of blocks of rows: memory for some hundred rows of probabilities, not for n^2
+// products of blocks of rows. It needs memory for some hundred rows of probabilities, not for n^2
 // differences.
 package nca
 
@@ -53,13 +53,13 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"dimensions of the map"`
-	Rank    int     `json:"rank" param:"rank" zero:"all" help:"leading principal directions to learn in"`
+	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"number of dimensions of the map"`
+	Rank    int     `json:"rank" param:"rank" zero:"all" help:"number of leading principal directions in which the map is learned"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
-	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"gain of five iterations that ends the ascent, relative to how far the objective is from 1"`
-	// Contractions lead away from local maxima; the best map is kept.
-	Contractions int `json:"contractions" param:"contractions" default:"3" range:">= 0" help:"how often the map is halved and the ascent goes on"`
-	MaxIter      int `json:"max_iter" param:"max_iter" default:"300" range:">= 1" help:"most iterations of an ascent"`
+	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"the ascent stops when five iterations gain less than this, relative to 1 minus the objective"`
+	// Contractions help to leave local maxima; the best map is kept.
+	Contractions int `json:"contractions" param:"contractions" default:"3" range:">= 0" help:"number of times that the map is halved and the ascent repeated"`
+	MaxIter      int `json:"max_iter" param:"max_iter" default:"300" range:">= 1" help:"maximum number of iterations of an ascent"`
 }
 
 // DefaultParams returns a map of all directions.
@@ -69,7 +69,7 @@ func DefaultParams() Params { return param.Default[Params]() }
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Model is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of
-// the same class; its trace is the best so far.
+// the same class; its trace has the best value so far.
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
@@ -77,9 +77,9 @@ func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
 
-// Learner learns from n dense points of d features: points joined by must-links are of one class,
-// classes joined by a cannot-link are different. The result has the type *[Model]. More dimensions
-// than directions are an error.
+// Learner learns from n dense points of d features: points joined by must-links belong to one
+// class, and classes joined by a cannot-link are different. The result has the type *[Model]. More
+// dimensions than directions are an error.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -105,7 +105,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return record.NewTraced(problem.Map(Method, run.Best), p, f.Status(run.Status), run.Trace), nil
 }
 
-// problem is the search for the map that maximizes the mean probability, and where it starts.
+// problem is the search for the map that maximizes the mean probability, and its start.
 type problem struct {
 	*softmax.Problem
 	eng     *engine.Engine
@@ -122,11 +122,11 @@ func newProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, c
 	p.Rule.Gain, p.Rule.Skips = p.chance, func(i int) bool { return len(c.Members[c.Of[i]]) < 2 }
 	for i := range c.Rows {
 		if !p.Rule.Skips(i) {
-			p.Rule.Points++ // it has others of its class, and of different ones
+			p.Rule.Points++ // the point has others of its class, and of different classes
 		}
 	}
 	if p.Rule.Points == 0 {
-		return nil, fault.Data("", "no linked point has another one of its class: want must-links")
+		return nil, fault.Data("", "no linked point has another point of its class: want must-links")
 	}
 	for k := range c.Members {
 		if len(c.Rivals(k)) < len(c.Members)-1 { // not all classes are known to differ
@@ -136,8 +136,8 @@ func newProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, c
 	return p, p.begin(ctx)
 }
 
-// chance turns a row of weights with that sum into c_j = p_ij ([same class] - p_i), and returns
-// p_i.
+// chance turns a row of weights with the given total into c_j = p_ij ([same class] - p_i), and
+// returns p_i.
 func (p *problem) chance(i int, row []float64, total float64, mates []float64) (chance float64) {
 	members := p.classes.Members[p.classes.Of[i]]
 	for k, j := range members {
@@ -151,19 +151,19 @@ func (p *problem) chance(i int, row []float64, total float64, mates []float64) (
 	return chance
 }
 
-// small is the mean distance to the nearest point of the same class at the start, where all points
-// still see each other.
+// small is the initial mean distance to the nearest point of the same class. At this scale every
+// point has weight for all others.
 const small = 0.1
 
-// begin sets the start: the directions of least variance within classes relative to that of all
-// points, whitened.
+// begin sets the start: the directions of least variance within classes relative to the variance of
+// all points, whitened.
 func (p *problem) begin(ctx context.Context) error {
 	q := p.Z.Cols
 	within := linear.Within(p.Z, p.classes.Members)
 	c := blas.NewMatrix(q, q)
 	p.eng.Backend().Gemm(true, false, 1/float64(within.Rows), within, within, 0, c)
 	const eps = 1e-3
-	for k := range q { // classes may be of equal points
+	for k := range q { // the points of a class may all be equal
 		c.Set(k, k, c.At(k, k)+1e-12)
 	}
 	white, err := linear.Whiten(ctx, p.eng, c, eps, 0)
@@ -181,7 +181,7 @@ func (p *problem) begin(ctx context.Context) error {
 	return nil
 }
 
-// scale returns the factor for which the mean squared distance of places to the nearest of the same
+// scale returns the factor for which the mean squared distance to the nearest point of the same
 // class is 1.
 func (p *problem) scale(y blas.Matrix) float64 {
 	t, sum, count := p.eng.Backend().Kernels(), 0.0, 0

@@ -23,7 +23,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// bands returns points of three classes, and links that say all of them.
+// bands returns points of three classes, and links that state all classes.
 func bands(t enginetest.Fataler, n, d int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	x, labels, _ := enginetest.Bands(t, n, d, 1, seed)
@@ -34,12 +34,12 @@ func bands(t enginetest.Fataler, n, d int, seed uint64) (*points.Dense, []string
 	return x, labels, set
 }
 
-// fitted fits with the defaults after a change of them.
+// fitted fits with the defaults and a change of them.
 var fitted = fittest.Changed[*Model](learner.New[Params], DefaultParams())
 
-// The value is that of its definition, over points known to be of the same class or of others, and
-// the gradient that of differences; with more points than a block, and with classes of which some
-// are not known to differ.
+// TestGradient compares the value with its definition, over points known to be of the same class or
+// of different ones, and the gradient with differences; with more points than a block, and with
+// classes that are not all known to differ.
 func TestGradient(t *testing.T) {
 	for _, n := range []int{24, 420} {
 		x, labels, whole := bands(t, n, 3, 1)
@@ -119,14 +119,14 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// The objective rises, is the mean probability under the map that is returned, and new points find
-// their class.
+// TestLearns checks that the objective rises, that it is the mean probability under the returned
+// map, and that new points find their class.
 func TestLearns(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels, set := bands(rt, 60, 4, rapid.Uint64().Draw(rt, "seed"))
 		dims := rapid.SampledFrom([]int{0, 1, 2, 3}).Draw(rt, "dims")
 		m := fitted(rt, func(p *Params) { p.Dims = dims }, x, set)
-		// In fewer dimensions it may end in a local maximum.
+		// In fewer dimensions the ascent may end in a local maximum.
 		if trace := m.Trace(); !slices.IsSorted(trace) || m.Objective() > 1 || dims == 0 && m.Objective() < 0.75 {
 			rt.Fatalf("objectives %v", trace)
 		}
@@ -207,7 +207,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input", name, err)
 		}
 	}
-	// Equal points, constant columns and few steps disturb nothing.
+	// Equal points, constant columns and few steps do no harm.
 	pairs := &points.Dense{N: 40, D: 4, Data: slices.Clone(x.Data)}
 	for i := range 40 {
 		pairs.Row(i)[2] = 7
@@ -220,7 +220,7 @@ func TestBadInput(t *testing.T) {
 	if s := m.Status(); s.Converged || !strings.Contains(s.Message, "max_iter") || m.Objective()-m.Objective() != 0 {
 		t.Errorf("status %+v, objective %v", s, m.Objective())
 	}
-	// Far apart, where all exponentials vanish but the nearest.
+	// Points are so far apart that all exponentials vanish except the nearest.
 	far := &points.Dense{N: 40, D: 4, Data: slices.Clone(x.Data)}
 	for i := range far.Data {
 		far.Data[i] *= 1e8

@@ -1,8 +1,7 @@
 // Package npk (engine room: may change) learns a kernel matrix on a graph by semidefinite
 // programming: non-parametric kernel learning (Zhuang, Tsang & Hoi, "A family of simple
-// non-parametric kernel learning algorithms", JMLR 12, 2011; Hoi, Jin & Lyu, ICML 2007). It is the
-// problem that package npkl solves for many points, solved here for few, by an interior-point
-// method with a duality gap.
+// non-parametric kernel learning algorithms", JMLR 12, 2011; Hoi, Jin & Lyu, ICML 2007). It solves
+// the problem of package npkl for few points, by an interior-point method with a duality gap.
 package npk
 
 import (
@@ -20,10 +19,10 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "npk"
 
-// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbors.
+// DefaultKernel is the kernel whose feature space defines neighbors for a Learner without a kernel.
 const DefaultKernel = graphkernel.DefaultKernel
 
-// most is the number of points up to which it is of use: the time grows like the third power.
+// most is the maximum number of points: the time grows like the third power.
 const most = 500
 
 // About describes the method.
@@ -42,18 +41,18 @@ var About = algorithms.About{
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	graphkernel.Settings `choices:"loss=hl (hinge),shl (squared hinge),sl (square)" default:"loss=hl"`
-	Tol                  float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"duality gap that ends the fit, relative to 1 + the objective"`
+	Tol                  float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"the fit stops at this duality gap, relative to 1 + the objective"`
 }
 
-// DefaultParams returns the hinge, the paper's, on a graph of 5 neighbors.
+// DefaultParams returns the hinge, like the paper, on a graph of 5 neighbors.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
-// Learner learns from the links on up to 500 points. The result has the type *[Model]. Its Kernel
-// says in which feature space neighbors are near; the zero Spec means DefaultKernel. Cost: some
-// hundred times 10 n^3 flops.
+// Learner learns from the links on at most 500 points. The result has the type *[Model]. Its Kernel
+// defines the feature space of the neighbors; the zero Spec means DefaultKernel. Cost: some hundred
+// times 10 n^3 flops.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -83,7 +82,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	})
 }
 
-// rankTol drops what the barrier keeps from 0.
+// rankTol drops eigenvalues that only the barrier keeps above 0.
 const rankTol = 1e-6
 
 // Decode rebuilds the model that Encode of a model stored. An invalid tensor or header is a

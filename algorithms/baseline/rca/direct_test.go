@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Without the covariance matrix of all points, where that is not needed, the metric is the same
-// one.
+// TestBothWaysAgree checks that the metric is the same with and without the covariance matrix of
+// all points, when that matrix is not needed.
 func TestBothWaysAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	x := &points.Dense{N: 90, D: 5, Data: make([]float64, 450)}

@@ -9,16 +9,16 @@
 //	y = W (x - mean),   W = T (C + eps I)^-1/2 P,   eps = eps_rel * tr(C)/q
 //
 // P projects on the q principal directions of S above rank_tol times the largest, so that constant
-// and collinear columns drop out instead of making C singular. Without a reduced dimension T is the
-// identity; and where no direction can drop out P is left out too and the root is the inverse of
-// the triangular factor of C + eps I, which gives the same distances and takes no eigenvalues. With
-// one, the rows of T are the leading eigenvectors of the total covariance of the whitened points,
-// which are the directions of largest total to within-chunklet variance: the constrained Fisher
-// discriminant of the same paper, section
-// 3. Directions in which no chunklet varies keep the finite weight 1/sqrt(eps).
+// and collinear columns are dropped instead of making C singular. Without a reduced dimension T is
+// the identity. If, in addition, no direction can be dropped, P is left out, too, and the root is
+// the inverse of the triangular factor of C + eps I, which gives the same distances without
+// eigenvalues. With a reduced dimension, the rows of T are the leading eigenvectors of the total
+// covariance of the whitened points. These are the directions with the largest ratio of total to
+// within-chunklet variance: the constrained Fisher discriminant of the same paper, section 3.
+// Directions in which no chunklet varies have the finite weight 1/sqrt(eps).
 //
-// The kernel counterpart is package krca; with a linear kernel it learns the same
-// inner product up to the dropped directions.
+// The kernel counterpart is package krca; with a linear kernel it learns the same inner product, up
+// to the dropped directions.
 package rca
 
 import (
@@ -55,9 +55,9 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	// EpsRel: small values are the method as published.
+	// EpsRel: small values give the method as published.
 	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"1e-06" range:"> 0" help:"regularization relative to the mean within-group variance"`
-	Dims    int     `json:"dims" param:"dims" zero:"all" help:"leading discriminant directions"`
+	Dims    int     `json:"dims" param:"dims" zero:"all" help:"number of leading discriminant directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
@@ -103,12 +103,12 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return record.New(pc.Map(eng, Method, white), p, f.Direct()), nil
 }
 
-// direct returns the map L^-1 of the features, C + eps I = L L', if it can tell without their total
-// covariance matrix T that no direction counts as constant: the points vary in no direction less
-// than within chunklets, so that the smallest eigenvalue of T is at least that of C times the share
-// of the rows in chunklets, and the largest at most the trace; and that of C + eps I is at least 1
-// / |L^-1|^2. d^3 / 3 flops for the factor and as many for its inverse, where eigenvalues take
-// dozens of d^3.
+// direct returns the map L^-1 of the features, C + eps I = L L', if it can show, without the total
+// covariance matrix T, that no direction counts as constant. The points vary in no direction less
+// than within chunklets, so the smallest eigenvalue of T is at least that of C times the share of
+// the rows in chunklets, and the largest is at most the trace; the smallest eigenvalue of C + eps I
+// is at least 1 / |L^-1|^2. Cost: d^3 / 3 flops for the factor and as many for its inverse;
+// eigenvalues would take dozens of d^3.
 func (p Params) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m *maps.Map, ok bool, err error) {
 	rows := 0
 	for _, c := range chunklets {
@@ -134,7 +134,7 @@ func (p Params) direct(ctx context.Context, eng *engine.Engine, x *points.Dense,
 		clear(c.Row(i)[i+1:])
 	}
 	if eng.Backend().Cholesky(c) != nil || eng.Backend().TriangularInverse(c) != nil {
-		return m, false, nil // the longer way tells what is wrong
+		return m, false, nil // the longer way finds out what is wrong
 	}
 	size := eng.Backend().Kernels().Dot(c.Data, c.Data)
 	least := (1/size - eps) * float64(rows) / float64(x.N)
@@ -157,8 +157,9 @@ func spread(t *asm.Table, x *points.Dense) (mean []float64, trace float64) {
 	return mean, trace / float64(x.N)
 }
 
-// principal returns the principal coordinates, of all points where directions are chosen by their
-// spread and else of those in chunklets, and the chunklets' rows in them.
+// principal returns the principal coordinates and the chunklets' rows in them. The coordinates are
+// those of all points if directions are chosen by their variance, and otherwise those of the points
+// in chunklets.
 func (p Params) principal(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (*linear.Principal, [][]int, error) {
 	if p.Dims > 0 {
 		pc, err := linear.NewPrincipal(ctx, eng, x, p.RankTol)

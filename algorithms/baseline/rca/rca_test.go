@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// problem is n points of d correlated features in chunklets of three.
+// problem returns n points of d correlated features in chunklets of three.
 func problem(t testing.TB, n, d int, seed uint64) (*points.Dense, *links.Set) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -89,7 +89,7 @@ func square(d int) [][]float64 {
 	return m
 }
 
-// inverse is Gauss-Jordan elimination with row pivoting.
+// inverse returns the inverse by Gauss-Jordan elimination with row pivoting.
 func inverse(m [][]float64) [][]float64 {
 	d := len(m)
 	a, inv := square(d), square(d)
@@ -122,7 +122,8 @@ func inverse(m [][]float64) [][]float64 {
 	return inv
 }
 
-// The embedded points have within-chunklet covariance I, up to eps/(c + eps).
+// TestEmbeddingIsWhiteWithinChunklets checks that the embedded points have within-chunklet
+// covariance I, up to eps/(c + eps).
 func TestEmbeddingIsWhiteWithinChunklets(t *testing.T) {
 	x, set := problem(t, 120, 6, 1)
 	p := rca.DefaultParams()
@@ -144,7 +145,8 @@ func TestEmbeddingIsWhiteWithinChunklets(t *testing.T) {
 	}
 }
 
-// W'W = (C + eps I)^-1, with C and the inverse computed by definition.
+// TestTransformIsInverseRoot checks that W'W = (C + eps I)^-1, with C and the inverse computed by
+// definition.
 func TestTransformIsInverseRoot(t *testing.T) {
 	x, set := problem(t, 120, 5, 2)
 	p := rca.DefaultParams()
@@ -172,7 +174,8 @@ func TestTransformIsInverseRoot(t *testing.T) {
 	}
 }
 
-// A constant column and a linear combination of others add nothing and give no NaN.
+// TestConstantAndCollinearColumnsDropOut checks that a constant column and a linear combination of
+// others add nothing and give no NaN.
 func TestConstantAndCollinearColumnsDropOut(t *testing.T) {
 	x, set := problem(t, 100, 4, 3)
 	const d = 6
@@ -185,7 +188,7 @@ func TestConstantAndCollinearColumnsDropOut(t *testing.T) {
 	}
 	wide := dense(t, x.N, d, data)
 	p := rca.DefaultParams()
-	p.EpsRel = 1e-12 // negligible: with a larger one the two regularize different bases
+	p.EpsRel = 1e-12 // negligible: a larger value would regularize two different bases
 	narrow, widened := fit(t, x, set, p), fit(t, wide, set, p)
 	if widened.Dim() != 4 {
 		t.Fatalf("%d dimensions: want 4, the rank of the data", widened.Dim())
@@ -209,8 +212,9 @@ func distances(t *testing.T, m algorithms.Model, x points.Points, pairs [][2]int
 	return d
 }
 
-// No direction has a larger ratio of total to within-chunklet variance than the first
-// discriminant, and the rows of the reduced embedding stay white.
+// TestReducedDimensionIsTheDiscriminant checks that no direction has a larger ratio of total to
+// within-chunklet variance than the first discriminant, and that the rows of the reduced embedding
+// stay white.
 func TestReducedDimensionIsTheDiscriminant(t *testing.T) {
 	x, set := problem(t, 200, 5, 4)
 	p := rca.DefaultParams()

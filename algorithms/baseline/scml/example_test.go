@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Two classes differ in the first feature; the second is louder.
+// Two classes differ in the first feature; the second varies more.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

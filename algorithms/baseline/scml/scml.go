@@ -2,25 +2,26 @@
 // metrics: sparse compositional metric learning (Shi, Bellet & Sha, "Sparse compositional metric
 // learning", AAAI 2014), the global form. A baseline.
 //
-// A triplet says that row i is nearer to row j than to row k. Of bases b_1 ... b_B, unit vectors
-// that are given before,
+// A triplet states that row i is nearer to row j than to row k. For given bases b_1 ... b_B, which
+// are unit vectors,
 //
 //	M = sum_b w_b b b',  w >= 0, minimizes  mean_t max(0, 1 + d_M(i, j) - d_M(i, k)) + beta sum_b w_b
 //
 // with the squared distances d_M, over the triplets. sum_b w_b is the trace of M. Points are
 // divided by the root of the mean variance of the directions in which they vary, so that their unit
-// does not matter. The paper has stochastic dual averaging; this is a linear program, which
-// hinge.Minimize solves to a proven gap. Most w are 0, and all if no basis tells k from j.
+// does not matter. The paper uses stochastic dual averaging; this is a linear program, which
+// hinge.Minimize solves to a proven gap. Most w are 0; all are 0 if no basis separates k from j.
 //
-// Bases are Fisher's linear discriminants of regions (basis=lda): around a linked row, of the
-// nearest 10, 20 or 50 rows of its class against as many of the classes that cannot-links tell from
-// it, with a ridge of a tenth of the mean variance within the two; or the differences of the rows i
-// and k of triplets (basis=triplet_diffs), and each of them times the inverse scatter of the
-// differences of i and j, with a ridge likewise. Of more than a number, as many are drawn.
+// The bases are Fisher's linear discriminants of regions (basis=lda): around a linked row, its
+// nearest 10, 20 or 50 rows of the same class against as many rows of the cannot-linked classes,
+// with a ridge of a tenth of the mean variance within the two. With basis=triplet_diffs they are
+// the differences of the rows i and k of triplets, and each difference times the inverse scatter of
+// the differences of i and j, with a similar ridge. If there are more than the limit, bases are
+// drawn at random.
 //
-// Links make the triplets of the rows i and j of one must-link component and k of another, where a
-// cannot-link joins the two; of more than a number, as many are drawn. Weights of links do not
-// count.
+// Links give the triplets with rows i and j of one must-link component and k of another one, where
+// a cannot-link joins the two components. If there are more than the limit, triplets are drawn at
+// random. Weights of links are ignored.
 package scml
 
 import (
@@ -61,34 +62,34 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Basis says which rank-one metrics there are.
+// Basis is the kind of rank-one metrics.
 type Basis string
 
 const (
-	Auto         Basis = "auto"          // LDA with links that make triplets, TripletDiffs without
+	Auto         Basis = "auto"          // LDA with links that give triplets, TripletDiffs without
 	LDA          Basis = "lda"           // discriminants of regions
 	TripletDiffs Basis = "triplet_diffs" // differences of far pairs, and their discriminants
 )
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Beta     float64 `json:"beta" param:"beta" default:"1e-05" range:"> 0" help:"price of the weights: the larger, the fewer bases"`
+	Beta     float64 `json:"beta" param:"beta" default:"1e-05" range:"> 0" help:"penalty of the weights: the larger, the fewer bases"`
 	Basis    Basis   `json:"basis" param:"basis" default:"auto" choices:"auto (lda with links, else triplet_diffs),lda (discriminants of regions),triplet_diffs (of triplets' far pairs)" help:"rank-one metrics to choose from"`
-	Bases    int     `json:"bases" param:"bases" default:"200" range:">= 1" help:"most bases; of more, as many are drawn"`
-	Triplets int     `json:"triplets" param:"triplets" default:"10000" range:">= 1" help:"most triplets that links make; of more, as many are drawn"`
+	Bases    int     `json:"bases" param:"bases" default:"200" range:">= 1" help:"maximum number of bases; drawn at random if there are more"`
+	Triplets int     `json:"triplets" param:"triplets" default:"10000" range:">= 1" help:"maximum number of triplets from links; drawn at random if there are more"`
 	Dims     int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding"`
-	Tol      float64 `json:"tol" param:"tol" default:"1e-08" range:"> 0" help:"distance of the objective from its minimum that ends the fit"`
-	MaxIter  int     `json:"max_iter" param:"max_iter" default:"200" range:">= 1" help:"most iterations"`
+	Tol      float64 `json:"tol" param:"tol" default:"1e-08" range:"> 0" help:"the fit stops when the objective is within this of its minimum"`
+	MaxIter  int     `json:"max_iter" param:"max_iter" default:"200" range:">= 1" help:"maximum number of iterations"`
 }
 
-// DefaultParams returns the usual ones.
+// DefaultParams returns the usual values.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Model is a fitted metric, a linear map. The objective is that above; its trace is the best so
-// far.
+// Model is a fitted metric, a linear map. The objective is that of the package comment; its trace
+// has the best value so far.
 type Model = record.Traced[Params]
 
 // Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
@@ -99,7 +100,7 @@ func Decode(f *model.File) (*Model, error) {
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
 	Params   Params
-	Triplets []links.Triplet // besides those of the links
+	Triplets []links.Triplet // in addition to those of the links
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 }
@@ -112,20 +113,20 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "scml".
 func (Learner) Method() string { return Method }
 
-// WithTriplets returns the learner that learns from these, and from links.
+// WithTriplets returns the learner with these triplets in addition to those of the links.
 func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	l.Triplets = list
 	return l
 }
 
-// Fit learns from n dense points of d features, the triplets of the learner, and those that the
-// links make. The result has the type *[Model].
+// Fit learns from n dense points of d features, the triplets of the learner, and the triplets of
+// the links. The result has the type *[Model].
 //
-// Cost for T triplets, B bases and q directions: an iteration takes T B^2 flops, of which there are
-// about 25; a basis q^3/3.
+// Cost for T triplets, B bases and q directions: about 25 iterations of T B^2 flops; q^3/3 flops
+// per basis.
 //
-// Errors are those of [learner.Learner.Fit], and neither triplets nor links that make some,
-// basis=lda without such links, and triplets of rows that do not exist.
+// Errors are those of [learner.Learner.Fit]. No triplets and no links that give some, basis=lda
+// without such links, and triplets of rows that do not exist are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	common := algorithms.Common{Seed: l.Seed, Progress: l.Progress}
 	f := learner.Begin(learner.Rules{About: About}, common, eng, x, set)
@@ -189,13 +190,13 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	}
 	linear.DivideColumns(axes, units)
 	if kept == 0 {
-		f.Notices = []string{fmt.Sprintf("no basis is worth its price, and all distances are 0: want beta below %g, or triplets that the points agree with", l.Params.Beta)}
+		f.Notices = []string{fmt.Sprintf("no basis reduces the objective, and all distances are 0: want beta below %g, or triplets that the points agree with", l.Params.Beta)}
 	}
 	status := f.Status(record.Bounded(found.Trace, found.Converged, found.Gap))
 	return record.NewTraced(pc.Map(eng, Method, axes), l.Params, status, found.Trace), nil
 }
 
-// weigh finds the weights of the bases.
+// weigh computes the weights of the bases.
 func (l Learner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*hinge.Result, error) {
 	eng := f.Eng
 	along, d := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows)
@@ -210,7 +211,7 @@ func (l Learner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix
 	return hinge.Minimize(ctx, eng, d, cost, l.Params.Beta, hinge.Options{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: f.Bounded("weights", l.Params.MaxIter)})
 }
 
-// differences returns those of the far pairs of triplets as bases, and after them their
+// differences returns the differences of the far pairs of triplets as bases, followed by their
 // discriminants.
 func (l Learner) differences(ctx context.Context, eng *engine.Engine, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
 	some, plain, near := draw.Some(2*len(triplets), l.Params.Bases, l.Seed), 0, make([]links.Link, len(triplets))
@@ -234,7 +235,7 @@ func (l Learner) differences(ctx context.Context, eng *engine.Engine, z blas.Mat
 	return out, discriminant.Of(eng, s, out.View(plain, out.Rows, 0, out.Cols))
 }
 
-// discriminants returns those of some regions as bases.
+// discriminants returns the discriminants of some regions as bases.
 func (l Learner) discriminants(ctx context.Context, eng *engine.Engine, all blas.Matrix, c *classes.Classes) (blas.Matrix, error) {
 	sizes, z := []int{10, 20, 50}, all.Select(c.Rows)
 	some := draw.Some(len(sizes)*len(c.Rows), l.Params.Bases, l.Seed)
@@ -243,7 +244,7 @@ func (l Learner) discriminants(ctx context.Context, eng *engine.Engine, all blas
 		place, size := some[b]/len(sizes), sizes[some[b]%len(sizes)]
 		own, others := c.Members[c.Of[place]], c.RivalMembers(c.Of[place])
 		if len(others) == 0 {
-			return nil // and the basis is 0
+			return nil // the basis stays 0
 		}
 		return discriminant.Local(eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
 	})

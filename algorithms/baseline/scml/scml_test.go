@@ -25,7 +25,7 @@ import (
 
 func seeded() Learner { return Learner{Params: DefaultParams(), Seed: 1} }
 
-// distance returns that of M, squared, by the map.
+// distance returns the squared distance of M, computed by the map.
 func distance(w blas.Matrix, x *points.Dense, i, j int) (sum float64) {
 	for r := range w.Rows {
 		along := 0.0
@@ -37,7 +37,7 @@ func distance(w blas.Matrix, x *points.Dense, i, j int) (sum float64) {
 	return sum
 }
 
-// variance returns the mean one of a feature.
+// variance returns the mean variance of a feature.
 func variance(x *points.Dense) (sum float64) {
 	for c := range x.D {
 		mean, square := 0.0, 0.0
@@ -50,9 +50,9 @@ func variance(x *points.Dense) (sum float64) {
 	return sum
 }
 
-// The objective is what the metric costs: the mean hinge of the triplets, and beta times the trace
-// in the unit of the points. It is not above that of M = 0, and no multiple of M is better: there
-// the derivative with respect to the factor changes its sign.
+// TestObjective compares the objective with its definition: the mean hinge of the triplets, and
+// beta times the trace in the unit of the points. It must not be above that of M = 0, and no
+// multiple of M may be better: the derivative with respect to the factor changes its sign there.
 func TestObjective(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, labels, _ := enginetest.Bands(rt, 12, 4, 1, rapid.Uint64().Draw(rt, "seed"))
@@ -95,8 +95,8 @@ func TestObjective(t *testing.T) {
 	})
 }
 
-// With two bases the optimum is that of a search over all corners of the linear program, by its
-// definition.
+// TestTwoBases compares the optimum for two bases with a search over all corners of the linear
+// program, by its definition.
 func TestTwoBases(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, labels, _ := enginetest.Bands(t, 12, 2, 1, 4)
@@ -147,9 +147,9 @@ func TestTwoBases(t *testing.T) {
 	}
 }
 
-// Neither the order of triplets, nor the unit or the place of the points, matters to learned
-// distances; fewer bases and triplets are drawn by the seed; a larger price leaves fewer bases, up
-// to none.
+// TestSame checks that learned distances do not depend on the order of triplets or on the unit and
+// the origin of the points, that the seed determines which bases and triplets are drawn, and that a
+// larger penalty leaves fewer bases, down to none.
 func TestSame(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 40, 4, 8, 7)
 	made, err := classes.New(set).Triplets(1000, 1)
@@ -179,7 +179,7 @@ func TestSame(t *testing.T) {
 			t.Errorf("%s: a distance is %g, was %g; the objective %.12g, was %.12g", name, got, want, m.Objective(), plain.Objective())
 		}
 	}
-	// Links make these triplets.
+	// Links give these triplets.
 	linked := l
 	linked.Triplets, linked.Params.Basis = nil, TripletDiffs
 	if a := fittest.Fit[*Model](t, linked, x, set).Objective(); math.Abs(a-plain.Objective()) > 1e-10 {

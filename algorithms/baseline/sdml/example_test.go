@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Classes differ in the first feature; the second is left out of all products, and weighs less.
+// Classes differ in the first feature; the second appears in no product, and has a smaller weight.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

@@ -2,23 +2,23 @@
 // learning (Qi, Tang, Zha, Chen & Zhang, "An efficient sparse metric learning in high-dimensional
 // space via L1-penalized log-determinant regularization", ICML 2009). A baseline.
 //
-// With s_ij = 1 for a must-link and -1 for a cannot-link, times its weight, the matrix M of the
+// Let s_ij be the weight of a must-link, or minus the weight of a cannot-link. The matrix M of the
 // metric minimizes
 //
 //	tr(P M) - log det M + lambda sum_{a != b} |M_ab|
 //	P = M0^-1 + eta sum_ij s_ij (x_i - x_j)(x_i - x_j)'
 //
-// over positive definite matrices: must-links short, cannot-links long, M near the prior M0 in
-// LogDet divergence, and pairs of features that hardly matter left out. It is the graphical lasso
-// of P, which package solvers/glasso solves until the duality gap is small. M0^-1 is the identity
-// or the covariance C of the points, to which 1e-10 of its mean variance is added; a feature that
-// does not vary counts as one of mean variance.
+// over positive definite matrices: it makes must-links short and cannot-links long, stays close to
+// the prior M0 in LogDet divergence, and drops pairs of features that hardly matter. It is the
+// graphical lasso of P, which package solvers/glasso solves until the duality gap is small. M0^-1
+// is the identity or the covariance C of the points, to which 1e-10 of its mean variance is added;
+// a feature that does not vary counts as one of mean variance.
 //
-// Cannot-links make P indefinite as eta grows. Then the objective mostly has no lower bound. No
-// eigenvalue of P is moved to hide that, since M would then be the answer to another prior. Instead
-// eta has a unit in which it does not happen: eta = balance / rho, where rho is the spectral radius
-// of the sum over links as the prior sees it, M0^1/2 (sum) M0^1/2. With balance < 1, P is at least
-// (1 - balance) M0^-1, and there is a solution. A larger balance is an error that names the limit,
+// Cannot-links make P indefinite as eta grows, and then the objective usually has no lower bound.
+// The eigenvalues of P are not changed to hide this, because M would then belong to another prior.
+// Instead, the unit of eta prevents it: eta = balance / rho, where rho is the spectral radius of
+// the sum over links relative to the prior, M0^1/2 (sum) M0^1/2. With balance < 1, P is at least (1
+// - balance) M0^-1, and there is a solution. A larger balance is an error that names the limit,
 // unless sparsity is large enough for a solution. lambda is sparsity times the mean of the diagonal
 // of M0^-1, so that neither depends on the units of the features or the number of links.
 package sdml
@@ -60,7 +60,7 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Prior says what the metric is near to.
+// Prior is the metric that the learned one stays close to.
 type Prior string
 
 // The priors.
@@ -71,11 +71,11 @@ const (
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Prior    Prior   `json:"prior" param:"prior" default:"identity" choices:"identity,covariance (its inverse)" help:"metric to stay near to"`
-	Balance  float64 `json:"balance" param:"balance" default:"0.95" range:">= 0" help:"weight of the links; below 1 there always is a solution"`
-	Sparsity float64 `json:"sparsity" param:"sparsity" default:"0.01" range:">= 0" help:"weight of what is off the diagonal, relative to the mean variance with prior=covariance"`
-	Tol      float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"duality gap for each feature that ends the fit"`
-	MaxIter  int     `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"most sweeps over the features"`
+	Prior    Prior   `json:"prior" param:"prior" default:"identity" choices:"identity,covariance (its inverse)" help:"metric that the learned one stays close to"`
+	Balance  float64 `json:"balance" param:"balance" default:"0.95" range:">= 0" help:"weight of the links; below 1 there is always a solution"`
+	Sparsity float64 `json:"sparsity" param:"sparsity" default:"0.01" range:">= 0" help:"penalty of off-diagonal elements, relative to the mean variance with prior=covariance"`
+	Tol      float64 `json:"tol" param:"tol" default:"1e-06" range:"> 0" help:"the fit stops at this duality gap per feature"`
+	MaxIter  int     `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"maximum number of sweeps over the features"`
 }
 
 // DefaultParams returns a weight of the links near the limit, and the identity as the prior.
@@ -95,11 +95,11 @@ func Decode(f *model.File) (*Model, error) {
 }
 
 // Learner learns from n dense points of d features, at most 2048, and the links between them, of
-// either kind, some between points that differ. The result has the type *[Model]; its status tells
-// the duality gap and eta. Parameters without a solution are an error.
+// either kind, some between points that differ. The result has the type *[Model]; its status
+// reports the duality gap and eta. Parameters without a solution are an error.
 //
-// Cost: d^2 flops a link, and some ten sweeps of the graphical lasso of 4 d^3 flops, fewer for a
-// sparse M.
+// Cost: d^2 flops per link, and some ten sweeps of the graphical lasso of 4 d^3 flops each, fewer
+// for a sparse M.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -176,7 +176,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *l
 	}
 	pull.Mirror()
 	if size <= 1e-14*whole {
-		return nil, fault.Data("", "the differences of the links cancel, or all join equal points: want links between points that differ")
+		return nil, fault.Data("", "the differences of the links cancel, or all links join equal points: want links between points that differ")
 	}
 	t.Scale(1/size, pull.Data)
 	if params.Prior == Covariance {
@@ -203,8 +203,8 @@ func newProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *l
 	return p, nil
 }
 
-// covariance puts that of the centered points into c, both triangles, divided by its mean variance,
-// which it returns.
+// covariance writes the covariance of the centered points to c, both triangles, divided by the mean
+// variance, which it returns.
 func covariance(eng *engine.Engine, z, c blas.Matrix) (unit float64) {
 	const ridge, constant = 1e-10, 1e-100
 	eng.Backend().Syrk(true, 1/float64(z.Rows), z, 0, c)

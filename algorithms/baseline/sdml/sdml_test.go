@@ -21,7 +21,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// with returns the default parameters after a change.
+// with returns the default parameters with a change.
 func with(change func(p *Params)) Params {
 	p := DefaultParams()
 	change(&p)
@@ -41,8 +41,8 @@ func matrix(eng *engine.Engine, m *Model) blas.Matrix {
 	return out
 }
 
-// formula returns P and lambda as the package comment has them. eta is that for which the largest
-// eigenvalue in size of eta M0 (sum) is the balance.
+// formula returns P and lambda by the package comment. eta is the value for which the largest
+// absolute eigenvalue of eta M0 (sum) is the balance.
 func formula(t enginetest.Fataler, params Params, x *points.Dense, set *links.Set) (p blas.Matrix, lambda float64) {
 	t.Helper()
 	d, eng := x.D, enginetest.New(t, 1)
@@ -91,9 +91,9 @@ func formula(t enginetest.Fataler, params Params, x *points.Dense, set *links.Se
 	return p, params.Sparsity * unit
 }
 
-// The metric satisfies the conditions of the optimum of the problem as the package comment states
-// it: W = M^-1 has the diagonal of P, is lambda away from P where M is not 0, on the side of its
-// sign, and at most that elsewhere. Without sparsity M is P^-1.
+// TestOptimum checks the optimality conditions of the problem in the package comment: W = M^-1 has
+// the diagonal of P; where M is not 0, W differs from P by lambda in the direction of the sign of
+// M, and elsewhere by at most lambda. Without sparsity M is P^-1.
 func TestOptimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		eng := enginetest.New(rt, 1)
@@ -131,7 +131,8 @@ func TestOptimum(t *testing.T) {
 	})
 }
 
-// Much sparsity leaves the diagonal: M is the inverse of that of P, and the map is diagonal.
+// TestSparse checks that a large sparsity leaves only the diagonal: M is the inverse of the
+// diagonal of P, and the map is diagonal.
 func TestSparse(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, _, set := enginetest.Bands(t, 50, 5, 25, 3)
@@ -147,8 +148,9 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// Where cannot-links outweigh the prior there is no metric, and the error names the balance at
-// which that begins; but with enough sparsity there is one, although P is indefinite.
+// TestIndefinite checks that there is no metric if cannot-links outweigh the prior, and that the
+// error names the balance at which this begins; with enough sparsity there is a metric, although P
+// is indefinite.
 func TestIndefinite(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x := &points.Dense{N: 4, D: 2, Data: []float64{0, 0, 1, 0, 0, 1, 1, 1}} // P is I + eta ((0,0),(0,1)) - 2 eta ((1,1),(1,1))
@@ -182,8 +184,9 @@ func TestIndefinite(t *testing.T) {
 	}
 }
 
-// The order of links, the order of the rows in each and the number of workers leave no trace. In
-// other units the metric is the same but for the unit: with the covariance for a prior it has none.
+// TestSame checks that the order of links, the order of the rows in each and the number of workers
+// do not change the result. In other units the metric is the same up to the unit; with the
+// covariance as prior it does not change.
 func TestSame(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 60, 5, 30, 4)
 	list := slices.Concat(set.Must(), set.Cannot())
@@ -248,8 +251,8 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input that says %q", name, err, c.says)
 		}
 	}
-	// A column that does not vary, or is a multiple of another, is no obstacle, nor is one kind of
-	// links alone.
+	// A column that does not vary or is a multiple of another is allowed, and so are links of one
+	// kind only.
 	for i := range twins.N {
 		twins.Row(i)[2] = -3 * twins.Row(i)[1]
 	}
@@ -269,7 +272,7 @@ func TestBadInput(t *testing.T) {
 // make40 returns 40 values that begin with those given.
 func make40(first ...float64) []float64 { return append(first, make([]float64, 40-len(first))...) }
 
-// A fit that ends early says so, with the gap that is left.
+// TestUnfinished checks that a fit that ends early reports this, with the remaining gap.
 func TestUnfinished(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 60, 6, 30, 4)
 	s := fitted(t, enginetest.New(t, 1), with(func(p *Params) { p.MaxIter, p.Tol = 1, 1e-12 }), x, set).Status()

@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
-// The objective is that of the semidefinite program, which an interior-point method finds, for all
-// losses; and the gap that the model states is a bound.
+// TestIsTheSemidefiniteProgram compares the objective with that of the semidefinite program, which
+// an interior-point method solves, for all losses, and checks that the gap of the model is a bound.
 func TestIsTheSemidefiniteProgram(t *testing.T) {
 	propertytest.CheckSome(t, 40, func(t *rapid.T) {
 		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
@@ -50,7 +50,7 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 	})
 }
 
-// The gradient is that of finite differences.
+// TestGradient compares the gradient with finite differences.
 func TestGradient(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 30, 3, 12, 3)
 	for _, loss := range []graphkernel.Loss{graphkernel.Square, graphkernel.SquaredHinge, graphkernel.Hinge} {

@@ -30,7 +30,7 @@ type search struct {
 	converged bool
 }
 
-// newSearch starts from random rows, as npkl does, with multipliers 0.
+// newSearch starts from random rows, like npkl, with multipliers 0.
 func newSearch(ctx context.Context, eng *engine.Engine, p *graphkernel.Problem, params Params, seed uint64) *search {
 	r := params.Rank
 	if r == 0 {
@@ -45,8 +45,7 @@ func newSearch(ctx context.Context, eng *engine.Engine, p *graphkernel.Problem, 
 	return s
 }
 
-// best returns the b that is best for a link of weight w, multiplier a and residual u, and its
-// value.
+// best returns the optimal b for a link of weight w, multiplier a and residual u, and its value.
 func (s *search) best(w, a, u float64) (b, value float64) {
 	b = a + s.rho*u
 	if s.Loss == graphkernel.Hinge {
@@ -84,7 +83,8 @@ func (s *search) evaluate(v, g blas.Matrix) (float64, error) {
 	return total, err
 }
 
-// row turns g, the sum of the neighbors of point i, to the gradient, and returns the point's part.
+// row turns g, the sum of the neighbors of point i, into the gradient, and returns the point's part
+// of the objective.
 func (s *search) row(i int, v blas.Matrix, g []float64) float64 {
 	row := v.Row(i)
 	sum := s.Diag[i]*graphkernel.Dot(row, row) - graphkernel.Dot(row, g)
@@ -107,11 +107,11 @@ func (s *search) row(i int, v blas.Matrix, g []float64) float64 {
 	return sum
 }
 
-// rounds is the most changes of the multipliers: rho has grown beyond all use by then, and a round
-// without a step would not count against the steps.
+// rounds is the maximum number of changes of the multipliers. After so many, rho is uselessly
+// large, and a round without a step would not count as a step.
 const rounds = 200
 
-// solve follows the multipliers until the slacks are the residuals.
+// solve updates the multipliers until the slacks equal the residuals.
 func (s *search) solve() (graphkernel.Result, error) {
 	before, tol := math.Inf(1), 0.1
 	for round := 0; round < rounds && !s.converged && s.steps < s.params.MaxIter; round++ {
@@ -135,8 +135,8 @@ func (s *search) solve() (graphkernel.Result, error) {
 	return graphkernel.Result{Objective: objective, Gap: gap}, err
 }
 
-// multiply makes the best multipliers the new ones, and returns how far slacks and residuals are
-// apart.
+// multiply makes the best multipliers the new ones, and returns the difference between slacks and
+// residuals.
 func (s *search) multiply() float64 {
 	sum := 0.0
 	for k, e := range s.pairs.Once {
@@ -149,10 +149,10 @@ func (s *search) multiply() float64 {
 	return math.Sqrt(sum / float64(len(s.a)))
 }
 
-// memory is the number of steps that directions of descent look back on.
+// memory is the number of steps that determine a descent direction.
 const memory = 8
 
-// rounding is the part of the Lagrangian that a step gains at least.
+// rounding is the smallest gain of a step, relative to the Lagrangian.
 const rounding = 1e-15
 
 // minimize takes steps until the gradient is below tol, relative to 1 + |V|.
@@ -162,7 +162,7 @@ func (s *search) minimize(tol float64) error {
 	direction := make([]float64, len(s.v.Data))
 	history := lbfgs.New(t, memory)
 	value, err := s.evaluate(s.v, g)
-	stuck := 0 // steps in a row that gained nothing
+	stuck := 0 // consecutive steps without a gain
 	for err == nil && s.steps < s.params.MaxIter {
 		if math.Sqrt(t.Dot(g.Data, g.Data)) <= tol*(1+math.Sqrt(t.Dot(s.v.Data, s.v.Data))) {
 			return nil
@@ -191,9 +191,9 @@ func (s *search) minimize(tol float64) error {
 			}
 		}
 		if !lower || stuck > memory {
-			return nil // rounding: nothing lower is near
+			return nil // rounding: no lower value is near
 		}
-		t.Scale(2*step, direction) // the step taken: the loop has halved it once more
+		t.Scale(2*step, direction) // the step taken: the loop has halved it once more than that
 		t.Axpy(-1, turned.Data, g.Data)
 		t.Scale(-1, g.Data)
 		history.Add(direction, g.Data)
@@ -203,9 +203,9 @@ func (s *search) minimize(tol float64) error {
 	return err
 }
 
-// gap returns how far the objective may be above the optimum: with the multipliers as they are, the
-// dual objective, and the smallest eigenvalue of its matrix, which should not be negative, times tr
-// Z.
+// gap returns a bound on objective minus optimum: the difference to the dual objective at the
+// current multipliers, and the smallest eigenvalue of the dual matrix, which should not be
+// negative, times tr Z.
 func (s *search) gap(objective float64) (float64, error) {
 	a, err := s.Combined(func(_, e int) float64 { return s.a[s.pairs.Number[e]] * s.Sign[e] / 2 })
 	if err != nil {

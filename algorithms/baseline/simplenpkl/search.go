@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
-// search looks for the kernel matrix S A+ / |A+|.
+// search computes the kernel matrix S A+ / |A+|.
 type search struct {
 	*graphkernel.Problem
 	ctx    context.Context
@@ -25,7 +25,7 @@ type search struct {
 
 	values  []float64   // positive eigenvalues of A, descending
 	vectors blas.Matrix // and their eigenvectors as rows
-	start   blas.Matrix // all that were found in the step before
+	start   blas.Matrix // all eigenvectors of the step before
 	cut     bool        // there may be more
 
 	steps               int
@@ -40,7 +40,8 @@ func newSearch(ctx context.Context, eng *engine.Engine, p *graphkernel.Problem, 
 	}
 }
 
-// decompose finds the positive eigenpairs of A(a), the largest of as many as the links ask for.
+// decompose finds the positive eigenpairs of A(a), at most as many of the largest as the links
+// require.
 func (s *search) decompose(a []float64) error {
 	most := s.params.Rank
 	if most == 0 {
@@ -76,7 +77,7 @@ func (s *search) norm() float64 {
 	return math.Sqrt(sum)
 }
 
-// factor returns V of n rows, K = V V'; one column of zeros if A has no positive eigenvalue.
+// factor returns V with n rows, K = V V'; one column of zeros if A has no positive eigenvalue.
 func (s *search) factor() blas.Matrix {
 	v, norm := blas.NewMatrix(s.Len(), max(1, len(s.values))), s.norm()
 	for k, w := range s.values {
@@ -88,7 +89,7 @@ func (s *search) factor() blas.Matrix {
 	return v
 }
 
-// linear finds the optimum of the linear loss, which has a formula.
+// linear computes the optimum of the linear loss by its formula.
 func (s *search) linear() error {
 	a := make([]float64, s.pairs.Count)
 	for e, k := range s.pairs.Number {
@@ -102,7 +103,7 @@ func (s *search) linear() error {
 	return nil
 }
 
-// gap returns how far the objective is above the optimum, at most, -1 if that is not known.
+// gap returns a bound on objective minus optimum, or -1 if it is not known.
 func (s *search) gap() float64 {
 	if s.cut {
 		return -1
@@ -110,13 +111,13 @@ func (s *search) gap() float64 {
 	return s.primal - s.dual
 }
 
-// point is a place of the ascent.
+// point is a point of the ascent.
 type point struct {
 	a, gradient []float64
 	dual        float64
 }
 
-// evaluate finds the kernel matrix for a, and what the dual is there.
+// evaluate computes the kernel matrix for a, and the value of the dual there.
 func (s *search) evaluate(a []float64) (point, error) {
 	if err := s.decompose(a); err != nil {
 		return point{}, err
@@ -133,8 +134,8 @@ func (s *search) evaluate(a []float64) (point, error) {
 	return p, err
 }
 
-// memory is the number of steps of which the dual may fall below the highest: a step after Barzilai
-// & Borwein (1988) now and then goes too far, and is good for the next ones (Birgin, Martinez &
+// memory is the number of steps among which the dual may fall below the highest value: steps after
+// Barzilai & Borwein (1988) are sometimes too long, but help the next steps (Birgin, Martinez &
 // Raydan 2000).
 const memory = 5
 
@@ -181,7 +182,7 @@ func (s *search) ascend() error {
 	}
 }
 
-// step goes along the gradient, as far as the dual does not fall too much below least.
+// step moves along the gradient, as far as the dual does not fall too much below least.
 func (s *search) step(from point, step, least float64) (point, error) {
 	for {
 		to, rise := make([]float64, len(from.a)), 0.0

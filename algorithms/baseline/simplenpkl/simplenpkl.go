@@ -2,23 +2,26 @@
 // eigendecompositions: SimpleNPKL (Zhuang, Tsang & Hoi, "A family of simple non-parametric kernel
 // learning algorithms", JMLR 12, 2011). It is a baseline of package npkl.
 //
-// Of all positive semidefinite K with a Frobenius norm of at most S it seeks the one that minimizes
+// Among all positive semidefinite K with a Frobenius norm of at most S, it finds the one that
+// minimizes
 //
 //	tr(Delta K) + C sum l(t_ij K_ij)
 //
 // over the links, each once, with Delta as in package npkl. Without the bound S the kernel of the
-// linear loss l(f) = -f would be infinite; with it, it is S A+ / |A+|, where A+ is the positive
-// part of A = C sum t_ij (E_ij + E_ji) / 2 - Delta: one eigendecomposition.
+// linear loss l(f) = -f would be infinite. With it, the kernel is S A+ / |A+|, where A+ is the
+// positive part of A = C sum t_ij (E_ij + E_ji) / 2 - Delta: one eigendecomposition.
 //
 // With the squared hinge (shl) the problem has the dual
 //
-//	maximize over a >= 0:  sum a - sum a^2 / (4 C) - S |A(a)+|,   A(a) = sum a_ij t_ij (E_ij + E_ji) / 2 - Delta
+//	maximize over a >= 0:  sum a - sum a^2 / (4 C) - S |A(a)+|,
+//	A(a) = sum a_ij t_ij (E_ij + E_ji) / 2 - Delta
 //
-// whose gradient is 1 - a / (2 C) - t K, K = S A+ / |A+|: projected gradient ascent with an
-// eigendecomposition in every step, until primal and dual objective meet.
+// whose gradient is 1 - a / (2 C) - t K with K = S A+ / |A+|. It is maximized by projected gradient
+// ascent, with an eigendecomposition in every step, until the gap between primal and dual objective
+// closes.
 //
-// The rank of a solution is at most that for which r(r+1)/2 links suffice, so no more eigenvectors
-// are sought. New points get their places as in package npkl.
+// The rank r of a solution satisfies r(r+1)/2 <= the number of links, so no more eigenvectors are
+// computed. New points get their coordinates as in package npkl.
 package simplenpkl
 
 import (
@@ -35,7 +38,7 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "simplenpkl"
 
-// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbors.
+// DefaultKernel is the kernel whose feature space defines neighbors for a Learner without a kernel.
 const DefaultKernel = graphkernel.DefaultKernel
 
 // The losses.
@@ -60,10 +63,10 @@ var About = algorithms.About{
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	graphkernel.Settings `choices:"loss=linear,shl (squared hinge)" default:"loss=shl"`
-	Size                 float64 `json:"size" param:"size" default:"0.1" range:"> 0" help:"most Frobenius norm of the kernel matrix, relative to the number of points"`
-	Rank                 int     `json:"rank" param:"rank" zero:"as many as the number of links asks for" help:"most eigenvectors"`
-	Tol                  float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"gap between primal and dual objective that ends the fit, relative to the objective of 0"`
-	MaxIter              int     `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"most eigendecompositions"`
+	Size                 float64 `json:"size" param:"size" default:"0.1" range:"> 0" help:"maximum Frobenius norm of the kernel matrix, relative to the number of points"`
+	Rank                 int     `json:"rank" param:"rank" zero:"as many as the number of links requires" help:"maximum number of eigenvectors"`
+	Tol                  float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"the fit stops at this gap between primal and dual objective, relative to the objective of 0"`
+	MaxIter              int     `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"maximum number of eigendecompositions"`
 }
 
 // DefaultParams returns the squared hinge on a graph of 5 neighbors.
@@ -72,8 +75,8 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
-// Learner learns from the links on the points. The result has the type *[Model]. Its Kernel says in
-// which feature space neighbors are near; the zero Spec means DefaultKernel. Cost: an
+// Learner learns from the links on the points. The result has the type *[Model]. Its Kernel defines
+// the feature space of the neighbors; the zero Spec means DefaultKernel. Cost: an
 // eigendecomposition (linear), or one in each of some dozens of steps (shl).
 type Learner = learner.Learner[Params]
 
@@ -104,20 +107,20 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	})
 }
 
-// rankTol drops eigenvalues that are rounding.
+// rankTol drops eigenvalues that are only rounding.
 const rankTol = 1e-12
 
-// message says how the search ended.
+// message describes how the search ended.
 func (s *search) message() string {
 	switch {
 	case s.converged && len(s.values) == 0:
-		return "the links are too weak against the graph: the best kernel is 0 and all points are in one place; a larger C or a smaller delta avoids it"
+		return "the links are too weak relative to the graph: the best kernel is 0 and all points have the same coordinates; a larger C or a smaller delta avoids it"
 	case s.inactive:
 		return "the bound on the size of the kernel matrix is not reached, so there is no formula for it: want a smaller size"
 	case !s.converged:
 		return graphkernel.NotReached(s.steps, s.primal-s.dual)
 	case s.cut:
-		return fmt.Sprintf("of rank %d, the most that is asked for: eigenvectors beyond it are left out", len(s.values))
+		return fmt.Sprintf("rank %d, the maximum that was set: further eigenvectors are dropped", len(s.values))
 	case s.params.Loss == Linear:
 		return "the optimum, by its formula"
 	}

@@ -17,9 +17,9 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// The solution has the conditions of an optimum: K is positive semidefinite and of the norm S, and
-// with a_e = -l'/2 of each link the matrix A(a) - m K is negative semidefinite for the m that makes
-// it orthogonal to K.
+// TestOptimal checks the optimality conditions: K is positive semidefinite with the norm S, and
+// with a_e = -l'/2 of each link, the matrix A(a) - m K is negative semidefinite for the m that
+// makes it orthogonal to K.
 func TestOptimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(12, 40).Draw(t, "n")
@@ -110,7 +110,7 @@ func TestBadInput(t *testing.T) {
 	if _, err := l.Fit(ctx, eng, x, none); !fault.IsInput(err) {
 		t.Errorf("no links: error %v", err)
 	}
-	// What cannot be solved is said.
+	// Problems without a solution are reported.
 	l.Params.Size = 100
 	m, err := l.Fit(ctx, eng, x, set)
 	if err != nil || m.Status().Converged || !strings.Contains(m.Status().Message, "smaller size") {
@@ -118,7 +118,7 @@ func TestBadInput(t *testing.T) {
 	}
 	l.Params.Size, l.Params.C, l.Params.Loss = 1, 1e-6, Linear
 	m, err = l.Fit(ctx, eng, x, set)
-	if err != nil || !strings.Contains(m.Status().Message, "one place") {
+	if err != nil || !strings.Contains(m.Status().Message, "too weak") {
 		t.Errorf("weak links: error %v, status %+v", err, m.Status())
 	}
 }

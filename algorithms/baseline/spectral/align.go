@@ -10,12 +10,13 @@ import (
 )
 
 // aligned returns the alpha >= 0 for which sum alpha_c v_c v_c' is nearest to the targets on the
-// links and the linked points: the first free ones in any order, the others falling. O(links r^2 +
-// r^3).
+// links and the linked points. The first free ones are in any order, the others fall. Cost: O(links
+// r^2 + r^3).
 func aligned(eng *engine.Engine, v blas.Matrix, set *links.Set, free int) []float64 {
 	h, g := targets(eng, v, set)
 	r := v.Rows
-	// alpha = U beta, beta >= 0: alpha_c is beta_c if free, else the sum of the beta from c on.
+	// With alpha = U beta and beta >= 0, alpha_c is beta_c if free, and otherwise the sum of beta
+	// from c on.
 	if free < r {
 		sums(h, g, free)
 	}
@@ -78,8 +79,8 @@ func targets(eng *engine.Engine, v blas.Matrix, set *links.Set) (h, g []float64)
 	return whole.Data, g
 }
 
-// sums turns H and g to the coordinates beta: columns, and rows, become the sums of those from free
-// up to them.
+// sums transforms H and g to the coordinates beta: columns and rows become the sums of those from
+// free up to them.
 func sums(h, g []float64, free int) {
 	r := len(g)
 	for c := free + 1; c < r; c++ {

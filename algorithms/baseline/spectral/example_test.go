@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Two groups far apart have eigenmaps in which each is one place.
+// Two groups that are far apart have eigenmaps in which each group is a single point.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

@@ -1,4 +1,4 @@
-// Package spectral (engine room: may change) makes kernels of a graph's Laplacian L with the
+// Package spectral (engine room: may change) computes kernels of a graph's Laplacian L with the
 // eigenpairs (mu_i, v_i):
 //
 //	K = sum_i alpha_i v_i v_i'
@@ -6,20 +6,23 @@
 // These are the baselines of package gml:
 //
 //   - diffusion: alpha_i = exp(-t mu_i) (Kondor & Lafferty, ICML 2002);
-//   - regularized: alpha_i = 1 / (1 + t mu_i), the regularized Laplacian (Smola & Kondor, COLT 2003);
-//   - eigenmaps: alpha_i = 1 without the constant eigenvectors (Belkin & Niyogi, Neural Computation 15, 2003);
-//   - alignment: the alpha >= 0 whose kernel is best aligned with the links, maximal alignment restricted to
-//     this family (Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan, JMLR 5, 2004);
-//   - order: the same with alpha falling, but for constant eigenvectors (Zhu, Kandola, Ghahramani & Lafferty,
-//     NIPS 2004).
+//   - regularized: alpha_i = 1 / (1 + t mu_i), the regularized Laplacian (Smola & Kondor, COLT
+//     2003);
+//   - eigenmaps: alpha_i = 1 without the constant eigenvectors (Belkin & Niyogi, Neural Computation
+//     15, 2003);
+//   - alignment: the alpha >= 0 whose kernel is best aligned with the links, maximal alignment
+//     restricted to this family (Lanckriet, Cristianini, Bartlett, El Ghaoui & Jordan, JMLR 5,
+//     2004);
+//   - order: the same with alpha falling, except for constant eigenvectors (Zhu, Kandola,
+//     Ghahramani & Lafferty, NIPS 2004).
 //
-// The alignment of K with targets T on the linked points, 1 for must-links and themselves and -1
-// for cannot-links, is the cosine of the angle between both. Over a cone, it is largest in the
-// direction of the point of the cone that is nearest to T: a quadratic program in alpha >= 0, with
-// falling alpha in the sums of its steps.
+// The targets T on the linked points are 1 for must-links and for each point with itself, and -1
+// for cannot-links. The alignment of K with T is the cosine of the angle between them. Over a cone,
+// it is largest in the direction of the point of the cone nearest to T: a quadratic program in
+// alpha >= 0, or, if alpha must fall, in its differences.
 //
-// The first three do not learn from links. New points take the places that reconstruct them from
-// their nearest training points.
+// The first three kinds do not learn from links. New points get the coordinates of their nearest
+// training points, combined with the weights that reconstruct them.
 package spectral
 
 import (
@@ -49,10 +52,10 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "spectral"
 
-// DefaultKernel is the kernel in whose feature space a Learner without one looks for neighbors.
+// DefaultKernel is the kernel whose feature space defines neighbors for a Learner without a kernel.
 const DefaultKernel = graphkernel.DefaultKernel
 
-// Kind says how the eigenvectors are weighted.
+// Kind is the way in which the eigenvectors are weighted.
 type Kind string
 
 // The kinds.
@@ -64,7 +67,7 @@ const (
 	Order       Kind = "order"
 )
 
-// learns says whether a kind learns from links.
+// learns reports whether a kind learns from links.
 func (k Kind) learns() bool { return k == Alignment || k == Order }
 
 // About describes the method.
@@ -81,14 +84,14 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Kind Kind `json:"kind" param:"kind" default:"diffusion" choices:"diffusion,regularized,eigenmaps,alignment (learns from links),order (learns from links)" help:"how eigenvectors are weighted"`
+	Kind Kind `json:"kind" param:"kind" default:"diffusion" choices:"diffusion,regularized,eigenmaps,alignment (learns from links),order (learns from links)" help:"weights of the eigenvectors"`
 	// Neighborhood is the graph: "knn", "eps" or "given".
 	graphkernel.Neighborhood `default:"neighbors=10"`
-	Basis                    basis.Kind `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"whose eigenvectors"`
-	// Normalized takes I - D^-1/2 S D^-1/2, else D - S.
-	Normalized bool    `json:"normalized" param:"normalized" help:"true takes the normalized Laplacian"`
-	Time       float64 `json:"time" param:"time" default:"1" range:"> 0" help:"t of exp(-t mu) and of 1 / (1 + t mu)"`
-	Rank       int     `json:"rank" param:"rank" zero:"a tenth of the points, at most 200" help:"eigenvectors"`
+	Basis                    basis.Kind `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"basis of the kernel: the eigenvectors of this matrix"`
+	// Normalized selects I - D^-1/2 S D^-1/2 instead of D - S.
+	Normalized bool    `json:"normalized" param:"normalized" help:"true uses the normalized Laplacian"`
+	Time       float64 `json:"time" param:"time" default:"1" range:"> 0" help:"t in exp(-t mu) and in 1 / (1 + t mu)"`
+	Rank       int     `json:"rank" param:"rank" zero:"a tenth of the points, at most 200" help:"number of eigenvectors"`
 }
 
 // DefaultParams returns the diffusion kernel on a graph of 10 neighbors.
@@ -99,13 +102,13 @@ func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighb
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
-	// Kernel says in which feature space neighbors are near; the zero Spec means DefaultKernel.
+	// Kernel defines the feature space of the neighbors; the zero Spec means DefaultKernel.
 	Kernel kernel.Spec
 	Params Params
-	// Similarities, n x n, are those of the graph named "given".
+	// Similarities, n x n, are the edge weights of the graph named "given".
 	Similarities blas.Matrix
-	// Basis holds orthonormal vectors, and values that rise with their roughness, to weigh in place
-	// of those that the Params name; nil for these.
+	// Basis has orthonormal vectors, and values that rise with their roughness. They replace the
+	// vectors that the Params name; nil means those of the Params.
 	Basis    *eigen.Result
 	Seed     uint64
 	Progress algorithms.ProgressFunc
@@ -119,11 +122,11 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "spectral".
 func (Learner) Method() string { return Method }
 
-// Fit makes the kernel of the points x, for alignment and order with the links of l. The result has
-// the type *[Model]. Cost: the nearest neighbors and r eigenvectors of their graph.
+// Fit computes the kernel of the points x; for alignment and order it learns from the links of l.
+// The result has the type *[Model]. Cost: the nearest neighbors, and r eigenvectors of their graph.
 //
-// Errors are those of [learner.Learner.Fit], and no links where they are learned from, and as many
-// eigenvectors as points.
+// Errors are those of [learner.Learner.Fit]. No links for kinds that learn from them, and as many
+// eigenvectors as points, are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	rules := learner.Rules{About: About, Pairs: l.Params.Kind == Alignment}
 	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
@@ -172,7 +175,7 @@ func (l Learner) basis(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	}.Make(ctx, eng, k, x)
 }
 
-// near is the number of neighbors that new points are reconstructed from.
+// near returns the number of neighbors that reconstruct a new point.
 func (p Params) near() int {
 	if p.Graph == graphkernel.KNN {
 		return p.Neighbors
@@ -205,7 +208,7 @@ func (p Params) weights(eng *engine.Engine, b *basis.Basis, set *links.Set) ([]f
 	return alpha, nil
 }
 
-// coordinates returns the rows of V diag(alpha)^1/2 without columns of 0, one at least.
+// coordinates returns the rows of V diag(alpha)^1/2 without zero columns, but at least one column.
 func coordinates(b *basis.Basis, alpha []float64) blas.Matrix {
 	var kept []int
 	var weights []float64
@@ -238,8 +241,8 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 
 // Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
-	figures := []algorithms.Statistic{{Name: "kind", Value: string(m.Params().Kind)}, {Name: "graph", Value: string(m.Params().Graph)}}
-	return append(append(figures, m.Model.Describe()...), algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
+	statistics := []algorithms.Statistic{{Name: "kind", Value: string(m.Params().Kind)}, {Name: "graph", Value: string(m.Params().Graph)}}
+	return append(append(statistics, m.Model.Describe()...), algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
 }
 
 // Encode stores the model in f.

@@ -28,8 +28,8 @@ func of(kind Kind) Learner {
 	return l
 }
 
-// With all eigenvectors the diffusion kernel is exp(-t L), by its power series, and the regularized
-// Laplacian the inverse of I + t L.
+// TestFunctionsOfTheLaplacian checks with all eigenvectors that the diffusion kernel is exp(-t L),
+// by its power series, and that the regularized Laplacian is the inverse of I + t L.
 func TestFunctionsOfTheLaplacian(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 30, 2, 1)
 	l := of(Diffusion)
@@ -80,7 +80,7 @@ func TestFunctionsOfTheLaplacian(t *testing.T) {
 	l.Params.Kind = Regularized
 	got = gram(fittest.Fit[*Model](t, l, x, set))
 	product := got.Clone()
-	eng.Backend().Gemm(false, false, 0.3, laplacian, got, 1, product) // (I + t L) K = I, but for one direction
+	eng.Backend().Gemm(false, false, 0.3, laplacian, got, 1, product) // (I + t L) K = I, except for one direction
 	off := 0.0
 	for i := range 30 {
 		for j := range 30 {
@@ -96,7 +96,8 @@ func TestFunctionsOfTheLaplacian(t *testing.T) {
 	}
 }
 
-// No alpha of the cone is nearer to the targets: for any, and for falling ones.
+// TestAligned checks that no alpha of the cone is nearer to the targets, for any alpha and for
+// falling ones.
 func TestAligned(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	propertytest.Check(t, func(t *rapid.T) {
@@ -162,7 +163,8 @@ func TestAligned(t *testing.T) {
 	})
 }
 
-// Learned weights tell the rings apart better than the raw points do, for new points, too.
+// TestLearns checks that learned weights separate the rings better than the raw points do, for new
+// points, too.
 func TestLearns(t *testing.T) {
 	for _, kind := range []Kind{Diffusion, Regularized, Eigenmaps, Alignment, Order} {
 		x, labels, set := enginetest.Rings(t, 200, 60, 3)

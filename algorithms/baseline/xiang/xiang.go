@@ -1,7 +1,7 @@
 // Package xiang (engine room: may change) learns a linear metric by a trace ratio of the links
 // alone (Xiang, Nie & Zhang, "Learning a Mahalanobis distance metric for data clustering and
-// classification", Pattern Recognition 41, 2008): of all orthonormal W it is the one for which the
-// squared distances of cannot-linked points are largest against those of must-linked ones.
+// classification", Pattern Recognition 41, 2008): the orthonormal W that maximizes the squared
+// distances of cannot-linked points relative to those of must-linked points.
 package xiang
 
 import (
@@ -36,7 +36,7 @@ var About = algorithms.About{
 	Baseline:        true,
 }
 
-// Params are the parameters of the method. The zero value is the paper's.
+// Params are the parameters of the method. The zero value has the paper's parameters.
 type Params struct {
 	Dims int `json:"dims" param:"dims" zero:"half of the directions in which the points vary" help:"columns of the embedding"`
 }
@@ -44,13 +44,13 @@ type Params struct {
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// Learner learns from n dense points of d features and both kinds of links. Where there are so few
+// Learner learns from n dense points of d features and both kinds of links. If there are so few
 // must-links that W can vanish on all of them, the ratio has no bound; then cannot-links decide
 // among these W. The result has the type *[Model]. As many dimensions as the data have are an
 // error.
 //
-// Cost: n d^2 flops for the directions in which the points vary, q of them; q^2 flops a link, and a
-// few eigenproblems of order q.
+// Cost: n d^2 flops for the q directions in which the points vary, q^2 flops per link, and a few
+// eigenproblems of order q.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -72,7 +72,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		d = max(1, q/2)
 	}
 	if d >= q && q > 1 {
-		return nil, &fault.ParamError{Param: "dims", Value: d, Want: fmt.Sprintf("a number below %d, the number of directions in which the points vary: with all of them nothing is learned", q)}
+		return nil, &fault.ParamError{Param: "dims", Value: d, Want: fmt.Sprintf("a number below %d, the number of directions in which the points vary (with all of them nothing is learned)", q)}
 	}
 	a, b := eng.NewMatrix(q, q), eng.NewMatrix(q, q)
 	if err := scatter.Links(ctx, eng, pc.Z, f.Links.Cannot(), a); err != nil {
@@ -89,7 +89,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	}
 	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1)})
 	if math.IsInf(res.Ratio, 1) {
-		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions all must-linked points fall together (more must-links or dimensions avoid it)", d)
+		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions all must-linked points coincide (more must-links or dimensions avoid it)", d)
 	}
 	return record.New(pc.Map(eng, Method, res.W), p, status), nil
 }

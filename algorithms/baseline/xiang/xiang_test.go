@@ -41,7 +41,8 @@ func fit(t *testing.T, x points.Points, set *links.Set, dims int) *xiang.Model {
 	return fittest.Fit[*xiang.Model](t, xiang.Learner{Params: xiang.Params{Dims: dims}}, x, set)
 }
 
-// The one direction in which classes differ is found, and W has orthonormal rows.
+// TestFindsTheDirection checks that the one direction in which classes differ is found, and that W
+// has orthonormal rows.
 func TestFindsTheDirection(t *testing.T) {
 	x, set := problem(t, 200, 5, 60)
 	w, _ := fit(t, x, set, 1).Transform()
@@ -68,7 +69,8 @@ func TestFindsTheDirection(t *testing.T) {
 	}
 }
 
-// No bound: W vanishes on the must-links, and the status says so. A file restores it.
+// TestUnbounded checks that without a bound, W vanishes on the must-links, that the status reports
+// it, and that a file preserves it.
 func TestUnbounded(t *testing.T) {
 	x, set := problem(t, 40, 9, 3)
 	m := fit(t, x, set, 4)

@@ -3,14 +3,15 @@
 // both positive and negative equivalence constraints", Pattern Recognition 39, 2006). A baseline,
 // linear.
 //
-// With C the covariance of must-linked points within their chunklets, eps added, and S the mean of
-// (x_i - x_j)(x_i - x_j)' / 2 over the cannot-links, points are whitened by C as in package rca,
-// which makes directions alike in which points that belong together vary, and then stretched by the
-// root of S there, which lets those count in which points that do not belong together differ:
+// Let C be the covariance of must-linked points within their chunklets, with eps added, and S the
+// mean of (x_i - x_j)(x_i - x_j)' / 2 over the cannot-links. Points are first whitened by C, as in
+// package rca, so that must-linked points vary equally in all directions. They are then scaled by
+// the root of S in these coordinates, which emphasizes directions in which cannot-linked points
+// differ:
 //
 //	A = C^-1/2 (C^-1/2 S C^-1/2) C^-1/2
 //
-// is the matrix of the metric. It has the rank of S. Without the second step it is relevant
+// is the matrix of the metric. It has the rank of S. Without the second step the method is relevant
 // component analysis.
 package xrca
 
@@ -47,7 +48,7 @@ var About = algorithms.About{
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.3" range:"> 0" help:"regularization relative to the mean within-group variance"`
-	Dims    int     `json:"dims" param:"dims" zero:"all" help:"directions in which cannot-links differ most"`
+	Dims    int     `json:"dims" param:"dims" zero:"all" help:"number of directions, those in which cannot-links differ most"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
@@ -63,9 +64,10 @@ type Model = record.Model[Params]
 // Decode rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadLinear) }
 
-// Learner learns from n dense points of d features and the links between them, of both kinds, not
-// all of one kind between equal points. The result has the type *[Model]. Cost: eigendecompositions
-// of order q, the directions in which points vary, and q^2 flops a link.
+// Learner learns from n dense points of d features and the links between them, of both kinds; for
+// each kind, some links join points that differ. The result has the type *[Model]. Cost:
+// eigendecompositions of order q, the number of directions in which points vary, and q^2 flops per
+// link.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.

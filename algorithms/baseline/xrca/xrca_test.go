@@ -20,10 +20,10 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// fitted fits with the defaults after a change of them.
+// fitted fits with the defaults and a change of them.
 var fitted = fittest.Changed[*Model](learner.New[Params], DefaultParams())
 
-// The matrix of the metric is C^-1 S C^-1, C with eps, of the raw features.
+// TestMetric checks that the matrix of the metric is C^-1 S C^-1, C with eps, of the raw features.
 func TestMetric(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 4

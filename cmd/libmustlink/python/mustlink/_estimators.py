@@ -149,15 +149,15 @@ class KBeta(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: rbf:sigma=mean.
     landmarks : int | str, default 0
-        Points that carry the metric, those of must-links included; 0: all points; @FILE: their row numbers, one a line.
+        Number of points that carry the metric, including those of must-links; 0: all points; @FILE: their row numbers, one a line.
     rule : Literal["uniform", "kmeans++", "farthest", "leverage"], default "uniform"
-        How other landmarks are chosen: uniform, kmeans++, farthest or leverage.
+        How landmarks that are not in must-links are chosen: uniform, kmeans++, farthest or leverage.
     neighbors : int, default 5
-        Landmarks that reconstruct a point, >= 1.
+        Number of landmarks that reconstruct a point, >= 1.
     iterations : int, default 1
-        Iterations of the coordinates of points that are no landmarks (3 in the paper's tables), >= 1, <= 1000.
+        Iterations for the coordinates of points that are not landmarks (3 in the paper's tables), >= 1, <= 1000.
     rank : int | Literal["root"], default "root"
-        Most directions that are kept; root: the square root of the landmarks, rounded up; 0: no cap.
+        Maximum number of directions; root: the square root of the landmarks, rounded up; 0: no limit.
     rank_tol : float, default 1e-06
         Eigenvalue, relative to the largest, up to which a direction is dropped, >= 0, < 1.
     reg_d : float, default 1e-06
@@ -165,11 +165,11 @@ class KBeta(MetricLearner):
     reg_g : float, default 0.001
         Added to local Gram matrices, relative to their traces, >= 0.
     dims : int, default 0
-        Columns of the embedding, of the largest weights; 0: all.
+        Columns of the embedding: the directions of the largest weights; 0: all.
     cannot : float, default 0
-        Part t of cannot-links (0 in the paper, which ignores them), >= 0, <= 1.
+        Influence t of cannot-links (0 in the paper, which ignores them), >= 0, <= 1.
     extension : Literal["lle", "nystrom"], default "lle"
-        How points that are no landmarks get their coordinates: lle or nystrom.
+        How points that are not landmarks get their coordinates: lle or nystrom.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -520,9 +520,9 @@ class GML(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: linear.
     prior : Literal["rbf", "spectral", "datadep"], default "rbf"
-        Matrix to stay near to: rbf (a Gaussian kernel of learned width), spectral (eigenvectors of the Laplacian of a graph) or datadep (a kernel that they deform).
+        Family of the matrix that the learned kernel stays close to: rbf (a Gaussian kernel of learned width), spectral (eigenvectors of the Laplacian of a graph) or datadep (a kernel that they deform).
     width : float, default 1
-        Width of the Gaussian kernel to begin with, relative to the mean distance of two points, > 0.
+        Initial width of the Gaussian kernel, relative to the mean distance of two points, > 0.
     graph : str, default "knn"
         Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : Literal["euclid", "cosine", "kernel"] | None, default None
@@ -532,15 +532,15 @@ class GML(MetricLearner):
     heat : bool, default False
         True weights the edges of knn and eps by their length.
     basis : Literal["laplacian", "lle", "isomap"], default "laplacian"
-        Whose eigenvectors: laplacian, lle (locally linear embedding) or isomap.
+        Basis of the prior: the eigenvectors of this matrix: laplacian, lle (locally linear embedding) or isomap.
     laplacian : Literal["unnormalized", "normalized"], default "unnormalized"
         Laplacian of the graph: unnormalized or normalized.
     diffusion : float, default 0.1
-        T of the first weights exp(-t mu) of the eigenvectors, > 0.
+        T in the initial weights exp(-t mu) of the eigenvectors, > 0.
     rank : int, default 0
-        Eigenvectors of the graph, >= 2; 0: a tenth of the points, at most 40.
+        Number of eigenvectors of the graph, >= 2; 0: a tenth of the points, at most 40.
     gamma : float, default 1
-        Weight of the links against the prior (0.1 to 10 are usual), > 0.
+        Weight of the links relative to the prior (usually 0.1 to 10), > 0.
     upper : float | str, default "p5"
         Most squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
     lower : float | str, default "p95"
@@ -548,17 +548,17 @@ class GML(MetricLearner):
     margin : float | str, default "p5"
         Of triplets: how much larger the second squared distance is to be, likewise.
     free_constant : bool, default False
-        True leaves weights of constant eigenvectors out of the order of weights.
+        True exempts constant eigenvectors from the order of the weights.
     extension : Literal["barycentric", "nystrom"], default "barycentric"
-        Coordinates of new points for prior=spectral: barycentric or nystrom.
+        Out-of-sample extension for prior=spectral: barycentric or nystrom.
     outer : int, default 5
-        Most rounds of kernel and prior, >= 1.
+        Maximum number of rounds of kernel and prior, >= 1.
     tol : float, default 0.001
-        Change that ends the projections of a round, and the rounds, > 0.
+        Change at which the projections of a round stop, and the rounds, > 0.
     max_iter : int, default 20
-        Most sweeps of a round, >= 1.
+        Maximum number of sweeps in a round, >= 1.
     dims : int, default 0
-        Columns of the embedding but for prior=spectral; 0: all.
+        Columns of the embedding, except for prior=spectral; 0: all.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -692,7 +692,7 @@ class RCA(MetricLearner):
     eps_rel : float, default 1e-06
         Regularization relative to the mean within-group variance, > 0.
     dims : int, default 0
-        Leading discriminant directions; 0: all.
+        Number of leading discriminant directions; 0: all.
     rank_tol : float, default 1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     standardize : bool, default False
@@ -775,7 +775,7 @@ class XRCA(MetricLearner):
     eps_rel : float, default 0.3
         Regularization relative to the mean within-group variance, > 0.
     dims : int, default 0
-        Directions in which cannot-links differ most; 0: all.
+        Number of directions, those in which cannot-links differ most; 0: all.
     rank_tol : float, default 1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     standardize : bool, default False
@@ -849,7 +849,7 @@ class XRCA(MetricLearner):
 
 
 class DCA(MetricLearner):
-    """Discriminative component analysis: chunklets that differ far apart, linear or with a kernel (-k).
+    """Discriminative component analysis: moves cannot-linked chunklets apart, linear or with a kernel (-k).
 
     Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image retrieval, CVPR 2006.
 
@@ -858,7 +858,7 @@ class DCA(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; None: linear, without a kernel.
     dims : int, default 0
-        Directions; 0: all in which the means of chunklets that differ vary.
+        Number of directions; 0: all in which the means of cannot-linked chunklets vary.
     eps_rel : float, default 0.001
         Regularization relative to the mean within-group variance, > 0.
     rank_tol : float, default 1e-10
@@ -945,9 +945,9 @@ class ITML(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; None: linear, without a kernel.
     prior : Literal["identity", "covariance"], default "identity"
-        Metric to stay near to: identity or covariance (its inverse; not with a kernel).
+        Metric that the learned one stays close to: identity or covariance (its inverse; not with a kernel).
     gamma : float, default 1
-        Weight of the links against the prior (0.1 to 10 are usual), > 0.
+        Weight of the links relative to the prior (usually 0.1 to 10), > 0.
     upper : float | str, default "p5"
         Most squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
     lower : float | str, default "p95"
@@ -957,9 +957,9 @@ class ITML(MetricLearner):
     dims : int, default 0
         Columns of the embedding; 0: all.
     tol : float, default 0.001
-        Change in a sweep that ends the fit, > 0.
+        The fit stops when a sweep changes less than this, > 0.
     max_iter : int, default 1000
-        Most sweeps over the links, >= 1.
+        Maximum number of sweeps over the links, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -1048,22 +1048,22 @@ class ITML(MetricLearner):
 
 
 class MMC(MetricLearner):
-    """Distances of cannot-links as large as those of must-links allow, linear: full or one weight a feature.
+    """Maximizes the distances of cannot-links for bounded distances of must-links, linear: full or one weight per feature.
 
     Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering with side-information, NIPS 15, 2002.
 
     Parameters
     ----------
     diagonal : bool, default False
-        True learns one weight a feature, not a matrix.
+        True learns one weight per feature, not a matrix.
     eps_rel : float, default 0.1
         Scatter added to that of the must-links, relative to its mean, >= 0.
     rank_tol : float, default 1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     tol : float, default 0.0001
-        Relative distance to the optimum, at most, that ends the search, > 0.
+        The search stops at this relative distance to the optimum, > 0.
     max_iter : int, default 1000
-        Most iterations, >= 1.
+        Maximum number of iterations, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -1148,17 +1148,17 @@ class LMNN(MetricLearner):
     Parameters
     ----------
     neighbors : int, default 3
-        Target neighbors of a point, >= 1.
+        Number of target neighbors of a point, >= 1.
     mu : float, default 0.5
         Weight of the impostors (that of the targets is 1 - mu), > 0, < 1.
     dims : int, default 0
-        Dimensions of the map; 0: all directions of the data.
+        Number of dimensions of the map; 0: all directions of the data.
     rank : int | Literal["eighth"], default "eighth"
-        Principal directions that are learned in; eighth: an eighth of the linked points, rounded up; 0: all.
+        Number of principal directions in which the map is learned; eighth: an eighth of the linked points, rounded up; 0: all.
     tol : float, default 0.0001
-        Relative decrease of the objective over 5 iterations that ends the fit, > 0.
+        The fit stops when the relative decrease of the objective over 5 iterations is below this, > 0.
     max_iter : int, default 300
-        Most iterations, >= 1.
+        Maximum number of iterations, >= 1.
     rank_tol : float, default 1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     standardize : bool, default False
@@ -1251,17 +1251,17 @@ class NCA(MetricLearner):
     Parameters
     ----------
     dims : int, default 0
-        Dimensions of the map; 0: as many as there are directions.
+        Number of dimensions of the map; 0: as many as there are directions.
     rank : int, default 0
-        Leading principal directions to learn in; 0: all.
+        Number of leading principal directions in which the map is learned; 0: all.
     rank_tol : float, default 1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     tol : float, default 0.001
-        Gain of five iterations that ends the ascent, relative to how far the objective is from 1, > 0.
+        The ascent stops when five iterations gain less than this, relative to 1 minus the objective, > 0.
     contractions : int, default 3
-        How often the map is halved and the ascent goes on, >= 0.
+        Number of times that the map is halved and the ascent repeated, >= 0.
     max_iter : int, default 300
-        Most iterations of an ascent, >= 1.
+        Maximum number of iterations of an ascent, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -1349,17 +1349,17 @@ class LSML(MetricLearner):
     Parameters
     ----------
     prior : Literal["identity", "covariance"], default "identity"
-        Metric to stay near to: identity (over the mean variance) or covariance (its inverse).
+        Metric that the learned one stays close to: identity (over the mean variance) or covariance (its inverse).
     gamma : float, default 1000
-        Weight of the comparisons, all together, against the prior, > 0.
+        Total weight of the comparisons relative to the prior, > 0.
     comparisons : int, default 10000
-        Most comparisons of must-links with cannot-links; of more, as many are drawn, >= 1.
+        Maximum number of comparisons of must-links with cannot-links; drawn at random if there are more, >= 1.
     dims : int, default 0
         Columns of the embedding; 0: all.
     tol : float, default 1e-06
-        Distance of the objective from its minimum that ends the fit, > 0.
+        The fit stops when the objective is within this of its minimum, > 0.
     max_iter : int, default 1000
-        Most iterations, >= 1.
+        Maximum number of iterations, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -1447,19 +1447,19 @@ class SCML(MetricLearner):
     Parameters
     ----------
     beta : float, default 1e-05
-        Price of the weights: the larger, the fewer bases, > 0.
+        Penalty of the weights: the larger, the fewer bases, > 0.
     basis : Literal["auto", "lda", "triplet_diffs"], default "auto"
         Rank-one metrics to choose from: auto (lda with links, else triplet_diffs), lda (discriminants of regions) or triplet_diffs (of triplets' far pairs).
     bases : int, default 200
-        Most bases; of more, as many are drawn, >= 1.
+        Maximum number of bases; drawn at random if there are more, >= 1.
     triplets : int, default 10000
-        Most triplets that links make; of more, as many are drawn, >= 1.
+        Maximum number of triplets from links; drawn at random if there are more, >= 1.
     dims : int, default 0
         Columns of the embedding; 0: all.
     tol : float, default 1e-08
-        Distance of the objective from its minimum that ends the fit, > 0.
+        The fit stops when the objective is within this of its minimum, > 0.
     max_iter : int, default 200
-        Most iterations, >= 1.
+        Maximum number of iterations, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -1550,11 +1550,11 @@ class LFDA(MetricLearner):
     Parameters
     ----------
     dims : int, default 0
-        Directions that separate classes most; 0: all.
+        Number of directions, those that separate classes best; 0: all.
     neighbors : int, default 7
-        The neighbor in the class whose distance is the local scale; fewer in smaller classes, >= 1.
+        The distance to this neighbor in the class is the local scale; fewer in smaller classes, >= 1.
     metric : Literal["weighted", "orthonormalized", "plain"], default "weighted"
-        What the directions are scaled by: weighted, orthonormalized or plain.
+        Scaling of the directions: weighted, orthonormalized or plain.
     eps_rel : float, default 0.001
         Regularization relative to the mean local variance within classes, > 0.
     rank_tol : float, default 1e-10
@@ -1643,15 +1643,15 @@ class SDML(MetricLearner):
     Parameters
     ----------
     prior : Literal["identity", "covariance"], default "identity"
-        Metric to stay near to: identity or covariance (its inverse).
+        Metric that the learned one stays close to: identity or covariance (its inverse).
     balance : float, default 0.95
-        Weight of the links; below 1 there always is a solution, >= 0.
+        Weight of the links; below 1 there is always a solution, >= 0.
     sparsity : float, default 0.01
-        Weight of what is off the diagonal, relative to the mean variance with prior=covariance, >= 0.
+        Penalty of off-diagonal elements, relative to the mean variance with prior=covariance, >= 0.
     tol : float, default 1e-06
-        Duality gap for each feature that ends the fit, > 0.
+        The fit stops at this duality gap per feature, > 0.
     max_iter : int, default 500
-        Most sweeps over the features, >= 1.
+        Maximum number of sweeps over the features, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -1736,17 +1736,17 @@ class MLKR(MetricLearner):
     Parameters
     ----------
     dims : int, default 0
-        Dimensions of the map; 0: as many as there are directions.
+        Number of dimensions of the map; 0: as many as there are directions.
     rank : int, default 0
-        Leading principal directions to learn in; 0: all.
+        Number of leading principal directions in which the map is learned; 0: all.
     rank_tol : float, default 1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     starts : int, default 3
-        Maps to start from: principal coordinates, whitened ones, these with the linear estimate, >= 1, <= 3.
+        Number of starts: principal coordinates, whitened ones, these with the linear estimate, >= 1, <= 3.
     tol : float, default 1e-05
-        Gain of five iterations that ends the ascent, relative to the error that is left, > 0.
+        The ascent stops when five iterations gain less than this, relative to the remaining error, > 0.
     max_iter : int, default 2000
-        Maximum iterations from each start, >= 1.
+        Maximum number of iterations from each start, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     random_state : Any, default 1
@@ -1820,14 +1820,14 @@ class MLKR(MetricLearner):
 
 
 class Covariance(MetricLearner):
-    """Mahalanobis distance of the points, linear, which learns nothing from links: what linear methods are compared with.
+    """Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods.
 
     Mahalanobis, On the generalized distance in statistics, Proceedings of the National Institute of Sciences of India 2, 1936.
 
     Parameters
     ----------
     dims : int, default 0
-        Directions of largest variance; 0: all.
+        Number of directions, those of largest variance; 0: all.
     rank_tol : float, default 1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     standardize : bool, default False
@@ -1970,7 +1970,7 @@ class Xiang(MetricLearner):
 
 
 class Klein(MetricLearner):
-    """Distances along shortest paths on which must-links cost nothing, cannot-links beyond all others.
+    """Distances along shortest paths with must-links of length 0; cannot-links are longer than all others.
 
     Klein, Kamvar & Manning, From instance-level constraints to space-level constraints, ICML 2002.
 
@@ -1979,9 +1979,9 @@ class Klein(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: linear.
     dims : int, default 20
-        Directions of largest variance, >= 1.
+        Number of directions, those of largest variance, >= 1.
     neighbors : int, default 10
-        Training points that place a new one, >= 1.
+        Training points that determine the coordinates of a new one, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -2052,7 +2052,7 @@ class Klein(MetricLearner):
 
 
 class LLMA(MetricLearner):
-    """Locally linear metric adaptation, spectral: a linear map that Gaussian windows around linked points bend.
+    """Locally linear metric adaptation, spectral: a linear map plus Gaussian windows around linked points.
 
     Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004.
 
@@ -2061,15 +2061,15 @@ class LLMA(MetricLearner):
     sigma : float | str, default "0.5mean"
         Width of the windows: a number or a rule.
     anchors : int, default 50
-        Most linked points with a window, >= 1.
+        Maximum number of linked points with a window, >= 1.
     lam : float, default 1
-        Weight of the points' shape against the links, >= 0.
+        Weight of the reconstruction error relative to the links, >= 0.
     neighbors : int, default 10
-        Points that reconstruct each, >= 1.
+        Number of neighbors that reconstruct each point, >= 1.
     ridge : float, default 0.001
         Regularization relative to the mean variance of the unknowns, > 0.
     dims : int, default 20
-        Most directions, >= 1.
+        Maximum number of directions, >= 1.
     rank_tol : float, default 1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     standardize : bool, default False
@@ -2164,7 +2164,7 @@ class Spectral(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: linear.
     kind : Literal["diffusion", "regularized", "eigenmaps", "alignment", "order"], default "diffusion"
-        How eigenvectors are weighted: diffusion, regularized, eigenmaps, alignment (learns from links) or order (learns from links).
+        Weights of the eigenvectors: diffusion, regularized, eigenmaps, alignment (learns from links) or order (learns from links).
     graph : str, default "knn"
         Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : Literal["euclid", "cosine", "kernel"] | None, default None
@@ -2174,13 +2174,13 @@ class Spectral(MetricLearner):
     heat : bool, default False
         True weights the edges of knn and eps by their length.
     basis : Literal["laplacian", "lle", "isomap"], default "laplacian"
-        Whose eigenvectors: laplacian, lle (locally linear embedding) or isomap.
+        Basis of the kernel: the eigenvectors of this matrix: laplacian, lle (locally linear embedding) or isomap.
     normalized : bool, default False
-        True takes the normalized Laplacian.
+        True uses the normalized Laplacian.
     time : float, default 1
-        T of exp(-t mu) and of 1 / (1 + t mu), > 0.
+        T in exp(-t mu) and in 1 / (1 + t mu), > 0.
     rank : int, default 0
-        Eigenvectors; 0: a tenth of the points, at most 200.
+        Number of eigenvectors; 0: a tenth of the points, at most 200.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -2271,7 +2271,7 @@ class Spectral(MetricLearner):
 
 
 class KPCA(MetricLearner):
-    """Kernel principal component analysis, which learns nothing from links: what others are compared with.
+    """Kernel principal component analysis; ignores links: the baseline of other methods.
 
     Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural Computation 10, 1998.
 
@@ -2280,9 +2280,9 @@ class KPCA(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: rbf:sigma=mean.
     dims : int, default 20
-        Leading directions; 0: all.
+        Number of leading directions; 0: all.
     rank_tol : float, default 1e-10
-        Relative variance up to which a direction has none, >= 0, < 1.
+        Relative variance up to which a direction counts as constant, >= 0, < 1.
     whiten : bool, default False
         True scales every direction to variance 1.
     standardize : bool, default False
@@ -2374,15 +2374,15 @@ class CMVU(MetricLearner):
     heat : bool, default False
         True weights the edges of knn and eps by their length.
     rank : int, default 0
-        Eigenvectors of the graph; 0: a tenth of the points, at most 20.
+        Number of eigenvectors of the graph; 0: a tenth of the points, at most 20.
     penalty : float, default 10
-        Weight of the distances of neighbors: they grow by about 1 / (2 penalty), > 0.
+        Weight of the neighbor distances, which grow by about 1 / (2 penalty), > 0.
     dims : int, default 0
-        Columns of the embedding, those of largest variance; 0: all.
+        Columns of the embedding: the directions of largest variance; 0: all.
     tol : float, default 1e-05
-        Residual of the optimum's conditions that ends the search, > 0.
+        The search stops at this residual of the optimality conditions, > 0.
     max_iter : int, default 2000
-        Most steps, >= 1.
+        Maximum number of steps, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -2496,7 +2496,7 @@ class NPK(MetricLearner):
     heat : bool, default False
         True weights the edges of knn and eps by their length.
     tol : float, default 1e-06
-        Duality gap that ends the fit, relative to 1 + the objective, > 0.
+        The fit stops at this duality gap, relative to 1 + the objective, > 0.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -2608,13 +2608,13 @@ class SimpleNPKL(MetricLearner):
     heat : bool, default False
         True weights the edges of knn and eps by their length.
     size : float, default 0.1
-        Most Frobenius norm of the kernel matrix, relative to the number of points, > 0.
+        Maximum Frobenius norm of the kernel matrix, relative to the number of points, > 0.
     rank : int, default 0
-        Most eigenvectors; 0: as many as the number of links asks for.
+        Maximum number of eigenvectors; 0: as many as the number of links requires.
     tol : float, default 0.001
-        Gap between primal and dual objective that ends the fit, relative to the objective of 0, > 0.
+        The fit stops at this gap between primal and dual objective, relative to the objective of 0, > 0.
     max_iter : int, default 500
-        Most eigendecompositions, >= 1.
+        Maximum number of eigendecompositions, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -2734,11 +2734,11 @@ class SDPLR(MetricLearner):
     heat : bool, default False
         True weights the edges of knn and eps by their length.
     rank : int, default 0
-        Dimensions; 0: as many as the number of links asks for.
+        Number of dimensions; 0: as many as the number of links requires.
     tol : float, default 1e-05
-        Difference of slacks and residuals, and relative gradient, that end the fit, > 0.
+        The fit stops when slacks differ from residuals by less than this, and the relative gradient is below it, > 0.
     max_iter : int, default 10000
-        Most steps, >= 1.
+        Maximum number of steps, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
