@@ -3,11 +3,11 @@ package boxqp
 
 import "math"
 
-// Solver minimizes a'P a / 2 - q'a over 0 <= a_j <= upper, by an active set: P is symmetric and
-// positive semidefinite, and may be singular if upper is finite. It holds the memory of one problem
-// at a time; the zero value is ready, and the solver is for one goroutine.
+// Solver minimizes a'P a / 2 - q'a over 0 <= a_j <= upper, by an active-set method. P is symmetric
+// and positive semidefinite, and may be singular if upper is finite. A Solver has the memory of one
+// problem at a time. The zero value is ready to use, by one goroutine only.
 type Solver struct {
-	free       []int     // variables between the bounds, with a positive definite part of P
+	free       []int     // variables between the bounds; the corresponding part of P is positive definite
 	state      []int8    // of each variable
 	gradient   []float64 // P a - q
 	step       []float64
@@ -20,19 +20,19 @@ const (
 	isFree
 )
 
-// Solve writes the minimizer to a; p is n x n, row-major, q and a have length n. What a holds
-// before is where it starts, moved into the box. It returns the number of changes of the active
-// set, and false if they were more than 100 + 20 n, which rounding can bring about; a is then in
-// the box, and lower than at the start.
+// Solve writes the minimizer to a; p is n x n, row-major, q and a have length n. The search starts
+// from the initial a, moved into the box. Solve returns the number of changes of the active set. It
+// returns false if there were more than 100 + 20 n changes, which rounding can cause; a is then in
+// the box, with a lower objective than at the start.
 //
-// n^3/3 flops a change: n is meant to be a few dozen at most.
+// Cost: n^3/3 flops per change; n should be at most a few dozen.
 func (s *Solver) Solve(p, q []float64, upper float64, a []float64) (changes int, ok bool) {
 	n := len(q)
 	s.begin(n, upper, a)
 	for changes = range 100 + 20*n {
 		s.evaluate(p, q, a)
 		if s.newton(p, upper, a) {
-			continue // a bound was hit
+			continue // a variable reached a bound
 		}
 		s.evaluate(p, q, a)
 		j := s.violated(p, q, a)
@@ -44,7 +44,7 @@ func (s *Solver) Solve(p, q []float64, upper float64, a []float64) (changes int,
 	return changes, false
 }
 
-// begin sets up the memory, and sorts the variables by where they start.
+// begin allocates memory, and classifies the variables by their initial values.
 func (s *Solver) begin(n int, upper float64, a []float64) {
 	if cap(s.state) < n {
 		s.free, s.state = make([]int, 0, n), make([]int8, n)
@@ -56,7 +56,7 @@ func (s *Solver) begin(n int, upper float64, a []float64) {
 		switch {
 		case v >= upper && upper < math.Inf(1):
 			a[j], s.state[j] = upper, atUpper
-		default: // those inside are released one by one: the free part must be positive definite
+		default: // those inside are released one by one, because the free part must be positive definite
 			a[j], s.state[j] = 0, atLower
 		}
 	}
@@ -92,7 +92,7 @@ func (s *Solver) factor(p []float64, n int) {
 	}
 }
 
-// solve overwrites x, of the length of the free part, with its solution.
+// solve overwrites x, of the length of the free part, with the solution.
 func (s *Solver) solve(x []float64) {
 	m := len(s.free)
 	for i := range m {
@@ -109,7 +109,7 @@ func (s *Solver) solve(x []float64) {
 	}
 }
 
-// newton goes to the minimizer of the free variables, and says whether a bound stopped it.
+// newton moves to the minimizer over the free variables, and reports whether a bound stopped it.
 func (s *Solver) newton(p []float64, upper float64, a []float64) bool {
 	m := len(s.free)
 	if m == 0 {
@@ -128,7 +128,7 @@ func (s *Solver) newton(p []float64, upper float64, a []float64) bool {
 	return s.walk(1, upper, a)
 }
 
-// walk adds t times the step to a, or less up to the first bound, where that variable stays.
+// walk adds t times the step to a, or less, up to the first bound, where that variable stays.
 func (s *Solver) walk(t, upper float64, a []float64) (hit bool) {
 	first := -1
 	for i, j := range s.free {
@@ -159,7 +159,7 @@ func (s *Solver) walk(t, upper float64, a []float64) (hit bool) {
 	return true
 }
 
-// violated returns the variable at a bound that most wants to leave it, -1 for none.
+// violated returns the variable at a bound with the largest violation, or -1.
 func (s *Solver) violated(p, q, a []float64) int {
 	worst, most, n := -1, 0.0, len(q)
 	for j, g := range s.gradient {
@@ -177,8 +177,8 @@ func (s *Solver) violated(p, q, a []float64) int {
 	return worst
 }
 
-// terms returns the sum of the sizes of an element's terms in the gradient: what they round to does
-// not count.
+// terms returns the sum of the absolute terms of an element of the gradient, the scale of its
+// rounding error.
 func terms(p []float64, q float64, a []float64) float64 {
 	sum := math.Abs(q)
 	for k, v := range p {
@@ -188,7 +188,7 @@ func terms(p []float64, q float64, a []float64) float64 {
 }
 
 // release frees variable j. If P is singular along the line on which the free variables follow it,
-// the objective falls along that line, and a goes to its end.
+// the objective falls along that line, and a moves to its end.
 func (s *Solver) release(p []float64, upper float64, a []float64, j int) {
 	n, m := len(s.state), len(s.free)
 	x := s.work[:m]

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// problem returns P = X X' for X of n rows and the given rank, and q.
+// problem returns P = X X', where X has n rows and the given rank, and q.
 func problem(rng *rand.Rand, n, rank int) (p, q []float64) {
 	x := make([]float64, n*rank)
 	for i := range x {
@@ -39,9 +39,8 @@ func objective(p, q, a []float64) float64 {
 	return sum
 }
 
-// The minimizer meets the optimality conditions of the convex problem, which are sufficient: in the
-// box, the gradient 0 inside, not negative at 0, not positive at the upper bound. P may be
-// singular.
+// TestOptimal checks the optimality conditions, which suffice for a convex problem: in the box, the
+// gradient is 0 inside, not negative at 0, and not positive at the upper bound. P may be singular.
 func TestOptimal(t *testing.T) {
 	var s Solver
 	propertytest.Check(t, func(t *rapid.T) {
@@ -52,10 +51,10 @@ func TestOptimal(t *testing.T) {
 		if rapid.Bool().Draw(t, "no bound") {
 			upper = math.Inf(1)
 			for i := range n {
-				p[i*n+i] += 0.3 // without a bound it must be definite
+				p[i*n+i] += 0.3 // without a bound P must be definite
 			}
 		}
-		if rapid.Bool().Draw(t, "twice") && n > 1 { // two variables that are one
+		if rapid.Bool().Draw(t, "twice") && n > 1 { // two equal variables
 			for i := range n {
 				p[i*n+1] = p[i*n]
 			}
@@ -90,7 +89,7 @@ func TestOptimal(t *testing.T) {
 	})
 }
 
-// A grid finds nothing lower.
+// TestGrid checks that no point of a grid has a lower objective.
 func TestGrid(t *testing.T) {
 	var s Solver
 	rng := rand.New(rand.NewPCG(2, 2))

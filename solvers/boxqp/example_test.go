@@ -6,7 +6,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/boxqp"
 )
 
-// The minimum of a^2/2 - 3a is at 3, outside the box from 0 to 2; that of b^2/2 + b at -1.
+// The minimum of a^2/2 - 3a is at 3, outside the box from 0 to 2; the minimum of b^2/2 + b is at
+// -1.
 func Example() {
 	var s boxqp.Solver
 	a := make([]float64, 2)

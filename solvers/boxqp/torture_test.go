@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// Programs of all sizes, singular and nearly so, end in the box, no higher than where they began.
+// TestBoxesOfAnySize checks that programs of all sizes, also singular and nearly singular ones, end
+// in the box with an objective that is not above the initial one.
 func TestBoxesOfAnySize(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 5))
 	for draw := range 2000 {

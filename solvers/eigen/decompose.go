@@ -7,8 +7,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// decompose writes A out and decomposes it. Known eigenvectors are moved out of the way, beyond
-// the other end of the spectrum.
+// decompose forms A and decomposes it. Known eigenvectors are first shifted beyond the other end of
+// the spectrum.
 func (s *search) decompose() (*Result, error) {
 	n := s.n
 	if err := s.eng.Check("matrix of the operator", 2*engine.MatrixBytes(n, n), "ask for fewer eigenvalues or raise the memory limit"); err != nil {

@@ -1,4 +1,4 @@
-// Package eigen (engine room: may change) finds few eigenpairs of symmetric operators.
+// Package eigen (engine room: may change) computes a few eigenpairs of symmetric operators.
 package eigen
 
 import (
@@ -14,20 +14,20 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Options says how to search. The zero value is sensible.
+// Options are the settings of a search. The zero value is usable.
 type Options struct {
-	// Tolerance is the largest residual |A v - w v| that passes, relative to |A|; 0 for 1e-10.
-	// Below n eps it is n eps.
+	// Tolerance is the largest accepted residual |A v - w v|, relative to |A|; 0 for 1e-10. Values
+	// below n eps are raised to n eps.
 	Tolerance float64
-	// Products is the most products of A with a vector, 0 for 100,000 + 1000 k; with 0 orders up to
-	// 4096 whose search fails are decomposed.
+	// Products is the maximum number of products of A with a vector, 0 for 100,000 + 1000 k. With
+	// 0, orders up to 4096 whose search fails are decomposed.
 	Products int
-	// Seed chooses the random vectors to start with.
+	// Seed determines the random initial vectors.
 	Seed uint64
-	// Null, l x n, has orthonormal rows that span an invariant subspace to be left out.
+	// Null, l x n, has orthonormal rows that span an invariant subspace to exclude.
 	Null blas.Matrix
-	// Start, l x n, are rows to begin with, such as the eigenvectors of an operator that was much like
-	// this one; a search by a Krylov space of an operator that is not cheap uses them.
+	// Start, l x n, has initial rows, such as the eigenvectors of a similar operator. A Krylov
+	// search of an operator that is not cheap uses them.
 	Start blas.Matrix
 }
 
@@ -36,16 +36,16 @@ type Result struct {
 	Values    []float64   // k, the extreme one first: descending from Top, ascending from Bottom
 	Vectors   blas.Matrix // k x n, unit eigenvectors as rows
 	Residuals []float64   // |A v - w v| of each, measured
-	Norm      float64     // |A|, or an estimate of it from below
+	Norm      float64     // |A|, or a lower estimate of it
 	Products  int         // of A with a vector
 	Method    string      // "decomposition", "krylov", "filtered krylov", "components" or "none"
-	Converged bool        // all residuals pass
+	Converged bool        // all residuals are within the tolerance
 }
 
-// NoConvergenceError reports a search whose bound was reached. Best holds the best pairs so far.
+// NoConvergenceError reports a search that reached its limit. Best has the best pairs so far.
 type NoConvergenceError struct {
 	Best   *Result
-	Passed int // residuals within the tolerance
+	Passed int // number of residuals within the tolerance
 }
 
 func (e *NoConvergenceError) Error() string {
@@ -59,27 +59,27 @@ func (e *NoConvergenceError) Error() string {
 
 const (
 	defaultTolerance = 1e-10
-	// Up to this order, and for more than one in wholeShare eigenvalues, A is written out and
-	// decomposed.
+	// Up to this order, and if more than one in wholeShare eigenvalues are requested, A is formed
+	// and decomposed.
 	wholeOrder = 256
 	wholeShare = 8
-	// Up to this order a search without a bound of its own that fails, or takes so many products a
+	// Up to this order, a search without its own limit that fails, or takes this many products per
 	// row, ends in a decomposition.
 	rescueOrder    = 4096
 	rescueProducts = 40
-	// An operator of lower cost is filtered: a product costs less than keeping vectors orthogonal.
+	// Operators below this cost are filtered: a product costs less than orthogonalizing vectors.
 	cheap = 500
 )
 
 // Top returns the k largest eigenvalues of A, of order n, and their eigenvectors.
 //
-// Small orders are decomposed. Otherwise a block Krylov space finds the pairs by products with A,
-// the wider the operator the more at a time; the same seed gives the same bits for any number of
-// workers. Every residual is measured. Repeated eigenvalues are found with all their copies.
+// Small orders are decomposed. Otherwise a block Krylov space finds the pairs by products with A;
+// wider operators use larger blocks. The result is bit-identical for any number of workers with the
+// same seed. Every residual is measured. Repeated eigenvalues are found with all their copies.
 //
-// Errors: k outside [0, n], a tolerance or a bound that is negative, a *fault.ParamError; n x (7k
-// + 200) values or so above the memory limit; *NoConvergenceError at the bound, together with the
-// result that it holds; *blas.NoConvergenceError if A gives NaN or Inf; ctx.Err().
+// Errors: a *fault.ParamError for k outside [0, n] and for a negative tolerance or limit; a request
+// of about n x (7k + 200) values above the memory limit; *NoConvergenceError at the limit, together
+// with its result; *blas.NoConvergenceError if A gives NaN or Inf; ctx.Err().
 func Top(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o Options) (*Result, error) {
 	return find(ctx, eng, a, k, o, 1)
 }
@@ -110,7 +110,7 @@ func (o *Options) check(n, k int) error {
 	return nil
 }
 
-// find looks for the largest eigenvalues of sign A.
+// find computes the largest eigenvalues of sign A.
 func find(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o Options, sign float64) (*Result, error) {
 	n := a.Order()
 	if err := o.check(n, k); err != nil {
@@ -156,7 +156,7 @@ func find(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o
 	return res, err
 }
 
-// search is a call of Top or Bottom.
+// search is the state of one call of Top or Bottom.
 type search struct {
 	Options
 	ctx  context.Context
@@ -165,11 +165,11 @@ type search struct {
 	n, k int
 	sign float64
 
-	basis blas.Matrix // memory of a Krylov space, given back in the end
+	basis blas.Matrix // memory of a Krylov space, released at the end
 }
 
-// check returns the error of a result with residuals that do not pass. Measured residuals may
-// exceed the estimates that ended the search, by rounding.
+// check returns an error for residuals above the tolerance. Measured residuals may exceed the
+// estimates that ended the search, because of rounding.
 func (s *search) check(res *Result) error {
 	passed := 0
 	for _, r := range res.Residuals {
@@ -183,10 +183,10 @@ func (s *search) check(res *Result) error {
 	return nil
 }
 
-// basisSize is the number of vectors that a Krylov space holds at a time.
+// basisSize is the number of vectors in a Krylov space.
 func basisSize(k, block int) int { return max(3*k, k+10*block, 120) }
 
-// startRandom is the number of random vectors beside those of Start.
+// startRandom is the number of random vectors in addition to those of Start.
 const startRandom = 4
 
 // block returns the number of vectors that are multiplied at a time.

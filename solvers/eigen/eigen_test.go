@@ -24,8 +24,8 @@ import (
 
 const eps = 0x1p-52
 
-// diagonal is a sparse matrix with those eigenvalues: its eigenvectors are unit vectors, and yet no
-// method knows.
+// diagonal returns a sparse matrix with these eigenvalues. Its eigenvectors are unit vectors, which
+// no method exploits.
 func diagonal(t testing.TB, w []float64) operator.Operator {
 	t.Helper()
 	m := &sparse.Matrix{Rows: len(w), Cols: len(w), Start: []int{0}}
@@ -40,8 +40,7 @@ func diagonal(t testing.TB, w []float64) operator.Operator {
 	return a
 }
 
-// check verifies A v = w v with the operator itself, orthonormality, and that residuals are
-// reported as they are.
+// check verifies A v = w v with the operator itself, orthonormality, and the reported residuals.
 func check(t *testing.T, eng *engine.Engine, a operator.Operator, res *eigen.Result, tolerance float64) {
 	t.Helper()
 	n, k := a.Order(), len(res.Values)
@@ -86,7 +85,7 @@ func check(t *testing.T, eng *engine.Engine, a operator.Operator, res *eigen.Res
 	}
 }
 
-// spectra are eigenvalues of order n, easy and hard.
+// spectra returns easy and hard spectra of order n.
 func spectra(n int) map[string][]float64 {
 	make := func(f func(i int) float64) []float64 {
 		w := make([]float64, n)
@@ -109,8 +108,9 @@ func spectra(n int) map[string][]float64 {
 	}
 }
 
-// The eigenvalues at both ends are found with all their copies, in a sparse matrix (filtered), a
-// dense one (a Krylov space of the matrix itself), and with a tolerance that is coarse or fine.
+// TestEnds checks that the eigenvalues at both ends are found with all their copies, in a sparse
+// matrix (filtered) and a dense one (a Krylov space of the matrix itself), with a coarse and a fine
+// tolerance.
 func TestEnds(t *testing.T) {
 	const n, k = 600, 10
 	eng := enginetest.New(t, 2)
@@ -158,7 +158,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// What is left out does not come back, by any method.
+// TestNull checks for every method that an excluded subspace does not return.
 func TestNull(t *testing.T) {
 	for _, n := range []int{100, 700} {
 		w := make([]float64, n)
@@ -183,8 +183,8 @@ func TestNull(t *testing.T) {
 	}
 }
 
-// The largest eigenpairs of a kernel matrix are the same whether it is stored or not, and those of
-// the decomposition.
+// TestKernel checks that the largest eigenpairs of a kernel matrix are the same whether it is
+// stored or not, and equal those of a decomposition.
 func TestKernel(t *testing.T) {
 	const n, k = 500, 5
 	rng := rand.New(rand.NewPCG(5, 6))
@@ -237,7 +237,7 @@ func TestKernel(t *testing.T) {
 	}
 }
 
-// The bits do not depend on the number of workers.
+// TestSameBits checks that the result is bit-identical for any number of workers.
 func TestSameBits(t *testing.T) {
 	w := spectra(3000)["square"]
 	var want *eigen.Result
@@ -255,7 +255,7 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// rings is a graph of circles of the given sizes; the eigenvalues of a circle of n points are
+// rings returns a graph of circles of the given sizes; the eigenvalues of a circle of n points are
 // 2 - 2 cos(2 pi j / n).
 func rings(sizes ...int) *sparse.Matrix {
 	m := &sparse.Matrix{Start: []int{0}}
@@ -275,11 +275,11 @@ func rings(sizes ...int) *sparse.Matrix {
 	return m
 }
 
-// The smallest eigenvalues of Laplacians are known for circles: a null vector for every part, and
-// each other one twice, or four times for two circles of the same size. A graph of points with few
-// neighbors of which some are neighbors of hundreds: the far end of its Laplacian's spectrum lies
-// alone and far out, and must not be taken for where the unwanted part ends. The search has a bound
-// of its own, so that no decomposition comes to its help.
+// TestLaplacianWithHubs has graphs in which some points are neighbors of hundreds of others. The
+// largest eigenvalue of the Laplacian is then isolated and must not be mistaken for the limit of
+// the unwanted part. Circles have known eigenvalues: a null vector for every component, and each
+// other one twice, or four times for two circles of the same size. The search has its own limit, so
+// that no decomposition helps it.
 func TestLaplacianWithHubs(t *testing.T) {
 	const n, r = 500, 22
 	for seed := range uint64(6) {
@@ -323,7 +323,7 @@ func TestLaplacianWithHubs(t *testing.T) {
 	}
 }
 
-// graphOf returns the adjacency matrix of a graph with these edges.
+// graphOf returns the adjacency matrix of the graph with these edges.
 func graphOf(n int, pairs [][2]int) *sparse.Matrix {
 	slices.SortFunc(pairs, func(p, q [2]int) int { return cmp.Or(p[0]-q[0], p[1]-q[1]) })
 	pairs = slices.Compact(pairs)
@@ -354,7 +354,7 @@ func TestLaplacianOfRings(t *testing.T) {
 		for _, normalized := range []bool{false, true} {
 			scale := 1.0
 			if normalized {
-				scale = 0.5 // every degree is 2, but for single points
+				scale = 0.5 // every degree is 2, except for single points
 			}
 			for _, r := range []int{0, 1, 2, 3, min(13, a.Rows)} {
 				r = min(r, a.Rows)
@@ -433,7 +433,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// A bound that is too low gives the best pairs so far together with the error.
+// TestNoConvergence checks that a limit that is too low gives the best pairs so far together with
+// the error.
 func TestNoConvergence(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	a := diagonal(t, spectra(3000)["square"])
@@ -450,7 +451,7 @@ func TestNoConvergence(t *testing.T) {
 	}
 }
 
-// poisoned gives a NaN.
+// poisoned returns NaN.
 type poisoned struct{ operator.Operator }
 
 func (p poisoned) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
-// The smallest eigenvalues of the Laplacian of a neighbor graph: as many zeros as it has parts.
+// The Laplacian of a neighbor graph has as many zero eigenvalues as the graph has components.
 func ExampleLaplacian() {
 	x := &points.Dense{N: 60, D: 2, Data: make([]float64, 120)}
 	for i := range x.N { // a small circle and a large one

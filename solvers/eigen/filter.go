@@ -11,7 +11,7 @@ import (
 )
 
 // filter is a Chebyshev polynomial of degree d in sign A, shifted and scaled so that it stays
-// within [-1, 1] on the unwanted part [low, cut] of the spectrum, and grows beyond.
+// within [-1, 1] on the unwanted part [low, cut] of the spectrum, and grows above it.
 type filter struct {
 	a         operator.Operator
 	sign      float64
@@ -21,15 +21,16 @@ type filter struct {
 }
 
 const (
-	// filterRange is the largest value of the filter on the wanted part, relative to the unwanted:
-	// the smallest wanted value should not drown in the rounding of the largest. Empirical.
+	// filterRange is the largest value of the filter on the wanted part, relative to the unwanted
+	// part: the smallest wanted value must not vanish in the rounding of the largest. Chosen by
+	// experiment.
 	filterRange = 3000
-	// nullRange is the same for the values of eigenvectors that are left out.
+	// nullRange is the same bound for the values of excluded eigenvectors.
 	nullRange = 1e7
 	maxDegree = 1000
 )
 
-// newFilter returns the filter that has about the value filterRange at top, the largest wanted
+// newFilter returns the filter with a value of about filterRange at top, the largest wanted
 // eigenvalue, or nullRange at null.
 func newFilter(a operator.Operator, sign, low, cut, top, null float64) *filter {
 	f := &filter{a: a, sign: sign, low: low, cut: cut, center: (low + cut) / 2, e: (cut - low) / 2}
@@ -62,15 +63,15 @@ func (f *filter) apply(ctx context.Context, eng *engine.Engine, y, x, work blas.
 	return nil
 }
 
-// inverse returns the eigenvalue beyond the cut at which the filter is w, or the cut.
+// inverse returns the eigenvalue above the cut at which the filter is w, or the cut.
 func (f *filter) inverse(w float64) float64 {
 	return f.center + f.e*math.Cosh(math.Acosh(max(1, w))/float64(f.degree))
 }
 
-// pass returns the residual of p(A) at the value w that ensures one of tolerance for A. What is
-// wrong in the vector lies in eigenvectors of the unwanted part, where p differs from w by w - 1
-// at least while A differs by its spread, or of the wanted part, where the slope of p is d^2 / e
-// at least.
+// pass returns the residual of p(A) at the value w that ensures the given tolerance for A. The
+// error of a vector consists of eigenvectors of the unwanted part, where p differs from w by at
+// least w - 1 while A differs by its spread, or of the wanted part, where the slope of p is at
+// least d^2 / e.
 func (f *filter) pass(w, tolerance, top float64) float64 {
 	if w <= 1 {
 		return 0
@@ -79,10 +80,10 @@ func (f *filter) pass(w, tolerance, top float64) float64 {
 	return tolerance / factor
 }
 
-// filtered is krylov on a filter of A, for operators whose products cost little beside keeping the
-// space orthonormal. A short search finds where to cut: its Ritz values do not exceed the
-// eigenvalues that they stand for. Every later one starts with what the one before has found, and
-// moves the cut; once that has come to rest, the search goes on until all pairs pass.
+// filtered runs krylov on a filter of A, for operators whose products cost little compared with
+// orthogonalization. A short search determines the cut: its Ritz values do not exceed the
+// eigenvalues that they approximate. Each later search starts from the vectors of the one before
+// and moves the cut. When the cut no longer moves, the search continues until all pairs pass.
 func (s *search) filtered() (*Result, error) {
 	p, err := s.problem()
 	if err != nil {
@@ -128,7 +129,7 @@ func (s *search) filtered() (*Result, error) {
 		}
 		products += len(values)
 		converged = found.Converged
-		if least := values[len(values)-1]; least < low { // and so the filter is large there, too
+		if least := values[len(values)-1]; least < low { // so the filter is large there, too
 			low, converged = least-0.05*(top-least), false
 		}
 	}
@@ -145,8 +146,8 @@ func (s *search) filtered() (*Result, error) {
 	return res, nil
 }
 
-// cut returns where the unwanted part begins: at the last of the values, which are the k wanted
-// ones and some more, or lower if that is too near to the wanted ones to tell them apart.
+// cut returns the beginning of the unwanted part: the last of the values, which are the k wanted
+// ones and some more, or a lower value if that is too close to the wanted ones.
 func (s *search) cut(values []float64, low float64) float64 {
 	top, wanted := values[0], values[s.k-1]
 	return min(values[len(values)-1], wanted-max(0.1*(top-wanted), 1e-4*(top-low)))

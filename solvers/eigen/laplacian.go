@@ -13,16 +13,16 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Laplacian returns the r smallest eigenvalues, ascending, and the eigenvectors of the Laplacian
-// of the graph with that adjacency matrix (see [graph.Laplacian]).
+// Laplacian returns the r smallest eigenvalues, in ascending order, and the eigenvectors of the
+// Laplacian of the graph with the given adjacency matrix (see [graph.Laplacian]).
 //
 // The eigenvalue 0 has one eigenvector for each connected component, in the order of their first
-// points: constant on it, or with the square roots of the degrees if normalized; these are not
-// searched for but known, to rounding. A graph of r components or more has no others among the
-// r. The rest is as in [Bottom], whose options o.Null is ignored; nothing is factored, and memory
-// is some 150 vectors.
+// points: constant on the component, or the square roots of the degrees if normalized. These are
+// known up to rounding and not searched for. A graph with r or more components returns only such
+// eigenvectors. The rest is like [Bottom], but o.Null is ignored. Nothing is factored, and memory
+// is about 150 vectors.
 //
-// Errors: those of graph.Laplacian and of Bottom.
+// Errors are those of graph.Laplacian and of Bottom.
 func Laplacian(ctx context.Context, eng *engine.Engine, adjacency *sparse.Matrix, normalized bool, r int, o Options) (*Result, error) {
 	n := adjacency.Rows
 	if r < 0 || r > n {
@@ -36,7 +36,7 @@ func Laplacian(ctx context.Context, eng *engine.Engine, adjacency *sparse.Matrix
 	if err != nil {
 		return nil, err
 	}
-	var order []int32 // nil: as it is
+	var order []int32 // nil for the original order
 	if n >= ordered {
 		order = graph.Order(adjacency)
 		l, known = l.Permute(order), permuted(eng, known, order)
@@ -78,7 +78,7 @@ func permuted(eng *engine.Engine, v blas.Matrix, order []int32) blas.Matrix {
 	return p
 }
 
-// restore gives the elements of the eigenvectors their places back.
+// restore reorders the elements of the eigenvectors to the original order.
 func restore(res *Result, order []int32) {
 	if order == nil {
 		return
@@ -93,11 +93,11 @@ func restore(res *Result, order []int32) {
 	}
 }
 
-// ordered is the number of points from which their order matters: vectors of fewer stay in the
+// ordered is the number of points from which their order matters: shorter vectors fit the
 // second-level cache.
 const ordered = 16384
 
-// nullSpace returns the eigenvectors of 0 as rows, up to r of them.
+// nullSpace returns the eigenvectors of 0 as rows, at most r of them.
 func nullSpace(eng *engine.Engine, adjacency *sparse.Matrix, normalized bool, r int) (blas.Matrix, error) {
 	label, count := graph.Components(adjacency)
 	count = min(count, r)
@@ -112,7 +112,7 @@ func nullSpace(eng *engine.Engine, adjacency *sparse.Matrix, normalized bool, r 
 			continue
 		}
 		x := 1.0
-		if normalized && degrees[i] > 0 { // a point of degree 0 is a component of its own
+		if normalized && degrees[i] > 0 { // a point of degree 0 is a component by itself
 			x = math.Sqrt(degrees[i])
 		}
 		v.Set(c, i, x)
@@ -139,7 +139,7 @@ func (s *search) measureNull() (*Result, error) {
 	return res, nil
 }
 
-// below returns a matrix with the rows of b below those of a.
+// below returns a matrix with the rows of a followed by those of b.
 func below(eng *engine.Engine, a, b blas.Matrix) blas.Matrix {
 	m := eng.NewMatrix(a.Rows+b.Rows, b.Cols)
 	m.View(0, a.Rows, 0, b.Cols).CopyFrom(a)

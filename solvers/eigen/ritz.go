@@ -7,7 +7,7 @@ import (
 )
 
 // projection returns the eigenvalues of sign V'AV, the largest first, and its eigenvectors as rows,
-// for the orthonormal columns of v. It takes a few columns at a time: v may be large.
+// for the orthonormal columns of v. It processes a few columns at a time, because v may be large.
 func (s *search) projection(v blas.Matrix) ([]float64, blas.Matrix, error) {
 	m, backend := v.Cols, s.eng.Backend()
 	h, turn, values := blas.NewMatrix(m, m), blas.NewMatrix(m, m), make([]float64, m)
@@ -51,7 +51,7 @@ func (s *search) measure(v blas.Matrix, norm float64, products int) (*Result, er
 	return s.pick(v, values, turn, norm, products+v.Cols)
 }
 
-// pick is measure where the projection, values and turn, is known.
+// pick is measure for a known projection, values and turn.
 func (s *search) pick(v blas.Matrix, values []float64, turn blas.Matrix, norm float64, products int) (*Result, error) {
 	res := &Result{Values: make([]float64, s.k), Vectors: s.eng.NewMatrix(s.k, s.n), Residuals: make([]float64, s.k), Norm: norm, Products: products + s.k}
 	for j := range s.k {
@@ -79,8 +79,8 @@ func (s *search) pick(v blas.Matrix, values []float64, turn blas.Matrix, norm fl
 	return res, err
 }
 
-// nullValue returns the largest eigenvalue of sign A on the known eigenvectors, -Inf if there are
-// none.
+// nullValue returns the largest eigenvalue of sign A on the known eigenvectors, or -Inf if there
+// are none.
 func (s *search) nullValue() (float64, error) {
 	if s.Null.Rows == 0 {
 		return math.Inf(-1), nil
@@ -103,7 +103,7 @@ func columns(m blas.Matrix) blas.Matrix {
 	return t
 }
 
-// lengths returns those of the columns.
+// lengths returns the lengths of the columns.
 func lengths(m blas.Matrix) []float64 {
 	out := make([]float64, m.Cols)
 	for i := range m.Rows {

@@ -14,8 +14,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
-// Operators of any size, whose eigenvalues are repeated, crowd or fall to nothing, decomposed or
-// searched: the largest eigenvalues to rounding of the norm, or the best that were found.
+// TestSpectraOfAnySize checks operators of any size with repeated, clustered or vanishing
+// eigenvalues, decomposed or searched: the largest eigenvalues are right up to rounding of the
+// norm, or the best so far are returned.
 func TestSpectraOfAnySize(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(3, 1))
 	spectra := map[string]func(i, n int) float64{

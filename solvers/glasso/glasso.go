@@ -1,29 +1,30 @@
-// Package glasso (engine room: may change) finds sparse positive definite matrices: the graphical
-// lasso.
+// Package glasso (engine room: may change) computes sparse positive definite matrices: the
+// graphical lasso.
 //
 // Given a symmetric P of order d and lambda >= 0, [Solve] minimizes
 //
 //	f(M) = tr(P M) - log det M + lambda sum_{i != j} |M_ij|
 //
 // over positive definite M. For a covariance matrix P, M is a sparse estimate of its inverse
-// (Banerjee, El Ghaoui & d'Aspremont, JMLR 9, 2008); here P may be any symmetric matrix, also an
-// indefinite one. The dual problem is
+// (Banerjee, El Ghaoui & d'Aspremont, JMLR 9, 2008). Here P may be any symmetric matrix, including
+// an indefinite one. The dual problem is
 //
 //	maximize g(W) = d + log det W  subject to  W_ii = P_ii, |W_ij - P_ij| <= lambda,
 //
 // over positive definite W. If there is such a W, M = W^-1 is unique at the optimum, where f = g.
-// If there is none, f has no lower bound, and the error is [ErrUnbounded]. A P_ii <= 0 is enough
-// for that; an indefinite P is not, as long as lambda is large enough.
+// If there is none, f has no lower bound, and the error is [ErrUnbounded]. A P_ii <= 0 always leads
+// to this; an indefinite P does not if lambda is large enough.
 //
-// Rows and columns that no |P_ij| > lambda joins fall into independent problems (Witten, Friedman &
+// Rows and columns that no |P_ij| > lambda joins form independent problems (Witten, Friedman &
 // Simon 2011, Mazumder & Hastie, JMLR 13, 2012). Each is solved by block coordinate descent on the
 // primal (Mazumder & Hastie, "The graphical lasso: new insights and alternatives", EJS 6, 2012):
-// one row and column of M at a time, a lasso whose other unknowns M^-1 supplies. The primal needs
-// no feasible W to start from, its iterates are sparse and positive definite, and f falls with
-// each. The dual needs one, which for an indefinite P is as hard to find as the solution.
+// one row and column of M at a time, which is a lasso whose quadratic term comes from M^-1. The
+// primal needs no feasible W to start from, its iterates are sparse and positive definite, and f
+// falls in every step. The dual needs a feasible W, which for an indefinite P is as hard to find as
+// the solution.
 //
-// The gap f(M) - g(W) bounds how far f(M) is above the optimum. W is M^-1 with its elements moved
-// into their ranges.
+// The gap f(M) - g(W) bounds the distance of f(M) from the optimum. W is M^-1 with its elements
+// moved into their ranges.
 package glasso
 
 import (
@@ -37,12 +38,13 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// ErrUnbounded says that the objective has no lower bound, or none that float64 can tell from that.
+// ErrUnbounded reports that the objective has no lower bound, or that float64 cannot distinguish it
+// from such a problem.
 var ErrUnbounded = errors.New("glasso: the objective has no lower bound: no matrix within lambda of P is positive definite")
 
-// Options say when to stop.
+// Options are the stopping rule.
 type Options struct {
-	Tol      float64 // the duality gap for each row of P that ends the search, > 0
+	Tol      float64 // the duality gap for each row of P at which the search stops, > 0
 	MaxIter  int     // the maximum number of sweeps over all rows, >= 1
 	Progress func(sweep int, objective, gap float64)
 }
@@ -51,17 +53,17 @@ type Options struct {
 type Result struct {
 	M         blas.Matrix // positive definite, both triangles
 	Objective float64     // f(M)
-	Gap       float64     // of M, which bounds f(M) - min f; +Inf when rounding leaves no feasible W
-	Sweeps    int         // of the part that took most; 0 when all were solved directly
+	Gap       float64     // of M, which bounds f(M) - min f; +Inf if rounding leaves no feasible W
+	Sweeps    int         // of the part with the most sweeps; 0 if all parts were solved directly
 	Converged bool
 	Trace     []float64 // the objective at the start and after every sweep; it falls
 }
 
-// Solve finds M for the symmetric matrix p, both triangles, which it does not change. Elements of p
-// and lambda must be finite.
+// Solve computes M for the symmetric matrix p, both triangles, which it does not change. Elements
+// of p and lambda must be finite.
 //
-// Cost: 4 k^3 flops a sweep for a part of k rows, and as many again if M is dense; some ten sweeps,
-// more for a small lambda and an ill-conditioned P. With lambda = 0, M is the inverse of P: one
+// Cost: 4 k^3 flops per sweep for a part of k rows, twice that if M is dense; some ten sweeps, more
+// for a small lambda and an ill-conditioned P. With lambda = 0, M is the inverse of P: one
 // factorization.
 //
 // Errors: [ErrUnbounded]; ctx.Err(), wrapped; a request beyond the memory limit.
@@ -112,7 +114,7 @@ func Solve(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda float6
 // split returns the independent parts of the problem, each with a start.
 func split(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda float64) ([]*part, error) {
 	var parts []*part
-	left := make([]bool, p.Rows) // rows that have found their part
+	left := make([]bool, p.Rows) // rows that are not in a part yet
 	for first := range p.Rows {
 		if left[first] {
 			continue
@@ -140,20 +142,20 @@ func split(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda float6
 type part struct {
 	eng    *engine.Engine
 	t      *asm.Table
-	rows   []int // in the whole
+	rows   []int // in the whole matrix
 	p      blas.Matrix
 	lambda float64
 
 	m, w           blas.Matrix // w is the inverse of m, both triangles
-	factor         blas.Matrix // a place to work
+	factor         blas.Matrix // scratch memory
 	objective, gap float64
-	bound          float64 // the largest value of the dual that was found
+	bound          float64 // the largest value of the dual so far
 	done           bool    // the gap is small, or rounding keeps it from falling
 
 	theta, u, v []float64
 }
 
-// newPart starts from a diagonal M, which solves a part of one row, or for lambda = 0 from the
+// newPart starts from a diagonal M, which solves a part of one row, or, if lambda = 0, from the
 // inverse of P.
 func newPart(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda float64, rows []int) (*part, error) {
 	k := len(rows)
@@ -182,8 +184,8 @@ func newPart(ctx context.Context, eng *engine.Engine, p blas.Matrix, lambda floa
 	return b, err
 }
 
-// inverse puts the inverse of a positive definite matrix, both triangles, into out and returns the
-// logarithm of its determinant. An indefinite one is ErrUnbounded.
+// inverse writes the inverse of a positive definite matrix, both triangles, to out and returns the
+// logarithm of its determinant. For an indefinite matrix it returns ErrUnbounded.
 func (b *part) inverse(ctx context.Context, a, out blas.Matrix) (float64, error) {
 	logDet, err := b.cholesky(ctx, a)
 	if err == nil && b.eng.Backend().TriangularInverse(b.factor) != nil {
@@ -216,7 +218,7 @@ func (b *part) cholesky(ctx context.Context, a blas.Matrix) (float64, error) {
 	return logDet, nil
 }
 
-// raise raises the bound to the value of the dual at w if that is positive definite.
+// raise raises the bound to the value of the dual at w if w is positive definite.
 func (b *part) raise(ctx context.Context, w blas.Matrix) error {
 	logDet, err := b.cholesky(ctx, w)
 	if errors.Is(err, ErrUnbounded) {
@@ -226,8 +228,8 @@ func (b *part) raise(ctx context.Context, w blas.Matrix) error {
 	return err
 }
 
-// measure inverts M and computes objective and gap; it says whether they are right, to rounding. If
-// tr(P M) + lambda |M| is not positive, f(t M) falls without end in t.
+// measure inverts M and computes objective and gap; it reports whether they are right up to
+// rounding. If tr(P M) + lambda |M| is not positive, f(t M) falls without bound in t.
 func (b *part) measure(ctx context.Context) (ok bool, err error) {
 	logDet, err := b.inverse(ctx, b.m, b.w)
 	if errors.Is(err, ErrUnbounded) {
@@ -247,7 +249,7 @@ func (b *part) measure(ctx context.Context) (ok bool, err error) {
 	if !(linear > 0) {
 		return false, ErrUnbounded
 	}
-	dual := b.factor // is free; raise factorizes it where it is
+	dual := b.factor // free at this point; raise factorizes in place
 	for i := range b.w.Rows {
 		to, p := dual.Row(i), b.p.Row(i)
 		for j, v := range b.w.Row(i) {
@@ -261,8 +263,8 @@ func (b *part) measure(ctx context.Context) (ok bool, err error) {
 	return b.gap-b.gap == 0 || math.IsInf(b.gap, 1), err
 }
 
-// sweep minimizes over each row and column in turn. A sweep that rounding spoils is taken back and
-// ends the search.
+// sweep minimizes over each row and column in turn. A sweep that rounding spoils is undone and ends
+// the search.
 func (b *part) sweep(ctx context.Context, tol float64) error {
 	const rounding = 1e-10
 	before, objective, gap := b.m.Clone(), b.objective, b.gap
@@ -282,13 +284,14 @@ func (b *part) sweep(ctx context.Context, tol float64) error {
 	return nil
 }
 
-// column minimizes over row and column j of M. With A = (M without row and column j)^-1, the others
-// p, theta of column j, and the diagonal element at its optimum 1/p_jj + theta'A theta,
+// column minimizes over row and column j of M. Let A = (M without row and column j)^-1, let p and
+// theta be the other elements of column j of P and M, and let the diagonal element be at its
+// optimum 1/p_jj + theta'A theta. It remains to minimize
 //
 //	p_jj theta'A theta + 2 p'theta + 2 lambda |theta|_1
 //
-// is left, which falls one coordinate at a time. A = W - u u'/u_j for the column u of W = M^-1, so
-// that nothing is factorized. v is A theta.
+// which is done one coordinate at a time. A = W - u u'/u_j for the column u of W = M^-1, so nothing
+// is factorized. v is A theta.
 func (b *part) column(j int, tol float64) {
 	const passes, share = 30, 1e-3
 	copy(b.u, b.w.Row(j))
@@ -324,8 +327,8 @@ func (b *part) column(j int, tol float64) {
 	b.replace(j, ujj, 1/pjj+b.t.Dot(b.theta, b.v), pjj)
 }
 
-// replace puts theta and the diagonal element into M, and brings W along: A + v v'p_jj, and -v p_jj
-// in row and column j.
+// replace writes theta and the diagonal element to M, and updates W: A + v v'p_jj, and -v p_jj in
+// row and column j.
 func (b *part) replace(j int, ujj, diagonal, pjj float64) {
 	for k, v := range b.theta {
 		b.m.Set(k, j, v)

@@ -16,8 +16,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/glasso"
 )
 
-// tol is the gap for each row. f grows by half the square of what M is away from the optimum,
-// measured by M itself.
+// tol is the gap for each row. f grows by half the squared distance of M from the optimum, measured
+// by M itself.
 const tol = 1e-12
 
 func solve(t enginetest.Fataler, p blas.Matrix, lambda float64) (*glasso.Result, error) {
@@ -25,8 +25,8 @@ func solve(t enginetest.Fataler, p blas.Matrix, lambda float64) (*glasso.Result,
 	return glasso.Solve(context.Background(), enginetest.New(t, 1), p, lambda, glasso.Options{Tol: tol, MaxIter: 1000})
 }
 
-// covariance returns that of n random points whose features are mixtures of each other, minus shift
-// times the identity.
+// covariance returns the covariance of n random points whose features are mixtures of each other,
+// minus shift times the identity.
 func covariance(rng *rand.Rand, n, d int, shift float64) blas.Matrix {
 	x, p := blas.NewMatrix(n, d), blas.NewMatrix(d, d)
 	for i := range n {
@@ -49,9 +49,9 @@ func covariance(rng *rand.Rand, n, d int, shift float64) blas.Matrix {
 	return p
 }
 
-// optimal checks M against the conditions of the optimum: M is positive definite, and W = M^-1 has
-// the diagonal of P, is lambda away from P where M has a sign, on the side of the sign, and at most
-// that elsewhere. The gap bounds all of it.
+// optimal checks the optimality conditions: M is positive definite, and W = M^-1 has the diagonal
+// of P; where M is not 0, W differs from P by lambda in the direction of the sign of M, and
+// elsewhere by at most lambda. The gap bounds all errors.
 func optimal(t *rapid.T, p blas.Matrix, lambda float64, r *glasso.Result) {
 	t.Helper()
 	d := p.Rows
@@ -83,7 +83,7 @@ func optimal(t *rapid.T, p blas.Matrix, lambda float64, r *glasso.Result) {
 			}
 		}
 	}
-	if math.Abs(linear-float64(d)) > 1e-4*float64(d) { // what a multiple of M makes of f has its minimum at M
+	if math.Abs(linear-float64(d)) > 1e-4*float64(d) { // f of multiples of M has its minimum at M
 		t.Fatalf("tr(PM) + lambda |M| is %g: want %d", linear, d)
 	}
 	for k := 1; k < len(r.Trace); k++ {
@@ -96,8 +96,8 @@ func optimal(t *rapid.T, p blas.Matrix, lambda float64, r *glasso.Result) {
 	}
 }
 
-// The solution satisfies the conditions of the optimum, for covariances and for what is left of
-// them when a multiple of the identity is taken away, which mostly is indefinite.
+// TestOptimum checks the optimality conditions for covariances, and for covariances minus a
+// multiple of the identity, which are usually indefinite.
 func TestOptimum(t *testing.T) {
 	indefinite := 0
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -113,7 +113,7 @@ func TestOptimum(t *testing.T) {
 		if values[0] > 0 && err != nil {
 			rt.Fatalf("P is positive definite, error %v", err)
 		}
-		if err != nil || !r.Converged && values[0] <= 0 { // next to the limit, the solution is far away
+		if err != nil || !r.Converged && values[0] <= 0 { // close to the limit, the solution is far away
 			if err != nil && !errors.Is(err, glasso.ErrUnbounded) {
 				rt.Fatal(err)
 			}
@@ -129,8 +129,8 @@ func TestOptimum(t *testing.T) {
 	}
 }
 
-// Two rows: W_12 is P_12 moved toward 0 by lambda, and there is a solution when W is positive
-// definite.
+// TestTwoRows checks the case of two rows: W_12 is P_12 moved toward 0 by lambda, and there is a
+// solution if W is positive definite.
 func TestTwoRows(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		number := func(name string, low, high float64) float64 { return rapid.Float64Range(low, high).Draw(rt, name) }
@@ -159,8 +159,8 @@ func TestTwoRows(t *testing.T) {
 	})
 }
 
-// lambda = 0 gives the inverse, and a large lambda the inverse of the diagonal, with no more error
-// than that of an inverse.
+// TestLimits checks that lambda = 0 gives the inverse, and a large lambda the inverse of the
+// diagonal, with no more error than an inverse.
 func TestLimits(t *testing.T) {
 	const d = 12
 	p := covariance(rand.New(rand.NewPCG(2, 2)), 40, d, 0)
@@ -192,8 +192,8 @@ func TestLimits(t *testing.T) {
 	}
 }
 
-// Rows and columns in another order, and in other units, have the same solution: f grows by d
-// log(unit).
+// TestUnitsAndOrder checks that rows and columns in another order, and in other units, have the
+// same solution: f grows by d log(unit).
 func TestUnitsAndOrder(t *testing.T) {
 	const d, lambda, unit = 10, 0.1, 1e6
 	p := covariance(rand.New(rand.NewPCG(3, 3)), 30, d, 0.1)
@@ -223,7 +223,8 @@ func TestUnitsAndOrder(t *testing.T) {
 	}
 }
 
-// A search that ends early says so, and its gap bounds how far it is from the optimum.
+// TestGapBounds checks that a search that ends early reports this, and that its gap bounds its
+// distance from the optimum.
 func TestGapBounds(t *testing.T) {
 	const d, lambda = 15, 0.02
 	ctx, eng, p := context.Background(), enginetest.New(t, 1), covariance(rand.New(rand.NewPCG(5, 5)), 40, d, 0)

@@ -1,5 +1,5 @@
-// Package hinge (engine room: may change) finds few weights whose sums are above margins: hinge
-// loss with an l1 penalty, as a linear program.
+// Package hinge (engine room: may change) computes sparse weights whose sums exceed margins: hinge
+// loss with an l1 penalty, solved as a linear program.
 package hinge
 
 import (
@@ -10,21 +10,21 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Options say when [Minimize] ends, both > 0.
+// Options are the stopping rule of [Minimize]; both values must be > 0.
 type Options struct {
-	Tolerance float64 // the gap
+	Tolerance float64 // of the gap
 	MaxIter   int
-	// Progress is called with the objective, its best so far, and the gap at the start and after
-	// every iteration.
+	// Progress is called with the best objective so far and the gap, at the start and after every
+	// iteration.
 	Progress func(iteration int, objective, gap float64)
 }
 
 // Result is a solution of [Minimize].
 type Result struct {
-	W         []float64 // >= 0, of which many are 0
+	W         []float64 // >= 0; many are 0
 	Dual      []float64 // u: the proof of the gap
 	Trace     []float64 // best f so far, at w = 0 and after every iteration
-	Gap       float64   // f is at most so far above its minimum
+	Gap       float64   // f minus this is a lower bound of the minimum
 	Converged bool      // the gap is within the tolerance
 }
 
@@ -32,16 +32,16 @@ type Result struct {
 //
 //	f(w) = sum_t c_t max(0, 1 + d_t w) + beta sum_i w_i
 //
-// for the rows d_t of d, T x k, costs c_t > 0 and beta > 0. Its dual is to maximize sum u over 0 <=
-// u <= c with D'u + beta >= 0, and any such u bounds f from below by its sum. w and u are optimal
-// where besides these
+// for the rows d_t of d, T x k, costs c_t > 0 and beta > 0. The dual maximizes sum u over 0 <= u <=
+// c with D'u + beta >= 0, and the sum of any such u is a lower bound of f. w and u are optimal if,
+// in addition,
 //
 //	w_i (beta + (D'u)_i) = 0,  u_t = c_t where 1 + d_t w > 0,  u_t = 0 where 1 + d_t w < 0.
 //
-// The method is the predictor and corrector of Mehrotra (SIAM Journal on Optimization 2, 1992) for
-// linear programs. Of each iterate weights are dropped that are small beside the slack of their
-// dual constraint, u is scaled into the constraints, and the gap is that of the two: exact,
-// whatever rounding has done. 50 iterations are usual, of T k^2 + k^3/3 flops.
+// The method is Mehrotra's predictor-corrector for linear programs (SIAM Journal on Optimization 2,
+// 1992). In each iterate, weights that are small compared with the slack of their dual constraint
+// are set to 0, u is scaled to satisfy the constraints, and the gap is computed from these two: it
+// is exact, regardless of rounding. Usually 50 iterations are enough, of T k^2 + k^3/3 flops each.
 //
 // Errors: ctx.Err().
 func Minimize(ctx context.Context, eng *engine.Engine, d blas.Matrix, c []float64, beta float64, o Options) (*Result, error) {
@@ -69,9 +69,9 @@ func Minimize(ctx context.Context, eng *engine.Engine, d blas.Matrix, c []float6
 	}
 }
 
-// program is the linear program under way. The pairs x and y of values > 0, whose products are to
-// vanish, are k weights w with the slacks s of their dual constraints, T losses v with c - u, and T
-// slacks v - 1 - d w with u.
+// program is the state of the linear program. The products of the positive pairs x and y must
+// vanish. The pairs are k weights w with the slacks s of their dual constraints, T losses v with c
+// - u, and T slacks v - 1 - d w with u.
 type program struct {
 	eng    *engine.Engine
 	d      blas.Matrix
@@ -133,8 +133,8 @@ func (p *program) objective(w []float64) float64 {
 	return f
 }
 
-// sparse returns the weights, without those that vanish: relative to all they are smaller than
-// their slack relative to beta.
+// sparse returns the weights without those that vanish: those that are smaller, relative to all
+// weights, than their slack relative to beta.
 func (p *program) sparse() []float64 {
 	w, total := make([]float64, p.d.Cols), sum(p.x[:p.d.Cols])
 	for i := range w {
@@ -145,7 +145,7 @@ func (p *program) sparse() []float64 {
 	return w
 }
 
-// feasible returns u, scaled into the constraints.
+// feasible returns u, scaled to satisfy the constraints.
 func (p *program) feasible() []float64 {
 	n, k := p.d.Rows, p.d.Cols
 	u := make([]float64, n)
@@ -162,8 +162,7 @@ func (p *program) feasible() []float64 {
 	return u
 }
 
-// step goes a predicted and corrected step of Newton's method toward the optimum; without one it
-// says so.
+// step takes a predictor-corrector step of Newton's method; it returns false if there is none.
 func (p *program) step(ctx context.Context) (bool, error) {
 	factor, theta, err := p.normal(ctx)
 	if err != nil {
@@ -196,7 +195,7 @@ func (p *program) step(ctx context.Context) (bool, error) {
 }
 
 // normal returns the Cholesky factor of D' diag(theta) D + diag(s/w), and theta = 1 / (slack/u +
-// v/(c-u)); an empty one where rounding is all that is left.
+// v/(c-u)). The factor is empty if only rounding is left.
 func (p *program) normal(ctx context.Context) (factor blas.Matrix, theta []float64, err error) {
 	n, k := p.d.Rows, p.d.Cols
 	theta = make([]float64, n)
@@ -221,7 +220,7 @@ func (p *program) normal(ctx context.Context) (factor blas.Matrix, theta []float
 		h.Set(i, i, h.At(i, i)+p.y[i]/p.x[i])
 		most = max(most, h.At(i, i))
 	}
-	for i := range k { // where weights are not unique
+	for i := range k { // for weights that are not unique
 		h.Set(i, i, h.At(i, i)+1e-14*most)
 	}
 	if err := p.eng.Cholesky(ctx, h); err != nil {
@@ -239,7 +238,7 @@ func (p *program) direction(factor blas.Matrix, theta, aim []float64) (dx, dy []
 		right[t] = theta[t] * (aim[k+n+t]/p.y[k+n+t] - aim[k+t]/p.y[k+t])
 		du[t] = p.y[k+n+t] + right[t]
 	}
-	missing, dw := p.slack(du), blas.Matrix{Rows: k, Cols: 1, Stride: 1, Data: dx[:k]} // of the dual constraints, with this step of u
+	missing, dw := p.slack(du), blas.Matrix{Rows: k, Cols: 1, Stride: 1, Data: dx[:k]} // residual of the dual constraints after this step of u
 	for i := range k {
 		missing[i] -= p.y[i]
 		dx[i] = aim[i]/p.x[i] - missing[i]
@@ -258,7 +257,8 @@ func (p *program) direction(factor blas.Matrix, theta, aim []float64) (dx, dy []
 	return dx, dy
 }
 
-// longest returns how far x can go along dx and stay positive, short of it, at most 1.
+// longest returns the largest step along dx, at most 1, that keeps x positive, reduced by the
+// factor short.
 func longest(x, dx []float64, short float64) float64 {
 	step := 1 / short
 	for i, v := range dx {

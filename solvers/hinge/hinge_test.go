@@ -16,8 +16,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/hinge"
 )
 
-// drawn returns n rows of k values with a mean of their own for each column, some equal or zero,
-// and costs of sum 1.
+// drawn returns n rows of k values with a different mean for each column, some equal or zero, and
+// costs that sum to 1.
 func drawn(n, k int, seed uint64) (blas.Matrix, []float64) {
 	rng := rand.New(rand.NewPCG(seed, 9))
 	d, c := blas.NewMatrix(n, k), make([]float64, n)
@@ -43,7 +43,7 @@ func drawn(n, k int, seed uint64) (blas.Matrix, []float64) {
 	return d, c
 }
 
-// objective is f by its definition.
+// objective returns f by its definition.
 func objective(d blas.Matrix, c []float64, beta float64, w []float64) float64 {
 	f := 0.0
 	for _, v := range w {
@@ -67,8 +67,8 @@ func minimize(t enginetest.Fataler, workers int, d blas.Matrix, c []float64, bet
 	return out
 }
 
-// The conditions of the optimum hold: w and u are feasible and their products with the slacks
-// vanish, so that f(w) = sum u.
+// TestConditions checks the optimality conditions: w and u are feasible, and their products with
+// the slacks vanish, so f(w) = sum u.
 func TestConditions(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n, k := rapid.IntRange(1, 60).Draw(rt, "rows"), rapid.IntRange(1, 40).Draw(rt, "weights")
@@ -114,8 +114,8 @@ func TestConditions(t *testing.T) {
 	})
 }
 
-// With two weights the minimum is at a corner: where two of the lines 1 + d w = 0, w_1 = 0 and w_2
-// = 0 meet.
+// TestCorners checks that with two weights the minimum is at a corner, where two of the lines 1 + d
+// w = 0, w_1 = 0 and w_2 = 0 meet.
 func TestCorners(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		d, c := drawn(rapid.IntRange(1, 12).Draw(rt, "rows"), 2, rapid.Uint64().Draw(rt, "seed"))
@@ -145,7 +145,8 @@ func TestCorners(t *testing.T) {
 	})
 }
 
-// So large a beta leaves no weight, at once: with u = c all slacks are positive.
+// TestDearWeights checks that a very large beta leaves no weight, without iterations: with u = c
+// all slacks are positive.
 func TestDearWeights(t *testing.T) {
 	d, c := drawn(30, 5, 2)
 	worst := 0.0
@@ -169,8 +170,8 @@ func TestDearWeights(t *testing.T) {
 	}
 }
 
-// Any number of workers finds the same bits; the order of rows does not matter; none and zero rows
-// are solved.
+// TestSame checks that the result is bit-identical for any number of workers, that the order of
+// rows does not matter, and that no rows and zero rows are solved.
 func TestSame(t *testing.T) {
 	d, c := drawn(600, 30, 4)
 	one, four := minimize(t, 1, d, c, 1e-3, 1e-10), minimize(t, 4, d, c, 1e-3, 1e-10)

@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/isotonic"
 )
 
-// The middle values rise where they should fall, and become their mean.
+// The middle values increase but must not; they are replaced by their mean.
 func Example() {
 	x, err := isotonic.Falling([]float64{5, 2, 4, 1}, nil)
 	if err != nil {

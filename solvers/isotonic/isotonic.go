@@ -1,4 +1,4 @@
-// Package isotonic (engine room: may change) fits sequences that only rise, or only fall.
+// Package isotonic (engine room: may change) fits monotone sequences.
 package isotonic
 
 import (
@@ -14,24 +14,24 @@ import (
 // Nil weights are 1.
 //
 // The same x minimizes sum w_i (y_i / x_i + log x_i) for positive y, and every other Bregman
-// divergence of which a mean is the minimizer.
+// divergence whose minimizer is a mean.
 //
-// Errors: as many weights as values, values that are finite and weights that are positive and
-// finite, else a *fault.ShapeError or *fault.DataError. O(n).
+// Errors: a *fault.ShapeError unless there are as many weights as values; a *fault.DataError unless
+// values are finite and weights positive and finite. Cost: O(n).
 func Rising(y, w []float64) ([]float64, error) { return fit(y, w, 1) }
 
 // Falling is [Rising] for a non-increasing x.
 // Errors and cost are the same.
 func Falling(y, w []float64) ([]float64, error) { return fit(y, w, -1) }
 
-// block is a part of the sequence with one value, the mean.
+// block is a part of the sequence with one fitted value, the mean.
 type block struct {
 	value, weight float64
 	length        int
 }
 
-// pooled makes one block of two neighbors. Its value is between theirs, also where their difference
-// or the sum of weights overflows.
+// pooled merges two neighboring blocks. Its value is between theirs, even if their difference or
+// the sum of weights overflows.
 func pooled(a, b block) block {
 	weight := a.weight + b.weight
 	share := b.weight / weight

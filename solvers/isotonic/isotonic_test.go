@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// The fit is that of another algorithm, projected gradients on the differences with their
-// multipliers, and meets the conditions of the optimum: sums of residuals from the left are not
+// TestOptimal compares the fit with another algorithm, projected gradients on the differences with
+// their multipliers, and checks the optimality conditions: sums of residuals from the left are not
 // above 0, and 0 where x rises.
 func TestOptimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/isotonic"
 )
 
-// Values and weights of all sizes give a sequence that rises, is finite and stays within the
-// values, and that is itself what it gives.
+// TestRisingOfAnySize checks for values and weights of all sizes that the fit rises, is finite and
+// within the range of the values, and that fitting it again does not change it.
 func TestRisingOfAnySize(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 12).Draw(t, "n")

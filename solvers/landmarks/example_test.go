@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/landmarks"
 )
 
-// Of points on a line, with the first given, the farthest are chosen.
+// Among points on a line, with the first one given, the farthest are chosen.
 func ExampleSelect() {
 	eng, err := engine.New(engine.Options{})
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/landmarks"
 )
 
-// crowd is one crowd of many points and a few far away, one in each direction.
+// crowd returns many points in one cluster and a few far away, one in each direction.
 func crowd(seed uint64, many, few int) *points.Dense {
 	rng := rand.New(rand.NewPCG(seed, seed))
 	x := &points.Dense{N: many + few, D: few}
@@ -31,7 +31,8 @@ func crowd(seed uint64, many, few int) *points.Dense {
 	return x
 }
 
-// Every rule chooses different points, those given first, and repeats itself.
+// TestSelect checks that every rule chooses different points, the given ones first, and is
+// reproducible.
 func TestSelect(t *testing.T) {
 	x, k := crowd(1, 300, 5), enginetest.Kernel(t, "rbf:sigma=1")
 	for _, rule := range landmarks.Rules() {
@@ -63,7 +64,8 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// All but uniform find the few that lie apart, k-means++ and leverage nearly always.
+// TestApart checks that all rules except uniform find the few isolated points; k-means++ and
+// leverage nearly always.
 func TestApart(t *testing.T) {
 	const many, few = 600, 4
 	eng, k := enginetest.New(t, 2), enginetest.Kernel(t, "rbf:sigma=3")
@@ -90,8 +92,8 @@ func TestApart(t *testing.T) {
 	}
 }
 
-// Farthest point covers all points within twice the best radius: checked against the radius of a
-// grid that could not be covered better.
+// TestFarthestCovers checks that farthest point covers all points within twice the best radius, the
+// known radius of a grid.
 func TestFarthestCovers(t *testing.T) {
 	x := &points.Dense{N: 100, D: 1}
 	for i := range 100 {
@@ -114,8 +116,8 @@ func TestFarthestCovers(t *testing.T) {
 	}
 }
 
-// From all points the approximate scores are the exact ones, by a decomposition of the whole
-// matrix; from a sample they add up to about the same.
+// TestScores compares the approximate scores from all points with the exact ones by a decomposition
+// of the whole matrix; scores from a sample add up to about the same.
 func TestScores(t *testing.T) {
 	eng, k := enginetest.New(t, 2), enginetest.Kernel(t, "rbf:sigma=0.3")
 	x := crowd(3, 90, 6)
@@ -151,7 +153,8 @@ func TestScores(t *testing.T) {
 	}
 }
 
-// Identical points: after the first there is nothing to prefer, and no point comes twice.
+// TestIdentical checks identical points: after the first landmark no point is preferred, and no
+// point is chosen twice.
 func TestIdentical(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x := &points.Dense{N: 30, D: 2, Data: slices.Repeat([]float64{1, 2}, 30)}

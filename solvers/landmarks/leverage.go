@@ -18,8 +18,8 @@ import (
 // about the smallest eigenvalue that as many landmarks can be expected to resolve.
 const ridge = 0.01
 
-// leverage draws the points that are left with their approximate scores as weights, without
-// replacement: the largest of u_i^(1/score_i), u_i uniform (Efraimidis & Spirakis 2006).
+// leverage draws the remaining points with their approximate scores as weights, without
+// replacement: the largest u_i^(1/score_i), with u_i uniform (Efraimidis & Spirakis 2006).
 func (c *choice) leverage(ctx context.Context) error {
 	scores, err := Scores(ctx, c.eng, c.src, c.m, c.rng.Uint64())
 	if err != nil {
@@ -33,7 +33,7 @@ func (c *choice) leverage(ctx context.Context) error {
 	for i, s := range scores {
 		u := c.rng.Float64()
 		if !c.taken[i] {
-			// log u / score ascends with u^(1/score); a score of 0 comes last.
+			// log u / score has the order of u^(1/score); a score of 0 comes last.
 			keys = append(keys, key{i, math.Log(u) / s})
 		}
 	}
@@ -44,18 +44,19 @@ func (c *choice) leverage(ctx context.Context) error {
 	return nil
 }
 
-// Scores returns approximate ridge leverage scores of all points, between 0 and 1: of the scores
+// Scores returns approximate ridge leverage scores of all points, between 0 and 1. The exact scores
+// are
 //
 //	l_i = (K (K + r I)^-1)_ii,    r = 0.01 tr(K) / m,
 //
-// estimated from s = 2m points S drawn uniformly, each of which stands for n/s points (Musco &
-// Musco 2017):
+// They are estimated from s = 2m points S drawn uniformly, each of which represents n/s points
+// (Musco & Musco 2017):
 //
 //	(k_ii - k_iS (K_SS + r s/n I)^-1 k_Si) / r, at most 1,
 //
-// which are the scores themselves if S is all points. Scores add up to the number of directions in
-// which the points extend beyond the ridge. Cost: 2m columns of the kernel matrix, a Cholesky
-// decomposition of order 2m, 4 n m^2 flops. Errors: 2m (2m + a block) values above the memory
+// which is exact if S has all points. The sum of the scores is the number of directions in which
+// the points extend beyond the ridge. Cost: 2m columns of the kernel matrix, a Cholesky
+// decomposition of order 2m, and 4 n m^2 flops. Errors: 2m (2m + a block) values above the memory
 // limit, those of the source, and ctx.Err().
 func Scores(ctx context.Context, eng *engine.Engine, src Source, m int, seed uint64) ([]float64, error) {
 	n := src.Len()
@@ -110,7 +111,7 @@ func Scores(ctx context.Context, eng *engine.Engine, src Source, m int, seed uin
 	return scores, err
 }
 
-// gather writes the kernel matrix of the sample, which ascends, to dst.
+// gather writes the kernel matrix of the sample, in ascending order, to dst.
 func gather(ctx context.Context, eng *engine.Engine, src Source, sample []int, dst blas.Matrix) error {
 	return eachBlock(ctx, eng, src, sample, func(lo int, columns blas.Matrix) error {
 		for j, i := range sample {
@@ -143,23 +144,23 @@ func eachBlock(ctx context.Context, eng *engine.Engine, src Source, sample []int
 	return nil
 }
 
-// Scorer estimates the ridge leverage scores of points that are not all at hand, by [Scores]'
-// formula: from a sample that was drawn uniformly elsewhere. It is immutable and safe for
-// concurrent use.
+// Scorer estimates the ridge leverage scores of points that are not all available at once, by the
+// formula of [Scores], from a sample that was drawn uniformly elsewhere. It is immutable and safe
+// for concurrent use.
 type Scorer struct {
 	k      kernel.Kernel
 	sample points.Points
 	r      float64
-	factor blas.Matrix // of the sample's kernel matrix and the ridge; empty when all scores are 0
+	factor blas.Matrix // of the sample's kernel matrix plus the ridge; empty if all scores are 0
 }
 
 // NewScorer returns the scorer for m landmarks among n points, of which sample is a uniform sample.
-// [Scores] takes 2m points; trace is the sum of k(x,x) over all n points, or n times its mean over
+// [Scores] draws 2m points; trace is the sum of k(x,x) over all n points, or n times its mean over
 // the sample.
 //
-// Errors: m or the sample without points, or more than n, a *fault.ParamError; a trace that is
-// negative or not finite, a *fault.ParamError; those of [kernel.Kernel.Gram]. Cost: the kernel
-// matrix of the sample and its Cholesky decomposition.
+// Errors: a *fault.ParamError if m is below 1, if the sample is empty or larger than n, or if the
+// trace is negative or not finite; those of [kernel.Kernel.Gram]. Cost: the kernel matrix of the
+// sample and its Cholesky decomposition.
 func NewScorer(ctx context.Context, eng *engine.Engine, k kernel.Kernel, sample points.Points, m, n int, trace float64) (*Scorer, error) {
 	s := sample.Len()
 	switch {
@@ -184,9 +185,9 @@ func NewScorer(ctx context.Context, eng *engine.Engine, k kernel.Kernel, sample 
 	return scorer, eng.Cholesky(ctx, scorer.factor)
 }
 
-// Scores returns the scores of the points of x, between 0 and 1; that of a point has the same bits
-// whatever points are beside it (netlib: to rounding). Cost for a sample of s points: s kernel
-// values and s^2 flops a point. Errors are those of the kernel on x, and ctx.Err().
+// Scores returns the scores of the points of x, between 0 and 1. The score of a point is
+// bit-identical for any other points in x (netlib: up to rounding). Cost for a sample of s points:
+// s kernel values and s^2 flops per point. Errors are those of the kernel on x, and ctx.Err().
 func (s *Scorer) Scores(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
 	scores, err := s.k.Diagonal(ctx, eng, x)
 	if err != nil || s.factor.Rows == 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/landmarks"
 )
 
-// From the sample that Scores draws, a Scorer gives its scores, of all points at once and in parts.
+// TestScorer checks that a Scorer from the sample that Scores draws gives the same scores, for all
+// points at once and in parts.
 func TestScorer(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x := crowd(4, 500, 6)
@@ -57,7 +58,7 @@ func TestScorer(t *testing.T) {
 				t.Fatal(err)
 			}
 			same := slices.Equal(part, got[100:351])
-			if eng.Backend().Name() == "netlib" { // whose rows depend on their number, to rounding
+			if eng.Backend().Name() == "netlib" { // its rows depend on their number, up to rounding
 				same = slices.EqualFunc(part, got[100:351], func(a, b float64) bool { return math.Abs(a-b) <= tolerance })
 			}
 			if !same {
@@ -81,7 +82,7 @@ func TestScorerErrors(t *testing.T) {
 			t.Errorf("%s: %v, want a *fault.ParamError", name, err)
 		}
 	}
-	// All points at the origin: nothing stands out.
+	// All points are at the origin: none has a positive score.
 	zero := &points.Dense{N: 4, D: 2, Data: make([]float64, 8)}
 	scorer, err := landmarks.NewScorer(t.Context(), eng, k, zero, 2, 10, 0)
 	if err != nil {

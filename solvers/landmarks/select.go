@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Source is a kernel matrix that is evaluated where it is needed.
+// Source is a kernel matrix that is evaluated on demand.
 type Source interface {
 	// Len returns the number of points.
 	Len() int
@@ -24,7 +24,7 @@ type Source interface {
 	Columns(ctx context.Context, which []int, lo, hi int, dst blas.Matrix) error
 }
 
-// The rules by name.
+// These are the names of the rules.
 const (
 	Uniform  = "uniform"
 	KMeans   = "kmeans++"
@@ -35,13 +35,13 @@ const (
 // Rules returns the names of the rules.
 func Rules() []string { return []string{Uniform, KMeans, Farthest, Leverage} }
 
-// Select returns m different points: those given, in their order, and others by the rule in the
-// order in which it chose them. Every random choice comes from seed, and the same arguments give
+// Select returns m different points: the given ones, in their order, followed by points that the
+// rule chooses, in the order of choice. All random choices come from seed; the same arguments give
 // the same points for any number of workers.
 //
-// Errors: an unknown rule, fewer points than m, or more given than m, a *fault.ParamError; a
-// given point that does not exist or comes twice, a *fault.DataError whose row is its place in
-// given; those of the source.
+// Errors: a *fault.ParamError for an unknown rule, m above the number of points, or more than m
+// given points; a *fault.DataError for a given point that does not exist or is repeated, with its
+// index in given as the row; those of the source.
 //
 // Cost: uniform O(n); kmeans++ and farthest m columns of the kernel matrix; leverage about 2m
 // columns, and a Cholesky decomposition and solution of that order, O(n m^2).
@@ -84,7 +84,7 @@ func Select(ctx context.Context, eng *engine.Engine, rule string, src Source, m 
 	return c.list, nil
 }
 
-// choice is a selection under way.
+// choice is the state of a selection.
 type choice struct {
 	eng   *engine.Engine
 	src   Source
@@ -99,12 +99,12 @@ func (c *choice) take(i int) {
 	c.list = append(c.list, i)
 }
 
-// uniform draws from all points that are left: the beginning of a random permutation of them, of
-// which only the places are kept that differ from the order of the points.
+// uniform draws from all remaining points: the beginning of a random permutation, stored as the
+// positions that differ from the original order.
 func (c *choice) uniform() {
 	given := slices.Clone(c.list)
 	slices.Sort(given)
-	moved := map[int]int{} // what stands at a place of the list of points that are left
+	moved := map[int]int{} // the point at a position of the list of remaining points, if moved
 	at := func(place int) int {
 		if other, ok := moved[place]; ok {
 			return other
@@ -116,7 +116,8 @@ func (c *choice) uniform() {
 		other := k + c.rng.IntN(left-k)
 		chosen := at(other)
 		moved[other] = at(k)
-		// The place-th point that was not given: every given one at or before it moves it by one.
+		// The index of a point among those not given: every given point at or before it shifts it
+		// by one.
 		c.take(chosen + sort.Search(len(given), func(at int) bool { return given[at]-at > chosen }))
 	}
 }

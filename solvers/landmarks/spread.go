@@ -7,9 +7,9 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// spread takes points far from those taken already: drawn with the squared distance to the
-// nearest landmark as weight, or always the farthest, the lowest of equally far ones. Where all
-// that is left coincides with landmarks, it draws uniformly.
+// spread chooses points far from the landmarks so far. It draws with the squared distance to the
+// nearest landmark as weight, or always takes the farthest point, the first of equally far ones. If
+// all remaining points coincide with landmarks, it draws uniformly.
 func (c *choice) spread(ctx context.Context, drawn bool) error {
 	n := c.src.Len()
 	diagonal, err := c.src.Diagonal(ctx)
@@ -47,7 +47,7 @@ func (c *choice) spread(ctx context.Context, drawn bool) error {
 	return nil
 }
 
-// approach lowers the distances to those to landmark l. Landmarks themselves have none.
+// approach lowers the distances to those to landmark l. Landmarks themselves have distance 0.
 func (c *choice) approach(ctx context.Context, l int, diagonal, distance []float64) error {
 	column := c.eng.GetMatrix(1, block)
 	defer c.eng.PutMatrix(column)
@@ -65,7 +65,7 @@ func (c *choice) approach(ctx context.Context, l int, diagonal, distance []float
 	return nil
 }
 
-// farthest returns the first point at the greatest distance, or -1 if all are at 0.
+// farthest returns the first point at the maximum distance, or -1 if all distances are 0.
 func farthest(distance []float64) int {
 	best, at := 0.0, -1
 	for i, d := range distance {
@@ -76,7 +76,7 @@ func farthest(distance []float64) int {
 	return at
 }
 
-// draw returns a point with weight as its probability, or -1 if no weight is positive.
+// draw returns a point with probability proportional to weight, or -1 if no weight is positive.
 func (c *choice) draw(weight []float64) int {
 	total := 0.0
 	for _, w := range weight {

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/lbfgs"
 )
 
-// The lowest point of a bowl.
+// The example minimizes a quadratic function.
 func Example() {
 	table, err := asm.Select(asm.Generic)
 	if err != nil {

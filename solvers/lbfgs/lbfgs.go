@@ -1,5 +1,5 @@
-// Package lbfgs (engine room: may change) finds descent directions from the latest steps of a
-// minimization: the two-loop recursion of limited memory BFGS (Nocedal 1980).
+// Package lbfgs (engine room: may change) computes descent directions from the latest steps of a
+// minimization: the two-loop recursion of limited-memory BFGS (Nocedal 1980).
 package lbfgs
 
 import (
@@ -10,10 +10,11 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// least is the cosine between a step and the change of the gradient from which on it counts.
+// least is the smallest accepted cosine between a step and the change of the gradient.
 const least = 1e-10
 
-// History holds the latest steps and what they changed the gradient by. It is for one goroutine.
+// History has the latest steps and the corresponding changes of the gradient. Only one goroutine
+// may use it.
 type History struct {
 	t     *asm.Table
 	most  int
@@ -28,10 +29,10 @@ type pair struct {
 // New returns an empty history of at most most >= 1 steps.
 func New(t *asm.Table, most int) *History { return &History{t: t, most: most} }
 
-// Reset forgets all steps.
+// Reset removes all steps.
 func (h *History) Reset() { h.pairs = h.pairs[:0] }
 
-// Add copies a step and the change of the gradient over it, and says whether it did: without
+// Add copies a step and the change of the gradient over it, and reports whether it did: without
 // positive curvature along the step (a kink, or rounding) the pair would spoil the directions.
 func (h *History) Add(step, change []float64) bool {
 	c := h.t.Dot(step, change)
@@ -39,7 +40,7 @@ func (h *History) Add(step, change []float64) bool {
 		return false
 	}
 	p := pair{curvature: c}
-	if len(h.pairs) == h.most { // the oldest gives its memory
+	if len(h.pairs) == h.most { // reuse the memory of the oldest
 		p.step, p.change = h.pairs[0].step, h.pairs[0].change
 		h.pairs = append(h.pairs[:0], h.pairs[1:]...)
 	} else {
@@ -51,8 +52,8 @@ func (h *History) Add(step, change []float64) bool {
 	return true
 }
 
-// Direction writes the direction of descent for a gradient to dst, which may be the gradient
-// itself; without steps that is its negative. 4 len(g) flops a step.
+// Direction writes the descent direction for a gradient to dst, which may be the gradient itself.
+// Without steps this is the negative gradient. Cost: 4 len(g) flops per step.
 func (h *History) Direction(dst, gradient []float64) {
 	copy(dst, gradient)
 	alpha := make([]float64, len(h.pairs))
@@ -72,37 +73,38 @@ func (h *History) Direction(dst, gradient []float64) {
 	}
 }
 
-// Objective returns the value at x and writes the gradient. A value that is not finite is one that
-// is too large: a step there is shortened. x and gradient have the length of the start; an error
-// ends the search and is returned.
+// Objective returns the value at x and writes the gradient. A value that is not finite counts as
+// too large: the step is shortened. x and gradient have the length of the start. An error ends the
+// search and is returned.
 type Objective func(x, gradient []float64) (float64, error)
 
-// Options says how to minimize.
+// Options are the settings of a minimization.
 type Options struct {
-	// Memory is the number of steps that directions are made of, 0 for 10.
+	// Memory is the number of steps that determine a direction, 0 for 10.
 	Memory int
-	// MaxIter is the most iterations.
+	// MaxIter is the maximum number of iterations.
 	MaxIter int
-	// Done is called with the start and after every iteration, and says whether to end there; nil
-	// never does.
+	// Done is called with the start and after every iteration, and reports whether to stop. If Done
+	// is nil, the search does not stop early.
 	Done func(iteration int, value float64, x, gradient []float64) (bool, error)
 }
 
-// Outcome is how a minimization ended.
+// Outcome is the result of a minimization.
 type Outcome struct {
 	Trace     []float64 // values at the start and after every iteration; they fall
-	Converged bool      // Done said so, or no step leads lower: rounding is all that is left
+	Converged bool      // Done returned true, or no step decreases the value: only rounding is left
 }
 
-// The conditions of Wolfe, in the weak form (Lewis & Overton 2013).
+// These are the Wolfe conditions, in the weak form (Lewis & Overton 2013).
 const (
 	sufficient = 1e-4
 	curvature  = 0.9
 )
 
-// Minimize minimizes f by limited memory BFGS from x on, which becomes the place that it ends in.
+// Minimize minimizes f by limited-memory BFGS, starting from x, and overwrites x with the final
+// point.
 //
-// Errors: those of f and of Done; a start without a finite value, a *fault.DataError; ctx.Err().
+// Errors: those of f and of Done; a *fault.DataError for a start without a finite value; ctx.Err().
 func Minimize(ctx context.Context, t *asm.Table, f Objective, x []float64, o Options) (*Outcome, error) {
 	if o.Done == nil {
 		o.Done = func(int, float64, []float64, []float64) (bool, error) { return false, nil }
@@ -119,7 +121,7 @@ func Minimize(ctx context.Context, t *asm.Table, f Objective, x []float64, o Opt
 		return nil, fault.Data("", "the objective is %v at the start: want points that are neither equal nor huge (standardize the data)", s.value)
 	}
 	out, h := &Outcome{Trace: []float64{s.value}}, New(t, o.Memory)
-	fresh := true // no step is behind the direction
+	fresh := true // fresh: the direction does not depend on earlier steps
 	for iteration := 0; ; iteration++ {
 		if out.Converged, err = o.Done(iteration, s.value, x, s.gradient); err != nil || out.Converged || iteration >= o.MaxIter {
 			return out, err
@@ -132,7 +134,7 @@ func Minimize(ctx context.Context, t *asm.Table, f Objective, x []float64, o Opt
 		if err != nil {
 			return nil, err
 		}
-		if !moved && !fresh { // the steps may have spoilt the direction
+		if !moved && !fresh { // the steps may have spoiled the direction
 			h.Reset()
 			fresh = true
 			iteration--
@@ -147,7 +149,7 @@ func Minimize(ctx context.Context, t *asm.Table, f Objective, x []float64, o Opt
 	}
 }
 
-// search is a minimization under way.
+// search is the state of a minimization.
 type search struct {
 	t                      *asm.Table
 	f                      Objective
@@ -156,8 +158,8 @@ type search struct {
 	direction, next, ahead []float64
 }
 
-// step goes along the direction to a place that is lower, and leaves the step in direction and the
-// change of the gradient in ahead. Without one it says so.
+// step moves along the direction to a lower value, and leaves the step in direction and the change
+// of the gradient in ahead. It returns false if there is no lower value.
 func (s *search) step(fresh bool) (bool, error) {
 	slope := s.t.Dot(s.direction, s.gradient)
 	if !(slope < 0) {
@@ -185,7 +187,7 @@ func (s *search) step(fresh bool) (bool, error) {
 			s.take(length, value)
 			return true, nil
 		}
-		if math.IsInf(hi, 1) { // on to where the slope would vanish, but not too far
+		if math.IsInf(hi, 1) { // extrapolate to where the slope would vanish, but not too far
 			ahead := 10.0
 			if steep > slope {
 				ahead = min(10, max(2, slope/(slope-steep)))
@@ -208,7 +210,7 @@ func (s *search) step(fresh bool) (bool, error) {
 	return false, err
 }
 
-// take makes next the present place.
+// take makes next the current point.
 func (s *search) take(length, value float64) {
 	s.t.Scale(length, s.direction)
 	copy(s.x, s.next)

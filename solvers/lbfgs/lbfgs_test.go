@@ -28,8 +28,8 @@ func vector(rng *rand.Rand, n int) []float64 {
 	return v
 }
 
-// The matrix behind the directions is that of the BFGS update applied pair by pair, oldest first,
-// to a multiple of the identity: the product form against the two-loop recursion.
+// TestDirectionIsBFGS compares the two-loop recursion with the product form: the BFGS update
+// applied pair by pair, oldest first, to a multiple of the identity.
 func TestDirectionIsBFGS(t *testing.T) {
 	k := table(t)
 	propertytest.Check(t, func(t *rapid.T) {

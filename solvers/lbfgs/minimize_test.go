@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// small says that the gradient has become so small.
+// small returns a Done function that stops at a gradient below the limit.
 func small(limit float64) func(int, float64, []float64, []float64) (bool, error) {
 	return func(_ int, _ float64, _, gradient []float64) (bool, error) {
 		most := 0.0
@@ -33,8 +33,8 @@ func descending(trace []float64) bool {
 	return true
 }
 
-// A convex quadratic function, whose minimum is known, is minimized whatever its condition and
-// start; the values fall.
+// TestMinimizeQuadratic minimizes convex quadratic functions with known minimum, for any condition
+// number and start; the values fall.
 func TestMinimizeQuadratic(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
@@ -65,8 +65,8 @@ func TestMinimizeQuadratic(t *testing.T) {
 	})
 }
 
-// The banana of Rosenbrock, and a function that is NaN beyond a wall, which steps have to stay
-// before.
+// TestMinimizeCurvedAndWalled minimizes the Rosenbrock function, and a function that is NaN beyond
+// a boundary.
 func TestMinimizeCurvedAndWalled(t *testing.T) {
 	banana := func(x, gradient []float64) (float64, error) {
 		a, b := 1-x[0], x[1]-x[0]*x[0]
@@ -84,7 +84,7 @@ func TestMinimizeCurvedAndWalled(t *testing.T) {
 	}
 	x = []float64{1e6}
 	out, err = Minimize(context.Background(), table(t), wall, x, Options{MaxIter: 200, Done: small(1e-9)})
-	if err != nil || !out.Converged || math.Abs(x[0]-1) > 1e-7 || !descending(out.Trace) { // as far as values tell
+	if err != nil || !out.Converged || math.Abs(x[0]-1) > 1e-7 || !descending(out.Trace) { // as far as values can show
 		t.Errorf("wall: %v, %+v, %v", x, out, err)
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/lbfgs"
 )
 
-// Objectives of any size and condition, with cliffs beyond which there is no value, end within the
-// bound, no higher than they began, at a finite place; or the start is refused.
+// TestMinimizeOddObjectives checks objectives of any size and condition number, with boundaries
+// beyond which there is no value: the search stays within the limit and ends at a finite point with
+// a value not above the initial one, or the start is refused.
 func TestMinimizeOddObjectives(t *testing.T) {
 	table := enginetest.New(t, 1).Backend().Kernels()
 	rng := rand.New(rand.NewPCG(8, 1))
@@ -33,7 +34,7 @@ func TestMinimizeOddObjectives(t *testing.T) {
 				case kind == 1: // a kink
 					sum += size * math.Abs(v)
 					gradient[i] += math.Copysign(size, v)
-				case kind == 2 && v < -1e-3: // a cliff
+				case kind == 2 && v < -1e-3: // a boundary
 					return math.NaN(), nil
 				case kind == 3 && v < -1e-3:
 					return math.Inf(1), nil

@@ -7,7 +7,7 @@ import (
 )
 
 // gradients solves for some columns at a time by conjugate gradients (Hestenes & Stiefel 1952),
-// each with steps of its own; a column that is solved rests.
+// each with its own step lengths; a solved column no longer changes.
 func (s *solver) gradients(b blas.Matrix, c0 int) error {
 	n, cols := b.Rows, b.Cols
 	x := s.eng.NewMatrix(n, cols)
@@ -47,7 +47,7 @@ type gradients struct {
 	c0         int
 }
 
-// step goes on for the active columns and returns the lengths of all residuals.
+// step does one iteration for the active columns and returns the lengths of all residuals.
 func (g *gradients) step(active []bool) ([]float64, error) {
 	n, cols := g.x.Rows, g.x.Cols
 	if err := g.a.Multiply(g.ctx, g.eng, g.q, g.p); err != nil {

@@ -13,11 +13,11 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Options says how to solve. The zero value is sensible.
+// Options are the settings of a solution. The zero value is usable.
 type Options struct {
-	// Tolerance is the largest |b - A x| that passes, relative to |b|; 0 for 1e-10.
+	// Tolerance is the largest accepted |b - A x|, relative to |b|; 0 for 1e-10.
 	Tolerance float64
-	// Iterations is the most iterations, 0 for 1000.
+	// Iterations is the maximum number of iterations, 0 for 1000.
 	Iterations int
 }
 
@@ -25,12 +25,12 @@ type Options struct {
 type Result struct {
 	X          blas.Matrix // n x r
 	Residuals  []float64   // |b - A x| / |b| of each column, measured; 0 for b = 0
-	Iterations int         // the most of any column
-	Converged  bool        // all residuals pass
+	Iterations int         // the maximum over all columns
+	Converged  bool        // all residuals are within the tolerance
 }
 
-// NoConvergenceError reports that the bound on the iterations was reached. Best holds the
-// solutions so far.
+// NoConvergenceError reports that the limit on the iterations was reached. Best has the solutions
+// so far.
 type NoConvergenceError struct{ Best *Result }
 
 func (e *NoConvergenceError) Error() string {
@@ -44,7 +44,7 @@ func (e *NoConvergenceError) Error() string {
 		column, worst, e.Best.Iterations)
 }
 
-// NotPositiveError reports a direction p with p'Ap <= 0, or not a number.
+// NotPositiveError reports a direction p for which p'Ap is not positive or not a number.
 type NotPositiveError struct {
 	Column    int     // right-hand side
 	Curvature float64 // p'Ap / p'p
@@ -54,22 +54,21 @@ func (e *NotPositiveError) Error() string {
 	return fmt.Sprintf("the matrix is not positive definite: p'Ap is %v for a vector of unit length (right-hand side %d)", e.Curvature, e.Column)
 }
 
-// InputFault marks the error as caused by input.
+// InputFault marks the error as an input error.
 func (e *NotPositiveError) InputFault() {}
 
 // group is the number of right-hand sides that are solved together.
 const group = 32
 
-// rowsEach is the number of rows that one task takes.
+// rowsEach is the number of rows that one task processes.
 const rowsEach = 1024
 
 // Solve returns the solutions of A X = B for the columns of B, n x r, by conjugate gradients.
-// Columns do not influence each other; the bits are the same for any number of workers.
+// Columns do not influence each other; the result is bit-identical for any number of workers.
 //
-// Errors: shapes that do not agree, a tolerance or a bound that is none, a *fault.ParamError or
-// *fault.ShapeError; numbers in B that are not finite, a *fault.DataError; n x (r + 160) values
-// above the memory limit; *NotPositiveError; *NoConvergenceError with the result that it holds;
-// ctx.Err().
+// Errors: a *fault.ShapeError for shapes that do not match, a *fault.ParamError for an invalid
+// tolerance or limit; a *fault.DataError for numbers in B that are not finite; n x (r + 160) values
+// above the memory limit; *NotPositiveError; *NoConvergenceError with its result; ctx.Err().
 func Solve(ctx context.Context, eng *engine.Engine, a operator.Operator, b blas.Matrix, o Options) (*Result, error) {
 	if err := o.fill(a, b); err != nil {
 		return nil, err
@@ -121,7 +120,7 @@ func (o *Options) fill(a operator.Operator, b blas.Matrix) error {
 	return nil
 }
 
-// solver is a Solve under way.
+// solver is the state of one call of Solve.
 type solver struct {
 	Options
 	ctx    context.Context
@@ -138,7 +137,7 @@ func (s *solver) rows(n int, f func(lo, hi int)) error {
 	})
 }
 
-// sums adds up what f leaves for each block of rows, cols numbers, in their order.
+// sums adds the results of f for each block of rows, cols numbers each, in order.
 func (s *solver) sums(n, cols int, f func(lo, hi int, part []float64)) ([]float64, error) {
 	parts := make([]float64, (n+rowsEach-1)/rowsEach*cols)
 	err := s.rows(n, func(lo, hi int) { f(lo, hi, parts[lo/rowsEach*cols:][:cols]) })
@@ -182,7 +181,7 @@ func (s *solver) check(b blas.Matrix, c0 int) error {
 		if relative := rest[j] / v; v > 0 || rest[j] > 0 {
 			s.result.Residuals[c0+j] = relative
 		}
-		// Rounding may leave a little more than the recurrence of the residual says.
+		// Rounding may leave slightly more than the recurrence of the residual predicts.
 		if !(rest[j] <= 2*s.Tolerance*v) {
 			s.result.Converged = false
 		}

@@ -18,7 +18,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// grid is the Laplacian of a square grid plus delta I: eigenvalues from delta to 8 + delta.
+// grid returns the Laplacian of a square grid plus delta I, with eigenvalues from delta to 8 +
+// delta.
 func grid(t testing.TB, side int, delta float64) operator.Operator {
 	t.Helper()
 	m := &sparse.Matrix{Rows: side * side, Cols: side * side, Start: []int{0}}
@@ -55,7 +56,7 @@ func random(n, r int, seed uint64) blas.Matrix {
 	return enginetest.Matrix(rand.New(rand.NewPCG(seed, 1)), n, r, 0)
 }
 
-// dense writes an operator out.
+// dense returns the matrix of an operator.
 func dense(t *testing.T, eng *engine.Engine, a operator.Operator) blas.Matrix {
 	t.Helper()
 	n := a.Order()
@@ -69,8 +70,9 @@ func dense(t *testing.T, eng *engine.Engine, a operator.Operator) blas.Matrix {
 	return full
 }
 
-// Solutions are those of Cholesky's method, for more right-hand sides than are solved together,
-// one of which is 0, and with few iterations where the condition says so.
+// TestAgainstCholesky compares solutions with Cholesky's method, for more right-hand sides than are
+// solved together, one of which is 0, and checks that few iterations are enough if the condition
+// number implies it.
 func TestAgainstCholesky(t *testing.T) {
 	const side, r, delta = 20, 40, 0.3
 	eng := enginetest.New(t, 2)
@@ -120,7 +122,8 @@ func TestAgainstCholesky(t *testing.T) {
 	}
 }
 
-// The bits do not depend on the number of workers, nor a column on those beside it.
+// TestSameBits checks that the result is bit-identical for any number of workers, and that a column
+// does not depend on the other columns.
 func TestSameBits(t *testing.T) {
 	a := grid(t, 60, 0.1)
 	b := random(a.Order(), 40, 2)
@@ -187,7 +190,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Too few iterations give the best solution so far with the error.
+// TestNoConvergence checks that too few iterations give the best solution so far with the error.
 func TestNoConvergence(t *testing.T) {
 	a := grid(t, 30, 0.01)
 	_, err := linear.Solve(context.Background(), enginetest.New(t, 1), a, random(a.Order(), 3, 4), linear.Options{Iterations: 5})

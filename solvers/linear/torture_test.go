@@ -16,8 +16,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Systems of any size, condition and right-hand side are solved to the tolerance, or say that they
-// are not: as not positive, or with the best that was found.
+// TestSystemsOfAnySize checks systems of any size, condition number and right-hand side: they are
+// solved to the tolerance, or reported as not positive definite, or as not converged with the best
+// solution so far.
 func TestSystemsOfAnySize(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(6, 6))
 	for _, condition := range []float64{1, 1e8, 1e16, math.Inf(1), -1} { // of a semidefinite matrix, of an indefinite one

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/lle"
 )
 
-// A point between two others, nearer to the first.
+// A point lies between two others, closer to the first.
 func ExampleWeights() {
 	eng, err := engine.New(engine.Options{})
 	if err != nil {

@@ -1,6 +1,5 @@
-// Package lle (engine room: may change) computes the weights with which points are best
-// reconstructed from their neighbors, the first step of locally linear embedding (Roweis & Saul
-// 2000).
+// Package lle (engine room: may change) computes the weights that best reconstruct points from
+// their neighbors, the first step of locally linear embedding (Roweis & Saul 2000).
 package lle
 
 import (
@@ -15,23 +14,23 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Gram writes the local Gram matrix of point i and its k neighbors: <x_i - x_a, x_i - x_b>, for
-// neighbors number a and b <= a, to g[(a*k+b)*stride]. It is called concurrently.
+// Gram writes the local Gram matrix of point i and its k neighbors, <x_i - x_a, x_i - x_b> for
+// neighbor numbers a and b <= a, to g[(a*k+b)*stride]. It is called concurrently.
 type Gram func(i int, g []float64, stride int)
 
-// DefaultRegularization is what is added to the diagonals of local Gram matrices by default,
-// relative to their traces. They are singular when there are more neighbors than dimensions.
+// DefaultRegularization is the default value added to the diagonals of local Gram matrices,
+// relative to their traces. These matrices are singular if there are more neighbors than
+// dimensions.
 const DefaultRegularization = 1e-3
 
 // Weights returns the n x k matrix of the weights w_i that minimize |x_i - sum_a w_ia x_a|^2 with
 // sum_a w_ia = 1: the solution of (G_i + r tr(G_i) I) w = 1, divided by its sum, where r >= 0 is
-// the regularization. If tr(G_i) = 0, as for a point among copies of itself, the weights are
-// equal.
+// the regularization. If tr(G_i) = 0, as for a point among copies of itself, the weights are equal.
 //
-// Errors: k < 1 or a negative r, a *fault.ParamError; a G_i that is not positive definite in
-// spite of r, a *fault.DataError with its row; ctx.Err(). Cost: k^3/3 + 2k^2 flops a point, for
-// as many points at a time as a vector has lanes, beside gram. The bits of a point's weights
-// depend on its own Gram matrix only.
+// Errors: a *fault.ParamError for k < 1 or a negative r; a *fault.DataError with its row for a G_i
+// that is not positive definite in spite of r; ctx.Err(). Cost: k^3/3 + 2k^2 flops per point, in
+// addition to gram; as many points at a time as a vector has lanes. The bits of a point's weights
+// depend only on its own Gram matrix.
 func Weights(ctx context.Context, eng *engine.Engine, n, k int, gram Gram, r float64) (blas.Matrix, error) {
 	if k < 1 {
 		return blas.Matrix{}, &fault.ParamError{Param: "neighbors", Value: k, Want: "a number >= 1"}
@@ -43,7 +42,7 @@ func Weights(ctx context.Context, eng *engine.Engine, n, k int, gram Gram, r flo
 		return blas.Matrix{}, err
 	}
 	w := eng.NewMatrix(n, k)
-	const block = 256 // points, a multiple of all lanes
+	const block = 256 // points, a multiple of all numbers of lanes
 	err := eng.For(ctx, n, block, func(lo, hi int) error {
 		b := batch{t: eng.Backend().Kernels(), k: k, r: r, gram: gram}
 		b.g = eng.GetMatrix(k*k, b.t.Lanes)
@@ -60,7 +59,7 @@ func Weights(ctx context.Context, eng *engine.Engine, n, k int, gram Gram, r flo
 	return w, err
 }
 
-// batch solves for as many points as a vector has lanes.
+// batch solves for as many points at once as a vector has lanes.
 type batch struct {
 	t    *asm.Table
 	k    int
@@ -119,8 +118,8 @@ func (b *batch) identity(l int) {
 	}
 }
 
-// OfVectors returns the local Gram matrices of dense points in their own space. neighbors lists
-// k of them for every point, one point after the other. k(k+1) d flops a point.
+// OfVectors returns the local Gram matrices of dense points in their own space. neighbors lists k
+// neighbors for every point, one point after the other. Cost: k(k+1) d flops per point.
 func OfVectors(eng *engine.Engine, x *points.Dense, neighbors []int32, k int) Gram {
 	t := eng.Backend().Kernels()
 	return func(i int, g []float64, stride int) {
@@ -137,8 +136,8 @@ func OfVectors(eng *engine.Engine, x *points.Dense, neighbors []int32, k int) Gr
 	}
 }
 
-// OfKernel returns the local Gram matrices in the feature space of a kernel with the given
-// values: K_ii - K_ia - K_ib + K_ab. About k^2/2 + 2k values a point.
+// OfKernel returns the local Gram matrices in the feature space of a kernel with the given values:
+// K_ii - K_ia - K_ib + K_ab. Cost: about k^2/2 + 2k values per point.
 func OfKernel(value func(i, j int) float64, neighbors []int32, k int) Gram {
 	return func(i int, g []float64, stride int) {
 		self := value(i, i)

@@ -30,8 +30,8 @@ func neighbors(t testing.TB, eng *engine.Engine, x points.Points, k int) []int32
 	return n.Index
 }
 
-// The weights add up to 1, and minimize |x - sum w x_a|^2 + r tr(G) |w|^2 among those that do:
-// the gradient is the same in all of them.
+// TestWeights checks that the weights sum to 1 and minimize |x - sum w x_a|^2 + r tr(G) |w|^2 among
+// those that do: all elements of the gradient are equal.
 func TestWeights(t *testing.T) {
 	for _, k := range []int{1, 2, 5, 12, 70} {
 		for _, d := range []int{1, 3, 80} {
@@ -73,8 +73,8 @@ func TestWeights(t *testing.T) {
 	}
 }
 
-// From a kernel that is the inner product the weights are those of the vectors; any number of
-// workers, and any batch, gives the same bits.
+// TestWeightsOfKernel checks that a linear kernel gives the weights of the vectors, and that
+// results are bit-identical for any number of workers and any batch.
 func TestWeightsOfKernel(t *testing.T) {
 	const k = 6
 	x := normal(3, 101, 10)
@@ -111,7 +111,7 @@ func TestWeightsOfKernel(t *testing.T) {
 	}
 }
 
-// A point among copies of itself has equal weights.
+// TestCopies checks that a point among copies of itself has equal weights.
 func TestCopies(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x := &points.Dense{N: 5, D: 2, Data: slices.Repeat([]float64{1, 2}, 5)}

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/lle"
 )
 
-// Weights sum to 1 and do not change with the unit: for local Gram matrices of any size and rank,
-// or an error that names the row.
+// TestWeightsAtAnyScale checks, for local Gram matrices of any size and rank, that weights sum to 1
+// and do not change with the unit, or that an error names the row.
 func TestWeightsAtAnyScale(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(4, 4))
 	for draw := range 200 {
@@ -20,7 +20,7 @@ func TestWeightsAtAnyScale(t *testing.T) {
 		rows := make([]float64, k*rank)
 		for i := range rows {
 			if rows[i] = rng.NormFloat64(); draw%4 == 0 {
-				rows[i] = float64(rng.IntN(2)) // copies, and neighbors in the same place
+				rows[i] = float64(rng.IntN(2)) // copies, and neighbors that coincide
 			}
 		}
 		weights := func(power int, reg float64) ([]float64, error) {
@@ -59,7 +59,7 @@ func TestWeightsAtAnyScale(t *testing.T) {
 			for _, power := range []int{-960, -300, 300, 960} { // squares of differences of 1e-144 to 1e144
 				got, err := weights(power, reg)
 				if err != nil {
-					if !fault.IsInput(err) || reg > 0 { // whether a singular matrix is refused is a matter of the last bits
+					if !fault.IsInput(err) || reg > 0 { // the last bits decide whether a singular matrix is refused
 						t.Errorf("draw %d, regularization %g, times 2^%d: error %v", draw, reg, power, err)
 					}
 					continue
