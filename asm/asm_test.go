@@ -15,7 +15,8 @@ import (
 
 const eps = 0x1p-52
 
-// lengths are all the short ones, where vector loops and their tails meet, and some long.
+// lengths returns all short lengths, where vector loops and their remainders meet, and some long
+// ones.
 func lengths() []int {
 	var n []int
 	for i := range 70 {
@@ -64,8 +65,8 @@ func reductions(table *asm.Table) map[string]struct {
 	}
 }
 
-// Each reduction is within n eps of the plain loop, reads neither guards nor anything
-// else beyond len(x), writes nothing, and gives the same bits at any alignment.
+// TestReductions checks that each reduction is within n eps of the plain loop, reads nothing
+// outside x, writes nothing, and is bit-identical at any alignment.
 func TestReductions(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		for name, r := range reductions(table) {
@@ -95,7 +96,7 @@ func TestReductions(t *testing.T) {
 	})
 }
 
-// The generic order of summation is the documented one.
+// TestGenericOrder checks the documented order of summation of the generic kernels.
 func TestGenericOrder(t *testing.T) {
 	table, err := asm.Select(asm.Generic)
 	if err != nil {
@@ -119,7 +120,8 @@ func TestGenericOrder(t *testing.T) {
 	}
 }
 
-// A NaN at any place reaches the result, also when the other factor is 0.
+// TestReductionsNaN checks that a NaN at any element reaches the result, also if the other factor
+// is 0.
 func TestReductionsNaN(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		for name, r := range reductions(table) {
@@ -303,8 +305,8 @@ func TestTile(t *testing.T) {
 	})
 }
 
-// alone checks that an element depends on its own row of A and column of B only: with NaN
-// in all others it keeps its bits.
+// alone checks that an element depends only on its own row of A and column of B: with NaN in all
+// others its bits do not change.
 func alone(t *testing.T, table *asm.Table, k, i, j int, a, b, c []float64) {
 	t.Helper()
 	mr, nr := table.MR, table.NR

@@ -9,17 +9,20 @@ package asm
 //go:noescape
 func tileAVX512(k int, a *float64, b *float64, c *float64, stride int, alpha float64, beta float64)
 
-// direct1x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
+// direct1x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C;
+// rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
 //
 //go:noescape
 func direct1xAVX512(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 
-// direct2x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
+// direct2x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C;
+// rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
 //
 //go:noescape
 func direct2xAVX512(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 
-// direct3x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
+// direct3x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C;
+// rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
 //
 //go:noescape
 func direct3xAVX512(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
@@ -29,7 +32,8 @@ func direct3xAVX512(rows int, k int, a *float64, aRow int, aCol int, b *float64,
 //go:noescape
 func peakAVX512(n int)
 
-// transpose writes dst[l*width+i] = src[i*stride+l] for i < lanes, l < n; n is a multiple of the lanes.
+// transpose writes dst[l*width+i] = src[i*stride+l] for i < lanes, l < n; n is a multiple of the
+// lanes.
 //
 //go:noescape
 func transposeAVX512(dst *float64, width int, src *float64, stride int, n int)
@@ -64,7 +68,8 @@ func scaleAVX512(n int, alpha float64, x *float64)
 //go:noescape
 func sqrtAVX512(n int, dst *float64, x *float64)
 
-// squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): the lanes where, as bits. n is a multiple of the lanes.
+// squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one
+// of them is below fraction (xx + yy): the lanes where, as bits. n is a multiple of the lanes.
 //
 //go:noescape
 func squaredDistancesAVX512(n int, dst *float64, dot *float64, xx float64, yy *float64, fraction float64) int
@@ -74,7 +79,8 @@ func squaredDistancesAVX512(n int, dst *float64, dot *float64, xx float64, yy *f
 //go:noescape
 func firstBelowAVX512(n int, x *float64, limits *float64, limit float64) int
 
-// stream copies rows >= 1 rows with stores that bypass the caches; those of dst are aligned to whole vectors. Strides in elements; n is a multiple of the lanes. A fence must follow.
+// stream copies rows >= 1 rows with stores that bypass the caches; those of dst are aligned to
+// whole vectors. Strides in elements; n is a multiple of the lanes. A fence must follow.
 //
 //go:noescape
 func streamAVX512(rows int, n int, dst *float64, stride int, src *float64, srcStride int)
@@ -84,7 +90,9 @@ func streamAVX512(rows int, n int, dst *float64, stride int, src *float64, srcSt
 //go:noescape
 func fenceAVX512()
 
-// streamTransposed writes dst[l*stride+i] = src[i*srcStride+l] for l below the lanes, i < n, with stores that bypass the caches; dst is aligned to lines of 8 elements, stride and n are multiples of 8. A fence must follow.
+// streamTransposed writes dst[l*stride+i] = src[i*srcStride+l] for l below the lanes, i < n, with
+// stores that bypass the caches; dst is aligned to lines of 8 elements, stride and n are multiples
+// of 8. A fence must follow.
 //
 //go:noescape
 func streamTransposedAVX512(n int, dst *float64, stride int, src *float64, srcStride int)
@@ -104,57 +112,73 @@ func powerAVX512(n int, dst *float64, x *float64, degree int)
 //go:noescape
 func expAVX512(n int, dst *float64, x *float64)
 
-// gaussian writes e^(scale d), d = max(0, xx + yy - 2 dot), to rows >= 1 rows, and returns whether a d is below fraction (xx + yy): the lanes where, as bits. Strides in elements; n is a multiple of the lanes.
+// gaussian writes e^(scale d), d = max(0, xx + yy - 2 dot), to rows >= 1 rows, and returns whether
+// a d is below fraction (xx + yy): the lanes where, as bits. Strides in elements; n is a multiple
+// of the lanes.
 //
 //go:noescape
 func gaussianAVX512(rows int, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx *float64, yy *float64, scale float64, fraction float64) int
 
-// choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i, of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.
+// choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i,
+// of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.
 //
 //go:noescape
 func choleskyOnesAVX512(k int, gram *float64, w *float64)
 
-// sweep adds the multiples alpha of four rows of a to y, and writes their inner products with x to dots. n is a multiple of the lanes, stride in elements.
+// sweep adds the multiples alpha of four rows of a to y, and writes their inner products with x to
+// dots. n is a multiple of the lanes, stride in elements.
 //
 //go:noescape
 func sweepAVX512(n int, a *float64, stride int, x *float64, y *float64, alpha *float64, dots *float64)
 
-// sparse1x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+// sparse1x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse1xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 
-// recur1x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+// recur1x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the
+// stride of x, plus gamma times what is there. rows >= 1, strides in elements.
 //
 //go:noescape
 func recur1xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
 
-// sparse2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+// sparse2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse2xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 
-// recur2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+// recur2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the
+// stride of x, plus gamma times what is there. rows >= 1, strides in elements.
 //
 //go:noescape
 func recur2xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
 
-// sparse3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+// sparse3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse3xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 
-// recur3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+// recur3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the
+// stride of x, plus gamma times what is there. rows >= 1, strides in elements.
 //
 //go:noescape
 func recur3xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
 
-// sparse4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+// sparse4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse4xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 
-// recur4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+// recur4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the
+// stride of x, plus gamma times what is there. rows >= 1, strides in elements.
 //
 //go:noescape
 func recur4xAVX512(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
@@ -164,12 +188,14 @@ func recur4xAVX512(rows int, start *int, index *int32, weight *float64, x *float
 //go:noescape
 func singleTileAVX512(k int, a *float32, b *float32, c *float32, stride int)
 
-// singleDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): not 0 then. n is a multiple of the lanes.
+// singleDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of
+// them is below fraction (xx + yy): not 0 then. n is a multiple of the lanes.
 //
 //go:noescape
 func singleDistancesAVX512(n int, dst *float32, dot *float32, xx float32, yy *float32, fraction float32) int
 
-// singleExp writes exp(scale x): 0 below -87.69, where numbers are no longer normal, +Inf above 88.37; NaN stays. n is a multiple of the lanes.
+// singleExp writes exp(scale x): 0 below -87.69, where numbers are no longer normal, +Inf above
+// 88.37; NaN stays. n is a multiple of the lanes.
 //
 //go:noescape
 func singleExpAVX512(n int, dst *float32, x *float32, scale float32)
@@ -179,7 +205,9 @@ func singleExpAVX512(n int, dst *float32, x *float32, scale float32)
 //go:noescape
 func singleSqrtAVX512(n int, dst *float32, x *float32)
 
-// singleStreamTransposed writes dst[l*stride+i] = src[i*srcStride+l] for l < 8, i < n, with stores that bypass the caches; dst is aligned to lines of 16 elements, stride and n are multiples of 16. A fence must follow.
+// singleStreamTransposed writes dst[l*stride+i] = src[i*srcStride+l] for l < 8, i < n, with stores
+// that bypass the caches; dst is aligned to lines of 16 elements, stride and n are multiples of 16.
+// A fence must follow.
 //
 //go:noescape
 func singleStreamTransposedAVX512(n int, dst *float32, stride int, src *float32, srcStride int)

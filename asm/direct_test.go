@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/asm/asmtest"
 )
 
-// Direct gives the bits of TileTo on the packed panels, for every number of columns, A by rows
-// and by columns, and touches nothing beside its tile.
+// TestDirect checks that Direct is bit-identical to TileTo on the packed panels, for every number
+// of columns, with A by rows and by columns, and writes only its tile.
 func TestDirect(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		mr, nr, lanes := table.MR, table.NR, table.Lanes
@@ -71,7 +71,8 @@ func TestDirect(t *testing.T) {
 	})
 }
 
-// Tiles below each other are those of one call each, also where the kernel is called in parts.
+// TestDirectRows checks that several tiles in one call equal single calls, also if the kernel is
+// called in parts.
 func TestDirectRows(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(10, 10))

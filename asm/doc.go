@@ -1,17 +1,17 @@
-// Package asm (engine room: may change) holds the inner loops of numerical work, chosen once for a
+// Package asm (engine room: may change) has the inner loops of numerical work, selected once for a
 // CPU.
 //
-// A [Table] is a set of kernels on slices and register tiles of float64. [Select] makes
-// one: it fills every entry with the generic Go kernel and then lets the levels up to the
-// one asked for overwrite the entries they speed up, so a kernel that a level lacks is
-// slower, never absent. The blocking sizes stand beside the kernels that need them.
+// A [Table] is a set of kernels on slices and register tiles of float64. [Select] makes one: it
+// fills every entry with the generic Go kernel, and then each level up to the requested one
+// overwrites the entries that it speeds up. A kernel that a level lacks is slower, never missing.
+// The block sizes are stored with the kernels that need them.
 //
-// Kernels check nothing: the preconditions in [Table] are the caller's. The doc of an
-// entry is the Go loop it equals, with the order of summation, NaN and aliasing. No entry
-// fuses a product and a sum at level [Generic]; a faster level may fuse and may sum in an
-// order of its own, which then depends on the lengths only, never on alignment or on what
-// lies beside the data. Levels therefore agree to a small multiple of n eps, and one
-// level gives the same bits wherever in memory its operands are.
+// Kernels check nothing: the caller ensures the preconditions in [Table]. The doc of an entry is
+// the Go loop that it equals, with the order of summation, NaN and aliasing. No entry fuses a
+// product and a sum at level [Generic]. A faster level may fuse, and may sum in another order,
+// which depends only on the lengths, never on alignment or on memory outside the operands. Levels
+// therefore agree to a small multiple of n eps, and the result of one level is bit-identical
+// wherever in memory its operands are.
 package asm
 
 //go:generate go -C _gen run . -level avx512 -out ../avx512_amd64.s -stubs ../avx512_amd64.go -pkg asm

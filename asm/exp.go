@@ -2,9 +2,9 @@ package asm
 
 import "math"
 
-// exponential is math.Exp, but for the ends of its range: from 709.44 on, where the result is
-// above 2^1023.5, the standard library's assembly for amd64 gives +Inf, and below -744.79, where
-// it rounds to the smallest number, that for arm64 gives 0.
+// exponential is math.Exp, except at the ends of its range. From 709.44 on, where the result is
+// above 2^1023.5, the standard library's assembly for amd64 returns +Inf; below -744.79, where it
+// rounds to the smallest number, the assembly for arm64 returns 0.
 func exponential(x float64) float64 {
 	switch {
 	case x > 709.43 && x < 709.79:

@@ -4,10 +4,10 @@ package asm
 
 import "math"
 
-// Twins with fused multiply-adds, for depths that no assembly takes.
+// These are portable versions with fused multiply-adds, for depths without assembly.
 
-// tileTo is TileTo for any sizes of tile, with fused multiply-adds as the assembly has them:
-// the twin for depths that no assembly takes.
+// tileTo is TileTo for any sizes of tile, with fused multiply-adds like the assembly, for depths
+// without assembly.
 func tileTo(mr, nr, k int, alpha, beta float64, a, b, c []float64, stride int) {
 	for i := range mr {
 		for j := range nr {
@@ -24,8 +24,7 @@ func tileTo(mr, nr, k int, alpha, beta float64, a, b, c []float64, stride int) {
 	}
 }
 
-// directFused is Direct for any sizes, fused as the assembly is: the twin for depths that no
-// assembly takes.
+// directFused is Direct for any sizes, fused like the assembly, for depths without assembly.
 func directFused(rows, cols, k int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int, c []float64, stride int) {
 	for i := range rows {
 		for j := range cols {

@@ -10,9 +10,9 @@ import (
 	"github.com/mustlink/mustlink/asm/asmtest"
 )
 
-// The targets below take lengths, offsets and values from the input, special ones among them, and
-// hold every level against the loop that the documentation states, and against the generic level
-// where that has the bits.
+// The targets below take lengths, offsets and values from the input, including special values. They
+// compare every level with the documented loop, and with the generic level where both are
+// bit-identical.
 
 // differential runs f on the choices of an input, for every level.
 func differential(f *testing.F, check func(t *testing.T, b *asmtest.Bytes, generic, table *asm.Table)) {
@@ -51,8 +51,8 @@ func length(b *asmtest.Bytes) int {
 	return b.Below(70)
 }
 
-// total is a sum in an order that is not known: what it must come near to, and what of it is
-// certain when terms are not finite.
+// total is a sum in an unknown order: the value that it must be close to, and the properties that
+// are certain if terms are not finite.
 type total struct {
 	value, size   float64
 	terms         int
@@ -77,8 +77,8 @@ func (s *total) add(x, y float64) {
 	}
 }
 
-// wrong says what is wrong with got, if it is not within 2 (terms + 1) eps of the terms' sizes,
-// and the last bit of a denormal number for each, of the sum; "" for nothing.
+// wrong describes the error of got, or returns "" if got is within 2 (terms + 1) eps of the terms'
+// sizes, and the last bit of a denormal number for each, of the sum.
 func (s *total) wrong(got float64) string {
 	want, bound := s.value, 2*float64(s.terms+1)*eps*s.size+5e-324*float64(s.terms+1)
 	switch {
@@ -215,8 +215,8 @@ func narrow(t *testing.T, what string, table *asm.Table, x []float64) {
 	}
 }
 
-// exponentials holds Exp against the generic one: each is within one unit of the truth, or two of
-// the smallest number.
+// exponentials compares Exp with the generic one: each is within one unit of the exact value, or
+// two of the smallest number.
 func exponentials(t *testing.T, what string, table *asm.Table, x, dst, generic []float64) {
 	t.Helper()
 	table.Exp(dst, x)
@@ -235,12 +235,12 @@ func exponentials(t *testing.T, what string, table *asm.Table, x, dst, generic [
 	}
 }
 
-// equalBits is equality of bits, but any NaN is as good as another.
+// equalBits reports whether the bits are equal; any two NaN count as equal.
 func equalBits(a, b float64) bool {
 	return math.Float64bits(a) == math.Float64bits(b) || math.IsNaN(a) && math.IsNaN(b)
 }
 
-// FuzzGaussian: one pass has the bits of its three steps.
+// FuzzGaussian checks that one pass is bit-identical to its three steps.
 func FuzzGaussian(f *testing.F) {
 	differential(f, func(t *testing.T, b *asmtest.Bytes, _, table *asm.Table) {
 		rows, n := b.Below(5), length(b)
@@ -270,7 +270,7 @@ func FuzzGaussian(f *testing.F) {
 	})
 }
 
-// FuzzTiles: the product of panels, and its relatives, which have its bits.
+// FuzzTiles checks the product of panels, and the related kernels, which are bit-identical to it.
 func FuzzTiles(f *testing.F) {
 	differential(f, func(t *testing.T, b *asmtest.Bytes, _, table *asm.Table) {
 		mr, nr, k := table.MR, table.NR, b.Below(40)
@@ -318,7 +318,7 @@ func FuzzTiles(f *testing.F) {
 	})
 }
 
-// direct holds Direct, of matrices that are stored in another way, against TileTo.
+// direct compares Direct, on matrices that are stored in another way, with TileTo.
 func direct(t *testing.T, what string, b *asmtest.Bytes, table *asm.Table, k int, alpha, beta float64, x, y []float64) {
 	t.Helper()
 	mr, nr := table.MR, table.NR
@@ -352,7 +352,7 @@ func direct(t *testing.T, what string, b *asmtest.Bytes, table *asm.Table, k int
 	}
 }
 
-// FuzzRows: what works on rows of matrices: Sweep, Syr, the sparse products.
+// FuzzRows checks the kernels on rows of matrices: Sweep, Syr, the sparse products.
 func FuzzRows(f *testing.F) {
 	differential(f, func(t *testing.T, b *asmtest.Bytes, _, table *asm.Table) {
 		sweep(t, b, table)
@@ -469,8 +469,8 @@ func sparseRows(t *testing.T, b *asmtest.Bytes, table *asm.Table) {
 	}
 }
 
-// FuzzCholeskyOnes: every lane has the bits that it has beside other lanes, and those of definite
-// matrices are solved.
+// FuzzCholeskyOnes checks that every lane is bit-identical for any contents of the other lanes, and
+// that definite systems are solved.
 func FuzzCholeskyOnes(f *testing.F) {
 	differential(f, func(t *testing.T, b *asmtest.Bytes, _, table *asm.Table) { choleskyOnes(t, b, table) })
 }
@@ -517,7 +517,7 @@ func gram(table *asm.Table, g, x []float64, k, lanes, lane int) {
 	}
 }
 
-// FuzzMoves: values are moved, NaN with its bits, to where they belong and nowhere else.
+// FuzzMoves checks that values, and the bits of NaN, are moved to the right elements only.
 func FuzzMoves(f *testing.F) {
 	differential(f, func(t *testing.T, b *asmtest.Bytes, _, table *asm.Table) {
 		rows, cols := b.Below(30), length(b)

@@ -2,10 +2,10 @@ package asm
 
 import "math"
 
-// The generic kernels. Every product is written float64(x*y) before it is added: the
-// conversion forbids the compiler to fuse the two (the language allows it, and arm64 and
-// GOAMD64=v3 do it), so the generic table gives the same bits on every architecture.
-// Exp is the exception, as math.Exp has assembly of its own on some.
+// These are the generic kernels. Every product is written float64(x*y) before it is added: the
+// conversion prevents the compiler from fusing the two (the language allows it, and arm64 and
+// GOAMD64=v3 do it), so the generic table is bit-identical on every architecture. Exp is the
+// exception, because math.Exp has assembly on some architectures.
 
 // generic returns a fresh table of the portable kernels.
 func generic() *Table {
@@ -53,7 +53,7 @@ func generic() *Table {
 func dot(x, y []float64) float64 {
 	var s0, s1, s2, s3 float64
 	y = y[:len(x)]
-	for len(x) >= 4 && len(y) >= 4 { // the second test spares the bounds checks
+	for len(x) >= 4 && len(y) >= 4 { // the second test avoids bounds checks
 		s0 += float64(x[0] * y[0])
 		s1 += float64(x[1] * y[1])
 		s2 += float64(x[2] * y[2])
@@ -126,7 +126,7 @@ func exp(dst, x []float64) {
 	}
 }
 
-// tile2x4 keeps 8 sums, 4 elements of b and 1 of a in registers: what 16 scalar registers
+// tile2x4 keeps 8 sums, 4 elements of b and 1 of a in registers: as many as 16 scalar registers
 // hold without spilling (4x4 spills, and runs at two thirds of the speed on amd64).
 func tile2x4(k int, a, b, c []float64) {
 	var c00, c01, c02, c03, c10, c11, c12, c13 float64
@@ -181,7 +181,7 @@ func squaredDistances(dst, dot []float64, xx float64, yy []float64, fraction flo
 	for j, v := range dot {
 		t := xx + yy[j]
 		d := t - 2*v
-		if d < 0 { // not max, which is slower for its care about zeros
+		if d < 0 { // max would be slower, because it handles signed zeros
 			d = 0
 		}
 		dst[j] = d
@@ -218,8 +218,8 @@ func stream(rows, cols int, dst []float64, stride int, src []float64, srcStride 
 	}
 }
 
-// streamTransposed goes down the rows of eight columns at a time: one line of each row of src
-// feeds eight rows of dst.
+// streamTransposed processes the rows of eight columns at a time: one line of each row of src feeds
+// eight rows of dst.
 func streamTransposed(dst []float64, stride int, src []float64, srcStride, rows, cols int) {
 	for c0 := 0; c0 < cols; c0 += 8 {
 		for r := range rows {
@@ -338,7 +338,7 @@ func interleave(dst []float64, width, l0, l1 int, src []float64, stride, i0, row
 	}
 }
 
-// peak keeps eight sums, as many as the tile has.
+// peak has eight sums, as many as the tile.
 func peak(n int) float64 {
 	var s0, s1, s2, s3, s4, s5, s6, s7 float64
 	x := 0.0

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/asm/asmtest"
 )
 
-// TileTo is alpha times Tile plus beta C, writes its tile and nothing beside it, and does not
-// read C when beta is 0.
+// TestTileTo checks that TileTo is alpha times Tile plus beta C, writes its tile only, and does not
+// read C if beta is 0.
 func TestTileTo(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		mr, nr := table.MR, table.NR
@@ -83,7 +83,8 @@ func reference(table *asm.Table, k int, a, b, c []float64) {
 	}
 }
 
-// Interleave moves values, NaN with its bits, for every number of rows and any depth.
+// TestInterleave checks that Interleave moves values, and the bits of NaN, for every number of rows
+// and any depth.
 func TestInterleave(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(9, 10))
@@ -118,7 +119,7 @@ func TestInterleave(t *testing.T) {
 	})
 }
 
-// Syr touches the lower triangle only, and each row is an Axpy.
+// TestSyr checks that Syr writes the lower triangle only, and that each row is an Axpy.
 func TestSyr(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(11, 12))
@@ -140,7 +141,8 @@ func TestSyr(t *testing.T) {
 	})
 }
 
-// Sqrt, Power and SquaredDistances have the bits of the generic kernels, in place too.
+// TestMaps checks that Sqrt, Power and SquaredDistances are bit-identical to the generic kernels,
+// in place, too.
 func TestMaps(t *testing.T) {
 	generic, err := asm.Select(asm.Generic)
 	if err != nil {
@@ -189,7 +191,7 @@ func same(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// Squared distances of known points.
+// TestSquaredDistancesValues checks squared distances of known points.
 func TestSquaredDistancesValues(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		for n := 1; n < 20; n++ {
@@ -210,9 +212,9 @@ func TestSquaredDistancesValues(t *testing.T) {
 	})
 }
 
-// Exp over the whole range: results below the smallest normal number are within two units of
-// the smallest number, the others within one unit in the last place; also where reduction
-// changes its multiple of ln 2, and at the ends.
+// TestExpRange checks Exp over the whole range: results below the smallest normal number are within
+// two units of the smallest number, the others within one unit in the last place; also where
+// reduction changes its multiple of ln 2, and at the ends.
 func TestExpRange(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(15, 16))
@@ -246,7 +248,7 @@ func TestExpRange(t *testing.T) {
 	})
 }
 
-// Peak counts the operations of its rounds.
+// TestPeak checks that Peak counts the operations of its rounds.
 func TestPeak(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		one := table.Peak(1)
@@ -256,7 +258,8 @@ func TestPeak(t *testing.T) {
 	})
 }
 
-// Long slices are worked on in parts; the parts leave no trace in what is elementwise.
+// TestLong checks that long slices, which are processed in parts, have the elementwise results of
+// short ones.
 func TestLong(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		const n = 40_003
@@ -346,8 +349,8 @@ func BenchmarkInterleave(b *testing.B) {
 	}
 }
 
-// SquaredDistances says that a distance is near exactly when one is: wherever it is, and
-// right at the bound, where it is not.
+// TestSquaredDistancesNear checks that SquaredDistances reports a near distance exactly if there is
+// one, at any element, and not at the bound itself.
 func TestSquaredDistancesNear(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		for _, n := range []int{1, 2, 7, 8, 31, 64, 65, 9000} {
@@ -366,8 +369,8 @@ func TestSquaredDistancesNear(t *testing.T) {
 	})
 }
 
-// FirstBelow finds the first element by either bound, at any place, equality included, and
-// passes NaN by.
+// TestFirstBelow checks that FirstBelow finds the first element by either bound, at any element,
+// including equality, and skips NaN.
 func TestFirstBelow(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		for _, n := range append(lengths(), 8192, 9001) {
@@ -406,8 +409,8 @@ func TestFirstBelow(t *testing.T) {
 	})
 }
 
-// Stream copies, and StreamTransposed writes the transpose, at any alignment of either side,
-// and nothing beside them.
+// TestStream checks that Stream copies, and that StreamTransposed writes the transpose, at any
+// alignment of either side, and writes only there.
 func TestStream(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(19, 20))
@@ -437,7 +440,7 @@ func TestStream(t *testing.T) {
 					for offset := range 9 {
 						stride, srcStride := (rows+7)/8*8+extra, cols+offset%3
 						src := asmtest.NewVector(max(0, (rows-1)*srcStride+cols), offset%5, rng.NormFloat64)
-						// A vector begins with guards: its data may begin anywhere in a line.
+						// A vector begins with guards: its data can begin anywhere in a cache line.
 						dst := asmtest.NewVector(max(0, (cols-1)*stride+rows), offset, rng.NormFloat64)
 						want := slices.Clone(dst.Data)
 						table.StreamTransposed(dst.Data, stride, src.Data, srcStride, rows, cols)
@@ -449,7 +452,7 @@ func TestStream(t *testing.T) {
 						}
 						dst.Check(t, "dst")
 						if !slices.Equal(dst.Data, want) {
-							t.Fatalf("%d x %d, stride %d, offset %d: not the transpose, or something beside it was written", rows, cols, stride, offset)
+							t.Fatalf("%d x %d, stride %d, offset %d: not the transpose, or something outside it was written", rows, cols, stride, offset)
 						}
 					}
 				}
@@ -458,7 +461,7 @@ func TestStream(t *testing.T) {
 	})
 }
 
-// Gaussian has the bits of its three steps, row by row.
+// TestGaussian checks that Gaussian is bit-identical to its three steps, row by row.
 func TestGaussian(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(27, 28))
@@ -490,7 +493,7 @@ func TestGaussian(t *testing.T) {
 	})
 }
 
-// Sweep is four inner products and four Axpys, to rounding.
+// TestSweep checks that Sweep is four inner products and four Axpys, up to rounding.
 func TestSweep(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(29, 30))
@@ -524,8 +527,8 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// SparseRows is the product with the dense matrix of the sparse rows, to rounding; a column's
-// bits do not depend on how many others there are.
+// TestSparseRows checks that SparseRows is the product with the dense matrix of the sparse rows, up
+// to rounding, and that the bits of a column do not depend on the number of other columns.
 func TestSparseRows(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(31, 32))
@@ -581,7 +584,7 @@ func TestSparseRows(t *testing.T) {
 	})
 }
 
-// Narrow rounds as Go's conversion does.
+// TestNarrow checks that Narrow rounds like Go's conversion.
 func TestNarrow(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(21, 22))
@@ -605,8 +608,8 @@ func TestNarrow(t *testing.T) {
 	})
 }
 
-// CholeskyOnes solves every lane's system, whatever the others hold, without touching what is
-// above the diagonals: |G w - 1| is small against |G| |w|.
+// TestCholeskyOnes checks that CholeskyOnes solves the system of every lane, for any contents of
+// the other lanes, without writing above the diagonals: |G w - 1| is small relative to |G| |w|.
 func TestCholeskyOnes(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(23, 24))

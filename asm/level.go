@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Level names a set of instructions that kernels are written for.
+// Level is a set of instructions that kernels are written for.
 type Level int
 
-// The levels, slowest first on each architecture.
+// These are the levels, slowest first on each architecture.
 const (
 	Generic Level = iota // portable Go
 	AVX2                 // amd64: AVX2 and FMA
@@ -28,8 +28,8 @@ func (l Level) String() string {
 	return levelNames[l]
 }
 
-// ParseLevel returns the level named generic, avx2, avx512 or neon, in any case. Other
-// names give a *[LevelError]. Whether the level is supported here is for [Select] to say.
+// ParseLevel returns the level named generic, avx2, avx512 or neon, in any case. Other names give a
+// *[LevelError]. [Select] checks whether the level is supported.
 func ParseLevel(s string) (Level, error) {
 	if i := slices.Index(levelNames[:], strings.ToLower(s)); i >= 0 {
 		return Level(i), nil
@@ -55,8 +55,8 @@ func Best() Level {
 
 // LevelError reports a level that does not exist, or that this build or CPU lacks.
 type LevelError struct {
-	Value   string   // what was asked for
-	Choices []string // what would have been accepted
+	Value   string   // the rejected name
+	Choices []string // the accepted names
 	Here    bool     // the level exists, but not in this build on this CPU
 }
 

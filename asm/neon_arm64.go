@@ -9,27 +9,32 @@ package asm
 //go:noescape
 func tileNEON(k int, a *float64, b *float64, c *float64, stride int, alpha float64, beta float64)
 
-// direct1x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
+// direct1x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C;
+// rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
 //
 //go:noescape
 func direct1xNEON(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 
-// direct2x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
+// direct2x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C;
+// rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
 //
 //go:noescape
 func direct2xNEON(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 
-// direct3x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C; rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
+// direct3x computes tiles, one below the other, of that many vectors a row of alpha A B + beta C;
+// rows is a positive multiple of the tile's, steps in elements, k >= 1. beta == 0: C is not read.
 //
 //go:noescape
 func direct3xNEON(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
 
-// peak does n rounds of as many independent fused multiply-adds on registers as the tile has vectors.
+// peak does n rounds of as many independent fused multiply-adds on registers as the tile has
+// vectors.
 //
 //go:noescape
 func peakNEON(n int)
 
-// transpose writes dst[l*width+i] = src[i*stride+l] for i < lanes, l < n; n is a multiple of the lanes.
+// transpose writes dst[l*width+i] = src[i*stride+l] for i < lanes, l < n; n is a multiple of the
+// lanes.
 //
 //go:noescape
 func transposeNEON(dst *float64, width int, src *float64, stride int, n int)
@@ -69,7 +74,8 @@ func sqrtNEON(n int, dst *float64, x *float64)
 //go:noescape
 func powerNEON(n int, dst *float64, x *float64, degree int)
 
-// squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): 0 if not. n is a multiple of the lanes.
+// squaredDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one
+// of them is below fraction (xx + yy): 0 if not. n is a multiple of the lanes.
 //
 //go:noescape
 func squaredDistancesNEON(n int, dst *float64, dot *float64, xx float64, yy *float64, fraction float64) int
@@ -89,57 +95,72 @@ func narrowNEON(n int, dst *float32, src *float64)
 //go:noescape
 func expNEON(n int, dst *float64, x *float64)
 
-// gaussian writes e^(scale d), d = max(0, xx + yy - 2 dot), to rows >= 1 rows, and returns whether a d is below fraction (xx + yy): 0 if not. Strides in elements; n is a multiple of the lanes.
+// gaussian writes e^(scale d), d = max(0, xx + yy - 2 dot), to rows >= 1 rows, and returns whether
+// a d is below fraction (xx + yy): 0 if not. Strides in elements; n is a multiple of the lanes.
 //
 //go:noescape
 func gaussianNEON(rows int, n int, dst *float64, dstStride int, dot *float64, dotStride int, xx *float64, yy *float64, scale float64, fraction float64) int
 
-// choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i, of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.
+// choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i,
+// of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.
 //
 //go:noescape
 func choleskyOnesNEON(k int, gram *float64, w *float64)
 
-// sweep adds the multiples alpha of four rows of a to y, and writes their inner products with x to dots. n is a multiple of the lanes, stride in elements.
+// sweep adds the multiples alpha of four rows of a to y, and writes their inner products with x to
+// dots. n is a multiple of the lanes, stride in elements.
 //
 //go:noescape
 func sweepNEON(n int, a *float64, stride int, x *float64, y *float64, alpha *float64, dots *float64)
 
-// sparse1x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+// sparse1x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse1xNEON(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 
-// recur1x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+// recur1x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the
+// stride of x, plus gamma times what is there. rows >= 1, strides in elements.
 //
 //go:noescape
 func recur1xNEON(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
 
-// sparse2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+// sparse2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse2xNEON(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 
-// recur2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+// recur2x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the
+// stride of x, plus gamma times what is there. rows >= 1, strides in elements.
 //
 //go:noescape
 func recur2xNEON(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
 
-// sparse3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+// sparse3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse3xNEON(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 
-// recur3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+// recur3x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the
+// stride of x, plus gamma times what is there. rows >= 1, strides in elements.
 //
 //go:noescape
 func recur3xNEON(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
 
-// sparse4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1]. rows >= 1, strides in elements.
+// sparse4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1]. rows >= 1, strides in elements.
 //
 //go:noescape
 func sparse4xNEON(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int)
 
-// recur4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k], for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the stride of x, plus gamma times what is there. rows >= 1, strides in elements.
+// recur4x computes rows of that many vectors: the sums of the rows index[k] of x times weight[k],
+// for k from start[r] to start[r+1], times alpha, plus beta times row r of own, which has the
+// stride of x, plus gamma times what is there. rows >= 1, strides in elements.
 //
 //go:noescape
 func recur4xNEON(rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha float64, beta float64, gamma float64)
@@ -149,12 +170,14 @@ func recur4xNEON(rows int, start *int, index *int32, weight *float64, x *float64
 //go:noescape
 func singleTileNEON(k int, a *float32, b *float32, c *float32, stride int)
 
-// singleDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of them is below fraction (xx + yy): 0 if not. n is a multiple of the lanes.
+// singleDistances writes max(0, xx + yy - 2 dot), NaN where that is NaN, and returns whether one of
+// them is below fraction (xx + yy): 0 if not. n is a multiple of the lanes.
 //
 //go:noescape
 func singleDistancesNEON(n int, dst *float32, dot *float32, xx float32, yy *float32, fraction float32) int
 
-// singleExp writes exp(scale x): 0 below -87.69, where numbers are no longer normal, +Inf above 88.37; NaN stays. n is a multiple of the lanes.
+// singleExp writes exp(scale x): 0 below -87.69, where numbers are no longer normal, +Inf above
+// 88.37; NaN stays. n is a multiple of the lanes.
 //
 //go:noescape
 func singleExpNEON(n int, dst *float32, x *float32, scale float32)

@@ -166,7 +166,8 @@ func TestSingleSqrt(t *testing.T) {
 	})
 }
 
-// Copies are what they say for every size and place, and touch nothing else.
+// TestSingleStreams checks that copies are right for every size and alignment, and write only their
+// target.
 func TestSingleStreams(t *testing.T) {
 	eachSingle(t, func(t *testing.T, s Single) {
 		propertytest.Check(t, func(rt *rapid.T) {

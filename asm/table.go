@@ -125,9 +125,9 @@ type Table struct {
 
 	// Stream copies a matrix to memory that will not be read soon:
 	//	for r := range rows { copy(dst[r*stride:][:cols], src[r*srcStride:]) }
-	// It bypasses the caches where it can, which writes a matrix larger than they are at
-	// more than twice the speed. A Fence must follow before another goroutine is told
-	// that the copy is there. dst and src are disjoint.
+	// It bypasses the caches where it can, which writes a matrix larger than they are at more than
+	// twice the speed. A Fence must follow before another goroutine may read the copy. dst and src
+	// are disjoint.
 	Stream func(rows, cols int, dst []float64, stride int, src []float64, srcStride int)
 	// StreamTransposed is Stream of a transposed matrix:
 	//	for r := range rows { for c := range cols { dst[c*stride+r] = src[r*srcStride+c] } }

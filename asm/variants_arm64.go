@@ -6,7 +6,7 @@ package asm
 // asks of every arm64 processor.
 func variants() []variant { return []variant{{NEON, neon().apply, neonSingle().apply}} }
 
-// neon leaves out what bypasses the caches: stores of whole lines do so by themselves.
+// neon has no kernels that bypass the caches: stores of whole lines bypass them anyway.
 func neon() *simd {
 	return &simd{
 		lanes: 2, mr: 8, nr: 6, kc: 256,

@@ -1,37 +1,36 @@
-// Package blas (engine room: may change) states the dense linear algebra that mustlink runs on as
-// one interface, [Backend], at the level of operations (multiply, factor, decompose).
+// Package blas (engine room: may change) defines the dense linear algebra of mustlink as one
+// interface, [Backend], at the level of operations (multiply, factor, decompose).
 //
 // Implementations: blas/gonum (the pure-Go reference), blas/internal/native (the default, on the
 // kernels of package asm), blas/internal/netlib (OpenBLAS and LAPACKE, build tag netlib). Package
-// blas/backends opens one by name; blas/internal/blastest is the conformance suite that each
-// passes.
+// blas/backends opens one by name; every backend passes the conformance suite
+// blas/internal/blastest.
 //
-// Conventions. Matrices are row-major views. Symmetric matrices are stored in their lower
-// triangle; the strict upper triangle is neither read nor written unless said otherwise.
-// Outputs must not overlap inputs. Shapes that do not agree are programmer errors and
-// panic with a constant message; dimensions of zero are legal and do nothing (beyond
-// scaling by beta). beta == 0 overwrites: the output is not read, so it may hold NaN.
-// alpha == 0 leaves the factors unread. NaN and Inf in the inputs propagate, or give an
-// error from a factorization, never a hang: Gemm, Syrk, Symm, Gemv, Symv take 0*NaN and 0*Inf
-// for NaN; in Syr, Trsm, Trmm a backend may leave out a product whose other factor is 0.
-// In Trsm and Trmm the zeros on the other side of the triangle take no part, but for netlib,
-// where they may.
+// Conventions. Matrices are row-major views. Symmetric matrices are stored in their lower triangle;
+// the strict upper triangle is neither read nor written unless stated otherwise. Outputs must not
+// overlap inputs. Shapes that do not agree are programmer errors and panic with a constant message;
+// dimensions of zero are legal and do nothing (beyond scaling by beta). beta == 0 overwrites: the
+// output is not read, so it may contain NaN. alpha == 0 leaves the factors unread. NaN and Inf in
+// the inputs propagate, or give an error from a factorization, never an endless loop: in Gemm,
+// Syrk, Symm, Gemv and Symv, 0*NaN and 0*Inf are NaN; in Syr, Trsm and Trmm a backend may skip a
+// product whose other factor is 0. Trsm and Trmm do not use the zeros on the other side of the
+// triangle, except that netlib may.
 package blas
 
 import "github.com/mustlink/mustlink/asm"
 
 // Backend is dense linear algebra. A Backend is immutable and safe for concurrent use.
 //
-// Determinism: the same call gives the same bits whatever else runs and whatever the
-// number of workers; for native and gonum also, in Gemm, the bits of a row of C do not
-// depend on how many other rows are in the call.
+// Determinism: the same call is bit-identical for any number of workers and whatever else runs. For
+// native and gonum, the bits of a row of C in Gemm also do not depend on the number of other rows
+// in the call.
 type Backend interface {
 	// Name returns "gonum", "native" or "netlib".
 	Name() string
-	// Describe returns one line for people: library, version, core, threads.
+	// Describe returns one line for users: library, version, core, threads.
 	Describe() string
-	// Kernels returns the vector kernels beside the linear algebra, for work that is none
-	// of the operations below, such as kernel matrices.
+	// Kernels returns the vector kernels, for work other than the operations below, such as kernel
+	// matrices.
 	Kernels() *asm.Table
 
 	// Gemm computes C = alpha op(A) op(B) + beta C, where op transposes when the flag is
@@ -59,8 +58,8 @@ type Backend interface {
 	//	right, !trans: B = B L     right, trans: B = B L'    (B m x n)
 	// n^2 m flops.
 	Trmm(left, trans bool, l, b Matrix)
-	// TriangularInverse overwrites the lower triangle L of order n with its inverse.
-	// n^3/3 flops. A zero on the diagonal gives *SingularError and leaves L as it is.
+	// TriangularInverse overwrites the lower triangle L of order n with its inverse. n^3/3 flops. A
+	// zero on the diagonal gives *SingularError and leaves L unchanged.
 	TriangularInverse(l Matrix) error
 
 	// Cholesky overwrites the lower triangle of A, symmetric positive definite of order
@@ -68,17 +67,17 @@ type Backend interface {
 	// gives *NotPositiveDefiniteError with its index, and leaves the triangle undefined.
 	Cholesky(a Matrix) error
 	// QR decomposes A, m x n with m >= n, into A = Q L', where the columns of Q, m x n, are
-	// orthonormal and L is lower triangular with a diagonal that is not negative: L' is the
-	// R of other books. A is overwritten with Q, the lower triangle of l, n x n, with L.
-	// Householder reflections, so Q is orthonormal to working accuracy whatever A's rank.
-	// NaN or Inf in A give NaN. 4mn^2 - 4n^3/3 flops.
+	// orthonormal and L is lower triangular with a diagonal that is not negative: L' is usually
+	// called R. A is overwritten with Q, and the lower triangle of l, n x n, with L. Householder
+	// reflections make Q orthonormal to working accuracy for any rank of A. NaN or Inf in A give
+	// NaN. 4mn^2 - 4n^3/3 flops.
 	QR(a, l Matrix)
-	// SymEig overwrites A, symmetric of order n, lower triangle, and fills w (length n)
-	// with its eigenvalues in ascending order. With vectors, row i of A becomes the unit
-	// eigenvector of w[i]; without, all of A is destroyed. NaN or Inf in the triangle
-	// gives *NoConvergenceError. O(n^3), about 9n^3 flops with vectors by QR iteration.
+	// SymEig overwrites A, symmetric of order n, lower triangle, and fills w (length n) with its
+	// eigenvalues in ascending order. With vectors, row i of A becomes the unit eigenvector of
+	// w[i]; without, the contents of A are lost. NaN or Inf in the triangle give
+	// *NoConvergenceError. O(n^3), about 9n^3 flops with vectors by QR iteration.
 	SymEig(a Matrix, w []float64, vectors bool) error
-	// SymEigTop computes the k = len(w) largest eigenvalues of A, in descending order, and
-	// their unit eigenvectors as the rows of v (k x n). 0 <= k <= n. A is destroyed.
+	// SymEigTop computes the k = len(w) largest eigenvalues of A, in descending order, and their
+	// unit eigenvectors as the rows of v (k x n). 0 <= k <= n. The contents of A are lost.
 	SymEigTop(a Matrix, w []float64, v Matrix) error
 }

@@ -1,7 +1,7 @@
 package blas
 
-// The checks that every backend makes before it works, in one order: dimensions, strides,
-// lengths. They panic with the constants of errors.go.
+// Every backend checks dimensions, strides and lengths, in this order, before it works. The checks
+// panic with the constants of errors.go.
 
 // CheckMatrix panics unless m satisfies the invariants of [Matrix].
 func CheckMatrix(m Matrix) {

@@ -2,7 +2,7 @@ package blas
 
 import "fmt"
 
-// Messages of the panics for programmer errors, one constant each, shared by all backends.
+// These are the messages of panics for programmer errors, shared by all backends.
 const (
 	errNegativeDimension = "blas: negative dimension"
 	errViewRange         = "blas: view out of range"
@@ -12,8 +12,8 @@ const (
 	errNotSquare         = "blas: matrix not square"
 )
 
-// NotPositiveDefiniteError reports that a Cholesky factorization met a pivot that is
-// not positive: the leading minor of order Pivot+1 is not positive definite.
+// NotPositiveDefiniteError reports that a Cholesky factorization found a pivot that is not
+// positive: the leading minor of order Pivot+1 is not positive definite.
 type NotPositiveDefiniteError struct {
 	Pivot int // 0-based
 }
@@ -32,8 +32,8 @@ func (e *SingularError) Error() string {
 	return fmt.Sprintf("blas: triangular matrix is singular: element %d of its diagonal is 0", e.Index)
 }
 
-// NoConvergenceError reports that an eigenvalue iteration did not converge, which on
-// finite input points to a defect in the backend.
+// NoConvergenceError reports that an eigenvalue iteration did not converge. On finite input this
+// indicates a defect in the backend.
 type NoConvergenceError struct {
 	Routine string
 	Count   int // off-diagonal elements that did not converge to zero, if known

@@ -7,8 +7,8 @@ import (
 	. "github.com/mmcloughlin/avo/operand"
 )
 
-// choleskyOnes solves small systems, one in each lane, by the row-wise Cholesky decomposition:
-// the inverse of a pivot takes the pivot's place.
+// choleskyOnes solves small systems, one in each lane, by the row-wise Cholesky decomposition: the
+// inverse of a pivot replaces the pivot.
 func (v vector) choleskyOnes() {
 	v.text("choleskyOnes", "(k int, gram, w *float64)",
 		"choleskyOnes solves G w = 1 for one symmetric k x k matrix a lane, k >= 1. Element (i,j), j <= i, of all lanes is the vector i*k+j of gram, which is overwritten; w has k vectors.")

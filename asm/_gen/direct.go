@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// direct is tile on matrices that are not packed, one function for each number of vectors in
-// a row of the tile: the broadcasts take A, and the vectors B, from where they are.
+// direct is tile on matrices that are not packed, one function for each number of vectors in a row
+// of the tile: the broadcasts read A, and the vectors B, in place.
 func (v vector) direct() {
 	for nv := 1; nv <= v.nv; nv++ {
 		v.directOf(nv)

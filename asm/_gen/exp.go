@@ -10,9 +10,10 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// exp: x = n ln 2 + r with |r| <= ln(2)/2, and e^x = 2^n (1 + (r + r^2 q(r))), q a polynomial of
-// degree 9. The last sum rounds once, what is below it adds little: the error stays below one
-// unit in the last place of a normal result. Scaling rounds a denormal result once more.
+// exp reduces x = n ln 2 + r with |r| <= ln(2)/2, and computes e^x = 2^n (1 + (r + r^2 q(r))),
+// where q is a polynomial of degree 9. The last sum rounds once, and earlier rounding adds little:
+// the error stays below one unit in the last place of a normal result. Scaling rounds a denormal
+// result once more.
 func (v vector) exp() {
 	v.text("exp", "(n int, dst, x *float64)", "exp writes e^x. n is a multiple of the lanes.")
 	n, p := length(), pointers("dst", "x")
@@ -50,7 +51,7 @@ func (v vector) gaussian() {
 		VADDPD(d, d, d)
 		VADDPD(v.at(p[2], u), xx, t)
 		VSUBPD(d, t, d)
-		VMAXPD(d, zero, d) // a NaN in d stays
+		VMAXPD(d, zero, d) // keeps a NaN in d
 		VMULPD(fraction, t, t)
 		VSUBPD(t, d, t) // negative exactly where d < fraction t
 		v.or(t, near)
@@ -66,7 +67,7 @@ func (v vector) gaussian() {
 	done()
 }
 
-// exponential holds the constants of e^x, in registers as far as there are enough, else in
+// exponential has the constants of e^x, in registers as far as there are enough, otherwise in
 // memory.
 type exponential struct {
 	v                              vector
@@ -76,13 +77,14 @@ type exponential struct {
 	bias                           Mem // of an exponent
 }
 
-// newExponential loads the constants, for AVX2 those but the polynomial's if some is set.
+// newExponential loads the constants; for AVX2 it loads those of the polynomial only if some is
+// false.
 func (v vector) newExponential(name string, some bool) *exponential {
 	// ln 2 in two parts: n times the first, which ends in 21 zero bits, is exact.
 	hi := math.Float64frombits(math.Float64bits(math.Ln2) &^ (1<<21 - 1))
 	e := &exponential{v: v, name: name}
 	keep := v.lanes == 8 || some
-	// Beyond the first two the result is 0 or +Inf, and infinities would make NaN of r.
+	// Beyond low and high the result is 0 or +Inf, and infinities would turn r into NaN.
 	e.low, e.high = e.constant("Low", -745.14, keep), e.constant("High", 710, keep)
 	e.log2e = e.constant("Log2e", math.Log2E, keep)
 	e.hi, e.lo = e.constant("Ln2Hi", hi, keep), e.constant("Ln2Lo", ln2Rest(hi), keep)
@@ -96,8 +98,8 @@ func (v vector) newExponential(name string, some bool) *exponential {
 	return e
 }
 
-// constant returns where to take a constant from: from the register that it is kept in, or,
-// loaded at each use, from memory.
+// constant returns the place of a constant: the register that keeps it, or memory, from which each
+// use loads it.
 func (e *exponential) constant(name string, value float64, keep bool) func() reg.VecVirtual {
 	data := ConstData(e.name+name+e.v.suffix, F64(value))
 	load := func() reg.VecVirtual {
@@ -112,8 +114,9 @@ func (e *exponential) constant(name string, value float64, keep bool) func() reg
 	return load
 }
 
-// of returns e^x, and overwrites x. Elements below the low end are multiplied by 2^0 and then replaced by 0: scaling to
-// results that are not normal numbers takes processors dozens of times as long.
+// of returns e^x, and overwrites x. Elements below the low end are multiplied by 2^0 and then
+// replaced by 0: scaling to results that are not normal numbers takes processors dozens of times as
+// long.
 func (e *exponential) of(x reg.VecVirtual) reg.VecVirtual {
 	v, m := e.v, e.v.new()
 	mask := v.notLess(x, e.low())
@@ -163,7 +166,8 @@ func (v vector) notLess(x, limit reg.VecVirtual) any {
 	return mask
 }
 
-// power2 multiplies s by 2^m, m whole numbers, rounding once where the result is denormal: AVX2 has no instruction for it.
+// power2 multiplies s by 2^m, where m has whole numbers, and rounds once if the result is denormal.
+// AVX2 has no instruction for this.
 func (v vector) power2(s, m reg.VecVirtual, bias Mem) {
 	// 2^m = 2^h 2^(m-h), h = m/2 rounded down: both are normal numbers.
 	whole, h := XMM(), XMM()
@@ -192,9 +196,9 @@ func ln2Rest(hi float64) float64 {
 	return rest
 }
 
-// quotient returns the coefficients of the polynomial of that degree that interpolates
-// (e^r - 1 - r) / r^2 = sum_k r^k / (k+2)! at the Chebyshev points of |r| <= 0.3466, in exact
-// enough arithmetic: within a factor of two of the best one.
+// quotient returns the coefficients of the polynomial of the given degree that interpolates (e^r -
+// 1 - r) / r^2 = sum_k r^k / (k+2)! at the Chebyshev points of |r| <= 0.3466, in sufficiently exact
+// arithmetic: within a factor of two of the best one.
 func quotient(degree int) []float64 {
 	const prec = 400
 	n := degree + 1

@@ -4,8 +4,8 @@
 //	go run . -level avx512 -out ../avx512_amd64.s -stubs ../avx512_amd64.go -pkg asm
 //	go run . -level neon -out ../neon_arm64.s -stubs ../neon_arm64.go -pkg asm
 //
-// Kernels take whole vectors only: the Go wrappers see to what is left over, to the length of
-// a call, and to the documentation of order and rounding.
+// Kernels process whole vectors only. The Go wrappers process the remaining elements, limit the
+// length of a call, and document order and rounding.
 package main
 
 import (

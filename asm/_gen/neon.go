@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// neon writes the kernels for arm64: registers of two float64. avo knows amd64 only, and Go's
-// assembler few of the vector instructions on float64, so this is an assembler of its own, a
-// small one: registers are taken in order, and an instruction that Go lacks is a WORD with its
-// name beside it.
+// neon writes the kernels for arm64, with registers of two float64. avo supports amd64 only, and
+// Go's assembler has few vector instructions on float64, so this file is a small assembler of its
+// own: registers are allocated in order, and an instruction that Go lacks is a WORD with its name
+// in a comment.
 type neon struct{ text, stubs strings.Builder }
 
 // lanesNEON is the number of float64 in a register, bytesNEON its size.
@@ -19,7 +19,7 @@ const (
 	bytesNEON = 16
 )
 
-// writeNEON writes both files to where avo's flags say.
+// writeNEON writes both files to the paths of avo's flags.
 func writeNEON() error {
 	n := &neon{}
 	n.tile()
@@ -43,11 +43,11 @@ func writeNEON() error {
 // path returns the value of one of avo's flags.
 func path(name string) string { return flag.Lookup(name).Value.String() }
 
-// function is a kernel that is being written.
+// function is the state of writing a kernel.
 type function struct {
 	text    *strings.Builder
 	offsets map[string]int // of the parameters, and of "ret"
-	general general        // the next ones that are free
+	general general        // the next free ones
 	vectors pair
 }
 
@@ -59,11 +59,12 @@ type (
 func (r general) String() string { return fmt.Sprintf("R%d", int(r)) }
 func (v pair) String() string    { return fmt.Sprintf("V%d.D2", int(v)) }
 
-// bits is the register as Go names it where lanes are of no concern, and low its first lane.
+// bits is the register as Go names it if lanes do not matter, and low its first lane.
 func (v pair) bits() string { return fmt.Sprintf("V%d.B16", int(v)) }
 func (v pair) low() string  { return fmt.Sprintf("F%d", int(v)) }
 
-// function begins a kernel. Every parameter takes eight bytes, but for a float32 at the end: no two of these follow each other.
+// function begins a kernel. Every parameter takes eight bytes, except a float32 at the end: no two
+// of these follow each other.
 func (n *neon) function(name, parameters, result, doc string) *function {
 	f := &function{text: &n.text, offsets: map[string]int{}}
 	for _, p := range strings.Split(parameters, ", ") {
@@ -80,18 +81,19 @@ func (n *neon) function(name, parameters, result, doc string) *function {
 		size += 8
 		result = " " + result
 	}
-	fmt.Fprintf(&n.stubs, "\n// %s\n//\n//go:noescape\nfunc %sNEON(%s)%s\n", doc, name, parameters, result)
+	fmt.Fprintf(&n.stubs, "\n// %s\n//\n//go:noescape\nfunc %sNEON(%s)%s\n", strings.Join(lines(doc), "\n// "), name, parameters, result)
 	fmt.Fprintf(&n.text, "\n// func %sNEON(%s)%s\nTEXT ·%sNEON(SB), NOSPLIT, $0-%d\n", name, parameters, result, name, size)
 	return f
 }
 
-// op writes an instruction that Go's assembler has.
+// op writes an instruction of Go's assembler.
 func (f *function) op(format string, args ...any) {
 	mnemonic, operands, _ := strings.Cut(fmt.Sprintf(format, args...), " ")
 	fmt.Fprintln(f.text, strings.TrimRight("\t"+fmt.Sprintf("%-6s ", mnemonic)+operands, " "))
 }
 
-// word writes an instruction that it lacks, as the processor's manual writes it behind it.
+// word writes an instruction that Go's assembler lacks, with its text from the processor's manual
+// as a comment.
 func (f *function) word(code int, format string, args ...any) {
 	fmt.Fprintf(f.text, "\tWORD   $0x%08x // %s\n", code, fmt.Sprintf(format, args...))
 }
@@ -100,7 +102,7 @@ func (f *function) label(name string) { fmt.Fprintf(f.text, "\n%s:\n", name) }
 
 func (f *function) ret() { f.op("RET") }
 
-// free takes a general register. R18 is the platform's, and those from R27 on are Go's.
+// free allocates a general register. R18 belongs to the platform, and those from R27 on to Go.
 func (f *function) free() general {
 	r := f.general
 	if f.general++; f.general == 18 {
@@ -112,7 +114,7 @@ func (f *function) free() general {
 	return r
 }
 
-// vector takes a vector register.
+// vector allocates a vector register.
 func (f *function) vector() pair {
 	v := f.vectors
 	if f.vectors++; v > 31 {
@@ -129,7 +131,7 @@ func (f *function) some(count int) []pair {
 	return out
 }
 
-// zeros takes registers and clears them.
+// zeros allocates registers and clears them.
 func (f *function) zeros(count int) []pair {
 	out := f.some(count)
 	for _, v := range out {
@@ -167,7 +169,7 @@ func (f *function) pointers(names ...string) []general {
 	return out
 }
 
-// stride loads a parameter that counts elements, in bytes.
+// stride loads a parameter that counts elements, and converts it to bytes.
 func (f *function) stride(name string) general {
 	r := f.parameter(name)
 	f.op("LSL $3, %v", r)
@@ -195,7 +197,7 @@ func (f *function) constant(bits uint64) pair {
 	return v
 }
 
-// load and store move vector u behind a pointer.
+// load and store move vector u of a pointer.
 func (f *function) load(p general, u int, v pair)  { f.op("FMOVQ %d(%v), %s", u*bytesNEON, p, v.low()) }
 func (f *function) store(v pair, p general, u int) { f.op("FMOVQ %s, %d(%v)", v.low(), u*bytesNEON, p) }
 
@@ -222,7 +224,7 @@ func (f *function) two(name string, d, n pair) {
 	f.word(twos[name]|int(n)<<5|int(d), "%s V%d.2D, V%d.2D", name, int(d), int(n))
 }
 
-// without is n where mask has no bits.
+// without is n with the lanes of mask cleared.
 func (f *function) without(d, n, mask pair) {
 	f.word(0x4e601c00|int(mask)<<16|int(n)<<5|int(d), "BIC V%d.16B, V%d.16B, V%d.16B", int(d), int(n), int(mask))
 }
@@ -245,7 +247,7 @@ func (f *function) narrow(d, n pair) {
 	f.word(0x0e616800|int(n)<<5|int(d), "FCVTN V%d.2S, V%d.2D", int(d), int(n))
 }
 
-// across adds the lanes of v up, in its first one.
+// across adds the lanes of v into its first one.
 func (f *function) across(v pair) {
 	f.word(0x7e70d800|int(v)<<5|int(v), "FADDP D%d, V%d.2D", int(v), int(v))
 }
@@ -253,7 +255,7 @@ func (f *function) across(v pair) {
 func (f *function) move(from, to pair) { f.op("VMOV %s, %s", from.bits(), to.bits()) }
 func (f *function) or(v, to pair)      { f.op("VORR %s, %s, %[2]s", v.bits(), to.bits()) }
 
-// returnBits returns a number that is not zero exactly if v has a bit.
+// returnBits returns a number that is not zero exactly if v has a nonzero bit.
 func (f *function) returnBits(v pair) {
 	low, high := f.free(), f.free()
 	f.op("VMOV V%d.D[0], %v", int(v), low)
@@ -262,9 +264,9 @@ func (f *function) returnBits(v pair) {
 	f.op("MOVD %v, ret+%d(FP)", low, f.offset("ret"))
 }
 
-// loop runs body for the vectors of n elements, the pointers advancing behind each: four vectors
-// at a time as long as there are so many, if unrolled is set. n is a multiple of the lanes.
-// body(u) works on vector u behind the pointers; the registers that it takes are free after it.
+// loop runs body for the vectors of n elements and advances the pointers after each: four vectors
+// at a time while there are enough, if unrolled is set. n is a multiple of the lanes. body(u)
+// processes vector u from the pointers; the registers that it allocates are free after it.
 func (f *function) loop(n general, pointers []general, unrolled bool, body func(u int)) {
 	turn := func(label, next string, vectors int) {
 		f.label(label)

@@ -44,7 +44,7 @@ func (n *neon) gaussian() {
 	f.ret()
 }
 
-// exponentialNEON holds the constants of e^x in registers.
+// exponentialNEON has the constants of e^x in registers.
 type exponentialNEON struct {
 	f                                    *function
 	low, high, log2e, hi, lo, unit, bias pair
@@ -64,7 +64,7 @@ func (f *function) newExponential() *exponentialNEON {
 	return e
 }
 
-// of returns e^x, and overwrites x: as its namesake for AVX2.
+// of returns e^x, and overwrites x, like its namesake for AVX2.
 func (e *exponentialNEON) of(x pair) pair {
 	f := e.f
 	below, m, s, spare := f.vector(), f.vector(), f.vector(), f.vector()

@@ -139,7 +139,7 @@ func (n *neon) sparse() {
 }
 
 // sparseOf stores the products or, to recur, adds multiples of them and of other rows to multiples
-// of what is there.
+// of dst.
 func (n *neon) sparseOf(vectors int, recur bool) {
 	name := "sparse" + strconv.Itoa(vectors) + "x"
 	parameters := "rows int, start *int, index *int32, weight *float64, x *float64, stride int, dst *float64, dstStride int"

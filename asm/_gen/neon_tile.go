@@ -60,7 +60,7 @@ func (f *function) sums(vectors int) [][]pair {
 	return out
 }
 
-// place scales the sums and adds them to C, which advances behind them, and then ends.
+// place scales the sums, adds them to C, advances C, and ends the function.
 func (f *function) place(sums [][]pair, c, stride general, scale, old pair, end func()) {
 	f.everywhereTo("alpha", scale)
 	for _, row := range sums {

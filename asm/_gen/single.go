@@ -114,7 +114,8 @@ func (v vector) singleTile() {
 	done()
 }
 
-// singleShape is that of the tile: the wider one of 512 bits left less of the columns that pad a matrix, and fewer lines of B to fetch.
+// singleShape is the shape of the tile. The wider one of 512 bits leaves fewer of the columns that
+// pad a matrix, and fetches fewer lines of B.
 func (v vector) singleShape() (mr, nv int) {
 	if v.lanes == 8 {
 		return 12, 2
@@ -159,8 +160,9 @@ func (v vector) singleDistances() {
 	done()
 }
 
-// singleExp is exp(scale x): x scale = n log 2 + r, |r| <= (log 2)/2, and the Taylor polynomial of degree 7, whose error is 5e-9; n goes to the
-// exponent by integer arithmetic, where n = -127 gives 0 and 128 infinity; x scale is brought near these first.
+// singleExp is exp(scale x): x scale = n log 2 + r, |r| <= (log 2)/2, and the Taylor polynomial of
+// degree 7, whose error is 5e-9. n is added to the exponent by integer arithmetic, where n = -127
+// gives 0 and 128 infinity; x scale is first limited to about this range.
 func (v vector) singleExp() {
 	const name = "singleExp"
 	v.text(name, "(n int, dst, x *float32, scale float32)",
@@ -238,8 +240,9 @@ func (v vector) singleSqrt() {
 	done()
 }
 
-// singleStreamTransposed turns 16 rows of 8 columns at a time, two squares of eight, so that lines of the target are written whole: at once
-// where a register holds one, else its second half as soon as its first.
+// singleStreamTransposed transposes 16 rows of 8 columns at a time, two squares of eight, so that
+// lines of the target are written whole: at once if a register holds a line, otherwise the second
+// half directly after the first.
 func (v vector) singleStreamTransposed() {
 	const name = "singleStreamTransposed"
 	v.text(name, "(n int, dst *float32, stride int, src *float32, srcStride int)",

@@ -8,8 +8,8 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// sparseVectors is the most vectors of a row of the dense factor that one pass over a sparse one
-// takes.
+// sparseVectors is the maximum number of vectors of a row of the dense factor that one pass through
+// a sparse row processes.
 const sparseVectors = 4
 
 // sparse is the product of sparse rows with a dense matrix, one function for each number of

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"strings"
+
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
 	"github.com/mmcloughlin/avo/reg"
@@ -29,7 +31,20 @@ func (v vector) bytes() int { return 8 * v.lanes }
 func (v vector) text(name, signature, doc string) {
 	TEXT(name+v.suffix, NOSPLIT, "func"+signature)
 	Pragma("noescape")
-	Doc(doc)
+	Doc(lines(doc)...)
+}
+
+// lines breaks a doc comment into lines of at most 97 characters.
+func lines(doc string) []string {
+	var out []string
+	for _, word := range strings.Fields(doc) {
+		if last := len(out) - 1; last >= 0 && len(out[last])+1+len(word) <= 97 {
+			out[last] += " " + word
+		} else {
+			out = append(out, word)
+		}
+	}
+	return out
 }
 
 func (v vector) zero() reg.VecVirtual {

@@ -1,5 +1,5 @@
-// Package backends (engine room: may change) opens a blas.Backend by name: the one place that knows
-// which backends a build holds.
+// Package backends (engine room: may change) opens a blas.Backend by name. It is the only package
+// that lists the backends of a build.
 package backends
 
 import (
@@ -14,11 +14,11 @@ import (
 	"github.com/mustlink/mustlink/blas/internal/native"
 )
 
-// Options choose a backend. The zero value is the build's default on all cores.
+// Options select a backend. The zero value is the build's default on all cores.
 type Options struct {
 	Name    string // gonum, native or netlib; "" is [Default]
 	SIMD    string // generic, avx2, avx512 or neon; "" is the best one here
-	Threads int    // goroutines or BLAS threads of one large call; 0 is GOMAXPROCS
+	Threads int    // goroutines or BLAS threads for one large call; 0 is GOMAXPROCS
 }
 
 // entry is one backend of this build.
@@ -44,16 +44,15 @@ func Names() []string {
 	return names
 }
 
-// Default returns the name of the build's default: netlib where it is built in, else
-// native.
+// Default returns the name of the build's default: netlib if the build has it, otherwise native.
 func Default() string {
 	names := Names()
 	return names[len(names)-1]
 }
 
-// Open returns the backend that o describes. An unknown name, one that this build lacks,
-// an unknown or unsupported SIMD level and a negative thread count are input errors
-// (*OptionError, *asm.LevelError) that list the choices.
+// Open returns the backend that o describes. An unknown name, a backend that this build lacks, an
+// unknown or unsupported SIMD level and a negative thread count are input errors (*OptionError,
+// *asm.LevelError) that list the choices.
 func Open(o Options) (blas.Backend, error) {
 	if o.Threads < 0 {
 		return nil, &OptionError{"threads", fmt.Sprint(o.Threads), "a number >= 0 (0: one for each core)"}
@@ -89,8 +88,8 @@ func openTable(simd string) (*asm.Table, error) {
 	return asm.Select(level)
 }
 
-// OptionError reports an option that names nothing in this build. It counts as bad input
-// (it implements fault.Input).
+// OptionError reports an option without a match in this build. It counts as bad input (it
+// implements fault.Input).
 type OptionError struct {
 	Option, Value, Want string
 }

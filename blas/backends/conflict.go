@@ -2,5 +2,5 @@
 
 package backends
 
-// Fails to compile, and says why.
+// This import fails to compile, and the error explains the conflict of the build tags.
 import _ "github.com/mustlink/mustlink/blas/internal/netlib"

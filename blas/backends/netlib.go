@@ -8,9 +8,9 @@ import (
 	"github.com/mustlink/mustlink/blas/internal/netlib"
 )
 
-// Release gives the BLAS library back the threads that it had before its backend was used, for
-// processes in which others call it too; it waits for calls under way. Nothing happens in builds
-// without such a library.
+// Release restores the thread count that the BLAS library had before its backend was used, for
+// processes in which other code calls the library, too. It waits for running calls. In builds
+// without such a library it does nothing.
 func Release() { netlib.Release() }
 
 func extra() []entry {

@@ -2,10 +2,10 @@
 
 package backends
 
-// Release gives the BLAS library back the threads that it had before its backend was used, for
-// processes in which others call it too; it waits for calls under way. Nothing happens in builds
-// without such a library.
+// Release restores the thread count that the BLAS library had before its backend was used, for
+// processes in which other code calls the library, too. It waits for running calls. In builds
+// without such a library it does nothing.
 func Release() {}
 
-// extra lists the backends that only some builds hold; here, none.
+// extra lists the backends that only some builds have; here, none.
 func extra() []entry { return nil }

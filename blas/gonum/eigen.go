@@ -10,9 +10,10 @@ import (
 	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
-// SymEig is LAPACK's dsyev, taken apart because gonum's fails in one of its parts: without
-// vectors it calls Dsterf, which panics on a block of the tridiagonal matrix that it has to
-// scale (v0.17.0 hands Dlascl the wrong stride). Dsteqr finds the eigenvalues alone as well.
+// SymEig runs the parts of LAPACK's dsyev separately, because gonum's dsyev fails in one of them:
+// without vectors it calls Dsterf, which panics on a block of the tridiagonal matrix that it has to
+// scale (v0.17.0 passes the wrong stride to Dlascl). Dsteqr computes eigenvalues without vectors,
+// too.
 func (backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 	n := blas.CheckSymEig(a, w)
 	if n == 0 {
@@ -55,8 +56,8 @@ func (g backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
 	return nil
 }
 
-// workspace returns the work array that is best for the reduction to tridiagonal form and
-// for its vectors, and enough for the iteration.
+// workspace returns a work array of the best size for the reduction to tridiagonal form and its
+// vectors, which is enough for the iteration.
 func workspace(a blas.Matrix) []float64 {
 	n := a.Rows
 	var size [1]float64

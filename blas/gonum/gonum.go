@@ -1,13 +1,13 @@
 // Package gonum (engine room: may change) is the reference backend: gonum's pure Go BLAS and
 // LAPACK, called directly.
 //
-// It calls gonum's Implementation values and leaves the process-wide blas64.Use alone,
-// but gonum's own LAPACK runs on whatever was set there: a program that does so changes
-// the factorizations of this backend.
+// It calls gonum's Implementation values and does not change the process-wide blas64.Use. gonum's
+// own LAPACK, however, runs on the implementation that was set there, so a program that sets one
+// changes the factorizations of this backend.
 //
-// gonum leaves out products whose left factor is 0, so that 0*NaN counts as 0 there. To
-// keep the promise of [blas.Backend], Gemm and Syrk with a NaN or Inf in the input take a
-// plain loop, at about a tenth of the speed.
+// gonum skips products whose left factor is 0, so 0*NaN counts as 0 there. To keep the contract of
+// [blas.Backend], Gemm and Syrk with a NaN or Inf in the input use a plain loop, at about a tenth
+// of the speed.
 package gonum
 
 import (
@@ -26,8 +26,8 @@ var _ blas.Backend = backend{}
 
 type backend struct{ t *asm.Table }
 
-// New returns the backend; Gemm uses up to GOMAXPROCS goroutines. The kernels t are not its
-// own: it only hands them out.
+// New returns the backend; Gemm uses up to GOMAXPROCS goroutines. The backend does not use the
+// kernels t itself, but returns them from Kernels.
 func New(t *asm.Table) blas.Backend { return backend{t} }
 
 var (
@@ -101,17 +101,17 @@ func (g backend) Symm(left bool, alpha float64, a, b blas.Matrix, beta float64, 
 	dense.Dsymm(form.Side(left), ref.Lower, m, n, alpha, a.Data, a.Stride, b.Data, b.Stride, 1, c.Data, c.Stride)
 }
 
-// transpose returns a copy of m', for the one case of Gemm, A B', in which gonum's bits
-// depend on the size of the call: a large one splits the inner products at every 64th
-// element of k, a small one does not. The other cases add the terms in the order of k.
+// transpose returns a copy of m'. It is for A B', the one case of Gemm in which gonum's bits depend
+// on the size of the call: a large call splits the inner products at every 64th element of k, a
+// small one does not. The other cases add the terms in the order of k.
 func transpose(m blas.Matrix) blas.Matrix {
 	t := blas.NewMatrix(m.Cols, m.Rows)
 	form.TransposeTo(t, m)
 	return t
 }
 
-// plainGemm computes C += alpha op(A) op(B) without leaving a product out; only the lower
-// triangle of C if lower is set.
+// plainGemm computes C += alpha op(A) op(B) without skipping a product; only the lower triangle of
+// C if lower is set.
 func plainGemm(transA, transB bool, alpha float64, a, b, c blas.Matrix, k int, lower bool) {
 	at := func(m blas.Matrix, trans bool, i, j int) float64 {
 		if trans {

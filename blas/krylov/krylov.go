@@ -70,7 +70,8 @@ type Result struct {
 }
 
 // Find searches. Its errors are those of Multiply, For and Progress, and that of the backend's
-// SymEig when the operator gave NaN or Inf. Cost: 4 N Basis flops a product beside it.
+// SymEig when the operator gave NaN or Inf. Cost: 4 N Basis flops per product, in addition to the
+// product itself.
 func (p *Problem) Find() (*Result, error) {
 	s := newSearch(p)
 	if err := s.begin(); err != nil {

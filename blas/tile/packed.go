@@ -6,9 +6,9 @@ import (
 	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
-// Packed is a set of vectors of length k laid out once for many products: as the rows of a
-// left factor, or as the columns of a right one. Products of the vectors of two sets have the
-// bits that [Nest.Multiply] gives their elements.
+// Packed is a set of vectors of length k laid out once for many products: as the rows of a left
+// factor, or as the columns of a right one. Products of the vectors of two sets are bit-identical
+// to the elements that [Nest.Multiply] computes.
 type Packed struct {
 	t     *asm.Table
 	width int // vectors in a panel: MR or NR

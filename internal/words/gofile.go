@@ -26,7 +26,8 @@ func checkGo(name, content string) ([]finding, error) {
 	for _, group := range file.Comments {
 		text(group.Pos(), source(content, files, group), textRules)
 		for _, c := range group.List {
-			if !strings.HasPrefix(c.Text, "//go:") {
+			// The head of a generated file is one line that tools recognize.
+			if !strings.HasPrefix(c.Text, "//go:") && !strings.HasPrefix(c.Text, "// Code generated ") {
 				found = append(found, long(passage{files.Position(c.Pos()).Line, c.Text})...)
 			}
 		}

@@ -83,7 +83,9 @@ func (p passage) tokens() []word {
 	runes := []rune(p.text)
 	flush := func(end int) {
 		if begin >= 0 {
-			list = append(list, word{string(runes[begin:end]), line, end < len(runes) && strings.ContainsRune(".:!?", runes[end])})
+			inName := end+1 < len(runes) && unicode.IsLetter(runes[end+1]) // such as "model.links"
+			last := end < len(runes) && strings.ContainsRune(".:!?", runes[end]) && !inName
+			list = append(list, word{string(runes[begin:end]), line, last})
 		}
 		begin = -1
 	}

@@ -112,7 +112,7 @@ func nullSpace(eng *engine.Engine, adjacency *sparse.Matrix, normalized bool, r 
 			continue
 		}
 		x := 1.0
-		if normalized && degrees[i] > 0 { // a point of degree 0 is a component by itself
+		if normalized && degrees[i] > 0 { // a point of degree 0 is a component of one point
 			x = math.Sqrt(degrees[i])
 		}
 		v.Set(c, i, x)

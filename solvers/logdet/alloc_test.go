@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// Sweeps allocate nothing, in either solver.
+// TestSweepsDoNotAllocate checks that sweeps of both solvers allocate nothing.
 func TestSweepsDoNotAllocate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	g := blas.NewMatrix(60, 8)

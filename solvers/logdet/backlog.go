@@ -7,18 +7,18 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// delay is the number of changes that are made at once.
+// delay is the number of changes that are applied at once.
 const delay = 64
 
-// backlog holds rank-one changes beta q q' of a matrix, lower triangle, that are not made yet: some
-// dozens at once run at the speed of products of matrices.
+// backlog has pending rank-one changes beta q q' of a matrix, lower triangle. Applying some dozens
+// at once runs at the speed of matrix products.
 type backlog struct {
 	b      blas.Backend
 	a      blas.Matrix
 	images blas.Matrix // the q, as rows
 	beta   []float64
 	scaled blas.Matrix // for flush
-	part   []float64   // one number a change
+	part   []float64   // one number per change
 }
 
 func newBacklog(eng *engine.Engine, a blas.Matrix) backlog {
@@ -26,7 +26,7 @@ func newBacklog(eng *engine.Engine, a blas.Matrix) backlog {
 	return backlog{b: eng.Backend(), a: a, images: eng.NewMatrix(delay, n), scaled: eng.NewMatrix(delay, n), part: make([]float64, delay)}
 }
 
-// add keeps beta q q' back, and says whether those before it were made.
+// add appends beta q q', and reports whether the earlier changes were applied.
 func (l *backlog) add(beta float64, q []float64) (made bool) {
 	if len(l.beta) == delay {
 		l.flush()
@@ -37,8 +37,8 @@ func (l *backlog) add(beta float64, q []float64) (made bool) {
 	return made
 }
 
-// correct adds to q what the changes make of the image of a vector, whose products with the q are
-// in part.
+// correct adds to q the effect of the pending changes on the image of a vector, whose products with
+// the q are in part.
 func (l *backlog) correct(q []float64) {
 	count := len(l.beta)
 	if count == 0 {
@@ -50,7 +50,7 @@ func (l *backlog) correct(q []float64) {
 	l.b.Gemv(true, 1, l.images.View(0, count, 0, l.images.Cols), l.part[:count], 1, q)
 }
 
-// flush makes the changes: those that add, and those that take away.
+// flush applies the changes: first the positive ones, then the negative ones.
 func (l *backlog) flush() {
 	if len(l.beta) == 0 {
 		return

@@ -10,15 +10,15 @@ import (
 	"github.com/mustlink/mustlink/solvers/lbfgs"
 )
 
-// Comparison says that rows I and J are to be nearer to each other than rows K and L.
+// Comparison states that rows I and J should be nearer to each other than rows K and L.
 type Comparison struct {
 	I, J, K, L int
 	Weight     float64 // > 0
 }
 
-// CompareOptions say when [Compare] ends, both > 0.
+// CompareOptions are the stopping rule of [Compare]; Tolerance must be > 0.
 type CompareOptions struct {
-	Tolerance float64 // the bound of what F is above its minimum
+	Tolerance float64 // bound of F above its minimum at which the search stops
 	MaxIter   int
 	// Progress is called with F and the bound at the start and after every iteration.
 	Progress func(iteration int, objective, bound float64)
@@ -28,8 +28,8 @@ type CompareOptions struct {
 type Compared struct {
 	A         blas.Matrix // q x q, both triangles
 	Trace     []float64   // F at the start and after every iteration; it falls
-	Bound     float64     // F is at most so far above its minimum
-	Converged bool        // the bound is within the tolerance, or rounding is all that is left
+	Bound     float64     // F minus this is a lower bound of the minimum
+	Converged bool        // the bound is within the tolerance, or only rounding is left
 }
 
 // Compare minimizes, over the positive definite matrices A of order q,
@@ -37,14 +37,14 @@ type Compared struct {
 //	F(A) = sum w max(0, d(i, j) - d(k, l))^2 + tr A - log det A - q
 //
 // over the comparisons, where d is the distance, not squared, of rows of z, n x q, in the metric A.
-// Without violations the solution is the identity, where the search starts.
+// The search starts from the identity, which is the solution if no comparison is violated.
 //
 // F is strictly convex: (sqrt(x) - sqrt(y))^2 = x + y - 2 sqrt(xy) is convex in the squared
-// distances x and y, which are linear in A, and so is the part of it where x > y. The search is
-// that of limited memory BFGS over L, A = L'L. The logarithm keeps L regular; there the gradient 2
-// L dF/dA vanishes with dF/dA only, so that each stationary point is the minimum. Since -log det is
-// self-concordant and the rest convex, F is at most -g - log(1 - g) above its minimum, with g the
-// Frobenius norm of L (dF/dA) L', if g < 1.
+// distances x and y, which are linear in A, and so is its part with x > y. The search is
+// limited-memory BFGS over L with A = L'L. The logarithm keeps L regular; then the gradient 2 L
+// dF/dA vanishes only if dF/dA does, so each stationary point is the minimum. Since -log det is
+// self-concordant and the rest convex, F is at most -g - log(1 - g) above its minimum, where g is
+// the Frobenius norm of L (dF/dA) L', if g < 1.
 //
 // An iteration takes 4 m q^2 + 8 q len(list) + 3 q^3 flops for m compared rows. Errors: ctx.Err().
 func Compare(ctx context.Context, eng *engine.Engine, z blas.Matrix, list []Comparison, o CompareOptions) (*Compared, error) {
@@ -80,7 +80,7 @@ type comparing struct {
 	y, pull blas.Matrix  // compared rows x q: Z L', and half the gradient with respect to it
 }
 
-// newComparing keeps the rows of z that are compared.
+// newComparing stores the rows of z that are compared.
 func newComparing(eng *engine.Engine, z blas.Matrix, list []Comparison) *comparing {
 	var rows []int
 	for _, c := range list {
@@ -104,7 +104,7 @@ func (p *comparing) square(v []float64) blas.Matrix {
 	return blas.Matrix{Rows: p.z.Cols, Cols: p.z.Cols, Stride: p.z.Cols, Data: v}
 }
 
-// at returns F and its gradient with respect to L, 2 L dF/dA; infinity where L is singular to
+// at returns F and its gradient with respect to L, 2 L dF/dA; infinity if L is singular up to
 // rounding.
 func (p *comparing) at(ctx context.Context, at, gradient []float64) (float64, error) {
 	b, l, g, q := p.eng.Backend(), p.square(at), p.square(gradient), p.z.Cols
@@ -118,7 +118,7 @@ func (p *comparing) at(ctx context.Context, at, gradient []float64) (float64, er
 		value -= 2 * math.Log(factor.At(i, i))
 	}
 	loss, err := p.loss(ctx, l)
-	copy(gradient, at) // to be L (L'L)^-1, the transposed inverse of L
+	copy(gradient, at) // becomes L (L'L)^-1, the transposed inverse of L
 	b.Trsm(false, true, factor, g)
 	b.Trsm(false, false, factor, g)
 	b.Gemm(true, false, 2, p.pull, p.z, -2, g)
@@ -126,8 +126,8 @@ func (p *comparing) at(ctx context.Context, at, gradient []float64) (float64, er
 	return value + loss, err
 }
 
-// loss returns what the comparisons cost, and writes half the gradient with respect to the rows of
-// Z L' to pull.
+// loss returns the cost of the comparisons, and writes half the gradient with respect to the rows
+// of Z L' to pull.
 func (p *comparing) loss(ctx context.Context, l blas.Matrix) (sum float64, err error) {
 	p.eng.Backend().Gemm(false, true, 1, p.z, l, 0, p.y)
 	k := p.eng.Backend().Kernels()
@@ -162,7 +162,7 @@ func (p *comparing) apart(i, j int, weight float64) {
 	}
 }
 
-// bound returns how far F is above its minimum at most.
+// bound returns an upper bound of F minus its minimum.
 func (p *comparing) bound(at, gradient []float64) float64 {
 	b, m := p.eng.Backend(), blas.NewMatrix(p.z.Cols, p.z.Cols)
 	b.Gemm(false, true, 0.5, p.square(gradient), p.square(at), 0, m)

@@ -45,7 +45,7 @@ func length(z, a blas.Matrix, i, j int) float64 {
 	return math.Sqrt(sum)
 }
 
-// compareObjective returns F by its definition, and what the comparisons cost.
+// compareObjective returns F by its definition, and the cost of the comparisons.
 func compareObjective(t enginetest.Fataler, z blas.Matrix, list []logdet.Comparison, a blas.Matrix) (f, loss float64) {
 	for _, c := range list {
 		v := max(0, length(z, a, c.I, c.J)-length(z, a, c.K, c.L))
@@ -76,9 +76,9 @@ func compare(t enginetest.Fataler, eng *engine.Engine, z blas.Matrix, list []log
 	return out
 }
 
-// The gradient of F vanishes: I - A^-1 + sum w (1 - v/u) uu' + w (1 - u/v) vv' = 0 for the lengths
-// u and v of the violated pairs, and so tr A + loss = q. No matrix near it has a lower F, and on
-// the way F was as near to its minimum as the bound says.
+// TestCompareIsOptimal checks that the gradient of F vanishes: I - A^-1 + sum w (1 - v/u) uu' + w
+// (1 - u/v) vv' = 0 for the lengths u and v of the violated pairs, and so tr A + loss = q. No
+// matrix near A has a lower F, and during the search F was within the bound of its minimum.
 func TestCompareIsOptimal(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		q := rapid.IntRange(1, 5).Draw(rt, "q")
@@ -146,7 +146,8 @@ func TestCompareIsOptimal(t *testing.T) {
 	})
 }
 
-// With one coordinate A = 1 / (1 + sum w r^2) for the violations r between the points.
+// TestCompareOneCoordinate checks that with one coordinate A = 1 / (1 + sum w r^2) for the
+// violations r between the points.
 func TestCompareOneCoordinate(t *testing.T) {
 	z, list := compared(10, 1, 20, 3)
 	sum, one := 1.0, blas.NewMatrix(1, 1)
@@ -161,9 +162,9 @@ func TestCompareOneCoordinate(t *testing.T) {
 	}
 }
 
-// Comparisons that hold cost nothing, not even a bit of the identity. A violated one between equal
-// points and others draws these together as far as F asks, by the closed form of one pair: A = I -
-// w zz' / (1 + w |z|^2).
+// TestCompareHeldAndHopeless checks that comparisons that hold leave the identity bit-identical. A
+// violated comparison between equal points and others moves these together according to the closed
+// form of one pair: A = I - w zz' / (1 + w |z|^2).
 func TestCompareHeldAndHopeless(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	z := blas.NewMatrix(4, 2)
@@ -181,8 +182,9 @@ func TestCompareHeldAndHopeless(t *testing.T) {
 	}
 }
 
-// Neither the order of comparisons nor that of a pair's rows matters; one of weight 2 is two; the
-// bits are those of any workers.
+// TestCompareIsTheSame checks that neither the order of comparisons nor that of a pair's rows
+// matters, that a comparison of weight 2 is equivalent to two, and that the result is bit-identical
+// for any number of workers.
 func TestCompareIsTheSame(t *testing.T) {
 	z, list := compared(40, 4, 700, 5)
 	tight := logdet.CompareOptions{Tolerance: 1e-14}

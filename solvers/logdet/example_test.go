@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Three points on a line, moved as little as possible such that the first two are at most 0.25
-// apart, squared.
+// Three points on a line are moved as little as possible so that the squared distance of the first
+// two is at most 0.25.
 func Example() {
 	eng, err := engine.New(engine.Options{})
 	if err != nil {

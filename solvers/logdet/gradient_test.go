@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// The gradient with respect to L is that of central differences.
+// TestCompareGradient compares the gradient with respect to L with central differences.
 func TestCompareGradient(t *testing.T) {
 	const n, q, h = 15, 4, 1e-5
 	rng := rand.New(rand.NewPCG(8, 1))

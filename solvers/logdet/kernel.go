@@ -9,14 +9,14 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Kernel returns the kernel matrix nearest to k, n x n, symmetric positive definite, lower
-// triangle, whose distances d(i, j) = K_ii + K_jj - 2 K_ij meet the constraints, by the projections
-// of [Rows]. k is overwritten and becomes the result's A.
+// Kernel returns the kernel matrix nearest to k whose distances d(i, j) = K_ii + K_jj - 2 K_ij
+// satisfy the constraints, by the projections of [Rows]. k is n x n, symmetric positive definite,
+// lower triangle; it is overwritten and becomes the result's A.
 //
-// The rank-one changes are kept back until there are some dozens, and then made at once, so that
-// the n^2 flops of each run at the speed of products of matrices.
+// Some dozens of rank-one changes are collected and then applied at once, so that their n^2 flops
+// run at the speed of matrix products.
 //
-// Cost: 2 n^2 flops for a constraint and sweep, and reading n delay / 2 values. Errors are those of
+// Cost: 2 n^2 flops per constraint and sweep, and reading n delay / 2 values. Errors are those of
 // Rows.
 func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints []Constraint, o Options) (*Result, error) {
 	n := blas.CheckSquare(k)
@@ -37,7 +37,7 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints 
 	return s.solve(ctx.Err)
 }
 
-// delayed is the form on a whole kernel matrix.
+// delayed is the problem in terms of a whole kernel matrix.
 type delayed struct {
 	*state
 	backlog // of the kernel matrix

@@ -8,8 +8,9 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// CheckRows returns how far a result of [Rows] for these points, constraints and gamma is from the
-// conditions of the optimum, evaluated from their definitions. O(m r^2 + r^3) for m constraints.
+// CheckRows returns the residuals of the optimality conditions for a result of [Rows] with these
+// points, constraints and gamma, evaluated from their definitions. Cost: O(m r^2 + r^3) for m
+// constraints.
 func (r *Result) CheckRows(eng *engine.Engine, g blas.Matrix, constraints []Constraint, gamma float64) KKT {
 	n := g.Cols
 	s := blas.NewMatrix(n, n) // I + sum of the signed multipliers' matrices, lower triangle
@@ -54,8 +55,9 @@ func (r *Result) CheckRows(eng *engine.Engine, g blas.Matrix, constraints []Cons
 	return out
 }
 
-// CheckKernel is [Result.CheckRows] for a result of [Kernel] from the matrix k0, both triangles. 2
-// n^3 flops. Errors: two n x n matrices above the memory limit, a *fault.MemoryError; ctx.Err().
+// CheckKernel is like [Result.CheckRows] for a result of [Kernel] from the matrix k0, both
+// triangles. Cost: 2 n^3 flops. Errors: two n x n matrices above the memory limit, a
+// *fault.MemoryError; ctx.Err().
 func (r *Result) CheckKernel(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, constraints []Constraint, gamma float64) (KKT, error) {
 	n, t := k0.Rows, eng.Backend().Kernels()
 	if err := eng.Check("conditions of the nearest kernel matrix", 2*engine.MatrixBytes(n, n), "leave the check out"); err != nil {
@@ -94,13 +96,13 @@ func largest(m blas.Matrix) float64 {
 	out := 0.0
 	for i := range m.Rows {
 		for _, v := range m.Row(i) {
-			out = math.Max(out, math.Abs(v)) // NaN stays
+			out = math.Max(out, math.Abs(v)) // keeps NaN
 		}
 	}
 	return out
 }
 
-// rest returns the residuals that do not need the matrix.
+// rest returns the residuals that do not depend on the matrix.
 func (r *Result) rest(constraints []Constraint, gamma float64, distance func(i, j int) float64) KKT {
 	var out KKT
 	skipped := map[int]bool{}

@@ -1,5 +1,5 @@
-// Package logdet (engine room: may change) finds the positive definite matrix nearest to a given
-// one, in the LogDet divergence, among those that meet constraints on distances.
+// Package logdet (engine room: may change) computes the positive definite matrix nearest to a given
+// one, in the LogDet divergence, among those that satisfy constraints on distances.
 package logdet
 
 import (
@@ -11,10 +11,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Kind is that of a constraint.
+// Kind is the kind of a constraint.
 type Kind int
 
-// The kinds, with d the squared distance of two points under the matrix.
+// These are the kinds of constraints; d is the squared distance of two points under the matrix.
 const (
 	AtMost  Kind = iota // d(I, J) <= Bound
 	AtLeast             // d(I, J) >= Bound
@@ -24,49 +24,52 @@ const (
 // Constraint bounds squared distances of points.
 type Constraint struct {
 	Kind    Kind
-	I, J, K int     // K for Nearer only
+	I, J, K int     // K is used by Nearer only
 	Bound   float64 // > 0
-	// Weight multiplies Gamma, >= 0: a bound of weight 2 gives way as two of the same do. 0 means 1.
+	// Weight multiplies Gamma and is >= 0: a bound of weight 2 is equivalent to two equal bounds. 0
+	// means 1.
 	Weight float64
 }
 
-// Options says how to solve. Gamma must be set, the other zero values are sensible.
+// Options are the settings of a solution. Gamma must be set; the zero values of the others are
+// usable.
 type Options struct {
-	// Gamma is the weight of the slacks, > 0, which let bounds give way: +Inf for none.
+	// Gamma is the weight of the slacks, > 0, by which bounds can be violated; +Inf allows no
+	// violation.
 	Gamma float64
-	// Tolerance ends the sweeps: the largest change of a distance in one, relative to it, in units
-	// of what the constraint's multiplier is changed by; 0 for 1e-3.
+	// Tolerance ends the sweeps: the largest relative change of a distance in a sweep, in units of
+	// the change of the constraint's multiplier; 0 for 1e-3.
 	Tolerance float64
-	// MaxSweeps is the most sweeps over the constraints, 0 for 1000.
+	// MaxSweeps is the maximum number of sweeps over the constraints, 0 for 1000.
 	MaxSweeps int
-	// Start is a result to go on from, for the same points and as many constraints: the multiplier
-	// of one that it did not know is 0. Without A and Bounds, which follow from the multipliers,
-	// both are made anew: that takes about as long as a sweep.
+	// Start is a result to start from, for the same points and constraints; the multipliers of
+	// additional constraints are 0. Without A and Bounds, both are computed from the multipliers,
+	// which takes about as long as a sweep.
 	Start *Result
 	// Progress, if set, is called after every sweep with the largest change in it.
 	Progress func(sweep int, change float64)
 }
 
-// Result is a nearest matrix.
+// Result is the nearest matrix.
 type Result struct {
 	// A is the matrix, both triangles: of [Rows] r x r, of [Kernel] n x n.
 	A blas.Matrix
-	// Multipliers of the constraints, >= 0, and Bounds as the slacks have moved them.
+	// Multipliers of the constraints are >= 0. Bounds include the slacks.
 	Multipliers, Bounds []float64
-	// Skipped lists the constraints between points in the same place: AtMost holds there and AtLeast
-	// is hopeless.
+	// Skipped lists the constraints between points that coincide: there AtMost holds and AtLeast
+	// cannot be satisfied.
 	Skipped   []int
 	Sweeps    int
 	Change    float64 // the largest in the last sweep
 	Converged bool
 }
 
-// KKT are the residuals of the conditions that characterize the optimum, all relative.
+// KKT are the residuals of the optimality conditions (Karush, Kuhn & Tucker), all relative.
 type KKT struct {
 	Stationarity    float64 // of A^-1 = A0^-1 + sum of the signed multipliers' matrices
 	Slack           float64 // of 1/bound = 1/bound0 - sign multiplier / (gamma weight)
 	Complementarity float64 // of multiplier (distance - bound) = 0
-	Feasibility     float64 // how far distances are beyond their moved bounds
+	Feasibility     float64 // violation of the bounds, with slacks, by distances
 }
 
 // Largest returns the largest residual.
@@ -82,16 +85,17 @@ func (c Constraint) sign() float64 {
 	return -1
 }
 
-// changed is a symmetric matrix that takes A += beta q q'.
+// changed is a symmetric matrix with the operation A += beta q q'.
 type changed interface {
 	add(beta float64, q []float64)
 }
 
-// learned is the matrix A as one of the two forms has it. A constraint has the vector w of its
-// points I and J, and for Nearer that of I and K, the far one.
+// learned is the matrix A in one of its two forms. A constraint has the vector w of its points I
+// and J, and for Nearer also that of I and K, the far one.
 type learned interface {
 	changed
-	// square returns w'A w and begins the image q = A w, which finish ends before another begins.
+	// square returns w'A w and begins the image q = A w. finish must complete it before another one
+	// begins.
 	square(k int, far bool, q []float64) float64
 	finish(q []float64)
 	// cross returns the product of the near vector with the image of the far one.
@@ -100,7 +104,7 @@ type learned interface {
 	set(a blas.Matrix)   // from both triangles
 }
 
-// state is a matrix under way.
+// state is the state of the projections.
 type state struct {
 	*Result
 	learned
@@ -109,7 +113,7 @@ type state struct {
 	constraints []Constraint
 	inverse     []float64 // 1 / (gamma weight) of every constraint
 	o           Options
-	nothing     float64 // squared distances up to which points are in the same place
+	nothing     float64 // squared distances up to which points coincide
 	skipped     []bool
 }
 
@@ -148,7 +152,7 @@ func newState(points int, constraints []Constraint, o Options) (*state, error) {
 	return s, nil
 }
 
-// weight returns the weight with its default written out.
+// weight returns the weight, with 1 for the default 0.
 func (c Constraint) weight() float64 {
 	if c.Weight == 0 {
 		return 1
@@ -156,7 +160,7 @@ func (c Constraint) weight() float64 {
 	return c.Weight
 }
 
-// check returns what is wrong with a constraint on so many points.
+// check returns the error of a constraint on the given number of points.
 func (c Constraint) check(points int) error {
 	rows := []int{c.I, c.J}
 	if c.Kind == Nearer {
@@ -195,7 +199,7 @@ func (s *state) solve(done func() error) (*Result, error) {
 	return s.Result, nil
 }
 
-// begin makes the matrix that of the start.
+// begin computes the matrix of the start.
 func (s *state) begin(done func() error) error {
 	switch {
 	case s.o.Start == nil:
@@ -235,7 +239,7 @@ func (s *state) run(done func() error) error {
 	return nil
 }
 
-// project meets one constraint.
+// project satisfies one constraint.
 func (s *state) project(k int) (change float64) {
 	p := s.square(k, false, s.q)
 	if s.constraints[k].Kind == Nearer {
@@ -272,7 +276,8 @@ func (s *state) nearer(k int, near float64) float64 {
 	return math.Abs(a) * max(far, near)
 }
 
-// addPair changes A as weights says, by the images of v and u, which it destroys.
+// addPair changes A by the weights of the function weights, with the images of v and u, which it
+// overwrites.
 func (s *state) addPair(a, far, near, cross float64, v, u []float64) {
 	vv, vu, uu := weights(a, far, near, cross)
 	s.add(vv-vu, v)
@@ -281,8 +286,8 @@ func (s *state) addPair(a, far, near, cross float64, v, u []float64) {
 	s.add(vu, u)
 }
 
-// single returns how far to go for a constraint on one distance, p at present: A^-1 loses sign a w
-// w'. The new distance p / (1 - sign a p) is the new bound, unless the multiplier would become
+// single returns the step for a constraint on one distance, currently p: A^-1 loses sign a w w'.
+// The new distance p / (1 - sign a p) is the new bound, unless the multiplier would become
 // negative.
 func (s *state) single(k int, p float64) (a float64) {
 	sign := s.constraints[k].sign()
@@ -291,18 +296,18 @@ func (s *state) single(k int, p float64) (a float64) {
 	return a
 }
 
-// move takes a off the multiplier and moves the bound with it.
+// move subtracts a from the multiplier and updates the bound.
 func (s *state) move(k int, a float64) {
 	s.Multipliers[k] -= a
 	b := s.Bounds[k]
 	s.Bounds[k] = b / (1 + s.constraints[k].sign()*a*b*s.inverse[k])
 }
 
-// double returns how far to go for a constraint on the difference of two distances, far and near,
-// whose vectors have the product cross: A^-1 gains a (v v' - u u'), v the far one. With t = far -
-// near, D = far near - cross^2 and f(a) = 1 + a t - a^2 D, which is positive as long as A is
-// definite, the new difference is f'(a) / f(a). It falls with a, the bound rises, and where they
-// meet
+// double returns the step for a constraint on the difference of two distances, far and near, whose
+// vectors have the product cross: A^-1 gains a (v v' - u u'), where v is the far one. With t = far
+// - near, D = far near - cross^2 and f(a) = 1 + a t - a^2 D, which is positive as long as A is
+// definite, the new difference is f'(a) / f(a). It falls with a, the bound rises, and they are
+// equal where
 //
 //	(2/gamma + 1) D b a^2 - (t b (1/gamma + 1) + 2 D) a + t - b = 0
 func (s *state) double(k int, far, near, cross float64) (a float64) {
@@ -327,14 +332,15 @@ func (s *state) double(k int, far, near, cross float64) (a float64) {
 	return a
 }
 
-// weights returns those of v v', v u' + u v' and u u' in the change of A, for double's a.
+// weights returns the coefficients of v v', v u' + u v' and u u' in the change of A, for the step a
+// of double.
 func weights(a, far, near, cross float64) (vv, vu, uu float64) {
 	f := 1 + a*(far-near) - a*a*(far*near-cross*cross)
 	return a * (a*near - 1) / f, -a * a * cross / f, a * (1 + a*far) / f
 }
 
-// takeStart begins with the multipliers and bounds of the start. Bounds that it does not hold are
-// those that belong to the multipliers.
+// takeStart begins with the multipliers and bounds of the start. Missing bounds are computed from
+// the multipliers.
 func (s *state) takeStart() error {
 	start, count := s.o.Start, len(s.constraints)
 	if len(start.Multipliers) != count {
@@ -359,13 +365,14 @@ func (s *state) takeStart() error {
 	return nil
 }
 
-// unfit is the error of a multiplier of the start that cannot be used.
+// unfit returns the error of an invalid multiplier of the start.
 func unfit(k int, err error) error {
 	return &fault.DataError{Row: k, Err: fmt.Errorf("start: %w", err)}
 }
 
-// replay makes the matrix that the multipliers belong to: first what they add to its inverse, then
-// what they take away, so that all matrices on the way are definite if the last one is.
+// replay computes the matrix of the multipliers. It first applies the terms that add to the
+// inverse, then those that subtract, so that all intermediate matrices are definite if the last one
+// is.
 func (s *state) replay(done func() error) error {
 	for _, sign := range []float64{1, -1} {
 		for k, c := range s.constraints {

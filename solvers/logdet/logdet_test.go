@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// drawn makes points, and constraints that some metric meets, with slack or without.
+// drawn returns points, and constraints that some metric satisfies, with slack or without.
 func drawn(t *rapid.T, n, r int) (blas.Matrix, []Constraint) {
 	rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
 	g := blas.NewMatrix(n, r)
@@ -50,7 +50,7 @@ func drawn(t *rapid.T, n, r int) (blas.Matrix, []Constraint) {
 			}
 			far, near := distance(c.I, c.K), distance(c.I, c.J)
 			if c.Bound = (far - near) / (1 + 0.5*rng.Float64()); c.Bound < 0.05*far {
-				continue // of a margin that is a small part of the distances as small a part of the digits is right
+				continue // if the margin is a small part of the distances, only few of its digits are right
 			}
 		}
 		list = append(list, c)
@@ -58,8 +58,8 @@ func drawn(t *rapid.T, n, r int) (blas.Matrix, []Constraint) {
 	return g, list
 }
 
-// A constraint of weight 2 is the constraint twice: its slack is dear, and with a light one it is
-// cheap.
+// TestWeightIsRepetition checks that a constraint of weight 2 is equivalent to the constraint
+// twice: a large weight makes its slack expensive, a small one cheap.
 func TestWeightIsRepetition(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		g, list := drawn(t, rapid.IntRange(4, 12).Draw(t, "n"), rapid.IntRange(2, 9).Draw(t, "r"))
@@ -96,7 +96,7 @@ func TestWeightIsRepetition(t *testing.T) {
 	})
 }
 
-// The result has the conditions of the optimum, for all kinds of constraints, with slack and
+// TestOptimal checks the optimality conditions for all kinds of constraints, with slack and
 // without.
 func TestOptimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
@@ -118,7 +118,8 @@ func TestOptimal(t *testing.T) {
 	})
 }
 
-// The form on a whole kernel matrix and that on its factor find the same.
+// TestFormsAgree checks that the form on a whole kernel matrix and the form on its factor give the
+// same result.
 func TestFormsAgree(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(4, 30).Draw(t, "n")
@@ -153,7 +154,8 @@ func TestFormsAgree(t *testing.T) {
 	})
 }
 
-// Large matrices, which the backend changes, give what small ones do.
+// TestCrossover checks that large matrices, which the backend changes, give the same result as
+// small ones.
 func TestCrossover(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	const n, r = 40, 7
@@ -189,7 +191,7 @@ func TestCrossover(t *testing.T) {
 	}
 }
 
-// One constraint on one distance has a closed form.
+// TestOneConstraint uses that one constraint on one distance has a closed form.
 func TestOneConstraint(t *testing.T) {
 	for _, gamma := range []float64{0.01, 1, 10, math.Inf(1)} {
 		for _, c := range []Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 2}, {Kind: AtLeast, I: 0, J: 1, Bound: 9}, {Kind: AtMost, I: 0, J: 1, Bound: 5}} {
@@ -198,8 +200,8 @@ func TestOneConstraint(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// With p = 4 A: minimize A - log A + gamma (x - log x), x = p / bound where the bound is
-			// not met.
+			// With p = 4 A: minimize A - log A + gamma (x - log x), where x = p / bound if the
+			// bound is violated.
 			want := 1.0
 			if sign := c.sign(); sign*(4-c.Bound) > 0 {
 				if want = (1 + gamma) / (1 + 4*gamma/c.Bound); math.IsInf(gamma, 1) {
@@ -213,7 +215,7 @@ func TestOneConstraint(t *testing.T) {
 	}
 }
 
-// A result goes on from another one; fewer sweeps are left.
+// TestStart checks that a result can be continued from another one, with fewer sweeps.
 func TestStart(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		g, list := drawn(t, 10, 4)
@@ -236,7 +238,8 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// Points in the same place are left out and listed; a bound on the sweeps is said.
+// TestOddities checks that constraints between points that coincide are skipped and listed, and
+// that a limit on the sweeps is reported.
 func TestOddities(t *testing.T) {
 	g := blas.Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 2, 1, 2, 0, 0, 3, 1}}
 	list := []Constraint{{Kind: AtLeast, I: 0, J: 1, Bound: 1}, {Kind: AtMost, I: 1, J: 0, Bound: 1}, {Kind: AtMost, I: 2, J: 3, Bound: 1}, {Kind: AtLeast, I: 0, J: 3, Bound: 30}}
@@ -280,7 +283,8 @@ func TestOddities(t *testing.T) {
 	}
 }
 
-// Projections of order 20, and sweeps over a kernel matrix of 2000 points with 5000 pairs.
+// BenchmarkRows times projections of order 20, and sweeps over a kernel matrix of 2000 points with
+// 5000 pairs.
 func BenchmarkRows(b *testing.B) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	g := blas.NewMatrix(200, 20)

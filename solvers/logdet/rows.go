@@ -11,17 +11,17 @@ import (
 )
 
 // Rows returns the A nearest to the identity for which the distances d(i, j) = (g_i - g_j)' A (g_i
-// - g_j) of the rows of g, n x r, meet the constraints, by cyclic Bregman projections (Davis,
-// Kulis, Jain, Sra & Dhillon, ICML 2007, in the form that is exact for every gamma): each meets one
-// constraint and its slack, with its multiplier at least 0. For a metric or kernel M = G G' the
-// learned one is G A G'.
+// - g_j) of the rows of g, n x r, satisfy the constraints. It uses cyclic Bregman projections
+// (Davis, Kulis, Jain, Sra & Dhillon, ICML 2007, in the form that is exact for every gamma): each
+// satisfies one constraint with its slack, and keeps its multiplier nonnegative. For a metric or
+// kernel M = G G' the learned one is G A G'.
 //
-// Cost: 4 r^2 flops for a constraint on a distance and sweep, twice that for Nearer; memory for the
+// Cost: 4 r^2 flops per constraint on a distance and sweep, twice that for Nearer; memory for the
 // constraints' vectors.
 //
-// Errors: a *fault.ParamError or *fault.DataError for options and constraints that cannot be used;
-// a request beyond the memory limit; ctx.Err(). That MaxSweeps are not enough is no error:
-// Converged says so.
+// Errors: a *fault.ParamError or *fault.DataError for invalid options and constraints; a request
+// beyond the memory limit; ctx.Err(). If MaxSweeps are not enough, this is no error, but Converged
+// is false.
 func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []Constraint, o Options) (*Result, error) {
 	s, err := newState(g.Rows, constraints, o)
 	if err != nil {
@@ -35,7 +35,7 @@ func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []
 	return s.solve(ctx.Err)
 }
 
-// rows is the form in the coordinates of g.
+// rows is the problem in the coordinates of g.
 type rows struct {
 	*state
 	quadratic             // A
@@ -44,19 +44,19 @@ type rows struct {
 	g         blas.Matrix // the points
 }
 
-// quadratic is a symmetric matrix A, and vectors w whose products with it are asked for, most often
-// one after the other.
+// quadratic is a symmetric matrix A and vectors w whose products with A are needed, usually one
+// after the other.
 type quadratic interface {
 	changed
-	// squareOf is square of learned for vector number v.
+	// squareOf is square of learned for vector v.
 	squareOf(v int, q []float64) float64
 	finish(q []float64)
 	matrix() blas.Matrix // a copy, both triangles
 	set(a blas.Matrix)   // from both triangles
 }
 
-// crossover is the order from which on a matrix is left to the backend: images of many vectors are
-// a product of matrices, and so are many changes.
+// crossover is the order from which the backend does the work: images of many vectors are a product
+// of matrices, and so are many changes.
 const crossover = 192
 
 func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
@@ -110,7 +110,7 @@ func (f *rows) difference(v, i, j int) {
 	}
 }
 
-// newQuadratic returns the identity with its vectors, the rows of w.
+// newQuadratic returns the identity with the vectors in the rows of w.
 func newQuadratic(eng *engine.Engine, w blas.Matrix) quadratic {
 	r := w.Cols
 	if r >= crossover {
@@ -127,11 +127,11 @@ func newQuadratic(eng *engine.Engine, w blas.Matrix) quadratic {
 	return m
 }
 
-// whole holds both triangles in padded rows, for matrices that fit the nearest caches.
+// whole has both triangles in padded rows, for matrices that fit the first caches.
 type whole struct {
 	t     *asm.Table
 	w     blas.Matrix
-	a     []float64 // r rows, as far apart as those of w
+	a     []float64 // r rows, with the stride of w
 	start []int
 	index []int32
 }
@@ -161,13 +161,13 @@ func (m *whole) set(a blas.Matrix) {
 	}
 }
 
-// lower leaves a large matrix, in its lower triangle, to the backend. The products of the next few
-// dozen vectors are made at once, and corrected by the changes that come meanwhile, which are made
-// at once too.
+// lower has a large matrix in its lower triangle, for the backend. The products of the next few
+// dozen vectors are computed at once and corrected by later changes, which are also applied at
+// once.
 type lower struct {
 	backlog
 	w           blas.Matrix
-	products    blas.Matrix // W A, of as many rows of w as are left, from first on
+	products    blas.Matrix // W A, for the remaining rows of w from first on
 	first, left int
 }
 
@@ -193,7 +193,7 @@ func (m *lower) finish(q []float64) { m.correct(q[:m.w.Cols]) }
 
 func (m *lower) add(beta float64, q []float64) {
 	if m.backlog.add(beta, q[:m.w.Cols]) {
-		m.left = 0 // the products are those of another matrix
+		m.left = 0 // the products belong to another matrix
 	}
 }
 

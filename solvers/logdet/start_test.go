@@ -22,7 +22,8 @@ func grams(t enginetest.Fataler, g blas.Matrix) blas.Matrix {
 	return k
 }
 
-// form is one of the two: the nearest matrix, and the residuals of the optimum.
+// form is one of the two forms: it returns the nearest matrix and the residual of the optimality
+// conditions.
 type form func(list []Constraint, o Options) (*Result, float64, error)
 
 func forms(t testing.TB, g blas.Matrix) map[string]form {
@@ -47,8 +48,8 @@ func forms(t testing.TB, g blas.Matrix) map[string]form {
 	}
 }
 
-// The multipliers of a result are all that it takes to have its matrix again; and those of some
-// constraints lead to the optimum of all.
+// TestStartFromMultipliers checks that the multipliers of a result are enough to recompute its
+// matrix, and that the multipliers of some constraints lead to the optimum of all.
 func TestStartFromMultipliers(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(4, 12).Draw(rt, "n")
@@ -69,7 +70,9 @@ func TestStartFromMultipliers(t *testing.T) {
 			}
 			again := o
 			again.Start = &Result{Multipliers: before.Multipliers}
-			rough := again // the matrix that the multipliers make is that of before up to rounding, which 1e-13 may take for a change
+			// The matrix of the multipliers equals the earlier one up to rounding, which a tolerance of
+			// 1e-13 may take for a change.
+			rough := again
 			rough.Tolerance = 1e-11
 			same, residual, err := solve(first, rough)
 			if err != nil {
@@ -106,7 +109,7 @@ func TestStartFromMultipliers(t *testing.T) {
 	})
 }
 
-// Multipliers that belong to no matrix are refused.
+// TestBadStart checks that multipliers that belong to no matrix are refused.
 func TestBadStart(t *testing.T) {
 	g := blas.Matrix{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 1, 0, 0, 2}}
 	list := []Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 1}, {Kind: AtLeast, I: 0, J: 2, Bound: 9}, {Kind: Nearer, I: 0, J: 1, K: 2, Bound: 1}}

@@ -14,9 +14,10 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Points of any size and place, with bounds on their distances that contradict each other and may
-// give way, give a symmetric positive semidefinite matrix, finite multipliers >= 0 and finite
-// bounds > 0 within the sweeps, or an error of the input.
+// TestProjectionsOfOddConstraints checks points of any size and origin with bounds on their
+// distances that contradict each other and can be violated: the result is a symmetric positive
+// semidefinite matrix with finite multipliers >= 0 and finite bounds > 0 within the sweeps, or an
+// input error.
 func TestProjectionsOfOddConstraints(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(9, 9))
 	for draw := range 400 {

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// A matrix is an operator.
+// A matrix is used as an operator.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

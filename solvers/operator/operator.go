@@ -1,4 +1,4 @@
-// Package operator (engine room: may change) holds symmetric matrices that are known by their
+// Package operator (engine room: may change) has symmetric matrices that are defined by their
 // products: dense ones, sparse ones, and kernel matrices that are never stored.
 package operator
 
@@ -16,29 +16,29 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Operator is a real symmetric matrix A. It is not changed by its methods, and safe for
-// concurrent use.
+// Operator is a real symmetric matrix A. Its methods do not change it and are safe for concurrent
+// use.
 type Operator interface {
 	// Order returns the number n of rows and columns.
 	Order() int
 	// Multiply writes A X to y; x and y are n x b, b >= 1, and do not overlap. Column j of y
-	// depends on column j of x only, but its bits may depend on b. A context that is done ends
-	// it with its error, and leaves y undefined.
+	// depends only on column j of x, but its bits may depend on b. If the context is done, Multiply
+	// returns its error and leaves y undefined.
 	Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error
-	// Width returns the number of columns that take little longer than one, at least 1.
+	// Width returns the number of columns, at least 1, that take little longer than one.
 	Width() int
-	// Cost returns the multiply-adds of a product with one vector, over n.
+	// Cost returns the multiply-adds of a product with one vector, divided by n.
 	Cost() float64
 }
 
-// rowsEach is the number of rows of a vector that one task takes, if there are so many that the
-// workers are worth waking: sharedWork multiply-adds in all.
+// rowsEach is the number of rows of a vector that one task processes, if the total work is at least
+// sharedWork multiply-adds; less work is not worth waking the workers.
 const (
 	rowsEach   = 1024
 	sharedWork = 1 << 20
 )
 
-// task returns the number of rows of a task, for n rows of so many multiply-adds in all.
+// task returns the number of rows of a task, for n rows with the given multiply-adds in total.
 func task(n, work int) int {
 	if work < sharedWork {
 		return max(1, n)
@@ -48,13 +48,13 @@ func task(n, work int) int {
 
 type dense struct{ a blas.Matrix }
 
-// denseWidth: a dense matrix waits for memory up to some eight columns.
+// denseWidth: products with a dense matrix are limited by memory up to some eight columns.
 const denseWidth = 8
 
-// Dense returns the operator of a matrix of which both triangles are valid, without copying it. A
-// matrix that is not square is a *fault.ShapeError; the first element that is not finite, and the
-// largest difference from the transpose if that is more than rounding (n eps |a_ij|_max), a
-// *fault.DataError.
+// Dense returns the operator of a matrix with both triangles, without copying it. Errors: a
+// *fault.ShapeError for a matrix that is not square; a *fault.DataError for the first element that
+// is not finite, and for the largest difference from the transpose if it is more than rounding (n
+// eps |a_ij|_max).
 func Dense(a blas.Matrix) (Operator, error) {
 	if a.Rows != a.Cols {
 		return nil, &fault.ShapeError{What: "columns of the matrix", Got: a.Cols, Want: fmt.Sprintf("%d, as it has rows", a.Rows)}
@@ -107,10 +107,10 @@ func (d dense) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matri
 
 type inverse struct{ l blas.Matrix }
 
-// inverseWidth: triangular solves want more columns than products to be at full speed.
+// inverseWidth: triangular solves need more columns than products to run at full speed.
 const inverseWidth = 16
 
-// Inverse returns the operator of (L L')^-1, for a Cholesky factor: lower triangular, non-unit.
+// Inverse returns the operator of (L L')^-1 for a Cholesky factor L: lower triangular, non-unit.
 func Inverse(l blas.Matrix) Operator { return inverse{l} }
 
 func (v inverse) Order() int { return v.l.Rows }
@@ -154,7 +154,7 @@ func Sparse(m *sparse.Matrix) (Operator, error) {
 
 func (s sparseMatrix) Order() int { return s.m.Rows }
 
-// Width is a line of the cache: neighbors lie anywhere, and a line comes whole.
+// Width is a cache line: neighbors are scattered in memory, and a whole line is read for each.
 func (s sparseMatrix) Width() int { return 8 }
 
 func (s sparseMatrix) Cost() float64 { return float64(s.m.Count()) / float64(max(1, s.m.Rows)) }
@@ -167,10 +167,10 @@ func (s sparseMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x bla
 	})
 }
 
-// Recur overwrites y with alpha A x + beta x + gamma y: a step of a recurrence. The matrices are n
+// Recur overwrites y with alpha A x + beta x + gamma y, a step of a recurrence. The matrices are n
 // x b and compact, and do not overlap; with gamma = 0, y is not read. Cost: one product with A and
 // n b flops; scratch memory n b for operators that are not sparse. Errors are those of the operator
-// and ctx.Err(); y is then written in part.
+// and ctx.Err(); y is then partly written.
 func Recur(ctx context.Context, eng *engine.Engine, a Operator, alpha float64, x blas.Matrix, beta, gamma float64, y blas.Matrix) error {
 	t, b := eng.Backend().Kernels(), x.Cols
 	s, isSparse := a.(sparseMatrix)
@@ -213,17 +213,17 @@ type kernelMatrix struct {
 	p points.Points
 }
 
-// kernelWidth: a value of the kernel costs more than its use in so many columns.
+// kernelWidth: a value of the kernel costs more than its use in this many columns.
 const kernelWidth = 24
 
-// Kernel returns the kernel matrix of the points, which is computed anew in every product and
-// never stored.
+// Kernel returns the kernel matrix of the points, which is recomputed in every product and never
+// stored.
 func Kernel(k kernel.Kernel, p points.Points) Operator { return kernelMatrix{k, p} }
 
 func (k kernelMatrix) Order() int { return k.p.Len() }
 func (k kernelMatrix) Width() int { return kernelWidth }
 
-// Cost takes a value of the kernel for two dozen multiply-adds, whatever the kernel.
+// Cost counts a value of any kernel as two dozen multiply-adds.
 func (k kernelMatrix) Cost() float64 { return 24 * float64(k.p.Len()) }
 
 func (k kernelMatrix) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {

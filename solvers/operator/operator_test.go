@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// symmetric returns a matrix, dense and sparse, of which a third is not zero.
+// symmetric returns a matrix, dense and sparse, with a third of its elements not zero.
 func symmetric(n int) (blas.Matrix, *sparse.Matrix) {
 	rng := rand.New(rand.NewPCG(1, uint64(n)))
 	a := blas.NewMatrix(n, n)
@@ -45,7 +45,7 @@ func random(n, r int) blas.Matrix {
 	return enginetest.Matrix(rand.New(rand.NewPCG(2, uint64(n))), n, r, 0)
 }
 
-// plain is A X by definition.
+// plain returns A X by definition.
 func plain(a, x blas.Matrix) blas.Matrix {
 	y := blas.NewMatrix(a.Rows, x.Cols)
 	for i := range a.Rows {
@@ -69,7 +69,8 @@ func close(t *testing.T, what string, got, want blas.Matrix, tolerance float64) 
 	}
 }
 
-// All kinds of operators multiply, and recur, as the matrix that they stand for.
+// TestProducts compares products and recurrences of all kinds of operators with those of their
+// matrices.
 func TestProducts(t *testing.T) {
 	ctx := context.Background()
 	eng := enginetest.New(t, 2)
@@ -130,7 +131,8 @@ func TestProducts(t *testing.T) {
 	}
 }
 
-// What is no symmetric matrix is refused with its place, or found by random vectors.
+// TestBadMatrices checks that a matrix that is not symmetric is refused with the element, or found
+// by random vectors.
 func TestBadMatrices(t *testing.T) {
 	change := func(f func(a blas.Matrix, m *sparse.Matrix)) (error, error) {
 		a, m := symmetric(40)
@@ -178,7 +180,7 @@ func TestBadMatrices(t *testing.T) {
 	}
 }
 
-// A canceled context ends a product with its error.
+// TestCancel checks that a canceled context ends a product with its error.
 func TestCancel(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

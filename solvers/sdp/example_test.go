@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/sdp"
 )
 
-// pull is 4 (1 - z)^2: an entry is to be 1.
+// pull is 4 (1 - z)^2: an entry should be 1.
 type pull struct{}
 
 func (pull) Smooth(z, _ float64) (f, d1, d2 float64) { return 4 * (1 - z) * (1 - z), 8 * (z - 1), 8 }
@@ -20,8 +20,8 @@ func (pull) Gap(z, d float64) float64 {
 	return f + d + d*d/16 - d*z // the conjugate at d is d + d^2 / 16
 }
 
-// The trace of Z against the wish that Z_12 be 1. At the optimum Z has rank one and z = Z_11 = Z_12
-// = Z_22, which minimizes 2 z + 4 (1 - z)^2.
+// The example minimizes the trace of Z plus a loss that is 0 for Z_12 = 1. At the optimum Z has
+// rank one and z = Z_11 = Z_12 = Z_22, which minimizes 2 z + 4 (1 - z)^2.
 func Example() {
 	eng, err := engine.New(engine.Options{})
 	if err != nil {

@@ -6,8 +6,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// polish goes on from the end of the path by Newton's method on a factor F, n x r, of the rank that
-// Z has but for what the barrier keeps from 0.
+// polish continues from the end of the path by Newton's method on a factor F, n x r. r is the rank
+// of Z without the eigenvalues that only the barrier keeps above 0.
 func (s *search) polish(res *Result, o Options) error {
 	f, err := s.reduced()
 	if err != nil || s.n*f.Cols > 4000 {
@@ -58,9 +58,10 @@ func (s *search) reduced() (blas.Matrix, error) {
 	return f, nil
 }
 
-// newton moves F by a Newton step for <A, F F'> + the terms: the gradient is 2 S F, the Hessian 2 S
-// x I + sum d2 g g', g the gradient of an entry. It has a null space, the rotations of F, so that
-// as much of the identity is added as makes it definite. It says false if that is too much.
+// newton moves F by a Newton step for <A, F F'> + the terms: the gradient is 2 S F, and the Hessian
+// 2 S x I + sum d2 g g', where g is the gradient of an entry. The Hessian has a null space, the
+// rotations of F, so a multiple of the identity is added to make it definite. newton returns false
+// if that multiple is too large.
 func (s *search) newton(f blas.Matrix) (bool, error) {
 	r, size := f.Cols, s.n*f.Cols
 	s.dual(s.d1)
@@ -78,7 +79,7 @@ func (s *search) newton(f blas.Matrix) (bool, error) {
 		}
 	}
 	for e, u := range s.terms {
-		add := func(i, j int, x, y []float64) { // the part of g g' in the rows of i and the columns of j
+		add := func(i, j int, x, y []float64) { // adds the part of g g' in the rows of i and the columns of j
 			for c := range r {
 				for d := range r {
 					if a, b := i*r+c, j*r+d; b <= a {
@@ -105,7 +106,7 @@ func (s *search) newton(f blas.Matrix) (bool, error) {
 		scale = max(scale, math.Abs(h.At(i, i)))
 	}
 	if !(scale > 0) || math.IsInf(scale, 1) {
-		return false, nil // nothing depends on F any more, or too much
+		return false, nil // no value depends on F any more, or too much
 	}
 	l := s.eng.GetMatrix(size, size)
 	defer s.eng.PutMatrix(l)

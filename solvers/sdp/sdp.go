@@ -1,5 +1,5 @@
 // Package sdp (engine room: may change) minimizes convex functions of single entries of a positive
-// semidefinite matrix, exactly: a reference for small problems.
+// semidefinite matrix to high accuracy: a reference for small problems.
 package sdp
 
 import (
@@ -14,25 +14,26 @@ import (
 
 // Loss is a convex function of one number.
 type Loss interface {
-	// Smooth returns the value and two derivatives at z of the function, or of a smooth one above it
-	// that tends to it with mu -> 0; its second derivative is not negative.
+	// Smooth returns the value and two derivatives at z of the function, or of a smooth upper bound
+	// that tends to it for mu -> 0; the second derivative is not negative.
 	Smooth(z, mu float64) (f, d1, d2 float64)
-	// Gap returns f(z) + f*(d) - d z, which is not negative, for the function itself and its conjugate
-	// f*: 0 if d is its derivative at z, +Inf where f* is.
+	// Gap returns f(z) + f*(d) - d z, which is not negative, for the function itself and its
+	// conjugate f*: 0 if d is its derivative at z, +Inf if f*(d) is.
 	Gap(z, d float64) float64
 }
 
-// Term is a loss of the entries (I, J) and (J, I) of Z, which are one.
+// Term is a loss of the entries (I, J) and (J, I) of Z, which are equal.
 type Term struct {
 	I, J int
 	Loss Loss
 }
 
-// Options says how to solve. The zero value is sensible.
+// Options are the settings of a search. The zero value is usable.
 type Options struct {
-	// Tolerance is the duality gap, relative to 1 + |objective|, that ends the search; 0 for 1e-10.
+	// Tolerance is the duality gap, relative to 1 + |objective|, at which the search stops; 0 for
+	// 1e-10.
 	Tolerance float64
-	// Steps is the most Newton steps, 0 for 500.
+	// Steps is the maximum number of Newton steps, 0 for 500.
 	Steps int
 	// Progress, if set, is called after every step with the objective and the gap so far.
 	Progress func(step int, objective, gap float64)
@@ -41,28 +42,28 @@ type Options struct {
 // Result is a minimizer.
 type Result struct {
 	Factor    blas.Matrix // F, n x r: Z = F F'
-	Objective float64     // <A, Z> and the losses themselves
-	Gap       float64     // Objective is at most so much above the minimum
+	Objective float64     // <A, Z> plus the losses themselves
+	Gap       float64     // Objective minus this is a lower bound of the minimum
 	Steps     int
 	Converged bool
 }
 
 // Minimize minimizes <A, Z> + sum of terms over the positive semidefinite Z of order n, for a
 // symmetric A, both triangles, by a barrier method: Newton's method on <A, Z> + sum of smooth terms
-// - mu log det Z for ever smaller mu. Z is held as L L', and the steps are taken in the coordinates
-// of L, which keeps its small eigenvalues accurate.
+// - mu log det Z for decreasing mu. Z is stored as L L', and the steps are taken in the coordinates
+// of L, which keeps small eigenvalues accurate.
 //
-// Rounding leaves the derivatives of the terms, and so the gap, no better than some 1e-7. Where the
-// losses are smooth themselves, Newton's method on the rows of a factor of the rank that has come
-// out ends the search.
+// Rounding limits the derivatives of the terms, and so the gap, to about 1e-7. If the losses are
+// smooth themselves, the search ends with Newton's method on the rows of a factor of the rank that
+// was found.
 //
-// A duality gap is measured, not inferred: with the derivatives d of the terms, S = A + sum d_e S_e
+// The duality gap is computed explicitly: with the derivatives d of the terms, S = A + sum d_e S_e
 // is feasible for the dual problem up to its smallest eigenvalue, and the gap is <S, Z> plus the
 // gaps of the terms.
 //
-// Errors: shapes, entries outside, a *fault.ShapeError or *fault.DataError; a problem without a
-// minimum shows as no convergence. Cost: about 10 n^3 + m^3/3 flops a step for m terms, mostly less
-// than 100 steps.
+// Errors: a *fault.ShapeError for shapes that do not match, a *fault.DataError for entries out of
+// range; a problem without a minimum does not converge. Cost: about 10 n^3 + m^3/3 flops per step
+// for m terms, usually less than 100 steps.
 func Minimize(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Term, o Options) (*Result, error) {
 	n := a.Rows
 	if a.Cols != n {
@@ -86,7 +87,7 @@ func Minimize(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Te
 	return s.follow(o)
 }
 
-// search is a Minimize under way.
+// search is the state of one call of Minimize.
 type search struct {
 	ctx   context.Context
 	eng   *engine.Engine
@@ -96,10 +97,10 @@ type search struct {
 	l     blas.Matrix // lower triangular, zeros above
 	mu    float64
 
-	factor blas.Matrix // of Z: l or, in the end, of fewer columns
+	factor blas.Matrix // of Z: l or, at the end, a factor with fewer columns
 
-	z, q, half, m blas.Matrix // Z; Q; places to work
-	d1, d2, y, w  []float64   // derivatives of the terms; what a step adds to the first, and the sum
+	z, q, half, m blas.Matrix // Z; Q; scratch memory
+	d1, d2, y, w  []float64   // derivatives of the terms; the change of the first by a step, and the sum
 }
 
 func newSearch(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []Term) *search {
@@ -120,7 +121,7 @@ func newSearch(ctx context.Context, eng *engine.Engine, a blas.Matrix, terms []T
 	return s
 }
 
-// finest is the mu, relative to the first, at which rounding begins to show.
+// finest is the mu, relative to the first, at which rounding begins to matter.
 const finest = 1e-8
 
 // follow follows the path of minimizers for mu -> 0.
@@ -146,7 +147,7 @@ func (s *search) follow(o Options) (*Result, error) {
 			best, worse = *res, 0
 			best.Factor = s.l.Clone()
 		}
-		if !moved || s.mu < last && worse == 2 { // rounding is all that is left
+		if !moved || s.mu < last && worse == 2 { // only rounding is left
 			break
 		}
 		s.mu *= 0.2
@@ -158,7 +159,7 @@ func (s *search) follow(o Options) (*Result, error) {
 	return res, s.ctx.Err()
 }
 
-// smooth says whether the losses have derivatives themselves.
+// smooth reports whether the losses have derivatives themselves.
 func (s *search) smooth() bool {
 	for _, u := range s.terms {
 		if _, d, _ := u.Loss.Smooth(s.entry(u), 0); d != d {
@@ -192,9 +193,10 @@ func (s *search) evaluate(f blas.Matrix) {
 	}
 }
 
-// coupled solves (I + r K r) x = r x0 for the terms, r the roots of their second derivatives, and
-// writes y = r x: what the step changes the derivatives of the terms by. x0 is what the step would
-// change the entries by if the terms were linear; K_ef = (Z_ia Z_jb + Z_ib Z_ja) / 2 mu.
+// coupled solves (I + r K r) x = r x0 for the terms, where r has the roots of their second
+// derivatives, and writes y = r x: the change of the derivatives of the terms by the step. x0 is
+// the change of the entries by the step if the terms were linear; K_ef = (Z_ia Z_jb + Z_ib Z_ja) /
+// 2 mu.
 func (s *search) coupled(x0 []float64) error {
 	m := len(s.terms)
 	if m == 0 {
@@ -239,14 +241,15 @@ func (s *search) gathered(w []float64) {
 	s.eng.Backend().Gemm(true, false, 1, s.l, s.half, 0, s.m)
 }
 
-// step makes one Newton step, shortened to stay inside and to fall, and returns the decrement,
-// about twice what the barrier function is above its minimum, and whether there was such a step.
+// step takes one Newton step, shortened to stay inside and to decrease the barrier function. It
+// returns the decrement, about twice the difference of the barrier function from its minimum, and
+// whether there was such a step.
 func (s *search) step() (decrement float64, moved bool, err error) {
 	if err := s.ctx.Err(); err != nil {
 		return 0, false, err
 	}
 	s.evaluate(s.l)
-	// Were the terms linear, the step would be L (I - L'(A + sum d1 S)L / mu) L'.
+	// If the terms were linear, the step would be L (I - L'(A + sum d1 S)L / mu) L'.
 	s.gathered(s.d1)
 	first := s.m.Clone()
 	x0 := make([]float64, len(s.terms))
@@ -257,7 +260,7 @@ func (s *search) step() (decrement float64, moved bool, err error) {
 		x0[e] = t.Dot(s.half.Row(u.I), s.l.Row(u.J))
 	}
 	if err := s.coupled(x0); err != nil {
-		return 0, false, s.ctx.Err() // the system is singular to rounding
+		return 0, false, s.ctx.Err() // the system is singular up to rounding
 	}
 	for e := range s.w {
 		s.w[e] = s.d1[e] + s.y[e]
@@ -285,8 +288,8 @@ func (s *search) direction() {
 	}
 }
 
-// search takes the longest step 1, 1/2, ... along L M L' that stays inside and lets the barrier
-// function fall enough: with I + t M = R R', L becomes L R. It says whether there is one.
+// search takes the longest step 1, 1/2, ... along L M L' that stays inside and decreases the
+// barrier function enough: with I + t M = R R', L becomes L R. It reports whether there is one.
 func (s *search) search(decrement float64) (bool, error) {
 	before, _ := s.barrier(s.l)
 	r, next := s.eng.NewMatrix(s.n, s.n), s.eng.NewMatrix(s.n, s.n)
@@ -315,7 +318,7 @@ func (s *search) search(decrement float64) (bool, error) {
 	return false, nil
 }
 
-// barrier returns the barrier function at L L', and what rounding may do to it.
+// barrier returns the barrier function at L L', and a bound of its rounding error.
 func (s *search) barrier(l blas.Matrix) (value, rounding float64) {
 	t := s.eng.Backend().Kernels()
 	s.eng.Backend().Gemm(false, false, 1, s.a, l, 0, s.half)
@@ -336,9 +339,10 @@ func (s *search) barrier(l blas.Matrix) (value, rounding float64) {
 	return value, 1e-15 * size
 }
 
-// gap returns the objective, of the losses themselves, and a bound on how far it is above the
-// minimum: the better one of those by the derivatives of the terms, and by what the latest step
-// took for them, which is more precise where derivatives change quickly.
+// gap returns the objective, of the losses themselves, and an upper bound of objective minus
+// minimum. There are two bounds, by the derivatives of the terms and by the prediction of the
+// latest step for them, which is more precise if derivatives change quickly; gap returns the better
+// one.
 func (s *search) gap() (objective, gap float64, err error) {
 	s.evaluate(s.factor)
 	for _, u := range s.terms {
@@ -353,7 +357,7 @@ func (s *search) gap() (objective, gap float64, err error) {
 	return objective, min(gap, other), err
 }
 
-// gapOf returns the duality gap for the dual variables d, +Inf if they are not feasible.
+// gapOf returns the duality gap for the dual variables d, or +Inf if they are not feasible.
 func (s *search) gapOf(d []float64) (float64, error) {
 	gap, total := 0.0, 0.0
 	for i := range s.n {

@@ -27,7 +27,8 @@ func (c square) Gap(z, d float64) float64 {
 	return (d - exact) * (d - exact) / (4 * float64(c))
 }
 
-// One entry, A = a I: <A, Z> >= 2 a |z|, so that the minimum is that of 2 a z + c (1-z)^2.
+// TestOneEntry has one entry and A = a I: <A, Z> >= 2 a |z|, so the minimum is that of 2 a z + c
+// (1-z)^2.
 func TestOneEntry(t *testing.T) {
 	for _, c := range []struct{ a, c float64 }{{0.1, 1}, {0.5, 2}, {0.9, 1}, {3, 1}} {
 		a := blas.NewMatrix(3, 3)
@@ -46,7 +47,8 @@ func TestOneEntry(t *testing.T) {
 	}
 }
 
-// A single number: the dual matrix is 0 at the minimum, and so may the Hessian be.
+// TestOneNumber has a single number: the dual matrix is 0 at the minimum, and the Hessian can be 0,
+// too.
 func TestOneNumber(t *testing.T) {
 	for _, c := range []float64{0.1, 0.25, 1, 3} {
 		a := blas.NewMatrix(1, 1)
@@ -62,7 +64,7 @@ func TestOneNumber(t *testing.T) {
 	}
 }
 
-// The gap is one: no random matrix is lower by more.
+// TestGapIsABound checks that no random matrix has an objective that is lower by more than the gap.
 func TestGapIsABound(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))

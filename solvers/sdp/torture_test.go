@@ -12,9 +12,9 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// Programs of any size, with A definite, semidefinite or indefinite (then without a minimum), end
-// within the steps at a finite factor, no higher than at Z = 0 where they say that they have
-// converged, and with a gap that is a bound of what is above it.
+// TestProgramsOfAnySize checks programs of any size, with A definite, semidefinite or indefinite
+// (then without a minimum): they end within the steps at a finite factor; if they report
+// convergence, the objective is not above that of Z = 0 and the gap is a bound.
 func TestProgramsOfAnySize(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(2, 2))
 	for draw := range 120 {

@@ -6,8 +6,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// nullSpace returns orthonormal rows that span the null space of B, to rounding: nothing when B has
-// a Cholesky factor with that much taken away, which is cheap to find out.
+// nullSpace returns orthonormal rows that span the null space of B, up to rounding. It returns no
+// rows if B minus the rounding error has a Cholesky factor, which is cheap to check.
 func (s *search) nullSpace() (blas.Matrix, error) {
 	norm := 0.0
 	for i := range s.m {
@@ -40,8 +40,8 @@ func (s *search) nullSpace() (blas.Matrix, error) {
 	return v.View(0, null, 0, s.m).Clone(), nil
 }
 
-// unbounded returns the subspace of the null space of B on which A is largest, nil if the null
-// space is smaller than d, or A vanishes on it.
+// unbounded returns the subspace of the null space of B on which A is largest, or nil if the null
+// space is smaller than d or A vanishes on it.
 func (s *search) unbounded(null blas.Matrix) (*Result, error) {
 	if null.Rows < s.d {
 		return nil, nil

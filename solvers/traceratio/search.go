@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// search is a call of Solve under way.
+// search is the state of one call of Solve.
 type search struct {
 	Options
 	ctx  context.Context
@@ -25,26 +25,27 @@ type search struct {
 	best     float64
 	w        blas.Matrix // of the best ratio
 	gap      float64
-	shifted  blas.Matrix // A - l B, or a place to work
+	shifted  blas.Matrix // A - l B, or scratch memory
 	products blas.Matrix // d x m
 
-	tolerance float64     // of residuals, relative: early steps need little
-	before    blas.Matrix // eigenvectors of the latest step, to begin with
+	tolerance float64     // of residuals, relative: early steps need little accuracy
+	before    blas.Matrix // eigenvectors of the latest step, to start from
 	bounds    []bound     // by ascending l
 	whole     bool        // a search has failed
 }
 
-// bound is the largest eigenvalue of A - l B: none is larger for a larger l, since B is positive
-// semidefinite.
+// bound is the largest eigenvalue of A - l B: it is not larger for a larger l, because B is
+// positive semidefinite.
 type bound struct{ l, largest float64 }
 
-// Up to this order, and for more than one in wholeShare eigenvalues, matrices are decomposed.
+// Up to this order, and if more than one in wholeShare eigenvalues are requested, matrices are
+// decomposed.
 const (
 	wholeOrder = 600
 	wholeShare = 8
 )
 
-// iterative says whether eigenvectors are searched for, and not found by decompositions.
+// iterative reports whether eigenvectors are computed by a search instead of a decomposition.
 func (s *search) iterative() bool {
 	return !s.whole && s.m > wholeOrder && s.d+1 <= s.m/wholeShare
 }
@@ -68,7 +69,7 @@ func (s *search) leading(l float64) (w []float64, v blas.Matrix, err error) {
 		err := s.eng.SymEigTop(s.ctx, x, w, all)
 		return w, all.View(0, s.d, 0, s.m), err
 	}
-	// Few eigenvalues at the upper end of a spectrum that reaches far down: no case for a Krylov
+	// A few eigenvalues at the upper end of a spectrum that reaches far down do not suit a Krylov
 	// space.
 	values := make([]float64, s.m)
 	if err := s.eng.SymEig(s.ctx, x, values, true); err != nil {
@@ -83,7 +84,7 @@ func (s *search) leading(l float64) (w []float64, v blas.Matrix, err error) {
 	return w, v, nil
 }
 
-// shift returns sign (A - l B - at I), in memory that the next call uses again.
+// shift returns sign (A - l B - at I), in memory that the next call reuses.
 func (s *search) shift(sign, l, at float64) (blas.Matrix, error) {
 	x := s.shifted
 	err := s.eng.For(s.ctx, s.m, 64, func(lo, hi int) error {
@@ -100,9 +101,9 @@ func (s *search) shift(sign, l, at float64) (blas.Matrix, error) {
 }
 
 // inverted finds k eigenvalues, and the eigenvectors of all but the last, as the largest of (c I -
-// A + l B)^-1 with a c a little above them, beginning with those of the latest step: the spectrum
-// of A - l B reaches far down, so that products with it tell its upper end apart slowly. It returns
-// nil if that fails, for rounding.
+// A + l B)^-1 with a c slightly above them, starting from those of the latest step: the spectrum of
+// A - l B reaches far down, so products with it separate its upper end slowly. It returns nil if
+// rounding makes this fail.
 func (s *search) inverted(l float64, k int) ([]float64, blas.Matrix, error) {
 	none := blas.Matrix{}
 	if s.bounds == nil {
@@ -141,10 +142,9 @@ func (s *search) inverted(l float64, k int) ([]float64, blas.Matrix, error) {
 	return w, found.Vectors.View(0, k-1, 0, s.m), nil
 }
 
-// factor returns the Cholesky factor of c I - A + l B and c, which is above the largest eigenvalue
-// of A
-// - l B and, if the eigenvectors before tell how far that lies below the bound, not far above it. It
-// returns nothing if no c will do, for rounding.
+// factor returns the Cholesky factor of c I - A + l B, and c. c is above the largest eigenvalue of
+// A - l B, and close to it if the latest eigenvectors show how far it is below the bound. factor
+// returns nothing if rounding prevents every c.
 func (s *search) factor(l, bound float64) (x blas.Matrix, c float64, err error) {
 	top := bound + 0.1*math.Abs(bound)
 	c = top
@@ -170,7 +170,7 @@ func (s *search) factor(l, bound float64) (x blas.Matrix, c float64, err error) 
 	}
 }
 
-// within returns the largest eigenvalue of A - l B on the span of the eigenvectors before.
+// within returns the largest eigenvalue of A - l B on the span of the latest eigenvectors.
 func (s *search) within(l float64) (float64, error) {
 	k := s.before.Rows
 	image, small := blas.NewMatrix(k, s.m), blas.NewMatrix(k, k)
@@ -198,7 +198,7 @@ func (s *search) ratio(w blas.Matrix) float64 {
 	return sums[0] / sums[1]
 }
 
-// step makes the subspace that is best for l, and returns its ratio and the sum of the eigenvalues.
+// step computes the best subspace for l, and returns its ratio and the sum of the eigenvalues.
 func (s *search) step(l float64) (ratio, sum float64, err error) {
 	values, w, err := s.leading(l)
 	if err != nil {
@@ -231,18 +231,19 @@ func gap(values []float64, d int) float64 {
 	return (values[d-1] - values[d]) / size
 }
 
-// start is a ratio from which Newton's method rises: the average over all directions, at which the
-// sum of all eigenvalues is 0.
+// start returns a ratio from which Newton's method rises: the average over all directions, at which
+// the sum of all eigenvalues is 0.
 func (s *search) start() float64 { return trace(s.a) / trace(s.b) }
 
-// Residuals of eigenvectors pass below these parts of the norm, in the first step and in the last.
+// Residuals of eigenvectors are accepted below these multiples of the norm, in the first step and
+// in the last.
 const (
 	roughly   = 1e-2
 	precisely = 1e-10
 )
 
-// newton rises from below. Every subspace gives a ratio that is a bound, so the eigenvectors of a
-// step need no more accuracy than the steps so far suggest.
+// newton rises from below. Every subspace gives a ratio that is a lower bound, so the eigenvectors
+// of a step need no more accuracy than the progress so far requires.
 func (s *search) newton() (*Result, error) {
 	l := s.start()
 	s.ratios, s.tolerance = []float64{l}, precisely
@@ -268,7 +269,7 @@ func (s *search) newton() (*Result, error) {
 	return s.result("newton", false), nil
 }
 
-// bisect halves an interval around the root of g, until it has no inside.
+// bisect halves an interval around the root of g, until no number is inside.
 func (s *search) bisect() (*Result, error) {
 	lo := s.start()
 	s.ratios, s.tolerance = []float64{lo}, precisely

@@ -14,8 +14,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/traceratio"
 )
 
-// Matrices of any size and rank give an orthonormal basis and a ratio that is not below that of all
-// directions, by Newton's method and by bisection alike, or an error of the input.
+// TestRatiosOfAnySize checks matrices of any size and rank, by Newton's method and by bisection:
+// the result is an orthonormal basis and a ratio that is not below that of all directions, or an
+// input error.
 func TestRatiosOfAnySize(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(7, 2))
 	for draw := range 400 {

@@ -12,13 +12,14 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Options says how to solve. The zero value is sensible.
+// Options are the settings of a search. The zero value is usable.
 type Options struct {
-	// MaxIter is the most steps, 0 for 50. Bisection follows when Newton's method needs more.
+	// MaxIter is the maximum number of steps, 0 for 50. Bisection follows if Newton's method needs
+	// more.
 	MaxIter int
-	// Bisect leaves Newton's method out.
+	// Bisect skips Newton's method.
 	Bisect bool
-	// Seed chooses the random vectors of searches for eigenvectors.
+	// Seed determines the random vectors of searches for eigenvectors.
 	Seed uint64
 	// Progress, if set, is called after every step with the ratio so far.
 	Progress func(step int, ratio float64)
@@ -26,7 +27,7 @@ type Options struct {
 
 const (
 	defaultMaxIter = 50
-	// Newton's method ends when the ratio grows by less than this part of it.
+	// Newton's method ends when the ratio grows relatively by less than this.
 	tolerance = 1e-12
 )
 
@@ -34,9 +35,9 @@ const (
 type Result struct {
 	W     blas.Matrix // d x m, orthonormal rows
 	Ratio float64     // tr(W A W') / tr(W B W'), +Inf if W B W' = 0
-	// Gap is the difference of the eigenvalues d and d+1 of A - Ratio B, relative to the largest in
-	// size of the first d+1: the subspace is unique if it is above 0. It is NaN for d = m, and that
-	// of A on the null space of B for a ratio without bound.
+	// Gap is the difference of the eigenvalues d and d+1 of A - Ratio B, relative to the largest
+	// absolute value of the first d+1: the subspace is unique if it is above 0. It is NaN for d =
+	// m; for a ratio without bound, it is the gap of A on the null space of B.
 	Gap           float64
 	Trace         []float64 // the ratio at the start and after every step
 	Eigenproblems int       // that were solved
@@ -44,23 +45,24 @@ type Result struct {
 	Method        string // "newton", "bisection", "unbounded" or "all"
 }
 
-// Solve maximizes tr(W A W') / tr(W B W') over the W of d orthonormal rows, where A and B, of order
-// m, are symmetric and positive semidefinite, lower triangles; their upper triangles are filled in.
+// Solve maximizes tr(W A W') / tr(W B W') over the W with d orthonormal rows. A and B, of order m,
+// are symmetric and positive semidefinite; their lower triangles are read and their upper triangles
+// overwritten.
 //
-// With g(l) the sum of the d largest eigenvalues of A - l B, which falls and is convex, the largest
-// ratio is the root of g, and the eigenvectors there span the best subspace (Wang, Yan, Xu, Tang &
-// Huang, CVPR 2007; Xiang, Nie & Zhang, Pattern Recognition 41, 2008). Newton's method on g, which
-// takes the ratio of the latest subspace for l, rises to it, in the end quadratically; of each
-// eigenproblem only the d+1 largest pairs are computed, by a search from the latest ones if d is
-// much smaller than m. Newton's steps end when they gain nothing, for rounding or at the root;
-// bisection comes in if they do not end.
+// Let g(l) be the sum of the d largest eigenvalues of A - l B, which is convex and falls. The
+// largest ratio is the root of g, and the eigenvectors there span the best subspace (Wang, Yan, Xu,
+// Tang & Huang, CVPR 2007; Xiang, Nie & Zhang, Pattern Recognition 41, 2008). Newton's method on g,
+// which uses the ratio of the latest subspace as l, rises to the root, at the end quadratically.
+// Only the d+1 largest pairs of each eigenproblem are computed, by a search from the latest ones if
+// d is much smaller than m. Newton's steps end when they gain nothing, because of rounding or at
+// the root; if they do not end, bisection follows.
 //
 // If B is singular, of rank r <= m - d, and A is not zero on its null space, the ratio has no
 // bound, and W spans the part of the null space on which A is largest.
 //
-// Errors: d outside [1, m], shapes that differ, a *fault.ParamError or *fault.ShapeError; A or B of
-// trace 0, not finite, or negative on the diagonal, a *fault.DataError; ctx.Err().
-// Cost: m^3 flops, and for each step 2 m^2 d to O(m^3), by d/m.
+// Errors: a *fault.ParamError for d outside [1, m], a *fault.ShapeError for shapes that differ; a
+// *fault.DataError for A or B with trace 0, elements that are not finite, or negative elements on
+// the diagonal; ctx.Err(). Cost: m^3 flops, and for each step 2 m^2 d to O(m^3), depending on d/m.
 func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o Options) (*Result, error) {
 	if err := check(a, b, d, &o); err != nil {
 		return nil, err
@@ -91,9 +93,9 @@ func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o O
 	return s.atLeastStart(s.bisect())
 }
 
-// atLeastStart looks at the subspace on which A is largest if the one that was found is below the
-// start. Where A is a multiple of B, A - l B is zero to rounding, and its eigenvectors may lie
-// where neither A nor B has anything.
+// atLeastStart tries the subspace on which A is largest if the result is below the start. If A is a
+// multiple of B, A - l B is zero up to rounding, and its eigenvectors may lie where both A and B
+// vanish.
 func (s *search) atLeastStart(res *Result, err error) (*Result, error) {
 	const rounding = 1e-9
 	if err != nil || !(res.Ratio < res.Trace[0]*(1-rounding)) {
@@ -124,7 +126,7 @@ func check(a, b blas.Matrix, d int, o *Options) error {
 	for name, x := range map[string]blas.Matrix{"first": a, "second": b} {
 		rounding := float64(m) * 0x1p-52 * trace(x)
 		if !(rounding < math.Inf(1)) {
-			rounding = 0 // an element that is not finite is met below
+			rounding = 0 // an element that is not finite is found below
 		}
 		for i := range m {
 			for j, v := range x.Row(i)[:i+1] {
@@ -149,7 +151,7 @@ func trace(x blas.Matrix) float64 {
 	return sum
 }
 
-// all is the answer for d = m.
+// all returns the result for d = m.
 func (s *search) all() (*Result, error) {
 	w := blas.NewMatrix(s.m, s.m)
 	for i := range s.m {

@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// semidefinite returns X'X for X of rank rows, whose columns have scales from 1 to spread.
+// semidefinite returns X'X, where X has rank rows and columns with scales from 1 to spread.
 func semidefinite(rng *rand.Rand, m, rank int, spread float64) blas.Matrix {
 	x, out := blas.NewMatrix(rank, m), blas.NewMatrix(m, m)
 	for i := range rank {
@@ -36,7 +36,7 @@ func semidefinite(rng *rand.Rand, m, rank int, spread float64) blas.Matrix {
 	return out
 }
 
-// traceOf is tr(W X W') by its definition.
+// traceOf returns tr(W X W') by its definition.
 func traceOf(w, x blas.Matrix) float64 {
 	sum := 0.0
 	for r := range w.Rows {
@@ -66,7 +66,8 @@ func checkOrthonormal(t interface{ Errorf(string, ...any) }, w blas.Matrix) {
 	}
 }
 
-// Newton's method and bisection agree, in few steps, and both give the ratio of their subspace.
+// TestNewtonIsBisection checks that Newton's method and bisection agree, in few steps, and that
+// both return the ratio of their subspace.
 func TestNewtonIsBisection(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 2))
@@ -104,8 +105,8 @@ func TestNewtonIsBisection(t *testing.T) {
 	})
 }
 
-// No ascent from a random basis ends higher: rotations in the planes of pairs of basis vectors, one
-// inside W and one outside, each the best of its plane.
+// TestNoAscentIsBetter checks that no ascent from a random basis ends higher: rotations in the
+// planes of pairs of basis vectors, one inside W and one outside, each the best of its plane.
 func TestNoAscentIsBetter(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	rng := rand.New(rand.NewPCG(5, 5))
@@ -126,7 +127,7 @@ func TestNoAscentIsBetter(t *testing.T) {
 	}
 }
 
-// ascend improves a random orthonormal basis q, the first d of which count, until nothing changes.
+// ascend improves the first d vectors of a random orthonormal basis q until nothing changes.
 func ascend(rng *rand.Rand, a, b blas.Matrix, d int) float64 {
 	m := a.Rows
 	q := blas.NewMatrix(m, m)
@@ -168,7 +169,7 @@ func ascend(rng *rand.Rand, a, b blas.Matrix, d int) float64 {
 		for i := range d {
 			for o := d; o < m; o++ {
 				p, r := q.Row(i), q.Row(o)
-				// The best rotation of the plane for the current ratio: that maximizes c = A - ratio B.
+				// The best rotation of the plane for the current ratio maximizes c = A - ratio B.
 				at := func(u, v []float64) float64 { return quadratic(a, u, v) - ratio*quadratic(b, u, v) }
 				angle := 0.5 * math.Atan2(2*at(p, r), at(p, p)-at(r, r))
 				cos, sin := math.Cos(angle), math.Sin(angle)
@@ -185,7 +186,8 @@ func ascend(rng *rand.Rand, a, b blas.Matrix, d int) float64 {
 	return ratio
 }
 
-// Scaling A and B scales the ratio; turning the space turns the subspace.
+// TestInvariants checks that scaling A and B scales the ratio, and that rotating the space rotates
+// the subspace.
 func TestInvariants(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 3))
@@ -242,7 +244,8 @@ func TestInvariants(t *testing.T) {
 	})
 }
 
-// A null space of B that A sees is the answer; one that A does not see either is nothing.
+// TestNullSpace checks that a null space of B on which A is not 0 is the solution, and that one on
+// which A is 0 has no effect.
 func TestNullSpace(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	rng := rand.New(rand.NewPCG(8, 8))
@@ -259,7 +262,7 @@ func TestNullSpace(t *testing.T) {
 		t.Errorf("ratio %g by %s, tr(WBW') = %g: want no bound", res.Ratio, res.Method, traceOf(res.W, b))
 	}
 	checkOrthonormal(t, res.W)
-	// The best of the three-dimensional null space, by its eigenvalues.
+	// The best subspace of the three-dimensional null space is computed by its eigenvalues.
 	inside := blas.NewMatrix(3, 3)
 	for i := range 3 {
 		for j := range 3 {
@@ -273,7 +276,7 @@ func TestNullSpace(t *testing.T) {
 	if got, want := traceOf(res.W, a), w[1]+w[2]; math.Abs(got-want) > 1e-12*want {
 		t.Errorf("tr(WAW') = %.15g in the null space, want %.15g", got, want)
 	}
-	// More dimensions than the null space has: bounded.
+	// With more dimensions than the null space has, the ratio is bounded.
 	if res, err = Solve(ctx, eng, a, b, 4, Options{}); err != nil || math.IsInf(res.Ratio, 0) {
 		t.Errorf("4 dimensions: ratio %v, error %v", res, err)
 	}
@@ -294,7 +297,8 @@ func TestNullSpace(t *testing.T) {
 	}
 }
 
-// The search by warm starts, for matrices of large order, finds what decompositions find.
+// TestLargeOrder compares the search with warm starts, for matrices of large order, with
+// decompositions.
 func TestLargeOrder(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(1, 9))
@@ -370,7 +374,7 @@ func TestBadInput(t *testing.T) {
 	if err != nil || all.Method != "all" || math.Abs(all.Ratio-trace(a)/trace(b)) > 1e-14*all.Ratio {
 		t.Errorf("d = m: %v, error %v", all, err)
 	}
-	// Newton's method that may not end is followed by bisection.
+	// Newton's method that ends too early is followed by bisection.
 	short, err := Solve(ctx, eng, a, b, 2, Options{MaxIter: 1})
 	if err != nil || short.Method != "bisection" {
 		t.Errorf("one step: %v, error %v: want bisection", short, err)

@@ -8,9 +8,9 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// Bench times the operations that methods spend their time in, as op/n=.../backend=...,
-// and reports GFLOP/s by the operation counts in [blas.Backend] (SymEig: 9 n^3, whatever
-// the algorithm does, so that backends compare).
+// Bench times the operations that dominate the methods, as op/n=.../backend=..., and reports
+// GFLOP/s by the operation counts in [blas.Backend] (SymEig: 9 n^3 for every algorithm, so that
+// backends can be compared).
 func Bench(b *testing.B, backend blas.Backend) {
 	s := &suite{backend, rand.New(rand.NewPCG(1, 1))}
 	for _, n := range []int{100, 300, 1000} {

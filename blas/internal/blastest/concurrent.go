@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// testConcurrent: many goroutines at once, on small and large problems, get the bits that
-// one alone gets, and getting them twice gives them twice.
+// testConcurrent checks that many goroutines at once, on small and large problems, get the same
+// bits as one alone, repeatedly.
 func testConcurrent(t *testing.T, s *suite) {
 	jobs := s.jobs()
 	alone := make([][]uint64, len(jobs))
@@ -35,7 +35,7 @@ func testConcurrent(t *testing.T, s *suite) {
 	}
 }
 
-// jobs returns calls of every operation on inputs of their own, each returning its output.
+// jobs returns calls of every operation, each on its own inputs, that return their output.
 func (s *suite) jobs() []func() []float64 {
 	var jobs []func() []float64
 	for _, n := range []int{17, 65, 190} {

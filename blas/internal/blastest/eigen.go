@@ -11,10 +11,11 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// eigenSizes are the edges with fewer of the larger sizes, whose cubes cost most.
+// eigenSizes are the sizes around block edges, with fewer large ones, because their cost is cubic.
 var eigenSizes = race.Some([]int{0, 1, 2, 3, 5, 31, 32, 33, 64, 65, 129}, []int{0, 1, 3, 33, 65})
 
-// symmetric matrices that are awkward each in their way, as functions of (i, j), i >= j.
+// symmetric returns difficult symmetric matrices, each in its own way, as functions of (i, j), i >=
+// j.
 func (s *suite) symmetric(n int) map[string]func(i, j int) float64 {
 	repeated := s.spectrum(n, func(i int) float64 { return float64(i % 3) })
 	graded := s.spectrum(n, func(i int) float64 { return math.Pow(10, -float64(i)/8) })
@@ -132,7 +133,7 @@ func eigenpairs(t *testing.T, what string, a blas.Matrix, w []float64, v blas.Ma
 	}
 }
 
-// testSymEigKnown: the second-difference matrix has eigenvalues 2 - 2 cos(k pi/(n+1)).
+// testSymEigKnown uses the second-difference matrix, whose eigenvalues are 2 - 2 cos(k pi/(n+1)).
 func testSymEigKnown(t *testing.T, s *suite) {
 	for _, n := range append(slices.Clone(eigenSizes), 200) {
 		a := s.empty(n, n).fillLower(func(i, j int) float64 {
@@ -157,8 +158,8 @@ func testSymEigKnown(t *testing.T, s *suite) {
 	}
 }
 
-// testSymEigScaled: near the ends of the range of float64, where sums of elements overflow
-// or elements have few bits left, 2^p A has 2^p times the eigenvalues of A.
+// testSymEigScaled checks matrices near the ends of the range of float64, where sums of elements
+// overflow or elements have few bits left: 2^p A has 2^p times the eigenvalues of A.
 func testSymEigScaled(t *testing.T, s *suite) {
 	for _, n := range []int{1, 2, 33, 65} {
 		for _, p := range []int{1018, -1050} {
@@ -190,8 +191,8 @@ func testSymEigScaled(t *testing.T, s *suite) {
 	}
 }
 
-// testSymEigGraded: of vv', whose elements fall to nothing where v does, |v|^2 is the only
-// eigenvalue that is not 0, also where two such matrices stand side by side.
+// testSymEigGraded checks vv' for v whose elements decrease to zero: |v|^2 is the only eigenvalue
+// that is not 0. It also checks two such matrices as diagonal blocks.
 func testSymEigGraded(t *testing.T, s *suite) {
 	for _, n := range []int{13, 21, 24, 40, 80} {
 		for _, step := range []int{-10, -52, -104} {
@@ -242,7 +243,7 @@ func testSymEigTop(t *testing.T, s *suite) {
 	for _, n := range []int{0, 1, 2, 3, 32, 65, 129} {
 		for name, f := range s.symmetric(n) {
 			if n > 100 && name != "normal" && name != "repeated" {
-				continue // the others say no more at this size, and cost most of the time
+				continue // the others add no information at this size, and take most of the time
 			}
 			a := s.empty(n, n).fillLower(f)
 			full := mirror(a.Matrix)
@@ -272,7 +273,8 @@ func testSymEigTop(t *testing.T, s *suite) {
 	}
 }
 
-// testSymEigNaN: NaN and Inf anywhere in the triangle give the typed error, and return.
+// testSymEigNaN checks that NaN and Inf anywhere in the triangle give the typed error, without an
+// endless loop.
 func testSymEigNaN(t *testing.T, s *suite) {
 	for _, n := range []int{1, 2, 3, 40, 129} {
 		for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {

@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// triangle returns a random lower triangle with a diagonal in [1, 2). Elements below it
-// are of size spread.
+// triangle returns a random lower triangle with a diagonal in [1, 2). Elements below the diagonal
+// have size spread.
 func (s *suite) triangle(n int, spread float64) *guarded {
 	return s.empty(n, n).fillLower(func(i, j int) float64 {
 		if i == j {
@@ -120,7 +120,7 @@ func (s *suite) pivotOf(t *testing.T, a *guarded) int {
 	return npd.Pivot
 }
 
-// product returns the lower triangle of L D L'.
+// ldl returns the lower triangle of L D L'.
 func (s *suite) ldl(l *guarded, d []float64) *guarded {
 	return s.empty(l.Rows, l.Rows).fillLower(func(i, j int) float64 {
 		var v float64
@@ -131,8 +131,8 @@ func (s *suite) ldl(l *guarded, d []float64) *guarded {
 	})
 }
 
-// testCholeskyIndefinite: A = L D L' with D = I but for one -1 fails at that pivot, which
-// is -L[p,p]^2 and so far from 0.
+// testCholeskyIndefinite checks that A = L D L', with D = I except for one -1, fails at that pivot,
+// which is -L[p,p]^2 and so far from 0.
 func testCholeskyIndefinite(t *testing.T, s *suite) {
 	for _, n := range race.Some([]int{1, 2, 3, 33, 65, 129, 200, 300}, []int{1, 3, 65, 200}) {
 		for _, p := range []int{0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, n - 1} {
@@ -154,7 +154,7 @@ func testCholeskyIndefinite(t *testing.T, s *suite) {
 	}
 }
 
-// testCholeskySingular: small integers make every sum exact in any order, so a zero in D
+// testCholeskySingular uses small integers, which make every sum exact in any order, so a zero in D
 // is a pivot of exactly 0.
 func testCholeskySingular(t *testing.T, s *suite) {
 	for _, n := range []int{1, 2, 3, 64, 129, 200} {
@@ -183,8 +183,8 @@ func testCholeskySingular(t *testing.T, s *suite) {
 	}
 }
 
-// testCholeskyRankDeficient: a random Gram matrix of rank r fails at a pivot that is not
-// before r, or, when rounding lifts its zeros, succeeds with a small residual.
+// testCholeskyRankDeficient checks that a random Gram matrix of rank r fails at a pivot not before
+// r, or, if rounding makes its zeros positive, succeeds with a small residual.
 func testCholeskyRankDeficient(t *testing.T, s *suite) {
 	for _, size := range [][2]int{{5, 2}, {65, 20}, {130, 64}, {130, 100}} {
 		n, r := size[0], size[1]
@@ -203,7 +203,7 @@ func testCholeskyRankDeficient(t *testing.T, s *suite) {
 	}
 }
 
-// testCholeskyNaN: the pivot of the row that holds the NaN is the first to be NaN.
+// testCholeskyNaN checks that the pivot of the row with the NaN is the first to be NaN.
 func testCholeskyNaN(t *testing.T, s *suite) {
 	for _, n := range []int{1, 3, 65, 200} {
 		base := s.spd(n)

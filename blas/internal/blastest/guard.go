@@ -14,11 +14,11 @@ const guardBits = 0x7ff4_dead_0000_beef
 
 const fence = 9 // guards before and after the data; odd, so that the data is not aligned
 
-// guarded is a matrix in a slab of guards.
+// guarded is a matrix in a block of memory filled with guards.
 type guarded struct {
 	blas.Matrix
 	slab   []float64
-	before []uint64 // bits of the slab when freeze was called
+	before []uint64 // bits of the memory when freeze was called
 }
 
 // empty returns a rows x cols matrix of guards whose stride is a random few elements
@@ -69,7 +69,7 @@ func (s *suite) vector(n int) []float64 {
 	return x
 }
 
-// freeze remembers the slab for untouched.
+// freeze stores the memory for untouched.
 func (g *guarded) freeze() *guarded {
 	g.before = bits(g.slab)
 	return g

@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// testNaN: a NaN or Inf in a factor reaches every element that its row and column feed,
-// though the other factor be 0, and no other element.
+// testNaN checks that a NaN or Inf in a factor reaches every element that depends on it, even if
+// the other factor is 0, and no other element.
 func testNaN(t *testing.T, s *suite) {
 	const m, n, k = 70, 66, 65
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
@@ -49,7 +49,7 @@ func testNaN(t *testing.T, s *suite) {
 	s.vectorNaN(t)
 }
 
-// vectorNaN: the same for the matrix-vector products, with a zero vector.
+// vectorNaN checks the same for the matrix-vector products, with a zero vector.
 func (s *suite) vectorNaN(t *testing.T) {
 	const n, i, j = 67, 65, 3
 	a, x := s.random(n, n), make([]float64, n)
@@ -77,7 +77,7 @@ func onlyNaN(t *testing.T, what string, c *guarded, want func(i, j int) bool) {
 	}
 }
 
-// testAlphaZero: with alpha = 0 the factors are not read, whatever beta is.
+// testAlphaZero checks that with alpha = 0 the factors are not read, for any beta.
 func testAlphaZero(t *testing.T, s *suite) {
 	const n = 34
 	for _, beta := range []float64{0, 1, 0.5} {

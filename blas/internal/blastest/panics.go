@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// testPanics: shapes that do not agree panic, with a constant message of package blas.
+// testPanics checks that shapes that do not agree panic with a constant message of package blas.
 func testPanics(t *testing.T, s *suite) {
 	mat := blas.NewMatrix
 	vec := func(n int) []float64 { return make([]float64, n) }

@@ -33,8 +33,8 @@ func terms(transA, transB bool, alpha float64, a, b blas.Matrix, beta float64, c
 	return value, size
 }
 
-// within fails the test unless |got - want| <= bound; a NaN fails. What is compared is put into
-// words then only, since most of what a test compares is right.
+// within fails the test unless |got - want| <= bound; a NaN fails. The message is formatted only on
+// failure, because most comparisons succeed.
 func within(t *testing.T, got, want, bound float64, what string, args ...any) {
 	if !(math.Abs(got-want) <= bound) {
 		t.Helper()
@@ -98,8 +98,8 @@ func (s *suite) gemm(t *testing.T, transA, transB bool, m, n, k int) {
 	}
 }
 
-// testGemmLarge is large enough for several blocks and threads. Instead of the plain
-// product it compares C t with A (B t) for a random vector t.
+// testGemmLarge uses sizes for several blocks and threads. Instead of the plain product it compares
+// C t with A (B t) for a random vector t.
 func testGemmLarge(t *testing.T, s *suite) {
 	const m, n, k = 210, 301, 530
 	for _, transA := range []bool{false, true} {
@@ -137,8 +137,8 @@ func apply(trans bool, a blas.Matrix, x []float64) (y, abs []float64) {
 	return y, abs
 }
 
-// testGemmRows: the bits of a row of C are the same whatever other rows are in the call.
-// The contract does not ask that of netlib.
+// testGemmRows checks that the bits of a row of C do not depend on the other rows in the call. The
+// contract does not require this of netlib.
 func testGemmRows(t *testing.T, s *suite) {
 	if s.b.Name() == "netlib" {
 		t.Skip("not promised by netlib")

@@ -8,7 +8,7 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// columns returns matrices that are awkward to orthogonalize, as functions of (i, j).
+// columns returns matrices that are difficult to orthogonalize, as functions of (i, j).
 func (s *suite) columns(m int) map[string]func(i, j int) float64 {
 	shared := s.vector(m)
 	return map[string]func(i, j int) float64{
@@ -23,8 +23,8 @@ func (s *suite) columns(m int) map[string]func(i, j int) float64 {
 	}
 }
 
-// testQR: Q is orthonormal to working accuracy even where A is not of full rank, and Q L' is
-// A, column by column.
+// testQR checks that Q is orthonormal to working accuracy even if A does not have full rank, and
+// that Q L' is A, column by column.
 func testQR(t *testing.T, s *suite) {
 	sizes := [][2]int{{0, 0}, {1, 0}, {1, 1}, {2, 1}, {5, 5}, {33, 31}, {64, 33}, {100, 65}, {130, 130}}
 	for _, size := range race.Some(sizes, [][2]int{{1, 0}, {5, 5}, {64, 33}}) {
@@ -61,7 +61,7 @@ func (s *suite) qr(t *testing.T, what string, q *guarded) {
 	}
 }
 
-// testQRNaN: what is not finite gives NaN, and returns.
+// testQRNaN checks that values that are not finite give NaN, without an endless loop.
 func testQRNaN(t *testing.T, s *suite) {
 	for _, bad := range []float64{math.NaN(), math.Inf(1), math.Inf(-1)} {
 		a, l := s.random(40, 35), s.empty(35, 35)

@@ -20,8 +20,8 @@ type suite struct {
 	rng *rand.Rand
 }
 
-// Run checks that b keeps every promise of [blas.Backend], one subtest per operation or
-// promise. It takes some seconds, mostly in the plain loops it compares with.
+// Run checks that b fulfills the contract of [blas.Backend], one subtest per operation or property.
+// It takes some seconds, mostly in the plain loops of the comparison.
 func Run(t *testing.T, b blas.Backend) {
 	tests := []struct {
 		name string

@@ -54,8 +54,8 @@ func lowerOf(l blas.Matrix) blas.Matrix {
 	return lower
 }
 
-// testTriangleNaN: a NaN in an element of B reaches what depends on it and nothing else, and
-// in Trsm the element itself. The contract does not ask that of netlib.
+// testTriangleNaN checks that a NaN in an element of B reaches only the elements that depend on it,
+// and in Trsm the element itself. The contract does not require this of netlib.
 func testTriangleNaN(t *testing.T, s *suite) {
 	if s.b.Name() == "netlib" {
 		t.Skip("not promised by netlib")
@@ -98,8 +98,8 @@ func testTriangularInverse(t *testing.T, s *suite) {
 				if i == j {
 					want = 1
 				}
-				// LAPACK bounds one of L X - I and X L - I; for L as tame as here
-				// the other is not much larger.
+				// LAPACK bounds one of L X - I and X L - I; for the well-conditioned L here the
+				// other is not much larger.
 				got, size := terms(false, false, 1, a, b, 0, a, i, j, n)
 				within(t, got, want, 10*float64(n+1)*eps*(size+1), "n=%d: (L X)[%d,%d]", n, i, j)
 			}
@@ -107,7 +107,8 @@ func testTriangularInverse(t *testing.T, s *suite) {
 	}
 }
 
-// testTriangularSingular: a zero on the diagonal is named, and nothing is written.
+// testTriangularSingular checks that a zero on the diagonal is reported, and that nothing is
+// written.
 func testTriangularSingular(t *testing.T, s *suite) {
 	for _, n := range []int{1, 2, 65, 130} {
 		for _, p := range []int{0, n / 2, n - 1} {

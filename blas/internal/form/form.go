@@ -1,4 +1,4 @@
-// Package form holds the passes over matrices that every backend needs around its
+// Package form has the operations on matrices that every backend needs before and after its
 // products and factorizations: scaling by beta, finiteness, transposition.
 package form
 
@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// Side returns the side that a triangular or symmetric factor stands on, as BLAS has it.
+// Side returns the BLAS constant for the side of a triangular or symmetric factor.
 func Side(left bool) ref.Side {
 	if left {
 		return ref.Left
@@ -19,7 +19,7 @@ func Side(left bool) ref.Side {
 	return ref.Right
 }
 
-// Trans says whether the transpose of a factor is meant, as BLAS has it.
+// Trans returns the BLAS constant for a factor or its transpose.
 func Trans(t bool) ref.Transpose {
 	if t {
 		return ref.Trans

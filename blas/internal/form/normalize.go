@@ -29,9 +29,9 @@ func Normalize(a blas.Matrix) (exponent int) {
 }
 
 // Split clears the elements of the subdiagonal e of a normalized tridiagonal matrix that are
-// nothing beside the largest, of its diagonal d or of e. A block that is tiny as a whole then falls
-// into its elements: gonum's Dsteqr, which would scale it, gives it eigenvalues that are hundreds
-// of orders of magnitude too large (v0.17.0).
+// negligible relative to the largest element of its diagonal d and of e. A block that is tiny as a
+// whole is then split into its elements: gonum's Dsteqr, which would scale the block, returns
+// eigenvalues for it that are hundreds of orders of magnitude too large (v0.17.0).
 func Split(d, e []float64) {
 	largest := 0.0
 	for _, v := range d {

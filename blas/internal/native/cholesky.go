@@ -39,8 +39,8 @@ func (b *backend) factor(a blas.Matrix) int {
 	return -1
 }
 
-// factorDirect is factor for a small matrix, column by column: each one is taken from those behind
-// it.
+// factorDirect is factor for a small matrix, column by column: each column is subtracted from those
+// after it.
 func (b *backend) factorDirect(a blas.Matrix) int {
 	n := a.Rows
 	scratch := b.nest.Borrow(n)

@@ -16,8 +16,8 @@ import (
 const leafEigen = 32
 
 // division is the decomposition of a symmetric tridiagonal matrix by divide and conquer (Cuppen
-// 1981; Gu & Eisenstat 1995): the matrix is torn into blocks by rank-one changes, and two
-// decomposed blocks are merged by the eigenvalues of a diagonal matrix plus a rank-one one.
+// 1981; Gu & Eisenstat 1995): rank-one changes split the matrix into blocks, and two decomposed
+// blocks are merged by the eigenvalues of a diagonal matrix plus a rank-one matrix.
 type division struct {
 	b     *backend
 	d     []float64 // diagonals, then eigenvalues
@@ -29,12 +29,12 @@ type division struct {
 }
 
 // divideAndConquer decomposes the tridiagonal matrix with diagonal d and subdiagonal e, both of
-// which it destroys; space, of the same order, is scratch. It leaves the eigenvalues in d: row
+// which it overwrites; space, of the same order, is scratch. The eigenvalues are returned in d: row
 // order[i] of q is the eigenvector of the i-th smallest, d[order[i]].
 func (b *backend) divideAndConquer(d, e []float64, space blas.Matrix, s *scratch) (q blas.Matrix, order []int, err error) {
 	n := len(d)
-	// Deflation compares eigenvalues with components of unit vectors: the matrix is brought
-	// near 1, exactly.
+	// Deflation compares eigenvalues with components of unit vectors, so the matrix is first scaled
+	// exactly to a size near 1.
 	exponent := scaleToOne(d, e)
 	c := &division{b: b, d: d, e: e, q: s.matrix(n, n), order: make([]int, n), space: space, u: s.matrix(n, n)}
 	clear(c.q.Data) // rows have zeros outside their block
@@ -61,7 +61,7 @@ func (b *backend) divideAndConquer(d, e []float64, space blas.Matrix, s *scratch
 	return c.q, c.order, nil
 }
 
-// scaleToOne multiplies all elements by 2^-exponent, such that the largest lies between 1/2 and 1.
+// scaleToOne multiplies all elements by 2^-exponent, so that the largest is between 1/2 and 1.
 func scaleToOne(d, e []float64) (exponent int) {
 	largest := 0.0
 	for _, part := range [][]float64{d, e} {
@@ -81,7 +81,8 @@ func scaleToOne(d, e []float64) (exponent int) {
 // merge joins the blocks [lo, mid) and [mid, hi).
 type merge struct{ lo, mid, hi int }
 
-// tear cuts [lo, hi) into leaves, which it returns, and lists the merges that undo it by depth.
+// tear cuts [lo, hi) into leaves, which it returns, and lists the merges that reverse the cuts by
+// depth.
 func (c *division) tear(lo, hi, depth int, levels *[][]merge) (leaves []merge) {
 	if hi-lo <= leafEigen {
 		return []merge{{lo, lo, hi}}
@@ -116,7 +117,7 @@ func (c *division) leaf(m merge) bool {
 	return true
 }
 
-// The parts of the vectors that a row has: of the first block, of both, of the second.
+// These are the parts of the vectors that a row has: of the first block, of both, of the second.
 const (
 	first = iota
 	both
@@ -124,7 +125,7 @@ const (
 	kinds
 )
 
-// merged is a merge under way.
+// merged is the state of a merge.
 type merged struct {
 	*division
 	merge
@@ -161,8 +162,8 @@ func (c *division) merge(m merge, nest *tile.Nest) {
 	slices.SortStableFunc(c.order[m.lo:m.hi], func(a, b int) int { return cmp.Compare(c.d[a], c.d[b]) })
 }
 
-// deflate sets aside rows that are eigenvectors already, to rounding: those with a component of
-// z near 0, and, of two with nearly the same eigenvalue, one after a rotation that moves its
+// deflate removes rows that are already eigenvectors up to rounding: those with a component of z
+// near 0, and, of two with nearly the same eigenvalue, one after a rotation that moves its
 // component to the other.
 func (g *merged) deflate(rows []int) {
 	largest, largestZ := 0.0, 0.0
@@ -192,7 +193,7 @@ func (g *merged) deflate(rows []int) {
 	}
 }
 
-// rotate moves the component of row p to row i, if their eigenvalues are close enough for that.
+// rotate moves the component of row p to row i, if their eigenvalues are close enough.
 func (g *merged) rotate(p, i int, tol float64) bool {
 	zp, zi := g.z[p-g.lo], g.z[i-g.lo]
 	tau := math.Hypot(zp, zi)
@@ -222,7 +223,7 @@ func (g *merged) solve() {
 	columns, ends := g.byKind()
 	g.eigenvectors(u, columns)
 	g.combine(u, columns, ends)
-	// Deflated rows go behind the new ones, with their eigenvalues.
+	// Deflated rows follow the new ones, with their eigenvalues.
 	rest := make([]float64, len(g.deflated))
 	for i, row := range g.deflated {
 		rest[i] = g.d[row]
@@ -252,8 +253,8 @@ func (g *merged) eigenvalues(u blas.Matrix) []float64 {
 			values[i] = s.root(i, u.Row(i))
 		}
 	})
-	// The z whose eigenvalues are exactly these (Gu & Eisenstat 1994): vectors made from it are
-	// orthogonal however close the eigenvalues are.
+	// This is the z whose eigenvalues are exactly these (Gu & Eisenstat 1994): its vectors are
+	// orthogonal for arbitrarily close eigenvalues.
 	g.each(k, func(lo, hi int) {
 		w := make([]float64, hi-lo)
 		for j := range w {
@@ -308,7 +309,7 @@ func (g *merged) eigenvectors(u blas.Matrix, columns []int) {
 // combine writes the new vectors, then the deflated ones, over the rows of the merge.
 func (g *merged) combine(u blas.Matrix, columns []int, ends [kinds]int) {
 	k, n1, n2 := len(g.kept), g.mid-g.lo, g.hi-g.mid
-	// A part of the scratch matrix that is the merge's own: its rows, whole.
+	// This part of the scratch matrix belongs to the merge: its rows, whole.
 	space := g.space.Data[g.lo*g.space.Stride:]
 	take := func(rows, cols int) blas.Matrix {
 		m := blas.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: space[:rows*cols]}

@@ -42,9 +42,9 @@ func withSpectrum(b blas.Backend, w []float64, seed uint64) blas.Matrix {
 	return a
 }
 
-// The search must end by itself on the spectra that are not hard, with the right
-// eigenvalues, unit vectors and small residuals, also where an eigenvalue has more copies
-// than the block has columns. On the hard ones it may give way to the decomposition.
+// TestSymEigTopOfLargeOrder checks that the search converges on the spectra that are not hard, with
+// the right eigenvalues, unit vectors and small residuals, also if an eigenvalue has more copies
+// than the block has columns. On hard spectra the decomposition may replace it.
 func TestSymEigTopOfLargeOrder(t *testing.T) {
 	b := New(mustTable(t), 2).(*backend)
 	const n, k = 400, 12

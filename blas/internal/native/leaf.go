@@ -8,17 +8,17 @@ import (
 	"github.com/mustlink/mustlink/blas/tile"
 )
 
-// leaf is a triangle of order at most applyOrder, packed for the register tile, and the
-// operand it acts on. M is L or L', whichever multiplies a lane of X as a column vector:
-// lanes are X's columns, or its rows where L acts from the right.
+// leaf is a triangle of order at most applyOrder, packed for the register tile, and its operand. M
+// is L or L', the one that multiplies a lane of X as a column vector: lanes are the columns of X,
+// or its rows if L acts from the right.
 //
 // Panels of NR lanes are packed like a B. Block r of MR rows of a panel is changed by
 //
 //	solve:     P_r = M_rr^-1 (P_r - M_rs P_s ...)     multiply:  P_r = M_rr P_r + M_rs P_s ...
 //
-// both of them tile products, with the inverse of M_rr formed beforehand. The residual of a
-// solution grows with the condition of M_rr then, so a block whose condition is beyond
-// tameCondition is substituted row by row instead.
+// Both are tile products, with a precomputed inverse of M_rr. The residual of a solution then grows
+// with the condition of M_rr, so a block whose condition exceeds tameCondition is substituted row
+// by row instead.
 type leaf struct {
 	operation
 	nest   *tile.Nest
@@ -26,17 +26,18 @@ type leaf struct {
 	n      int
 	blocks int
 	memory *[]float64
-	panels []float64 // of M beside its diagonal blocks: block r at r*MR*blocks*MR
+	panels []float64 // of M without its diagonal blocks: block r at r*MR*blocks*MR
 	inner  []float64 // the diagonal blocks or their inverses, packed: MR*MR each
-	wild   []bool    // of each block: inner holds itself, for substitution
+	wild   []bool    // whether inner has the block itself, for substitution
 	work   func(i int)
 }
 
-// tameCondition is that up to which a diagonal block is inverted: || |M^-1| |M| ||, after Bauer
-// and Skeel, a bound of what the residual loses against substitution.
+// tameCondition is the condition up to which a diagonal block is inverted: || |M^-1| |M| ||, after
+// Bauer and Skeel, a bound of the loss in the residual compared with substitution.
 const tameCondition = 100
 
-// Lanes that one worker takes at a time, as panels; work from which workers share a leaf.
+// These are the number of panels that one worker processes at a time, and the work from which
+// workers share a leaf.
 const (
 	leafPanels = 4
 	leafFlops  = 1e6
@@ -79,9 +80,9 @@ func (f *leaf) pack() {
 	}
 }
 
-// packInner packs a diagonal block of M, or its inverse, with the identity behind the end
-// of L. The block is built in d, row by row. wild says that an inverse was wanted and would
-// lose too much.
+// packInner packs a diagonal block of M, or its inverse, with the identity after the end of L. The
+// block is built in d, row by row. wild reports that the inverse was requested but would lose too
+// much accuracy.
 func (f *leaf) packInner(dst, d []float64, i0, i1 int) (wild bool) {
 	mr := f.t.MR
 	f.diagonalBlock(d, i0, i1)
@@ -104,7 +105,7 @@ func (f *leaf) packInner(dst, d []float64, i0, i1 int) (wild bool) {
 	return wild
 }
 
-// diagonalBlock copies a diagonal block of L, with the identity behind its end.
+// diagonalBlock copies a diagonal block of L, with the identity after its end.
 func (f *leaf) diagonalBlock(d []float64, i0, i1 int) {
 	mr := f.t.MR
 	clear(d)
@@ -116,8 +117,8 @@ func (f *leaf) diagonalBlock(d []float64, i0, i1 int) {
 	}
 }
 
-// sums writes the sizes of the rows of M_rr, whose block of L is d: of rows, or of columns
-// where M is L'.
+// sums writes the absolute row sums of M_rr, whose block of L is d: sums of rows, or of columns if
+// M is L'.
 func (f *leaf) sums(sizes, d []float64) []float64 {
 	n := len(sizes)
 	clear(sizes)
@@ -162,16 +163,16 @@ func invert(d []float64, n int) {
 			for k := j; k < i; k++ {
 				s += d[i*n+k] * d[k*n+j]
 			}
-			// Columns before j are done and the others of row i still L's, but (i, j)
-			// itself is needed no more: sums for later columns start behind it.
+			// Columns before j are done and the others of row i are still L's, but (i, j) itself is
+			// no longer needed: sums for later columns start after it.
 			d[i*n+j] = -pivot * s
 		}
 		d[i*n+i] = pivot
 	}
 }
 
-// task applies M to the i-th group of panels, which are packed and unpacked together: rows of
-// X are then read and written in longer pieces.
+// task applies M to the i-th group of panels, which are packed and unpacked together, so that rows
+// of X are read and written in longer pieces.
 func (f *leaf) task(i int) {
 	mr, nr := f.t.MR, f.t.NR
 	size := f.blocks * mr * nr
@@ -241,9 +242,9 @@ func (f *leaf) substitute(inner, block []float64) {
 	}
 }
 
-// repair computes anew, element by element, the lanes of a panel that came out with a NaN or
-// Inf: the products with the zeros of a triangular block may have spread it to elements that
-// do not depend on it, and the inverse of a block may have overflowed where division does not.
+// repair recomputes, element by element, the lanes of a panel that contain a NaN or Inf: the
+// products with the zeros of a triangular block may have spread it to elements that do not depend
+// on it, and the inverse of a block may have overflowed where division does not.
 func (f *leaf) repair(p []float64, j0, j1 int) {
 	nr := f.t.NR
 	lane := make([]float64, f.n)
@@ -268,7 +269,7 @@ func (f *leaf) repair(p []float64, j0, j1 int) {
 	}
 }
 
-// plain is M x, or M^-1 x, as the formula says.
+// plain computes M x, or M^-1 x, by the formula.
 func (f *leaf) plain(x []float64) {
 	n := f.n
 	for s := range n {

@@ -15,7 +15,7 @@ var _ blas.Backend = (*backend)(nil)
 type backend struct {
 	t      *asm.Table
 	nest   *tile.Nest
-	alone  *tile.Nest   // of one worker, for use by tasks
+	alone  *tile.Nest   // with one worker, for use inside tasks
 	leaves sync.Pool    // of *leaf
 	small  blas.Backend // for eigenvalues of small matrices
 }
@@ -34,7 +34,7 @@ func (b *backend) Describe() string {
 	return fmt.Sprintf("Go, kernels %s, workers %d", b.t.Level, b.nest.Workers())
 }
 
-// blocks returns the number of blocks of that size that n elements need.
+// blocks returns the number of blocks of the given size for n elements.
 func blocks(n, size int) int { return (n + size - 1) / size }
 
 func (b *backend) Gemm(transA, transB bool, alpha float64, x, y blas.Matrix, beta float64, c blas.Matrix) {

@@ -7,9 +7,9 @@ import (
 	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
-// reflectors is the number of Householder reflections that are gathered into one block
-// reflection I - V T V' (Schreiber & Van Loan's compact WY form); singly the number from which
-// the vectors of a block are found by halves.
+// reflectors is the number of Householder reflections that form one block reflection I - V T V'
+// (Schreiber & Van Loan's compact WY form). singly is the number from which the vectors of a block
+// are computed by halves.
 const (
 	reflectors = 64
 	singly     = 8
@@ -35,9 +35,9 @@ func (b *backend) QR(a, l blas.Matrix) {
 	form.PositiveDiagonal(a, l)
 }
 
-// panel makes the rows of a panel of A', the first of which has its diagonal element in column
-// j0, triangular by reflections. It copies the triangular part to the rows of l and leaves the
-// vectors of the reflections, zeros and ones included, in the panel, T' in t.
+// panel makes the rows of a panel of A' triangular by reflections; the diagonal element of the
+// first row is in column j0. It copies the triangular part to the rows of l and leaves the vectors
+// of the reflections, with their zeros and ones, in the panel, and T' in t.
 func (b *backend) panel(panel, l, t blas.Matrix, tau []float64, j0 int) {
 	rows, m := panel.Rows, panel.Cols
 	if rows <= singly {
@@ -87,7 +87,7 @@ func (b *backend) householder(x []float64) (diagonal, tau float64) {
 		return first, 0
 	}
 	diagonal = -math.Copysign(math.Hypot(first, norm), first)
-	if up := 0x1p600; math.Abs(diagonal) < 0x1p-900 { // near subnormal numbers, in which a norm has few digits
+	if up := 0x1p600; math.Abs(diagonal) < 0x1p-900 { // near subnormal numbers, where a norm has few digits
 		x[0] = first * up
 		b.t.Scale(up, tail)
 		diagonal, tau = b.householder(x)
@@ -97,7 +97,7 @@ func (b *backend) householder(x []float64) (diagonal, tau float64) {
 	return diagonal, (diagonal - first) / diagonal
 }
 
-// norm returns the Euclidean norm of x, though squares of its elements leave the range of
+// norm returns the Euclidean norm of x, even if squares of its elements are outside the range of
 // float64.
 func (b *backend) norm(x []float64) float64 {
 	if s := b.t.Dot(x, x); s > 0x1p-900 && s < 0x1p1000 || s == 0 && form.Zero(x) {

@@ -37,19 +37,19 @@ func (b *backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 	return nil
 }
 
-// decompose overwrites d with the eigenvalues of the tridiagonal matrix, in ascending order, and
-// the rows of a, if vectors is set, with the eigenvectors of the matrix that was reduced.
+// decompose overwrites d with the eigenvalues of the tridiagonal matrix, in ascending order, and,
+// if vectors is set, the rows of a with the eigenvectors of the matrix that was reduced.
 func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, vectors bool, s *scratch) error {
 	form.Split(d, r.e)
 	if !vectors {
-		// Dsteqr with no vectors; gonum's Dsterf panics where it has to scale.
+		// Dsteqr without vectors; gonum's Dsterf panics if it has to scale.
 		var factor reflapack.Implementation
 		if !factor.Dsteqr(lapack.EVCompNone, len(d), d, r.e, nil, 1, nil) {
 			return &blas.NoConvergenceError{Routine: "dsteqr"}
 		}
 		return nil
 	}
-	space := a // its contents are no longer needed, what lies between its rows is not ours
+	space := a // the contents of a are no longer needed; the memory between its rows belongs to others
 	if a.Stride != a.Cols {
 		space = s.matrix(a.Rows, a.Cols)
 	}
@@ -67,7 +67,7 @@ func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, vectors bo
 	return nil
 }
 
-// scratch is memory that is borrowed for the length of a call.
+// scratch is memory that is borrowed during a call.
 type scratch struct {
 	b    *backend
 	held []*[]float64
@@ -88,10 +88,10 @@ func (s *scratch) free() {
 	}
 }
 
-// SymEigTop searches a Krylov space for few eigenpairs of a large matrix: O(n^2) flops for
-// each of usually some hundred products, where the decomposition takes O(n^3). It
-// decomposes A where that is as fast, where the search does not end, and where squares of
-// the elements leave the range of float64.
+// SymEigTop searches a Krylov space for few eigenpairs of a large matrix: O(n^2) flops for each of
+// usually some hundred products, while the decomposition takes O(n^3). It decomposes A if that is
+// as fast, if the search does not converge, or if squares of the elements are outside the range of
+// float64.
 func (b *backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
 	if blas.CheckSymEigTop(a, w, v); krylov.Top(b, b.nest.EachBlock, a, w, v) {
 		return nil

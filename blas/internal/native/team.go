@@ -6,9 +6,9 @@ import (
 	"sync/atomic"
 )
 
-// team is a few goroutines that do the same numbered tasks again and again, for steps so short
-// that waking goroutines for each would show. Between two runs they spin, so a team is for a
-// time in which the steps follow each other closely.
+// team is a few goroutines that repeat the same numbered tasks, for steps so short that the time to
+// wake goroutines would matter. Between two runs the goroutines spin, so a team should exist only
+// while the steps follow each other closely.
 type team struct {
 	tasks      int64
 	f          func(i int)
@@ -38,7 +38,7 @@ func (t *team) run() {
 	}
 }
 
-// take does one task if there is one left.
+// take does one task if one is left.
 func (t *team) take() bool {
 	if t.next.Load() >= t.tasks {
 		return false
@@ -61,7 +61,7 @@ func (t *team) help() {
 	}
 }
 
-// rest lets others run now and then.
+// rest occasionally lets other goroutines run.
 func rest(spins int) {
 	if spins%64 == 63 {
 		runtime.Gosched()

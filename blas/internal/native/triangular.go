@@ -5,7 +5,7 @@ import (
 	"github.com/mustlink/mustlink/blas/tile"
 )
 
-// Orders up to which triangles are worked on directly; the rest acts through products.
+// Triangles up to these orders are processed directly; the rest uses products.
 const (
 	leafOrder  = 64  // that are factored or inverted
 	applyOrder = 256 // that are applied: in panels that stay packed, which saves products with few terms
@@ -27,14 +27,14 @@ type operation struct {
 	l, x               blas.Matrix
 }
 
-// sharedFlops is the work, and leastLanes the number of vectors for each worker, from which
-// workers take vectors of their own rather than meet in every product.
+// sharedFlops is the work, and leastLanes the number of vectors for each worker, from which each
+// worker processes vectors of its own, instead of sharing every product.
 const (
 	sharedFlops = 2e6
 	leastLanes  = 128
 )
 
-// shareOut does the operation with all workers.
+// shareOut runs the operation with all workers.
 func (b *backend) shareOut(o operation) {
 	n, lanes, workers := o.l.Rows, o.lanes(), b.nest.Workers()
 	share := blocks(blocks(lanes, workers), b.t.NR) * b.t.NR
@@ -45,7 +45,7 @@ func (b *backend) shareOut(o operation) {
 	b.shareLanes(o, share)
 }
 
-// shareLanes is shareOut for a large operation, each task with so many vectors.
+// shareLanes is shareOut for a large operation, with share vectors in each task.
 func (b *backend) shareLanes(o operation, share int) {
 	n, lanes := o.l.Rows, o.lanes()
 	b.nest.Each(true, blocks(lanes, share), func(i int) {
@@ -67,8 +67,8 @@ func (o *operation) lanes() int {
 	return o.x.Rows
 }
 
-// forward reports whether the first elements of X act on the later ones, as in L X, or the
-// reverse, as in L'X.
+// forward reports whether the first elements of X affect the later ones, as in L X, or the reverse,
+// as in L'X.
 func (o *operation) forward() bool { return o.left != o.trans }
 
 // part returns the operation of the diagonal block [lo, hi) of L.
@@ -78,7 +78,7 @@ func (o *operation) part(lo, hi int) operation {
 	return p
 }
 
-// slice returns the rows or columns [lo, hi) of X that such a block acts on.
+// slice returns the rows or columns [lo, hi) of X that such a block affects.
 func (o *operation) slice(lo, hi int) blas.Matrix {
 	if o.left {
 		return o.x.View(lo, hi, 0, o.x.Cols)
@@ -86,8 +86,8 @@ func (o *operation) slice(lo, hi int) blas.Matrix {
 	return o.x.View(0, o.x.Rows, lo, hi)
 }
 
-// triangular halves L until its triangles are leaves. The products in between hold nearly
-// all flops.
+// triangular halves L until its triangles are leaves. The products in between contain nearly all
+// flops.
 func (b *backend) triangular(nest *tile.Nest, o *operation) {
 	n := o.l.Rows
 	if o.x.Rows == 0 || o.x.Cols == 0 {

@@ -6,8 +6,8 @@ import (
 	"github.com/mustlink/mustlink/blas/tile"
 )
 
-// reduction is A = Q T Q' with T tridiagonal: Q the product of reflections I - tau v v', whose
-// vectors are the rows of v (zeros up to place i of row i, then 1). e is the subdiagonal of T.
+// reduction is A = Q T Q' with T tridiagonal. Q is the product of reflections I - tau v v', whose
+// vectors are the rows of v (zeros up to element i of row i, then 1). e is the subdiagonal of T.
 type reduction struct {
 	e, tau []float64
 	v      blas.Matrix
@@ -16,7 +16,7 @@ type reduction struct {
 // panelColumns is the number of columns that are reduced before the rest of A is updated.
 const panelColumns = 32
 
-// tridiagonalize reduces the lower triangle of a, which it destroys (Dongarra, Sorensen &
+// tridiagonalize reduces the lower triangle of a, which it overwrites (Dongarra, Sorensen &
 // Hammarling 1989), and writes the diagonal of T to d. The vectors are kept if vectors is set.
 func (b *backend) tridiagonalize(a blas.Matrix, d []float64, vectors bool, s *scratch) *reduction {
 	n := a.Rows
@@ -24,7 +24,7 @@ func (b *backend) tridiagonalize(a blas.Matrix, d []float64, vectors bool, s *sc
 	if vectors {
 		r.v = s.matrix(n-1, n)
 	}
-	// Beside each other for the update: V and W, W and V.
+	// The update uses V and W, and W and V, as one matrix each.
 	p := &panel{b: b, a: a, left: s.matrix(2*panelColumns, n), right: s.matrix(2*panelColumns, n), symv: symv{t: b.t, sums: s.matrix(symvTasks, n).Data}}
 	for j0 := 0; j0 < n-1; j0 += panelColumns {
 		j1 := min(j0+panelColumns, n-1)
@@ -52,8 +52,8 @@ type panel struct {
 	symv        symv
 }
 
-// column reduces column j, number c of the panel: it returns the diagonal and the subdiagonal
-// element, and leaves the vector of the reflection in row c of v, that of the update in w.
+// column reduces column j, number c of the panel. It returns the diagonal and the subdiagonal
+// element, and leaves the vector of the reflection in row c of v and the vector of the update in w.
 func (p *panel) column(j, c int) (diagonal, below, tau float64) {
 	n, t := p.a.Rows, p.b.t
 	v, w := p.v.Row(c), p.w.Row(c)
@@ -115,20 +115,20 @@ func (r *reduction) apply(b *backend, x blas.Matrix) {
 type symv struct {
 	t    *asm.Table
 	team *team
-	// The product under way, and the partial results of its parts.
+	// the current product, and the partial results of its parts
 	a    blas.Matrix
 	x    []float64
 	sums []float64
 }
 
-// symvTasks is the number of parts that the rows of a large matrix fall into: by its order
-// alone, so that the bits do not depend on the workers.
+// symvTasks is the number of parts into which the rows of a large matrix are divided. It depends
+// only on the order, so that the bits do not depend on the workers.
 const (
 	symvTasks = 8
 	symvOrder = 256
 )
 
-// gather gets the workers ready for products of about order n, which disperse ends.
+// gather prepares the workers for products of about order n; disperse releases them.
 func (s *symv) gather(b *backend, n int) {
 	if helpers := min(b.nest.Workers(), symvTasks) - 1; helpers > 0 && n >= symvOrder {
 		s.team = newTeam(helpers, symvTasks, s.part)
@@ -164,7 +164,7 @@ func (s *symv) multiply(a blas.Matrix, x, y []float64) {
 	}
 }
 
-// part computes what part i of the rows contributes.
+// part computes the contribution of part i of the rows.
 func (s *symv) part(i int) {
 	n := len(s.x)
 	lo, hi := symvCut(n, i), symvCut(n, i+1)

@@ -5,18 +5,18 @@ import (
 	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
-// Rows and columns that one task of a matrix-vector operation takes.
+// These are the rows and columns of one task of a matrix-vector operation.
 const (
 	vectorRows = 64
 	vectorCols = 1024
 )
 
-// vectorFlops is the work from which such an operation, which waits for memory, is spread
-// over the workers.
+// vectorFlops is the work from which such an operation, which is limited by memory, is distributed
+// to the workers.
 const vectorFlops = 250e3
 
-// shared reports whether an operation of so many flops is spread over the workers. Those that
-// are not allocate nothing: a function handed to a goroutine would.
+// shared reports whether an operation of the given flops is distributed to the workers. Other
+// operations allocate nothing; a function that is passed to a goroutine would be allocated.
 func (b *backend) shared(flops float64) bool { return b.nest.Workers() > 1 && flops >= vectorFlops }
 
 func (b *backend) Gemv(trans bool, alpha float64, a blas.Matrix, x []float64, beta float64, y []float64) {

@@ -2,5 +2,6 @@
 
 package netlib
 
-// The tags contradict each other: a readable compile error, not a silent fallback.
+// The tags contradict each other. The result is a readable compile error instead of a silent
+// fallback.
 var _ = netlib_needs_cgo_and_excludes_purego

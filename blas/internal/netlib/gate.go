@@ -18,16 +18,16 @@ import (
 // one core, where starting OpenBLAS's threads (about 10 us) no longer shows.
 const largeFlops = 8e6
 
-// gate is the one gate of the process: shared by small calls, held alone by a large one.
-// While nobody holds it alone, OpenBLAS is set to one thread.
+// gate is the one gate of the process: small calls share it, a large one has it alone. While no
+// call has it alone, OpenBLAS is set to one thread.
 var gate struct {
 	sync.RWMutex
-	taken  atomic.Bool // OpenBLAS's threads are set here
+	taken  atomic.Bool // whether OpenBLAS's threads are set here
 	taking sync.Mutex
-	before C.int // how many there were
+	before C.int // the thread count before that
 }
 
-// take sets OpenBLAS to one thread, for who holds the gate in either way.
+// take sets OpenBLAS to one thread, for calls that hold the gate in either way.
 func take() {
 	gate.taking.Lock()
 	defer gate.taking.Unlock()
@@ -38,8 +38,9 @@ func take() {
 	}
 }
 
-// Release gives OpenBLAS back the number of threads that it had before the first call of this package or the first since the last Release,
-// for processes in which others call OpenBLAS too. It waits for calls under way.
+// Release restores the thread count that OpenBLAS had before the first call of this package, or the
+// first since the last Release, for processes in which other code calls OpenBLAS, too. It waits for
+// running calls.
 func Release() {
 	gate.Lock()
 	defer gate.Unlock()
@@ -49,7 +50,7 @@ func Release() {
 	}
 }
 
-// enter opens the gate for a call of that many flops and returns the way out.
+// enter opens the gate for a call of the given flops and returns the function that leaves it.
 func enter(flops float64, threads int) (leave func()) {
 	if flops < largeFlops || threads == 1 {
 		gate.RLock()
@@ -64,7 +65,8 @@ func enter(flops float64, threads int) (leave func()) {
 	return leaveAlone
 }
 
-// The ways out, made once: a method value or a closure is an allocation for each call.
+// These functions leave the gate. They are created once, because a method value or a closure is an
+// allocation for each call.
 var (
 	leaveShared = gate.RUnlock
 	leaveAlone  = func() {
@@ -73,7 +75,7 @@ var (
 	}
 )
 
-// library returns what OpenBLAS says of itself: version, options, core.
+// library returns OpenBLAS's description of itself: version, options, core.
 func library() string {
 	return C.GoString(C.openblas_get_config()) + ", core " + C.GoString(C.openblas_get_corename())
 }

@@ -30,7 +30,7 @@ func TestGate(t *testing.T) {
 					t.Errorf("a large call finds %d threads: want %d", got, threads)
 				}
 				if large.Load() != 1 || small.Load() != 0 {
-					t.Errorf("a large call runs beside %d small and %d large ones: want it alone", small.Load(), large.Load()-1)
+					t.Errorf("a large call runs concurrently with %d small and %d large ones: want it alone", small.Load(), large.Load()-1)
 				}
 				return
 			}

@@ -218,7 +218,7 @@ func (g backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 	if n == 0 {
 		return nil
 	}
-	if !form.FiniteLower(a) { // LAPACK may loop for ever on NaN
+	if !form.FiniteLower(a) { // LAPACK may loop forever on NaN
 		return &blas.NoConvergenceError{Routine: "dsyevd"}
 	}
 	defer enter(4*float64(n)*float64(n)*float64(n), g.threads)()
