@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// simd is the assembly of one level. It works on whole vectors; the methods below see to the
-// elements that are left over, with the same operations in the same order. A level may lack
-// stream, with fence and streamTransposed.
+// simd is the assembly of one level. It processes whole vectors; the methods below process the
+// remaining elements, with the same operations in the same order. A level may lack stream, with
+// fence and streamTransposed.
 type simd struct {
 	lanes, mr, nr, kc int
 
@@ -33,12 +33,12 @@ type simd struct {
 	narrow           func(n int, dst *float32, src *float64)
 	choleskyOnes     func(k int, g, w *float64)
 	sweep            func(n int, a *float64, stride int, x, y, alpha, dots *float64)
-	// By the number of vectors in a row.
+	// indexed by the number of vectors in a row
 	sparse [4]func(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int)
 	recur  [4]func(rows int, start *int, index *int32, weight, x *float64, stride int, dst *float64, dstStride int, own *float64, alpha, beta, gamma float64)
 	exp    func(n int, dst, x *float64)
-	// expRest is Exp of fewer elements than a vector holds. It calls the assembly by name:
-	// through exp the vector on its stack would move to the heap.
+	// expRest is Exp of fewer elements than a vector has. It calls the assembly by name: with a
+	// call through exp, the vector on its stack would move to the heap.
 	expRest func(dst, x []float64)
 }
 
@@ -123,7 +123,7 @@ func (s *simd) SquaredDistance(x, y []float64) float64 {
 	return total + squaredDistance(x, y)
 }
 
-// rest is the longest vector: it holds the elements left over, and its other lanes are zero.
+// rest is the longest vector: it has the remaining elements, and its other lanes are zero.
 type rest [8]float64
 
 // load returns the elements of x.
@@ -199,7 +199,7 @@ func (s *simd) SquaredDistances(dst, dot []float64, xx float64, yy []float64, fr
 func (s *simd) Gaussian(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx, yy []float64, scale, fraction float64) bool {
 	near, rest, whole := 0, false, s.whole(cols)
 	for r := 0; r < rows && cols > 0; {
-		// Some rows at a time, or parts of one.
+		// Some rows at a time, or parts of one row.
 		some := max(1, min(rows-r, longest/2/max(1, whole)))
 		for c := 0; c < whole; c += longest / 2 {
 			near |= s.gaussian(some, min(longest/2, whole-c), &dst[r*dstStride+c], dstStride, &dot[r*dotStride+c], dotStride, &xx[r], &yy[c], scale, fraction)
@@ -309,7 +309,7 @@ func sparseParts(start []int, f func(lo, hi int)) {
 	}
 }
 
-// sparseElement is one element of SparseRows, fused as the assembly is.
+// sparseElement is one element of SparseRows, fused like the assembly.
 func sparseElement(from, to int, index []int32, weight, x []float64, stride int) float64 {
 	t := 0.0
 	for k := from; k < to; k++ {
@@ -333,7 +333,7 @@ func (s *simd) Stream(rows, cols int, dst []float64, stride int, src []float64, 
 	}
 }
 
-// streamRow copies what lies before and behind the whole vectors of dst as usual.
+// streamRow copies the elements before and after the whole vectors of dst in the usual way.
 func (s *simd) streamRow(dst, x []float64) {
 	head := 0
 	for off := lineOffset(dst) % s.lanes; off > 0 && off < s.lanes && head < len(x); off++ {
@@ -350,7 +350,7 @@ func (s *simd) streamRow(dst, x []float64) {
 	}
 }
 
-// lineOffset returns the place of x in its line of eight elements.
+// lineOffset returns the index of x in its cache line of eight elements.
 func lineOffset(x []float64) int { return int(uintptr(unsafe.Pointer(unsafe.SliceData(x))) / 8 % 8) }
 
 func (s *simd) StreamTransposed(dst []float64, stride int, src []float64, srcStride, rows, cols int) {

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Single is a level's kernels in single precision. The rules of [Table] hold; n and cols are
-// multiples of Lanes, so that those who call pad their rows.
+// Single has a level's kernels in single precision. The rules of [Table] apply; n and cols are
+// multiples of Lanes, so callers pad their rows.
 type Single struct {
 	// Tile multiplies packed panels into one MR x NR register tile:
 	//	for i := range MR { for j := range NR {
@@ -20,23 +20,23 @@ type Single struct {
 	SquaredDistances func(dst, dot []float32, xx float32, yy []float32, fraction float32) (near bool)
 	// Exp writes the exponential function of multiples:
 	//	for i, v := range x { dst[i] = exp(scale * v) }
-	// Error at most 2 ulp (relative 2.4e-7) of that of the rounded product. Below -87.69, where
-	// results are no longer normal numbers, it is 0, below -87.33 it may be less precise or 0; above
-	// 88.37 it may be +Inf, above 88.73 it is. Exp(0) = 1 exactly; NaN stays. dst and x are disjoint
-	// or the same.
+	// Error at most 2 ulp (relative 2.4e-7) relative to the exact value for the rounded product.
+	// Below -87.69, where results are no longer normal numbers, the result is 0; below -87.33 it
+	// may be less precise or 0; above 88.37 it may be +Inf, and above 88.73 it is. Exp(0) = 1
+	// exactly; NaN stays. dst and x are disjoint or the same.
 	Exp func(dst, x []float32, scale float32)
 	// Sqrt writes the square roots, correctly rounded. dst and x are disjoint or the same.
 	Sqrt func(dst, x []float32)
 	// Stream is [Table.Stream].
 	Stream func(rows, cols int, dst []float32, stride int, src []float32, srcStride int)
-	// StreamTransposed is [Table.StreamTransposed]; it is fast where dst begins a line of 64 bytes,
-	// stride is a multiple of 16 and rows, too.
+	// StreamTransposed is [Table.StreamTransposed]; it is fast if dst begins a cache line of 64
+	// bytes, and stride and rows are multiples of 16.
 	StreamTransposed func(dst []float32, stride int, src []float32, srcStride, rows, cols int)
 	// MR, NR are the tile's sizes, Lanes the number of elements of a vector, a divisor of NR.
 	MR, NR, Lanes int
 }
 
-// genericSingle is that of the level Generic.
+// genericSingle returns the kernels of the level Generic.
 func genericSingle() Single {
 	return Single{
 		Tile:             singleTile,

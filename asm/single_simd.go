@@ -15,7 +15,7 @@ type singleSIMD struct {
 	streamTransposed func(n int, dst *float32, stride int, src *float32, srcStride int)
 }
 
-// apply overwrites all kernels in single precision. Stream is that of pairs.
+// apply overwrites all kernels in single precision. Stream moves pairs.
 func (s *singleSIMD) apply(t *Table) {
 	stream := t.Stream
 	t.Single = Single{
@@ -34,11 +34,11 @@ func (s *singleSIMD) apply(t *Table) {
 	}
 }
 
-// even says whether x begins where a float64 could.
+// even reports whether x has the alignment of a float64.
 func even(x []float32) bool { return uintptr(unsafe.Pointer(unsafe.SliceData(x)))%8 == 0 }
 
-// pairs returns an even number of elements as half as many of twice the size, which are moved and
-// never computed with.
+// pairs returns an even number of elements as half as many float64, which are only moved and never
+// computed with.
 func pairs(x []float32) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.SliceData(x))), len(x)/2)
 }
@@ -80,7 +80,7 @@ func (s *singleSIMD) Sqrt(dst, x []float32) {
 	}
 }
 
-// whole panics where a length has a rest.
+// whole panics if a length is not a multiple of the lanes.
 func (s *singleSIMD) whole(n int) {
 	if n%s.lanes != 0 {
 		panic("asm: a length in single precision that is no multiple of the lanes")

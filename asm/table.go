@@ -2,14 +2,14 @@ package asm
 
 import "unsafe"
 
-// Table is one level's kernels. It is immutable once [Select] returns it and safe for
+// Table has the kernels of one level. It is immutable once [Select] returns it, and safe for
 // concurrent use; copy it to change an entry in a test.
 //
-// Slices must be at least as long as the doc of an entry says; nothing beyond that is
-// read or written. In slice kernels n = len(x), and the other slices have at least n
-// elements. Outputs and inputs are the same slice where the doc allows it, else disjoint.
+// Slices must be at least as long as the doc of an entry states; nothing beyond that is read or
+// written. In slice kernels n = len(x), and the other slices have at least n elements. Outputs and
+// inputs are the same slice if the doc allows it, otherwise disjoint.
 type Table struct {
-	// Level is the level that the table was selected for.
+	// Level is the level for which the table was selected.
 	Level Level
 
 	// Dot returns the inner product
@@ -68,21 +68,21 @@ type Table struct {
 	// NaN propagates. dst and x are disjoint or the same.
 	Power func(dst, x []float64, degree int)
 
-	// SquaredDistances turns inner products with one point into squared distances, and
-	// reports whether one of them has canceled to less than a fraction of its terms:
+	// SquaredDistances turns inner products with one point into squared distances, and reports
+	// whether one of them is smaller than a fraction of its terms, because they canceled:
 	//	for j, v := range dot {
 	//		dst[j] = max(0, xx + yy[j] - 2*v)
 	//		near = near || dst[j] < fraction * (xx + yy[j])
 	//	}
-	// The doubling is exact, so fusing it changes nothing. xx, yy and fraction are >= 0. NaN
-	// stays NaN; a dst[j] that is not finite makes near true or false. dst and dot are disjoint
-	// or the same; yy is disjoint from dst.
+	// The doubling is exact, so fusing it changes nothing. xx, yy and fraction are >= 0. NaN stays
+	// NaN; if a dst[j] is not finite, near may be true or false. dst and dot are disjoint or the
+	// same; yy is disjoint from dst.
 	SquaredDistances func(dst, dot []float64, xx float64, yy []float64, fraction float64) (near bool)
 
-	// FirstBelow looks for an element that is small enough, by a bound for all or its own:
+	// FirstBelow finds the first element that is at most a common bound or its own bound:
 	//	for i, v := range x { if v <= max(limit, limits[i]) { return i } }
 	//	return len(x)
-	// x may hold NaN, which is not small; limit and limits may not.
+	// x may contain NaN, which is never below a bound; limit and limits may not.
 	FirstBelow func(x, limits []float64, limit float64) int
 
 	// Gaussian turns inner products of points into values of a Gaussian kernel:
@@ -92,7 +92,7 @@ type Table struct {
 	//		Scale(scale, row)
 	//		Exp(row, row)
 	//	}
-	// to the bit, but in one pass. dst, dot, xx and yy are disjoint.
+	// bit-identical to this loop, but in one pass. dst, dot, xx and yy are disjoint.
 	Gaussian func(rows, cols int, dst []float64, dstStride int, dot []float64, dotStride int, xx, yy []float64, scale, fraction float64) (near bool)
 
 	// Sweep reads four rows of a matrix once, as rows and as columns:
@@ -100,8 +100,8 @@ type Table struct {
 	//		dots[r] += a[r*stride+j] * x[j] // from 0
 	//		y[j] += alpha[r] * a[r*stride+j]
 	//	} }
-	// The sums over j are in an order that depends on n only, those of an element of y in the
-	// order of r. NaN and 0*Inf propagate. y is disjoint from a and x.
+	// The order of the sums over j depends only on n; those of an element of y are in the order of
+	// r. NaN and 0*Inf propagate. y is disjoint from a and x.
 	Sweep func(n int, a []float64, stride int, x, y []float64, alpha, dots *[4]float64)
 
 	// SparseRows multiplies rows of a sparse matrix with a dense one of cols columns:
@@ -125,25 +125,25 @@ type Table struct {
 
 	// Stream copies a matrix to memory that will not be read soon:
 	//	for r := range rows { copy(dst[r*stride:][:cols], src[r*srcStride:]) }
-	// It bypasses the caches where it can, which writes a matrix larger than they are at more than
-	// twice the speed. A Fence must follow before another goroutine may read the copy. dst and src
+	// It bypasses the caches if possible, which more than doubles the speed for a matrix larger
+	// than the caches. A Fence must follow before another goroutine may read the copy. dst and src
 	// are disjoint.
 	Stream func(rows, cols int, dst []float64, stride int, src []float64, srcStride int)
 	// StreamTransposed is Stream of a transposed matrix:
 	//	for r := range rows { for c := range cols { dst[c*stride+r] = src[r*srcStride+c] } }
-	// It is fast where dst begins a line of 64 bytes, stride is a multiple of 8 and rows, too.
+	// It is fast if dst begins a cache line of 64 bytes, and stride and rows are multiples of 8.
 	StreamTransposed func(dst []float64, stride int, src []float64, srcStride, rows, cols int)
-	// Fence makes what was streamed visible before anything that is written later.
+	// Fence makes streamed data visible before all later writes.
 	Fence func()
 
 	// Narrow rounds to single precision:
 	//	for i, v := range x { dst[i] = float32(v) }
 	Narrow func(dst []float32, x []float64)
 
-	// CholeskyOnes solves G w = 1, a vector of ones, for Lanes symmetric positive definite
-	// matrices of order k >= 1 at a time, which lie interleaved: element (i, j), j <= i, of
-	// matrix l is g[(i*k+j)*Lanes+l]; other elements are neither read nor written. It is
-	// the Cholesky decomposition by rows, with pivots inverted, and two substitutions:
+	// CholeskyOnes solves G w = 1, a vector of ones, for Lanes symmetric positive definite matrices
+	// of order k >= 1 at a time. The matrices are interleaved: element (i, j), j <= i, of matrix l
+	// is g[(i*k+j)*Lanes+l]; other elements are neither read nor written. It is the Cholesky
+	// decomposition by rows, with pivots inverted, and two substitutions:
 	//	L[i][j] = (G[i][j] - sum_p<j L[i][p]*L[j][p]) * D[j]
 	//	D[i] = 1 / sqrt(G[i][i] - sum_p<i L[i][p]^2)
 	//	y[i] = (1 - sum_p<i L[i][p]*y[p]) * D[i]
@@ -168,40 +168,40 @@ type Table struct {
 	//		for l := range k { t += a[l*MR+i] * b[l*NR+j] }
 	//		c[i*stride+j] = alpha*t + beta*c[i*stride+j]
 	//	} }
-	// beta == 0: c is not read, so it may hold NaN. The sum over l is that of Tile, to the
-	// bit; alpha times it rounds before the rest is added.
+	// beta == 0: c is not read, so it may contain NaN. The sum over l is bit-identical to that of
+	// Tile; its product with alpha is rounded before the rest is added.
 	TileTo func(k int, alpha, beta float64, a, b, c []float64, stride int)
-	// Direct is TileTo on matrices that are not packed, for tiles below each other: rows is a
-	// multiple of MR, cols a multiple of Lanes, at least one and at most NR.
+	// Direct is TileTo on matrices that are not packed, for several tiles, one below the other:
+	// rows is a multiple of MR, cols a multiple of Lanes, at least one and at most NR.
 	//	for i := range rows { for j := range cols {
 	//		t := 0.0
 	//		for l := range k { t += a[i*aRow+l*aCol] * b[l*bRow+j] }
 	//		c[i*stride+j] = alpha*t + beta*c[i*stride+j]
 	//	} }
-	// Same operations, and so the same bits, as TileTo: for products so small that packing
-	// would show.
+	// The operations are the same as in TileTo, so the result is bit-identical. Direct is for
+	// products so small that the time for packing matters.
 	Direct func(rows, cols, k int, alpha, beta float64, a []float64, aRow, aCol int, b []float64, bRow int, c []float64, stride int)
-	// Interleave packs rows of a matrix as panels hold them:
+	// Interleave packs rows of a matrix into a panel:
 	//	for l := range k { for i := range width {
 	//		dst[l*width+i] = src[i*stride+l] // 0 for i >= rows
 	//	} }
 	// rows <= width. Values are moved, NaN with its bits. dst is disjoint from src.
 	Interleave func(dst []float64, width, k int, src []float64, stride, rows int)
-	// Peak does n rounds of independent multiply-adds on registers and returns how many
-	// operations that was: the yardstick of Tile.
+	// Peak does n rounds of independent multiply-adds on registers and returns the number of
+	// operations: the reference for the speed of Tile.
 	Peak func(n int) (flops float64)
-	// MR, NR are the tile's sizes; KC is the depth of panels at which products ran fastest:
-	// a panel of B that spills a little out of the first-level cache costs less than more
-	// visits to C. All are positive.
+	// MR, NR are the tile's sizes. KC is the depth of panels at which products ran fastest: a panel
+	// of B slightly larger than the first-level cache costs less than more visits to C. All are
+	// positive.
 	MR, NR, KC int
 	// Lanes is the number of elements of a vector, a divisor of NR.
 	Lanes int
 
-	// Single holds the kernels in single precision.
+	// Single has the kernels in single precision.
 	Single Single
 }
 
-// variant is a level above Generic: apply overwrites the entries that it has kernels for.
+// variant is a level above Generic: apply overwrites the entries for which it has kernels.
 type variant struct {
 	level  Level
 	apply  func(*Table)
@@ -236,5 +236,6 @@ func unsupported(level Level) *LevelError {
 	return e
 }
 
-// AtLine reports whether x begins a line of 64 bytes, as [Table.StreamTransposed] likes it.
+// AtLine reports whether x begins a cache line of 64 bytes, which makes [Table.StreamTransposed]
+// fast.
 func AtLine(x []float64) bool { return uintptr(unsafe.Pointer(unsafe.SliceData(x)))%64 == 0 }

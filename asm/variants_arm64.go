@@ -2,8 +2,8 @@
 
 package asm
 
-// variants lists the levels above Generic that this CPU runs. Advanced SIMD is part of what Go
-// asks of every arm64 processor.
+// variants lists the levels above Generic that this CPU runs. Go requires Advanced SIMD of every
+// arm64 processor.
 func variants() []variant { return []variant{{NEON, neon().apply, neonSingle().apply}} }
 
 // neon has no kernels that bypass the caches: stores of whole lines bypass them anyway.

@@ -5,11 +5,11 @@ import (
 	"math/rand/v2"
 )
 
-// Bytes makes choices out of a fuzzer's input: any input is some case, and inputs that differ
-// little are cases that differ little. Behind its end there are zeros.
+// Bytes turns a fuzzer's input into choices: every input is some case, and similar inputs are
+// similar cases. After its end there are zeros.
 type Bytes struct{ rest []byte }
 
-// NewBytes returns the choices that input makes.
+// NewBytes returns the choices of input.
 func NewBytes(input []byte) *Bytes { return &Bytes{input} }
 
 // Next returns the next byte.
@@ -42,8 +42,8 @@ func (b *Bytes) Bits() (v uint64) {
 	return v
 }
 
-// special are numbers that arithmetic has rules of its own for; the first are tame ones.
-var special = []float64{0, 1, -1, math.Copysign(0, -1), 2, 0.5, -0x1p-30, 0x1p30, 1 + 0x1p-52, // the tame ones
+// special are numbers with special rules in arithmetic, after ordinary ones.
+var special = []float64{0, 1, -1, math.Copysign(0, -1), 2, 0.5, -0x1p-30, 0x1p30, 1 + 0x1p-52, // the ordinary ones
 	5e-324, -5e-324, 0x1p-1022, 1e-308, 1e-160, 1e160, -1e308, math.MaxFloat64, -math.MaxFloat64,
 	710, -746, -708.4, math.Inf(1), math.Inf(-1), math.NaN()}
 
@@ -57,11 +57,11 @@ func (b *Bytes) Special() float64 {
 	return math.Float64frombits(b.Bits())
 }
 
-// Tame returns one of the numbers that no product of few overflows.
+// Tame returns an ordinary number: products of a few of them do not overflow.
 func (b *Bytes) Tame() float64 { return special[b.Below(tame)] }
 
-// Tames returns n finite numbers, none larger than 2^110, in one of several manners: rounded at
-// random, whole, mostly zeros, of very unlike size, or all but equal.
+// Tames returns n finite numbers, none larger than 2^110, of one of several kinds: rounded at
+// random, whole, mostly zeros, of very different sizes, or all equal except a few.
 func (b *Bytes) Tames(n int) []float64 {
 	manner := b.Below(6)
 	rng := rand.New(rand.NewPCG(uint64(b.Next()), uint64(b.Next())))
@@ -88,8 +88,8 @@ func (b *Bytes) Tames(n int) []float64 {
 	return out
 }
 
-// Values returns n numbers as [Bytes.Tames] does, or over the whole range of float64, and some
-// of them special.
+// Values returns n numbers like [Bytes.Tames], or over the whole range of float64, some of them
+// special.
 func (b *Bytes) Values(n int) []float64 {
 	out := b.Tames(n)
 	if b.Below(4) == 0 {
@@ -103,7 +103,7 @@ func (b *Bytes) Values(n int) []float64 {
 	return out
 }
 
-// replaced returns how many of n numbers are replaced by chosen ones.
+// replaced returns how many of n numbers are replaced by special ones.
 func (b *Bytes) replaced(n int) int {
 	if n == 0 {
 		return 0
@@ -111,7 +111,7 @@ func (b *Bytes) replaced(n int) int {
 	return b.Below(5)
 }
 
-// Fill is fill for [NewVector]: it gives values in order.
+// Fill returns a fill function for [NewVector] that returns the values in order.
 func Fill(values []float64) func() float64 {
 	at := -1
 	return func() float64 { at++; return values[at] }

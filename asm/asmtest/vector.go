@@ -16,12 +16,12 @@ const fence = 16
 // Vector is a vector between guards. A kernel that reads a guard computes NaN; one that
 // writes a guard fails [Vector.Check].
 type Vector struct {
-	Data []float64 // capacity ends with it
+	Data []float64 // its capacity ends with it
 	slab []float64
 }
 
-// NewVector returns a vector of n elements, offset elements from where an aligned one
-// would start, each set by fill.
+// NewVector returns a vector of n elements, offset elements after an aligned address, each set by
+// fill.
 func NewVector(n, offset int, fill func() float64) *Vector {
 	v := &Vector{slab: make([]float64, fence+offset+n+fence)}
 	for i := range v.slab {

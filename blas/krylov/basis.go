@@ -7,8 +7,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// rowsEach is the number of rows of the basis that one task takes, if there are so many that the
-// workers are worth waking: sharedWork multiply-adds in all.
+// rowsEach is the number of rows of the basis that one task processes, if the total work is at
+// least sharedWork multiply-adds; less work is not worth waking the workers.
 const (
 	rowsEach   = 1024
 	sharedWork = 1 << 20
@@ -36,7 +36,7 @@ func (b *basis) columns(lo, hi int) blas.Matrix {
 	return b.v.View(0, b.p.N, b.p.Locked.Cols+lo, b.p.Locked.Cols+hi)
 }
 
-// task returns the number of rows of a task, for so many multiply-adds a row.
+// task returns the number of rows of a task, for work multiply-adds per row.
 func (b *basis) task(work int) int {
 	if b.p.N*work < sharedWork {
 		return b.p.N
@@ -44,7 +44,7 @@ func (b *basis) task(work int) int {
 	return rowsEach
 }
 
-// each calls f for blocks of rows of the basis, for so many multiply-adds a row.
+// each calls f for blocks of rows of the basis, for work multiply-adds per row.
 func (b *basis) each(work int, f func(lo, hi int)) error {
 	return b.p.For(b.p.N, b.task(work), func(lo, hi int) error {
 		f(lo, hi)
@@ -66,8 +66,8 @@ func (b *basis) store(y blas.Matrix, m int, scale blas.Matrix) error {
 	})
 }
 
-// sums adds up the small matrices that f leaves for each block of rows, in their order. work is
-// as for each.
+// sums adds the small matrices that f computes for each block of rows, in order. work is as for
+// each.
 func (b *basis) sums(rows, cols, work int, f func(lo, hi int, part blas.Matrix)) (blas.Matrix, error) {
 	task := b.task(work)
 	parts := make([]blas.Matrix, (b.p.N+task-1)/task)
@@ -107,7 +107,7 @@ func (b *basis) project(y blas.Matrix, m int, x, scale blas.Matrix) (blas.Matrix
 	return c.View(0, y.Cols, 0, cols).Clone(), nil
 }
 
-// subtract takes the projections with the coefficients c from y, and returns y'y.
+// subtract subtracts the projections with the coefficients c from y, and returns y'y.
 func (b *basis) subtract(y blas.Matrix, m int, c blas.Matrix) (blas.Matrix, error) {
 	cols, backend := b.p.Locked.Cols+m, b.p.Backend
 	return b.sums(y.Cols, y.Cols, y.Cols*(cols+y.Cols), func(lo, hi int, part blas.Matrix) {
@@ -119,9 +119,9 @@ func (b *basis) subtract(y blas.Matrix, m int, c blas.Matrix) (blas.Matrix, erro
 	})
 }
 
-// remove subtracts from y its projection on the basis, twice, which leaves it orthogonal to
-// working accuracy (Kahan's "twice is enough") unless next to nothing is left. It returns the
-// coefficients and the length of what is left. y has one column.
+// remove subtracts from y its projection on the basis, twice, which makes it orthogonal to working
+// accuracy (Kahan's "twice is enough") unless almost nothing remains. It returns the coefficients
+// and the length of the remainder. y has one column.
 func (b *basis) remove(y blas.Matrix, m int) (c blas.Matrix, length float64, err error) {
 	for pass := range 2 {
 		next, err := b.project(y, m, blas.Matrix{}, blas.Matrix{})
@@ -144,8 +144,8 @@ func (b *basis) remove(y blas.Matrix, m int) (c blas.Matrix, length float64, err
 	return c, length, nil
 }
 
-// independent is the smallest part of a column that must be new, relative to its length, for
-// Cholesky's method to make a block orthonormal: it loses the square of that.
+// independent is the smallest new part of a column, relative to its length, for which Cholesky's
+// method can make a block orthonormal: the method loses the square of this.
 const independent = 1e-6
 
 // lower returns the Cholesky factor of a Gram matrix, and whether every column is independent
@@ -181,9 +181,9 @@ func lower(backend blas.Backend, gram blas.Matrix) (blas.Matrix, bool) {
 	return gram, true
 }
 
-// oneByOne makes the columns of y, which are nearly dependent, orthonormal to the basis and each
+// oneByOne makes the columns of y, which are nearly dependent, orthonormal to the basis and to each
 // other, one at a time, and stores them. It returns the lower triangular r with y = V c' + Q r'. A
-// column with nothing new in it is replaced by a random one, with zeros in r.
+// column without a new part is replaced by a random one, with zeros in r.
 func (s *search) oneByOne(y blas.Matrix) (r blas.Matrix, err error) {
 	r = blas.NewMatrix(s.Block, s.Block)
 	noise := float64(s.N) * 0x1p-52 * max(s.norm, largest(y))
@@ -206,7 +206,7 @@ func (s *search) oneByOne(y blas.Matrix) (r blas.Matrix, err error) {
 				return r, err
 			}
 		}
-		// Scaling up a short column magnifies what was left of the basis in it.
+		// Scaling up a short column magnifies its remaining component in the basis.
 		t.Scale(1/length, one.Data)
 		if _, length, err = s.remove(one, s.m+j); err != nil {
 			return r, err

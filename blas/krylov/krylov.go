@@ -9,14 +9,14 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// Problem asks for the K largest eigenvalues of a symmetric operator of order N, and the Extra best
-// approximations after these.
+// Problem is the search for the K largest eigenvalues of a symmetric operator of order N, and the
+// Extra best approximations after these.
 //
-// The space is kept orthonormal in full, with Rayleigh-Ritz and thick restarts (Wu & Simon,
+// The space is kept fully orthonormal, with Rayleigh-Ritz and thick restarts (Wu & Simon,
 // "Thick-restart Lanczos method for large symmetric eigenvalue problems", SIAM J. Matrix Anal.
-// Appl. 2000, in its block form). It holds no more copies of a repeated eigenvalue than a block
-// has columns; so if as many equal ones are found, fresh random vectors must find nothing larger
-// before they count.
+// Appl. 2000, in its block form). It contains at most as many copies of a repeated eigenvalue as a
+// block has columns. If that many equal ones are found, they count only after fresh random vectors
+// have found nothing larger.
 type Problem struct {
 	N, K, Extra int
 	// Multiply writes A x to y; both are N x Block, compact. An error ends the search.
@@ -25,39 +25,39 @@ type Problem struct {
 	// For calls f for the blocks [0, block), [block, 2 block), ... of [0, n) on all workers.
 	For func(n, block int, f func(lo, hi int) error) error
 
-	// Block is the number of vectors that are multiplied at a time, Basis the most vectors that
-	// are held at a time. K + Extra + 3 Block <= Basis, and Basis + columns of Locked <= N / 2.
+	// Block is the number of vectors that are multiplied at a time, Basis the maximum number of
+	// vectors in the basis. K + Extra + 3 Block <= Basis, and Basis + columns of Locked <= N / 2.
 	Block, Basis int
-	// Pass returns the largest |A v - w v| that passes for an eigenvalue w, given an estimate of
-	// |A| from below.
+	// Pass returns the largest accepted |A v - w v| for an eigenvalue w, given a lower estimate of
+	// |A|.
 	Pass func(w, norm float64) float64
-	// Budget is the number of products with a vector after which no others are begun, once there
-	// are K + Extra Ritz values.
+	// Budget is the number of products with a vector after which no new ones begin, once there are
+	// K + Extra Ritz values.
 	Budget int
 	Seed   uint64
-	// Locked, N x l, orthonormal, spans an invariant subspace that is left out.
+	// Locked, N x l, orthonormal, spans an invariant subspace that is excluded.
 	Locked blas.Matrix
-	// Start, N x s, holds vectors to begin with, up to Block of them; others are random.
+	// Start, N x s, has initial vectors, at most Block of them; others are random.
 	Start blas.Matrix
-	// Once looks at the Ritz values only when the basis is full.
+	// Once computes the Ritz values only when the basis is full.
 	Once bool
-	// Restart, if set, is asked before every restart, with the K + Extra best Ritz values: false
+	// Restart, if set, is called before every restart with the K + Extra best Ritz values; false
 	// ends the search without convergence.
 	Restart func(values []float64) bool
-	// Progress, if set, is called after every look at the Ritz values, with how many of the
-	// K passed.
+	// Progress, if set, is called after every computation of the Ritz values, with the number of
+	// the K that passed.
 	Progress func(products, passed int) error
-	// Memory, of Space elements at least, holds the basis; nil allocates it.
+	// Memory, of at least Space elements, stores the basis; nil allocates it.
 	Memory []float64
 }
 
 // Space returns the number of elements of the basis.
 func (p *Problem) Space() int { return p.N * p.stride() }
 
-// stride: rows of the basis begin on a line of the cache, and not a power of two apart.
+// stride is chosen so that rows of the basis begin on a cache line, and not a power of two apart.
 func (p *Problem) stride() int { return (p.Locked.Cols+p.Basis+p.Block+7)/8*8 + 8 }
 
-// Result holds what a search has found.
+// Result is the result of a search.
 type Result struct {
 	Values    []float64   // K + Extra, descending
 	Vectors   blas.Matrix // N x K + Extra, their eigenvectors as orthonormal columns, valid until the next Find
@@ -69,9 +69,9 @@ type Result struct {
 	Least, LeastResidual float64
 }
 
-// Find searches. Its errors are those of Multiply, For and Progress, and that of the backend's
-// SymEig when the operator gave NaN or Inf. Cost: 4 N Basis flops per product, in addition to the
-// product itself.
+// Find runs the search. Its errors are those of Multiply, For and Progress, and that of the
+// backend's SymEig if the operator returned NaN or Inf. Cost: 4 N Basis flops per product, in
+// addition to the product itself.
 func (p *Problem) Find() (*Result, error) {
 	s := newSearch(p)
 	if err := s.begin(); err != nil {
@@ -103,7 +103,7 @@ func (p *Problem) Find() (*Result, error) {
 	}
 }
 
-// search is a Find under way.
+// search is the state of one call of Find.
 type search struct {
 	*Problem
 	basis
@@ -111,12 +111,12 @@ type search struct {
 	t        blas.Matrix // V'AV, its lower triangle, without the locked part
 	m        int         // processed vectors: order of t in use. Block more are in the basis.
 	r        blas.Matrix // A V = V T + Q r' for the last block, Q being the unprocessed one
-	x, y, z  blas.Matrix // the block under way, its image, and a place to work
+	x, y, z  blas.Matrix // the current block, its image, and scratch memory
 	products int
 	norm     float64
 	ritz     ritz
-	least    int       // vectors to process before Ritz values are looked at
-	before   []float64 // values that a confirmation should leave
+	least    int       // vectors to process before Ritz values are computed
+	before   []float64 // values that a confirmation must not change
 
 	// The smallest Ritz value so far with its residual: what a restart keeps does not hold it.
 	smallest, smallestResidual float64
@@ -176,15 +176,15 @@ func (s *search) expand() (passed int, err error) {
 	}
 }
 
-// look is what was seen of the Ritz pairs at some size of the space.
+// look is the state of the Ritz pairs at some size of the space.
 type look struct {
 	size  int
 	worst float64 // residual, relative to what passes
 }
 
-// next returns the size at which to look again: residuals fall geometrically once they fall, so
-// two looks tell where they will pass. It stops a little short of that, since looks cost less
-// than products.
+// next returns the size at which to compute Ritz pairs again: residuals fall geometrically once
+// they fall, so two results predict where they pass. It stops slightly before that, because Ritz
+// pairs cost less than products.
 func (l look) next(earlier look, block int) int {
 	step := l.size / 4
 	if rate := math.Log(earlier.worst/l.worst) / float64(l.size-earlier.size); earlier.size > 0 && rate > 0 {
@@ -193,8 +193,8 @@ func (l look) next(earlier look, block int) int {
 	return l.size + max(block, step)
 }
 
-// step processes the newest block: t gets its products with the whole basis, and the basis
-// what is new in its image.
+// step processes the newest block: t gets its products with the whole basis, and the basis gets the
+// new part of its image.
 func (s *search) step() error {
 	if err := s.load(s.x, s.m); err != nil {
 		return err
@@ -215,11 +215,11 @@ func (s *search) step() error {
 	return nil
 }
 
-// extend makes the columns of y orthonormal to the first m vectors of the basis and each other,
-// and puts them behind these. It returns the coefficients c, Block x (locked + m), of what it
-// took away, and sets r: y = V c' + Q r'. All is done at least twice: the first time loses what
-// the condition of y takes, the second starts with orthonormal columns nearly, and shows by what
-// is left of their lengths whether that was enough.
+// extend makes the columns of y orthonormal to the first m vectors of the basis and to each other,
+// and stores them after these. It returns the coefficients c, Block x (locked + m), of what it
+// subtracted, and sets r: y = V c' + Q r'. Everything is done at least twice: the first pass loses
+// accuracy by the condition of y; the second starts with nearly orthonormal columns, and the change
+// of their lengths shows whether it was enough.
 func (s *search) extend() (c blas.Matrix, err error) {
 	s.r = identity(s.Block)
 	c = blas.NewMatrix(s.Block, s.Locked.Cols+s.m)
@@ -272,8 +272,8 @@ func leastDiagonal(l blas.Matrix) float64 {
 	return least
 }
 
-// restart keeps the best Ritz vectors and the unprocessed block, or, to confirm what was found,
-// a random one in its place.
+// restart keeps the best Ritz vectors and the unprocessed block or, to confirm the result, a random
+// block instead.
 func (s *search) restart(confirm bool) error {
 	keep := min(s.K+max(s.Block, s.Extra, (s.m-s.K)/3), s.m-s.Block)
 	if confirm { // others would lose what couples them to the space

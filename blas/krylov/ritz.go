@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
-// ritz holds the best approximations in the basis, as coefficients.
+// ritz has the best approximations in the basis, as coefficients.
 type ritz struct {
 	values    []float64   // all m, descending
 	vectors   blas.Matrix // m x m, a row each
@@ -57,7 +57,7 @@ func (s *search) passed() int {
 	return s.K
 }
 
-// excess returns the largest residual relative to what passes.
+// excess returns the largest residual relative to its limit.
 func (s *search) excess() float64 {
 	worst := 0.0
 	for i, r := range s.ritz.residuals {

@@ -8,25 +8,25 @@ import (
 	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
-// From this order on, and for at most one in leastShare of the eigenpairs, [Top] looks for the
-// wanted ones only. Empirical: below, the full decomposition is as fast.
+// From this order on, and for at most one in leastShare of the eigenpairs, [Top] computes only the
+// requested ones. Chosen by experiment: for smaller problems the full decomposition is as fast.
 const (
 	leastOrder = 384
 	leastShare = 10
 )
 
-// topBlock is the number of columns that are multiplied by A together: as many as cost little
-// more than one, which waits for memory.
+// topBlock is the number of columns that are multiplied by A together: as many as cost little more
+// than one, which is limited by memory.
 const topBlock = 8
 
 // Each calls f for the blocks [lo, hi) of the given size that make up [0, n), on all workers.
 type Each func(n, size int, f func(lo, hi int))
 
-// Top finds the largest eigenpairs of A as [blas.Backend].SymEigTop does, by O(n^2) flops for each
-// of usually some hundred products, and copies the lower triangle to the upper one. It returns
-// false, and leaves the lower triangle as it is, where a decomposition does better: for small
-// orders and many pairs, elements whose squares leave the range of float64, NaN, and spectra on
-// which the search does not end in 2n products.
+// Top computes the largest eigenpairs of A like [blas.Backend].SymEigTop, with O(n^2) flops for
+// each of usually some hundred products, and copies the lower triangle to the upper one. It returns
+// false, and leaves the lower triangle unchanged, if a decomposition is better: for small orders
+// and many pairs, elements whose squares are outside the range of float64, NaN, and spectra on
+// which the search does not converge within 2n products.
 func Top(backend blas.Backend, each Each, a blas.Matrix, w []float64, v blas.Matrix) bool {
 	n, k := a.Rows, len(w)
 	if k == 0 || n < leastOrder || k > n/leastShare || !moderate(each, a) {
@@ -42,7 +42,7 @@ func Top(backend blas.Backend, each Each, a blas.Matrix, w []float64, v blas.Mat
 			return nil
 		},
 		For: func(n, block int, f func(lo, hi int) error) error {
-			each(n, block, func(lo, hi int) { _ = f(lo, hi) }) // it fails never
+			each(n, block, func(lo, hi int) { _ = f(lo, hi) }) // it never fails
 			return nil
 		},
 	}

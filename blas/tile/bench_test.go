@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/asm"
 )
 
-// BenchmarkWorkers multiplies with one worker and with two in turn, and reports how many times
-// as fast two are, by the median of the rounds. Take at least seven: -benchtime 7x.
+// BenchmarkWorkers multiplies with one worker and with two in turn, and reports the speedup, by the
+// median of the rounds. Use at least seven: -benchtime 7x.
 func BenchmarkWorkers(b *testing.B) {
 	table, err := asm.Select(asm.Best())
 	if err != nil {

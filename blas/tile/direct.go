@@ -1,8 +1,8 @@
 package tile
 
-// unpacked reports whether the product is to be computed from where the factors are: when it
-// is so small that packing costs more than it brings, or has so few rows that a packed B would
-// be read only a few times. A B that lies in the wrong order is packed all the same.
+// unpacked reports whether the product is computed from the factors in place: if it is so small
+// that packing costs more than it gains, or has so few rows that a packed B would be read only a
+// few times. A B that is stored in the wrong order is still packed.
 func (j *job) unpacked() bool {
 	if j.B.Trans || j.B.Symmetric || j.A.Symmetric || j.Lower || j.k == 0 {
 		return false
@@ -11,8 +11,7 @@ func (j *job) unpacked() bool {
 	return max(j.C.Rows, j.C.Cols, j.k) <= size.directSide || j.C.Rows <= size.directRows
 }
 
-// fringe is scratch for tiles at the edges, which are computed on the side from copies filled
-// up with zeros.
+// fringe is scratch for tiles at the edges, which are computed from copies padded with zeros.
 type fringe struct {
 	a, b, c []float64
 }
@@ -43,7 +42,7 @@ func (j *job) directTask(i int) {
 	}
 }
 
-// direct computes the product from where the factors are, in chunks of columns.
+// direct computes the product from the factors in place, in chunks of columns.
 func (j *job) direct() {
 	j.chunk = j.C.Cols
 	if j.workers > 1 {

@@ -7,8 +7,8 @@
 //
 // # Bits
 //
-// k is cut into equal blocks of at most KC, by k alone. Within a block the terms of an
-// element are added in order, starting from 0; blocks are added to C in order. So the bits of
-// an element depend on its row of op(A), its column of op(B), alpha, beta and C, and neither
-// on the rest of the call, nor on the number of workers, nor on where the operands are.
+// k is divided into equal blocks of at most KC, which depend only on k. Within a block the terms of
+// an element are added in order, starting from 0; blocks are added to C in order. So the bits of an
+// element depend on its row of op(A), its column of op(B), alpha, beta and C, but not on the rest
+// of the call, the number of workers, or the addresses of the operands.
 package tile

@@ -32,8 +32,8 @@ func (j *job) packOperand(dst []float64, width int, o *Operand, byRow bool, i0, 
 	}
 }
 
-// multiplyTask multiplies a block of rows of A with a chunk of the packed columns of B, over
-// all blocks of k that are packed.
+// multiplyTask multiplies a block of rows of A by a chunk of the packed columns of B, over all
+// packed blocks of k.
 func (j *job) multiplyTask(i int) {
 	chunks := blocks(j.j1-j.j0, j.chunk)
 	i0 := i / chunks * j.rows
@@ -71,8 +71,8 @@ type sweep struct {
 	i1, j1 int       // the ends of the block
 }
 
-// tiles multiplies the packed panels into the block of C that starts at (i0, j0). A panel of
-// B stays in the first-level cache while those of A pass by.
+// tiles multiplies the packed panels into the block of C that starts at (i0, j0). A panel of B
+// stays in the first-level cache while the panels of A are read one after the other.
 func (s *sweep) tiles(pa, pb []float64, i0, j0 int) {
 	mr, nr, stride := s.t.MR, s.t.NR, s.C.Stride
 	for j := j0; j < s.j1; j += nr {
@@ -92,8 +92,8 @@ func (s *sweep) tiles(pa, pb []float64, i0, j0 int) {
 	}
 }
 
-// partial computes a tile on the side: one at an edge or across the diagonal. The same kernel
-// does it, so the bits are those of a whole tile.
+// partial computes a tile in scratch memory: one at an edge or across the diagonal. The same kernel
+// computes it, so it is bit-identical to a whole tile.
 func (s *sweep) partial(panelA, panelB []float64, i, j, rows, cols int) {
 	nr := s.t.NR
 	if s.beta != 0 {
@@ -107,7 +107,7 @@ func (s *sweep) partial(panelA, panelB []float64, i, j, rows, cols int) {
 	}
 }
 
-// row returns the part of row i of C that a tile of cols columns from j on may touch.
+// row returns the part of row i of C that a tile of cols columns from j on may access.
 func (s *sweep) row(i, j, cols int) []float64 {
 	if s.Lower {
 		cols = min(cols, i+1-j)

@@ -18,8 +18,8 @@ type Nest struct {
 	jobs    sync.Pool                 // of *job
 }
 
-// New returns the nest on the kernels t, with up to workers goroutines a call; fewer than 1
-// count as 1.
+// New returns the nest on the kernels t, with up to workers goroutines per call; fewer than 1 count
+// as 1.
 func New(t *asm.Table, workers int) *Nest {
 	return &Nest{t: t, workers: max(1, workers), sizes: blockSizes}
 }
@@ -27,15 +27,15 @@ func New(t *asm.Table, workers int) *Nest {
 // Workers returns the number of goroutines that a large call uses.
 func (n *Nest) Workers() int { return n.workers }
 
-// Scratch comes in powers of two from 2^minScratch elements, 64 KiB, which the allocator
-// aligns to pages: panels then start at the boundaries that vector loads like.
+// Scratch memory has sizes of powers of two from 2^minScratch elements, 64 KiB, which the allocator
+// aligns to pages: panels then start at boundaries that are fast for vector loads.
 const (
 	minScratch     = 13
 	scratchClasses = 28
 )
 
-// Borrow returns at least size elements of scratch memory, contents undefined, to be given
-// back by [Nest.Return]. It does not allocate once the nest is warm.
+// Borrow returns at least size elements of scratch memory with undefined contents, to be returned
+// with [Nest.Return]. It does not allocate once the nest is warm.
 func (n *Nest) Borrow(size int) *[]float64 {
 	c := scratchClass(size)
 	if s, _ := n.scratch[c].Get().(*[]float64); s != nil && len(*s) >= size {
@@ -45,7 +45,7 @@ func (n *Nest) Borrow(size int) *[]float64 {
 	return &s
 }
 
-// Return gives back what [Nest.Borrow] lent.
+// Return returns memory from [Nest.Borrow].
 func (n *Nest) Return(s *[]float64) { n.scratch[scratchClass(len(*s))].Put(s) }
 
 func scratchClass(size int) int {
@@ -53,7 +53,7 @@ func scratchClass(size int) int {
 }
 
 // Each calls f(0), ..., f(tasks-1), on all workers if parallel is set. The calls must be
-// independent: which worker makes which call is left to chance.
+// independent, because their assignment to workers is arbitrary.
 func (n *Nest) Each(parallel bool, tasks int, f func(i int)) {
 	if workers := min(n.workers, tasks); parallel && workers > 1 {
 		new(crew).run(workers, tasks, f)
@@ -70,13 +70,13 @@ func (n *Nest) EachBlock(total, size int, f func(lo, hi int)) {
 	n.Each(true, blocks(total, size), func(i int) { f(i*size, min((i+1)*size, total)) })
 }
 
-// crew deals out numbered tasks to goroutines.
+// crew distributes numbered tasks to goroutines.
 type crew struct {
 	next atomic.Int64
 	wg   sync.WaitGroup
 }
 
-// run calls f for all tasks on that many goroutines, this one included, and waits.
+// run calls f for all tasks on the given number of goroutines, including this one, and waits.
 func (c *crew) run(workers, tasks int, f func(i int)) {
 	c.next.Store(0)
 	for range workers - 1 {

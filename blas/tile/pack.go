@@ -5,10 +5,10 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// Pack copies lanes [i0, i1) and depths [l0, l1) of m into panels of width lanes: element
-// (i, l) goes to place (l-l0)*width + (i-i0)%width of panel (i-i0)/width. Lanes are rows of m
-// and depths its columns if byRow is set, or the reverse. The last panel is filled up with
-// zeros. Panels are size elements apart, at least (l1-l0)*width.
+// Pack copies lanes [i0, i1) and depths [l0, l1) of m into panels of width lanes: element (i, l)
+// goes to index (l-l0)*width + (i-i0)%width of panel (i-i0)/width. Lanes are rows of m and depths
+// its columns if byRow is set, or the reverse. The last panel is padded with zeros. Panels are size
+// elements apart, at least (l1-l0)*width.
 func Pack(t *asm.Table, dst []float64, width, size int, m blas.Matrix, byRow bool, i0, i1, l0, l1 int) {
 	if l0 == l1 {
 		return
@@ -25,8 +25,8 @@ func Pack(t *asm.Table, dst []float64, width, size int, m blas.Matrix, byRow boo
 	}
 }
 
-// packRow spreads a row over the panels that hold its columns, size elements apart: along the
-// row, because memory is read fastest in its order.
+// packRow distributes a row to the panels of its columns, size elements apart: along the row,
+// because memory is read fastest in its order.
 func packRow(dst []float64, width, size int, row []float64) {
 	switch width {
 	case 4:
@@ -60,7 +60,7 @@ func packRow(dst []float64, width, size int, row []float64) {
 	}
 }
 
-// Unpack undoes [Pack]: it copies lanes [i0, i1) and depths [l0, l1) from panels, size elements
+// Unpack reverses [Pack]: it copies lanes [i0, i1) and depths [l0, l1) from panels, size elements
 // apart, to m.
 func Unpack(src []float64, width, size int, m blas.Matrix, byRow bool, i0, i1, l0, l1 int) {
 	if !byRow {

@@ -45,8 +45,8 @@ func newPacked(t *asm.Table, width, n, k int, memory []float64) Packed {
 // write to different places.
 func (p *Packed) Unit() int { return p.width }
 
-// Pack lays out the rows of m as vectors from number i0 on, a multiple of Unit. Unless they
-// are the last ones, the number of rows is a multiple of Unit too.
+// Pack stores the rows of m as vectors from i0 on, a multiple of Unit. Unless they are the last
+// ones, the number of rows is a multiple of Unit, too.
 func (p *Packed) Pack(m blas.Matrix, i0 int) {
 	for b := range blocks(p.k, p.depth) {
 		l0, l1 := b*p.depth, min((b+1)*p.depth, p.k)
@@ -68,9 +68,9 @@ func (p *Packed) PackColumns(m blas.Matrix, i0 int) {
 	}
 }
 
-// MultiplyPacked writes the inner products of a's vectors with b's from number j0 on, a multiple of
-// b's Unit, plus beta C to c, on the calling goroutine. c has whole tiles: its rows are a multiple
-// of MR, as many as a has vectors at most, its columns a multiple of NR. 2 k flops an element.
+// MultiplyPacked writes the inner products of a's vectors with b's from j0 on, a multiple of b's
+// Unit, plus beta C to c, on the calling goroutine. c has whole tiles: its rows are a multiple of
+// MR, at most as many as a has vectors, and its columns a multiple of NR. 2 k flops per element.
 func MultiplyPacked(beta float64, c blas.Matrix, a, b *Packed, j0 int) {
 	if a.k == 0 {
 		form.Scale(beta, c)

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// Packed vectors have the products of Multiply to the bit, from any column on, however they
-// were packed, and vectors filled up have products of zero.
+// TestPacked checks that packed vectors have bit-identical products to Multiply, from any column
+// on, for any way of packing, and that padding vectors have products of zero.
 func TestPacked(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(25, 26))

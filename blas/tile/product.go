@@ -9,8 +9,8 @@ import (
 // Operand is a factor of a product.
 type Operand struct {
 	Matrix blas.Matrix
-	Trans  bool // the transpose is meant
-	// Symmetric: the lower triangle of the square matrix stands for all of it.
+	Trans  bool // whether the transpose is meant
+	// Symmetric: the lower triangle represents the whole square matrix.
 	Symmetric bool
 }
 
@@ -22,8 +22,8 @@ func (o *Operand) depth() int {
 	return o.Matrix.Cols
 }
 
-// Product is C = Alpha op(A) op(B) + Beta C. The shapes must agree and C overlap neither
-// factor; nothing is checked. Beta == 0: C is not read; Alpha == 0: the factors are not.
+// Product is C = Alpha op(A) op(B) + Beta C. The shapes must agree and C must not overlap a factor;
+// nothing is checked. Beta == 0: C is not read; Alpha == 0: the factors are not.
 type Product struct {
 	Alpha, Beta float64
 	A, B        Operand
@@ -33,8 +33,8 @@ type Product struct {
 	Lower bool
 }
 
-// parallelFlops is the work from which a call is spread over the workers: some ten times
-// what it costs to start them.
+// parallelFlops is the work from which a call is distributed to the workers: some ten times the
+// cost of starting them.
 const parallelFlops = 2e6
 
 // sizes are those of the blocks. The bits of C do not depend on them.
@@ -43,21 +43,21 @@ type sizes struct {
 	least  int // the same, at least
 	cols   int // of B that are packed at a time, at most
 	packed int // elements of B that are packed at a time, if that holds one block of k
-	panels int // of B that a task should have at least, to be worth a packing of A
+	panels int // minimum number of panels of B in a task, to be worth a packing of A
 
 	// Products whose sides are all at most this, or that have so few rows, are not packed.
 	directSide, directRows int
 }
 
-// blockSizes: 192 rows at a KC of 384 take 576 KiB, which leaves room in a second-level cache
-// of 1 MiB; 8 MiB of B are one worker's share of a last-level cache, and so much work that
-// the workers meet seldom.
+// blockSizes: 192 rows at a KC of 384 take 576 KiB, which leaves room in a second-level cache of 1
+// MiB. 8 MiB of B are one worker's share of a last-level cache, and so much work that the workers
+// rarely synchronize.
 var blockSizes = sizes{rows: 192, least: 48, cols: 4096, packed: 1 << 20, panels: 10, directSide: 320, directRows: 96}
 
-// tasksEach is the number of tasks that a worker should find, to even out their speeds.
+// tasksEach is the desired number of tasks for each worker, to balance their speeds.
 const tasksEach = 8
 
-// job is one product under way.
+// job is the state of one product.
 type job struct {
 	Product
 	nest *Nest
@@ -80,8 +80,7 @@ type job struct {
 	pack, work, inPlace, whole func(i int) // packTask, multiplyTask, tallTask and directTask, bound once
 }
 
-// Multiply computes p. It does not allocate once the nest is warm, but for what starting
-// goroutines takes.
+// Multiply computes p. It does not allocate once the nest is warm, except to start goroutines.
 func (n *Nest) Multiply(p Product) {
 	if p.C.Rows == 0 || p.C.Cols == 0 {
 		return
@@ -109,7 +108,7 @@ func (n *Nest) Multiply(p Product) {
 	} else {
 		j.run()
 	}
-	j.Product = Product{} // hold on to nobody's memory
+	j.Product = Product{} // keep no reference to the caller's memory
 	n.jobs.Put(j)
 }
 

@@ -140,7 +140,7 @@ func sameBits(t *testing.T, what string, got, want blas.Matrix) {
 	}
 }
 
-// A symmetric factor stands for the full matrix, whose product it equals to the bit.
+// TestSymmetric checks that a symmetric factor is bit-identical to the full matrix.
 func TestSymmetric(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(2, 2))
@@ -172,7 +172,7 @@ func TestSymmetric(t *testing.T) {
 	})
 }
 
-// Unpack undoes Pack, and neither leaves its part of the matrix.
+// TestPack checks that Unpack reverses Pack, and that neither accesses other parts of the matrix.
 func TestPack(t *testing.T) {
 	asmtest.EachVariant(t, func(t *testing.T, table *asm.Table) {
 		rng := rand.New(rand.NewPCG(4, 4))
@@ -211,7 +211,7 @@ func TestPack(t *testing.T) {
 	})
 }
 
-// A warm nest allocates nothing for a product that stays on its goroutine.
+// TestAllocations checks that a warm nest allocates nothing for a product on one goroutine.
 func TestAllocations(t *testing.T) {
 	table, err := asm.Select(asm.Best())
 	if err != nil {
@@ -239,7 +239,7 @@ func TestBorrow(t *testing.T) {
 	}
 }
 
-// Each calls every number once, on one worker or more.
+// TestEach checks that Each calls every number once, on one worker or more.
 func TestEach(t *testing.T) {
 	for _, parallel := range []bool{false, true} {
 		var calls [100]atomic.Int32

@@ -13,8 +13,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// Inside the gate OpenBLAS has the number of threads that the call asked for: one for
-// small calls, which run side by side, and all for a large one, which runs alone.
+// TestGate checks that inside the gate OpenBLAS has the number of threads that the call requested:
+// one for small calls, which run concurrently, and all for a large one, which runs alone.
 func TestGate(t *testing.T) {
 	const threads = 2
 	var small, large atomic.Int32
@@ -49,7 +49,8 @@ func TestGate(t *testing.T) {
 	}
 }
 
-// After Release OpenBLAS has the threads that somebody else gave it, in whichever order calls come.
+// TestRelease checks that after Release OpenBLAS has the thread count that other code set, in any
+// order of calls.
 func TestRelease(t *testing.T) {
 	defer Release()
 	for _, threads := range []int{2, 1, 2} {
@@ -83,7 +84,8 @@ func TestRelease(t *testing.T) {
 	wg.Wait()
 }
 
-// Two small calls can be inside at once, as can large ones of a backend with one thread.
+// TestGateShared checks that two small calls can be inside at once, and so can large ones of a
+// backend with one thread.
 func TestGateShared(t *testing.T) {
 	first := enter(1, 2)
 	second := enter(1, 2)
@@ -93,7 +95,8 @@ func TestGateShared(t *testing.T) {
 	first()
 }
 
-// A call that panics after the gate leaves it open; the next large call must not wait.
+// TestGateAfterPanic checks that a call that panics inside the gate leaves it, so that the next
+// large call does not wait.
 func TestGateAfterPanic(t *testing.T) {
 	func() {
 		defer func() { _ = recover() }()
@@ -103,7 +106,8 @@ func TestGateAfterPanic(t *testing.T) {
 	enter(largeFlops, 2)()
 }
 
-// A backend's bits depend on its own threads, not on what other backends do meanwhile.
+// TestBackendsSideBySide checks that a backend's bits depend on its own threads, not on what other
+// backends do at the same time.
 func TestBackendsSideBySide(t *testing.T) {
 	const n = 180 // 2 n^3 = 11.7e6 flops: large
 	rng := rand.New(rand.NewPCG(1, 1))
@@ -159,8 +163,8 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// The eigenvectors by bisection for orders whose workspace dsyevd cannot state agree with
-// dsyevd's, tried on a small order.
+// TestLargeOrderPath checks, on a small order, that the eigenvectors by bisection, for orders whose
+// workspace size dsyevd cannot represent, agree with those of dsyevd.
 func TestLargeOrderPath(t *testing.T) {
 	const n = 50
 	rng := rand.New(rand.NewPCG(2, 2))

@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// A row-major lower triangle is the column-major upper one of the same memory.
+// A row-major lower triangle is the column-major upper triangle of the same memory.
 const (
 	upper  = C.char('U')
 	layout = C.LAPACK_COL_MAJOR
@@ -26,8 +26,8 @@ func dpotrf(a blas.Matrix) int {
 	return int(C.LAPACKE_dpotrf_work(layout, upper, C.lapack_int(a.Rows), ptr(a.Data), C.lapack_int(a.Stride)))
 }
 
-// maxDivideOrder is the largest order whose workspace, 2n^2 + 6n + 1, LAPACK's 32-bit
-// workspace length can state.
+// maxDivideOrder is the largest order whose workspace size, 2n^2 + 6n + 1, fits LAPACK's 32-bit
+// length.
 const maxDivideOrder = 32766
 
 // dsyevd finds all eigenvalues by divide and conquer (vectors) or QR without square roots
@@ -76,7 +76,7 @@ func dgelqf(a blas.Matrix, tau, work []float64) int {
 		ptr(tau), ptr(work), C.lapack_int(len(work))))
 }
 
-// dorglq overwrites what dgelqf left with Q, and returns LAPACK's info.
+// dorglq overwrites the output of dgelqf with Q, and returns LAPACK's info.
 func dorglq(a blas.Matrix, tau, work []float64) int {
 	return int(C.LAPACKE_dorglq_work(layout, C.lapack_int(a.Cols), C.lapack_int(a.Rows), C.lapack_int(a.Cols), ptr(a.Data), C.lapack_int(a.Stride),
 		ptr(tau), ptr(work), C.lapack_int(len(work))))

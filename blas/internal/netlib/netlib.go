@@ -26,11 +26,11 @@ var _ blas.Backend = backend{}
 type backend struct {
 	t       *asm.Table
 	threads int
-	nest    *tile.Nest // for what OpenBLAS has no operation for, or a slow one
+	nest    *tile.Nest // for operations that OpenBLAS lacks, or does slowly
 }
 
-// New returns the backend whose large calls use that many OpenBLAS threads; less than 1
-// counts as 1. The kernels t are not its own: it only hands them out.
+// New returns the backend whose large calls use the given number of OpenBLAS threads; less than 1
+// counts as 1. The backend does not use the kernels t itself, but returns them from Kernels.
 func New(t *asm.Table, threads int) blas.Backend {
 	return backend{t, max(1, threads), tile.New(t, threads)}
 }
@@ -72,9 +72,9 @@ func (g backend) Gemm(transA, transB bool, alpha float64, a, b blas.Matrix, beta
 	dense.Dgemm(form.Trans(transA), form.Trans(transB), m, n, k, alpha, a.Data, a.Stride, b.Data, b.Stride, beta, c.Data, c.Stride)
 }
 
-// slim says whether a large matrix meets one of few columns, which takes the time of reading the
-// large one: OpenBLAS copies it first, and takes two to four times as long (4000 x 4000, up to 24
-// columns).
+// slim reports whether a large matrix is multiplied by one with few columns, which is limited by
+// reading the large one: OpenBLAS copies it first, and takes two to four times as long (4000 x
+// 4000, up to 24 columns).
 func slim(m, n, k int) bool { return n <= 24 && m >= 512 && k >= 256 && m*k >= 1<<20 }
 
 func (g backend) Syrk(transA bool, alpha float64, a blas.Matrix, beta float64, c blas.Matrix) {
@@ -188,7 +188,7 @@ func (g backend) QR(a, l blas.Matrix) {
 	form.PositiveDiagonal(a, l)
 }
 
-// accepted panics when LAPACK's info says that the checks above let a bad argument through.
+// accepted panics if LAPACK's info shows that the checks above did not find a bad argument.
 func accepted(info int) {
 	if info < 0 {
 		panic(errRefused)
@@ -203,8 +203,7 @@ func (g backend) Cholesky(a blas.Matrix) error {
 	}
 	defer enter(float64(n)*float64(n)*float64(n)/3, g.threads)()
 	dpotrf(a)
-	// OpenBLAS compares pivots with <= 0 and so takes a NaN for good: look at them all,
-	// whatever info says.
+	// OpenBLAS compares pivots with <= 0 and so accepts NaN: check all pivots, whatever info is.
 	if p := form.FailedPivot(a); p >= 0 {
 		return &blas.NotPositiveDefiniteError{Pivot: p}
 	}
@@ -262,8 +261,8 @@ func (g backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
 	return nil
 }
 
-// convergence turns LAPACK's info into an error. A negative one means an argument that the
-// checks above should have refused.
+// convergence turns LAPACK's info into an error. A negative info means that the checks above did
+// not find a bad argument.
 func convergence(routine string, info int) error {
 	accepted(info)
 	if info > 0 {
