@@ -31,7 +31,7 @@ func TestMatrixViews(t *testing.T) {
 	}
 }
 
-// Matrices without rows or columns are legal everywhere.
+// TestMatrixEmpty checks that matrices without rows or columns are legal everywhere.
 func TestMatrixEmpty(t *testing.T) {
 	for _, shape := range [][2]int{{0, 0}, {3, 0}, {0, 3}} {
 		m := NewMatrix(shape[0], shape[1])

@@ -40,7 +40,7 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// Every refusal counts as the user's input and says what would have been accepted.
+// TestOpenErrors checks that every refusal is an input error that lists the accepted values.
 func TestOpenErrors(t *testing.T) {
 	for _, c := range []struct {
 		o     Options

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// Small calls allocate nothing once the backend is warm.
+// TestAllocations checks that small calls allocate nothing once the backend is warm.
 func TestAllocations(t *testing.T) {
 	if race.Enabled {
 		t.Skip("the race detector empties pools at random")

@@ -46,7 +46,7 @@ func vector(x []float64) blas.Matrix {
 	return blas.Matrix{Rows: 1, Cols: len(x), Stride: max(1, len(x)), Data: x}
 }
 
-// The number of workers changes no bit of any operation.
+// TestWorkers checks that every operation is bit-identical for any number of workers.
 func TestWorkers(t *testing.T) {
 	eachVariant(t, func(t *testing.T, table *asm.Table) {
 		const n = 270 // more than two blocks of each kind
@@ -135,7 +135,8 @@ func TestGemmColumns(t *testing.T) {
 	})
 }
 
-// A product with its own transpose is symmetric to the bit, and Syrk gives its lower half.
+// TestSymmetry checks that a product with its own transpose is exactly symmetric, and that Syrk
+// gives its lower half.
 func TestSymmetry(t *testing.T) {
 	eachVariant(t, func(t *testing.T, table *asm.Table) {
 		b := native.New(table, 2)
@@ -189,7 +190,7 @@ func TestTriangularSplit(t *testing.T) {
 	})
 }
 
-// A row of Gemv is that of a call with this row alone.
+// TestGemvRows checks that a row of Gemv equals that of a call with only this row.
 func TestGemvRows(t *testing.T) {
 	eachVariant(t, func(t *testing.T, table *asm.Table) {
 		b := native.New(table, 2)

@@ -139,7 +139,8 @@ func checkPairs(t *testing.T, b blas.Backend, a blas.Matrix, w []float64, v blas
 	}
 }
 
-// A spectrum without any gap exhausts the search; the answer must come all the same.
+// TestSymEigTopFallsBack checks that the result is right although a spectrum without any gap
+// exhausts the search.
 func TestSymEigTopFallsBack(t *testing.T) {
 	race.Skip(t, "ten seconds of gonum's QR iteration, which starts no goroutine")
 	b := New(mustTable(t), 2)
@@ -162,7 +163,8 @@ func TestSymEigTopFallsBack(t *testing.T) {
 	}
 }
 
-// The start vectors are fixed and products have one order: same bits for any workers.
+// TestSymEigTopSameBits checks that the result is bit-identical for any number of workers: the
+// start vectors are fixed, and products have one order.
 func TestSymEigTopSameBits(t *testing.T) {
 	const n, k = 390, 7
 	spectrum := make([]float64, n)

@@ -191,7 +191,8 @@ func TestSecular(t *testing.T) {
 	}
 }
 
-// Between the rows of a matrix that is part of a larger one nothing is written.
+// TestSymEigStride checks that nothing is written between the rows of a matrix that is part of a
+// larger one.
 func TestSymEigStride(t *testing.T) {
 	table, err := asm.Select(asm.Best())
 	if err != nil {
@@ -239,7 +240,7 @@ func BenchmarkSymEig(b *testing.B) {
 	}
 }
 
-// A team does every task of every run once.
+// TestTeam checks that a team does every task of every run once.
 func TestTeam(t *testing.T) {
 	const tasks, runs = 8, 500
 	for _, helpers := range []int{0, 1, 5} {
