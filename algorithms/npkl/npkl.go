@@ -155,8 +155,8 @@ type Params struct {
 // DefaultParams returns the square loss on a graph of 5 neighbors, with adaptive rank.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// UnmarshalJSON reads the parameters of a model file. Versions that wrote no extension had that of the
-// graph.
+// UnmarshalJSON reads the parameters of a model file. Versions that wrote no extension had that of
+// the graph.
 func (p *Params) UnmarshalJSON(text []byte) error {
 	type plain Params
 	read := plain{Extension: FromGraph}
