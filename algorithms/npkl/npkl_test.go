@@ -420,11 +420,11 @@ func modelFile(t *testing.T, m *Model) {
 		t.Errorf("the model that was read differs from the one that was written (%v, %v)", errA, errB)
 	}
 	cases := map[string]func(f *model.File){
-		"method":  func(f *model.File) { f.Header.Method = "krca" },
-		"params":  func(f *model.File) { f.Header.Params = []byte(`{"loss":"sl","C":-1}`) },
-		"places":  func(f *model.File) { f.SetFloat64s("npkl.places", []float64{1, 2}, 2, 1) },
-		"none":    func(f *model.File) { f.SetFloat64s("npkl.places", nil, 40, 0) },
-		"trace":   func(f *model.File) { f.SetFloat64s("npkl.trace", nil) },
+		"method": func(f *model.File) { f.Header.Method = "krca" },
+		"params": func(f *model.File) { f.Header.Params = []byte(`{"loss":"sl","C":-1}`) },
+		"places": func(f *model.File) { f.SetFloat64s("npkl.places", []float64{1, 2}, 2, 1) },
+		"none":   func(f *model.File) { f.SetFloat64s("npkl.places", nil, 40, 0) },
+		"trace":  func(f *model.File) { f.SetFloat64s("npkl.trace", nil) },
 		"links": func(f *model.File) {
 			f.SetInt64s("npkl.links", []int64{0, 40}, 1, 2)
 			f.SetFloat64s("npkl.weights", []float64{1})
@@ -441,7 +441,9 @@ func modelFile(t *testing.T, m *Model) {
 		cases["landmark"] = func(f *model.File) { f.SetInt64s("npkl.ridge.rows", []int64{40}) }
 		cases["landmarks"] = func(f *model.File) { f.SetInt64s("npkl.ridge.rows", nil) }
 		cases["weights of landmarks"] = func(f *model.File) { f.SetFloat64s("npkl.ridge.weights", []float64{1}, 1, 1) }
-		cases["center"] = func(f *model.File) { f.SetFloat64s("npkl.ridge.center", slices.Repeat([]float64{math.Inf(1)}, m.Dim())) }
+		cases["center"] = func(f *model.File) {
+			f.SetFloat64s("npkl.ridge.center", slices.Repeat([]float64{math.Inf(1)}, m.Dim()))
+		}
 	}
 	for name, spoil := range cases {
 		f := &model.File{}
