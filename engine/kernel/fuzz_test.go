@@ -53,7 +53,7 @@ func FuzzEvaluate(f *testing.F) {
 			if err != nil || err2 != nil { // values that overflow
 				for _, err := range []error{err, err2} {
 					if err != nil && !fault.IsInput(err) {
-						t.Fatalf("%s: error %v is no input fault", what, err)
+						t.Fatalf("%s: error %v is not an input error", what, err)
 					}
 				}
 				continue

@@ -44,7 +44,7 @@ func FuzzHeader(f *testing.F) {
 		}
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is no input fault", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 			return
 		}

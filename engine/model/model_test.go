@@ -189,7 +189,7 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 	for n := range b {
 		_, err := read(b[:n])
 		if !fault.IsInput(err) {
-			t.Fatalf("first %d of %d bytes: error %v, want an input fault", n, len(b), err)
+			t.Fatalf("first %d of %d bytes: error %v, want an input error", n, len(b), err)
 		}
 		if n > 8 && !errors.Is(err, ErrTruncated) {
 			t.Fatalf("first %d of %d bytes: error %v, want ErrTruncated", n, len(b), err)
@@ -212,7 +212,7 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 			got, err := read(b)
 			b[i] ^= 1 << bit
 			if err != nil && !fault.IsInput(err) {
-				t.Fatalf("byte %d, bit %d: error %v is no input fault", i, bit, err)
+				t.Fatalf("byte %d, bit %d: error %v is not an input error", i, bit, err)
 			}
 			if err == nil && !reflect.DeepEqual(got, want) {
 				t.Fatalf("byte %d, bit %d: passed unnoticed\n%s", i, bit, same.Diff(want, got))
@@ -304,7 +304,7 @@ func TestHostileFiles(t *testing.T) {
 				return
 			}
 			if !errors.Is(err, c.want) || !fault.IsInput(err) || !strings.Contains(err.Error(), c.text) {
-				t.Errorf("error %v, want an input fault wrapping %q with %q", err, c.want, c.text)
+				t.Errorf("error %v, want an input error wrapping %q with %q", err, c.want, c.text)
 			}
 		})
 	}
@@ -411,7 +411,7 @@ func TestGetters(t *testing.T) {
 	_, e6 := f.Dims("absent", 1)
 	for i, err := range []error{e1, e2, e3, e4, e5, e6} {
 		if !fault.IsInput(err) {
-			t.Errorf("case %d: error %v, want an input fault", i+1, err)
+			t.Errorf("case %d: error %v, want an input error", i+1, err)
 		}
 	}
 }
@@ -427,7 +427,7 @@ func FuzzRead(f *testing.F) {
 		got, err := read(b)
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is no input fault", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 			return
 		}

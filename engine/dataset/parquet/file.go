@@ -26,7 +26,7 @@ type file struct {
 	held    budget
 	codec   decompressor
 	scratch []byte // compressed page
-	problem func(e *fault.DataError, mend string) error
+	problem func(e *fault.DataError, fix string) error
 }
 
 // openFile reads the footer and compares it with the file.

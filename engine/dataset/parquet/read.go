@@ -61,7 +61,7 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 		case c.name == labelColumn && c.isName():
 			r.labels, err = r.named(r.labels, c)
 		case c.what != "":
-			err = r.f.problem(columnError(c.name, "it holds %s: want numbers", c.what), c.mend)
+			err = r.f.problem(columnError(c.name, "it holds %s: want numbers", c.what), c.fix)
 		default:
 			features = append(features, c)
 			n := &chunks[uint64]{f: r.f, c: c, begin: c.numbers}
@@ -242,10 +242,10 @@ func (r *reader) notFinite(c *column, row, feature int, v float64) error {
 	return r.bad(r.done+row, feature, "the value is "+strconv.FormatFloat(v, 'g', -1, 64)+": want a finite number", "fill in a number, or remove the row")
 }
 
-func (r *reader) bad(row, feature int, what, mend string) error {
+func (r *reader) bad(row, feature int, what, fix string) error {
 	e := columnError(r.names[feature], "%s", what)
 	e.Row = row
-	return r.f.problem(e, mend)
+	return r.f.problem(e, fix)
 }
 
 // Format returns the format for [dataset.ReadOptions] and [dataset.WriteOptions]: files that end in

@@ -325,7 +325,7 @@ func TestCheck(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, p := range problems {
-		got[fmt.Sprint(p.Err.Row, " ", p.Err.Column)] = p.Mend
+		got[fmt.Sprint(p.Err.Row, " ", p.Err.Column)] = p.Fix
 	}
 	want := []string{"0 y", "1 x", "1 y", "2 id", "2 y", "3 id"}
 	if len(problems) != len(want) {

@@ -26,7 +26,7 @@ type column struct {
 	levels   int // largest definition level: a value that is there has it
 	list     bool
 	width    int // values of a row: those of a list, or 1
-	mend     string
+	fix      string
 	what     string // it holds that is no number, "" for numbers
 }
 
@@ -112,19 +112,19 @@ func (c *column) typed(e *format.SchemaElement) {
 		c.unsigned = isWhole && !whole.IsSigned || old(deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64)
 		switch {
 		case logical != nil && !isWhole:
-			c.what, c.mend = "values of type "+logical.String(), "write it as double"
+			c.what, c.fix = "values of type "+logical.String(), "write it as double"
 		case old(deprecated.Decimal, deprecated.Date, deprecated.TimeMillis, deprecated.TimeMicros, deprecated.TimestampMillis, deprecated.TimestampMicros):
-			c.what, c.mend = "decimals, dates or times", "write it as double"
+			c.what, c.fix = "decimals, dates or times", "write it as double"
 		}
 	case format.ByteArray:
-		c.what, c.mend = "text", "code the categories as numbers, leave the column out, or name it label or id if that is what it is"
+		c.what, c.fix = "text", "code the categories as numbers, leave the column out, or name it label or id if that is what it is"
 	case format.FixedLenByteArray:
 		if isHalf && e.TypeLength.V == 2 {
 			return
 		}
-		c.what, c.mend = "strings of "+strconv.Itoa(int(e.TypeLength.V))+" bytes", "write it as double, or leave it out"
+		c.what, c.fix = "strings of "+strconv.Itoa(int(e.TypeLength.V))+" bytes", "write it as double, or leave it out"
 	default:
-		c.what, c.mend = "values of type "+c.kind.String(), "write it as double, or leave it out"
+		c.what, c.fix = "values of type "+c.kind.String(), "write it as double, or leave it out"
 	}
 }
 

@@ -46,7 +46,7 @@ func TestSkip(t *testing.T) {
 		rows := drawTable(rt, path, wrong)
 		passed := map[int]bool{}
 		o := reading()
-		o.PassOver = func(e *fault.DataError) {
+		o.BadRow = func(e *fault.DataError) {
 			if e.Column != "b" || passed[e.Row] {
 				rt.Fatalf("passed over with %v", e)
 			}

@@ -225,6 +225,6 @@ func TestCannotWrite(t *testing.T) {
 		})
 	}
 	if err := Write("", text("")); !fault.IsInput(err) {
-		t.Errorf("empty path: error %v, want an input fault", err)
+		t.Errorf("empty path: error %v, want an input error", err)
 	}
 }
