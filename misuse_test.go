@@ -95,7 +95,7 @@ func TestMisuse(t *testing.T) {
 		"a nil *mat.Dense":           {func() error { _, err := mustlink.FromMatrix((*mat.Dense)(nil)); return err }, "matrix is <nil>: want a matrix"},
 		"no rows":                    {func() error { _, err := mustlink.FromRows(nil); return err }, "number of rows is 0: want 1 or more"},
 		"rows of two lengths":        {func() error { _, err := mustlink.FromRows([][]float64{{1}, {1, 2}}); return err }, "length of row 1 is 2: want 1, the length of row 0"},
-		"letters of no alphabet":     {func() error { _, err := mustlink.FromSequences("dna", []string{"AXG"}); return err }, `row 0: letter 'X' at place 1 is not in the alphabet: want one of ACGT, or '-'`},
+		"letters of no alphabet":     {func() error { _, err := mustlink.FromSequences("dna", []string{"AXG"}); return err }, `row 0: letter 'X' at position 1 is not in the alphabet: want one of ACGT, or '-'`},
 		"a Gram matrix that is flat": {func() error { _, err := mustlink.FromGram(mat.NewDense(1, 2, nil), nil); return err }, "number of columns of the Gram matrix is 2: want 1, as many as rows, or a diagonal"},
 		"too few labels":             {func() error { _, err := table.WithLabels([]string{"a"}); return err }, "number of labels is 1: want 40, one for each row"},
 		"select no row":              {func() error { _, err := table.Select([]int{40}); return err }, "row is 40: want a row from 0 to 39"},
