@@ -76,7 +76,7 @@ type ReadOptions struct {
 // Read reads the data file at path. Errors of the content, and a path that cannot be opened, are
 // *fault.DataError; an unknown format is a *fault.ParamError. For a stream use [Decode].
 //
-// Cost: about one pass over the text; memory for the values (8 bytes each) and at most as much
+// Cost: it reads the text about once; memory for the values (8 bytes each) and at most as much
 // again while they grow.
 func Read(path string, o ReadOptions) (*Data, error) {
 	rep := &report{max: 1}

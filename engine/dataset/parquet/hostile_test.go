@@ -237,7 +237,7 @@ func TestDamage(t *testing.T) {
 			} else {
 				read++
 			}
-			if rapid.IntRange(0, 3).Draw(rt, "mend") > 0 {
+			if rapid.IntRange(0, 3).Draw(rt, "repair") > 0 {
 				b[at] = was
 			}
 		}

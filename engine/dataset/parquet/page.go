@@ -121,8 +121,8 @@ func (f *file) fill(b []byte, h *format.PageHeader, at int64, codec format.Compr
 	return f.codec.decompress(codec, b[plain:], packed[plain:])
 }
 
-// cut takes the levels, of values up to maximum, from the front of a page: n bytes, or for n < 0 the
-// number of bytes that the first four bytes give.
+// cut takes the levels, of values up to maximum, from the front of a page: n bytes, or for n < 0
+// the number of bytes in the first four bytes.
 func cut(b []byte, maximum, n int) (levels *hybrid, rest []byte, err error) {
 	if n < 0 {
 		if len(b) < 4 {

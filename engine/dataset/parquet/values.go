@@ -374,7 +374,7 @@ func (c *column) number(bits uint64) float64 {
 	return float64(bits) // of a boolean
 }
 
-// half returns the number with the bits of a float16.
+// half decodes the bits of a float16.
 func half(bits uint16) float64 {
 	sign, exponent, fraction := 1-2*float64(bits>>15), int(bits>>10&31), float64(bits&1023)
 	switch {
