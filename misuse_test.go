@@ -87,7 +87,7 @@ func TestMisuse(t *testing.T) {
 		"no cluster":                 {func() error { _, err := model.Cluster(ctx, table, 0); return err }, `moons: number of clusters is 0: want a number >= 1`},
 		"constrained by nothing":     {func() error { _, err := model.Cluster(ctx, table, 2, mustlink.Constrained(nil)); return err }, "links is <nil>: want links between the rows to cluster"},
 		"a seed for Load":            {func() error { _, err := mustlink.Load("x.mlk", mustlink.Seed(1)); return err }, `option is "Seed": want an option that Load takes`},
-		"load no model":              {func() error { _, err := mustlink.Load(broken); return err }, broken + ": not a mustlink model file: want a safetensors file, which begins with a header in JSON"},
+		"load no model":              {func() error { _, err := mustlink.Load(broken); return err }, broken + ": not a mustlink model file: it has no header in JSON: want a safetensors file"},
 		"load from nothing":          {func() error { _, err := mustlink.LoadFrom(nil, 3); return err }, "reader is <nil>: want a reader of a model file"},
 		"save a nil model":           {func() error { return noModel.Save("x.mlk") }, "model is <nil>: want a model, as Fit and Load make it"},
 		"update without links":       {func() error { _, err := model.Update(ctx, table, nil); return err }, "links is <nil>: want the links to learn"},
