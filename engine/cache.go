@@ -11,10 +11,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Cache keeps what fits on the same points have in common, such as a graph of neighbors, so that
-// many fits compute it once. What it holds is addressed by content: equal points and parameters
-// find each other wherever they came from, and the result of a fit has the same bits with a cache
-// as without. It is safe for concurrent use.
+// Cache keeps values that fits on the same points share, such as a neighbor graph, so that many
+// fits compute them once. A key is a digest of content: equal points and parameters have equal keys
+// wherever they came from, and a fit gives bit-identical results with and without a cache. A Cache
+// is safe for concurrent use.
 type Cache struct {
 	limit int64
 
@@ -25,14 +25,14 @@ type Cache struct {
 	stats   CacheStats
 }
 
-// CacheKey is a digest of what a value depends on, see [KeyOf].
+// CacheKey is a digest of everything that a value depends on; see [KeyOf].
 type CacheKey [sha256.Size]byte
 
-// CacheStats counts what a cache was asked for.
+// CacheStats counts the requests to a cache and its contents.
 type CacheStats struct {
 	Hits, Misses int64
-	Bytes        int64 // held now
-	Entries      int   // held now
+	Bytes        int64 // stored now
+	Entries      int   // stored now
 }
 
 type cacheEntry struct {
@@ -43,7 +43,7 @@ type cacheEntry struct {
 	err   error
 }
 
-// NewCache returns a cache that holds up to limit bytes; what was used longest ago goes first. A
+// NewCache returns a cache of up to limit bytes; the least recently used value is dropped first. A
 // limit below 1 is a *fault.ParamError.
 func NewCache(limit int64) (*Cache, error) {
 	if limit < 1 {
@@ -61,8 +61,8 @@ func (c *Cache) Stats() CacheStats {
 	return s
 }
 
-// KeyOf returns the key of a value of that kind which depends on the points with that digest and on
-// parts, by what %v prints of them.
+// KeyOf returns the key of a value of the given kind that depends on the points with the given
+// digest and on parts, which enter as %v prints them.
 func KeyOf(kind string, points [sha256.Size]byte, parts ...any) CacheKey {
 	h := sha256.New()
 	fmt.Fprintf(h, "%q %x", kind, points)
@@ -72,10 +72,11 @@ func KeyOf(kind string, points [sha256.Size]byte, parts ...any) CacheKey {
 	return CacheKey(h.Sum(nil))
 }
 
-// Cached returns the value of the key that key returns from the engine's cache, computing it when
-// it is not there: once, however many ask for it at a time. Without a cache it computes. Values are
-// shared: nobody may write to them. bytes is the memory that a value holds. An error of compute
-// goes to all who wait for that value, but for the end of another's context, and is forgotten.
+// Cached returns the value with the key key() from the engine's cache. If it is not there, Cached
+// computes it, once for any number of concurrent callers. Without a cache it always computes.
+// Values are shared: nobody may write to them. bytes returns the memory of a value. An error of
+// compute is returned to every caller that waits for the value, unless it comes from the end of
+// another caller's context; errors are not kept.
 func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes func(T) int64, compute func() (T, error)) (T, error) {
 	if e.cache == nil {
 		return compute()
@@ -109,29 +110,29 @@ func Cached[T any](ctx context.Context, e *Engine, key func() CacheKey, bytes fu
 		if err := ctx.Err(); err != nil {
 			return none, err
 		}
-		// Whoever computed it failed, perhaps because its context ended: this caller tries itself.
+		// The computing caller failed, perhaps because its context ended: this caller tries itself.
 	}
 }
 
-// Sharing returns the engine with a cache of at most that many bytes, and at most an eighth of the
-// memory limit; or the engine itself, when it has a cache: for several fits on the same points.
-// Fewer bytes than 1 are a *fault.ParamError.
-func (e *Engine) Sharing(most int64) (*Engine, error) {
+// Sharing returns an engine for several fits on the same points: the engine with a cache of at most
+// limit bytes and at most an eighth of the memory limit, or the engine itself if it already has a
+// cache. A limit below 1 is a *fault.ParamError.
+func (e *Engine) Sharing(limit int64) (*Engine, error) {
 	if e.cache != nil {
 		return e, nil
 	}
 	if e.limit > 0 {
-		most = max(1, min(most, e.limit/8))
+		limit = max(1, min(limit, e.limit/8))
 	}
-	c, err := NewCache(most)
+	c, err := NewCache(limit)
 	if err != nil {
 		return nil, err
 	}
 	return e.WithCache(c)
 }
 
-// own returns the key of the engine's own values: another backend, or other vector kernels, may
-// give other bits.
+// own returns the key of a value of this engine: another backend, or other vector kernels, may
+// round differently.
 func (e *Engine) own(k CacheKey) CacheKey {
 	return CacheKey(sha256.Sum256(fmt.Appendf(k[:], "%s %v", e.backend.Name(), e.backend.Kernels().Level)))
 }
@@ -151,7 +152,7 @@ func (c *Cache) claim(k CacheKey) (entry *cacheEntry, mine bool) {
 	return entry, true
 }
 
-// fill computes the value of a claimed entry. After an error, or a panic, the entry is gone.
+// fill computes the value of a claimed entry. After an error or a panic the entry is removed.
 func (c *Cache) fill(entry *cacheEntry, compute func() (any, int64, error)) (any, error) {
 	entry.err = errAbandoned // unless compute returns
 	var bytes int64
@@ -173,8 +174,8 @@ func (c *Cache) fill(entry *cacheEntry, compute func() (any, int64, error)) (any
 
 var errAbandoned = errors.New("engine: the computation of a shared value was abandoned")
 
-// shrink lets go of what was used longest ago until the rest is within the limit. Entries that are
-// being computed hold no memory yet.
+// shrink drops the least recently used values until the rest is within the limit. Entries that are
+// being computed do not count yet.
 func (c *Cache) shrink() {
 	for at := c.recent.Back(); at != nil && c.used > c.limit; {
 		entry, before := at.Value.(*cacheEntry), at.Prev()

@@ -29,7 +29,7 @@ func keyOf(n int) func() engine.CacheKey {
 
 func eight(int) int64 { return 8 }
 
-// However many ask for a value at a time, it is computed once, and all see it.
+// Any number of concurrent requests for a value compute it once, and all get it.
 func TestCachedComputesOnce(t *testing.T) {
 	eng, c := cached(t, 1<<20)
 	var computed atomic.Int64
@@ -55,11 +55,11 @@ func TestCachedComputesOnce(t *testing.T) {
 	}
 }
 
-// The cache never holds more than its limit, and keeps what was used last.
+// The cache never exceeds its limit and keeps the most recently used values.
 func TestCacheForgetsTheOldest(t *testing.T) {
 	eng, c := cached(t, 80)
 	rng := rand.New(rand.NewPCG(1, 1))
-	var order []int // by last use, the last one behind
+	var order []int // by last use, the most recent last
 	for range 2000 {
 		n := rng.IntN(15)
 		fresh := false
@@ -90,8 +90,8 @@ func TestCacheForgetsTheOldest(t *testing.T) {
 	}
 }
 
-// An error, a panic and the end of a context concern who computed: nothing is kept, and who waited
-// computes.
+// An error, a panic and the end of a context concern only the caller that computed: nothing is
+// kept, and a waiting caller computes itself.
 func TestCachedForgetsFailures(t *testing.T) {
 	eng, c := cached(t, 1<<20)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -113,7 +113,7 @@ func TestCachedForgetsFailures(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 	if err := <-waits; err != nil {
-		t.Errorf("who waited: %v", err)
+		t.Errorf("the waiting caller got %v", err)
 	}
 	func() {
 		defer func() {
@@ -134,7 +134,7 @@ func TestCachedForgetsFailures(t *testing.T) {
 	}
 }
 
-// An engine without a cache gets one to share, another keeps its own.
+// An engine without a cache gets one to share; an engine with a cache keeps it.
 func TestSharing(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	shared, err := eng.Sharing(1 << 20)

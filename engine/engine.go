@@ -1,8 +1,8 @@
-// Package engine (engine room: may change) is what every method runs on: a linear algebra backend,
-// a pool of workers with fixed partitioning, reusable scratch matrices and a memory limit.
+// Package engine (engine room: may change) provides what every method runs on: a linear algebra
+// backend, a pool of workers with fixed partitioning, reusable scratch matrices and a memory limit.
 //
-// The engine decides how work runs, never what is computed: results have the same bits for
-// any number of workers.
+// The engine decides how work runs, never what is computed: results are bit-identical for any
+// number of workers.
 package engine
 
 import (
@@ -22,12 +22,13 @@ type Options struct {
 	Workers int
 	// MemoryLimit is the largest request, in bytes, that Check lets pass; 0 for none.
 	MemoryLimit int64
-	// Cache keeps what fits on the same points share; nil for none. Engines that share one and have
-	// OpenBLAS should give it the same number of threads, on which its bits depend.
+	// Cache keeps values that fits on the same points share; nil for none. The rounding of OpenBLAS
+	// depends on its number of threads, so engines that share a cache should give OpenBLAS the same
+	// number.
 	Cache *Cache
 }
 
-// Engine is immutable but for its pool of scratch matrices, and safe for concurrent use.
+// Engine is immutable except for its pool of scratch matrices, and safe for concurrent use.
 type Engine struct {
 	backend blas.Backend
 	workers int
@@ -58,9 +59,9 @@ func New(o Options) (*Engine, error) {
 	return e, nil
 }
 
-// Share returns an engine for each of several jobs at a time: the same backend, the same cache, an
-// equal part of the workers and of the memory limit. One part is the engine itself; fewer are a
-// *fault.ParamError.
+// Share returns an engine for each of several concurrent jobs: the same backend, the same cache,
+// and an equal part of the workers and of the memory limit. For one part it returns the engine
+// itself; fewer than one is a *fault.ParamError.
 func (e *Engine) Share(parts int) (*Engine, error) {
 	if parts < 1 {
 		return nil, &fault.ParamError{Param: "parts", Value: parts, Want: "a number >= 1"}
@@ -75,13 +76,13 @@ func (e *Engine) Share(parts int) (*Engine, error) {
 	return New(Options{Backend: e.backend, Workers: max(1, e.workers/parts), MemoryLimit: limit, Cache: e.cache})
 }
 
-// WithCache returns the engine with another cache, nil for none.
-// It shares the backend and has the same workers and limit; an error is that of [New].
+// WithCache returns an engine with another cache, nil for none, and the same backend, workers and
+// limit. Errors are those of [New].
 func (e *Engine) WithCache(c *Cache) (*Engine, error) {
 	return New(Options{Backend: e.backend, Workers: e.workers, MemoryLimit: e.limit, Cache: c})
 }
 
-// Backend returns the linear algebra.
+// Backend returns the linear algebra backend.
 func (e *Engine) Backend() blas.Backend { return e.backend }
 
 // Workers returns the number of goroutines that share the work, at least 1.

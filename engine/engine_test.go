@@ -133,7 +133,7 @@ func TestScratchIsReused(t *testing.T) {
 	}
 	e.PutMatrix(b)
 	if c := e.GetMatrix(1, 2); len(c.Data) != 2 || &c.Data[0] == first {
-		t.Error("a buffer of 100 was spent on 2 values")
+		t.Error("a buffer of 100 values was used for 2")
 	}
 }
 
@@ -296,7 +296,7 @@ func TestForBlockPanics(t *testing.T) {
 	_ = enginetest.New(t, 0).For(t.Context(), 1, 0, nil)
 }
 
-// The helpers pass through to the backend and add ctx and memory.
+// The factorizations call the backend and add checks of ctx and memory.
 func TestFactorizations(t *testing.T) {
 	e := enginetest.With(t, engine.Options{MemoryLimit: 1000})
 	a := blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{4, 0, 2, 5}}

@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// A sum with the same bits for any number of workers: fixed blocks, then a reduction in order.
+// A sum that is bit-identical for any number of workers: fixed blocks, then a reduction in order.
 func ExampleEngine_For() {
 	eng, err := engine.New(engine.Options{Workers: 2})
 	if err != nil {

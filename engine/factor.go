@@ -7,9 +7,9 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// Cholesky is the backend's Cholesky, begun only if ctx is not done. A cancel during the
-// factorization takes effect after it.
-// n^3/3 flops. A matrix that is not positive definite is a *blas.NotPositiveDefiniteError.
+// Cholesky calls the backend's Cholesky unless ctx is done. A cancel during the factorization takes
+// effect after it. Cost: n^3/3 flops. A matrix that is not positive definite is a
+// *blas.NotPositiveDefiniteError.
 func (e *Engine) Cholesky(ctx context.Context, a blas.Matrix) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -20,9 +20,9 @@ func (e *Engine) Cholesky(ctx context.Context, a blas.Matrix) error {
 	return ctx.Err()
 }
 
-// SymEig is the backend's SymEig with two checks before it: that ctx is not done, and that
-// the workspace of the divide and conquer method (2n^2 values with vectors) is within the
-// memory limit. A cancel during the decomposition takes effect after it.
+// SymEig calls the backend's SymEig after two checks: ctx is not done, and the workspace of the
+// divide and conquer method (2n^2 values with vectors) is within the memory limit. A cancel during
+// the decomposition takes effect after it.
 func (e *Engine) SymEig(ctx context.Context, a blas.Matrix, w []float64, vectors bool) error {
 	order := 0
 	if vectors {
@@ -37,8 +37,8 @@ func (e *Engine) SymEig(ctx context.Context, a blas.Matrix, w []float64, vectors
 	return ctx.Err()
 }
 
-// SymEigTop is the backend's SymEigTop with the checks of [Engine.SymEig].
-// Errors: a *fault.MemoryError, ctx.Err(), and the backend's own.
+// SymEigTop calls the backend's SymEigTop after the checks of [Engine.SymEig]. Errors: a
+// *fault.MemoryError, ctx.Err(), and the backend's own.
 func (e *Engine) SymEigTop(ctx context.Context, a blas.Matrix, w []float64, v blas.Matrix) error {
 	if err := e.checkEigen(ctx, a.Rows); err != nil {
 		return err
@@ -49,13 +49,13 @@ func (e *Engine) SymEigTop(ctx context.Context, a blas.Matrix, w []float64, v bl
 	return ctx.Err()
 }
 
-// checkEigen checks ctx and the price of an eigendecomposition with vectors of order n.
+// checkEigen checks ctx and the memory of an eigendecomposition with vectors of order n.
 func (e *Engine) checkEigen(ctx context.Context, n int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	bytes := MatrixBytes(n, n)
-	if bytes < addressable { // else it is refused as it is, and doubling would overflow
+	if bytes < addressable { // otherwise Check refuses it anyway, and doubling would overflow
 		bytes *= 2
 	}
 	return e.Check(fmt.Sprintf("eigendecomposition of order %d", n), bytes, "use fewer points or landmarks, or raise the memory limit")

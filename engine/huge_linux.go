@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// hugePage is the size of a huge page on amd64 and of the usual one on arm64. Where the
-// true size is larger the hint still holds, for the pages that fit.
+// hugePage is the size of a huge page on amd64, and the usual size on arm64. Where the true size is
+// larger, the hint still applies to the pages that fit.
 const hugePage = 2 << 20
 
-// adviseHuge asks the kernel to back the part of data that holds whole huge pages with
-// them. It is a hint and its failure means nothing.
+// adviseHuge asks the operating system to use huge pages for the part of data that spans whole
+// ones. It is a hint; its failure is harmless.
 //
-// The memory stays an ordinary Go allocation: the advice changes how the kernel maps pages
-// and never their contents, so the garbage collector need not know, and a later owner of
-// the same addresses inherits nothing but the hint.
+// The memory stays an ordinary Go allocation: the advice changes how pages are mapped, never their
+// contents. The garbage collector is not affected, and a later owner of the same addresses inherits
+// only the hint.
 func adviseHuge(data []float64) {
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(data)))
 	end := start + uintptr(len(data))*8

@@ -2,5 +2,5 @@
 
 package engine
 
-// adviseHuge does nothing: only Linux has the call.
+// adviseHuge does nothing: only Linux has this system call.
 func adviseHuge([]float64) {}

@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 )
 
-// Panic is the value with which [Engine.For] panics when a block did: the block's own
+// Panic is the value with which [Engine.For] panics after a block has panicked: the block's own
 // value and the stack of the worker that ran it.
 type Panic struct {
 	Value any
@@ -17,7 +17,7 @@ type Panic struct {
 
 func (p *Panic) String() string { return fmt.Sprintf("%v\n\nworker's stack:\n%s", p.Value, p.Stack) }
 
-// Error makes the value print in full when nobody recovers it.
+// Error makes the runtime print the value in full when it is not recovered.
 func (p *Panic) Error() string { return p.String() }
 
 // Unwrap returns the block's value if it was an error.
@@ -29,14 +29,14 @@ func (p *Panic) Unwrap() error {
 // For calls f(lo, hi) for the blocks [0, block), [block, 2 block), … of [0, n), the last one
 // shorter, each exactly once, on up to Workers goroutines; all have ended when it returns.
 //
-// The blocks depend on n and block only, never on the number of workers, so a caller whose
-// blocks write to places of their own, and who reduces in block order, gets the same bits
-// from any number of workers.
+// The blocks depend only on n and block, never on the number of workers. If each block writes to
+// its own part of the result and the caller reduces in block order, the result is bit-identical for
+// any number of workers.
 //
-// ctx is looked at before each block; when it is done, For returns ctx.Err(). When blocks
-// fail, no new block starts and the error of the lowest failing block is returned, whatever
-// the order in which they ran. A panic in a block counts as its failure and is raised again
-// on the calling goroutine as a *[Panic]. For panics if block < 1.
+// For checks ctx before each block and returns ctx.Err() when it is done. After a failure no new
+// block starts, and For returns the error of the lowest failing block, whatever the order in which
+// they ran. A panic in a block counts as its failure and is raised again on the calling goroutine
+// as a *[Panic]. For panics if block < 1.
 func (e *Engine) For(ctx context.Context, n, block int, f func(lo, hi int) error) error {
 	if block < 1 {
 		panic("engine: For: block < 1")
@@ -57,7 +57,7 @@ func (e *Engine) For(ctx context.Context, n, block int, f func(lo, hi int) error
 	return l.result()
 }
 
-// Each is [Engine.For] for work on one item at a time that cannot fail.
+// Each calls f(i) for each i of [0, n), in blocks as [Engine.For] does, for work that cannot fail.
 func (e *Engine) Each(ctx context.Context, n, block int, f func(i int)) error {
 	return e.For(ctx, n, block, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
@@ -67,8 +67,8 @@ func (e *Engine) Each(ctx context.Context, n, block int, f func(i int)) error {
 	})
 }
 
-// loop is one call of For. Blocks are handed out in ascending order: when a block fails,
-// all lower ones have been handed out, which makes the lowest failure well defined.
+// loop is one call of For. Blocks start in ascending order: when a block fails, all lower ones have
+// started, so the lowest failure is well defined.
 type loop struct {
 	ctx              context.Context
 	n, block, blocks int
@@ -84,7 +84,7 @@ type loop struct {
 	panic  *Panic
 }
 
-// run takes blocks until there are none, a block failed or the context is done.
+// run takes blocks until there are none, a block has failed or the context is done.
 func (l *loop) run() {
 	for !l.stop.Load() {
 		b := int(l.next.Add(1)) - 1
@@ -99,7 +99,7 @@ func (l *loop) run() {
 	}
 }
 
-// one runs block b and records how it failed, if it did.
+// one runs block b and records its failure, if any.
 func (l *loop) one(b int) {
 	returned := false
 	defer func() {

@@ -14,17 +14,17 @@ const (
 	scratchBytes   = 256 << 20
 )
 
-// scratchPool keeps returned buffers, oldest first. A plain list under a mutex, not a
-// sync.Pool: what it holds is bounded in bytes and a matrix is found by size.
+// scratchPool keeps returned buffers, oldest first. It is a plain list under a mutex, not a
+// sync.Pool, because its size is bounded in bytes and matrices are found by size.
 type scratchPool struct {
 	mu    sync.Mutex
 	free  [][]float64
 	bytes int
 }
 
-// GetMatrix returns a rows x cols scratch matrix, compact, with undefined contents: every
-// element must be written before it is read. Give it back with [Engine.PutMatrix]; one
-// that is not given back is merely collected. It does not consult the memory limit.
+// GetMatrix returns a rows x cols scratch matrix, compact, with undefined contents: every element
+// must be written before it is read. Return it with [Engine.PutMatrix]; the garbage collector takes
+// those that are not returned. GetMatrix does not check the memory limit.
 func (e *Engine) GetMatrix(rows, cols int) blas.Matrix {
 	if rows < 0 || cols < 0 {
 		panic("engine: negative dimension")
@@ -62,7 +62,8 @@ func (p *scratchPool) take(n int) []float64 {
 func (p *scratchPool) give(b []float64) {
 	size := 8 * cap(b)
 	if size > scratchBytes {
-		// Left alone, the collector would let as much again be allocated before it frees this.
+		// Without an explicit collection, as much memory again could be allocated before this is
+		// freed.
 		b = nil
 		runtime.GC()
 		return

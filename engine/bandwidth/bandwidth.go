@@ -1,8 +1,8 @@
-// Package bandwidth (engine room: may change) turns the bandwidth rules of kernels
-// ("rbf:sigma=median") into numbers found from data.
+// Package bandwidth (engine room: may change) computes the bandwidths that kernels state as rules
+// ("rbf:sigma=median") from data.
 //
-// With d_ij the distance between points i and j in the feature space of the kernel inside
-// (Euclidean when there is none), the rules are
+// Let d_ij be the distance between points i and j in the feature space of the inner kernel
+// (Euclidean if there is none). The rules are
 //
 //	mean    mean of d_ij over pairs i < j
 //	median  median of d_ij over pairs i < j (mean of the two middle ones)
@@ -10,10 +10,10 @@
 //	msq     sqrt(0.4 m), m the mean of d_ij^2 over pairs i < j, so that 2 sigma^2 = 0.8 m
 //	lle     3 sum_{i<j} d_ij / (n(n+1)), that is 1.5 mean (n-1)/(n+1)
 //
-// times the factor written before the rule. mean, median and msq depend on pairs, and above
-// 4096 points they are those of a sample of 4096 points spread evenly over the rows; knn10
-// then averages over 1024 such points, with neighbors among all. msq of vectors is
-// exact for any number of points, in O(nd). No rule draws random numbers.
+// times the factor before the rule. mean, median and msq are statistics of pairs; above 4096 points
+// they use a sample of 4096 points spread evenly over the rows, and knn10 averages over 1024 such
+// points with neighbors among all points. msq of vectors is exact for any number of points, in
+// O(nd). No rule draws random numbers.
 package bandwidth
 
 import (
@@ -28,13 +28,13 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Resolve returns s with every bandwidth rule replaced by its number on x, innermost first.
-// A Spec without rules comes back as it is.
+// Resolve returns s with every bandwidth rule replaced by its value on x, innermost first. A Spec
+// without rules is returned unchanged.
 //
-// Errors: one point, or a rule that gives 0 because points coincide, are *fault.DataError
-// and say which; others as for kernel.Gram. Deterministic; the same value for any number of
-// workers. Cost for n points: min(n, 4096)^2 d/2 flops (knn10: 1024 n d above 4096 points);
-// median and knn10 also take 8 min(n, 4096)^2 bytes.
+// Errors: a single point, or a rule that gives 0 because points coincide, is a *fault.DataError
+// that names the cause; other errors are those of kernel.Gram. The value is deterministic and the
+// same for any number of workers. Cost for n points: min(n, 4096)^2 d/2 flops (knn10: 1024 n d
+// above 4096 points); median and knn10 also take 8 min(n, 4096)^2 bytes.
 func Resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Points) (kernel.Spec, error) {
 	if !s.NeedsData() {
 		return s, nil
@@ -46,7 +46,7 @@ func Resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Po
 	})
 }
 
-// specBytes is about what a Spec takes in a cache.
+// specBytes is the approximate size of a Spec in a cache.
 const specBytes = 256
 
 func resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Points, limit limits) (kernel.Spec, error) {
@@ -59,7 +59,7 @@ func resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Po
 			return kernel.Spec{}, err
 		}
 		if x.Len() < 2 {
-			return kernel.Spec{}, fault.Data("", "%s of kernel %s: rule %s is measured on pairs: want at least 2 points, or a number in place of the rule, got %d", rule.Parameter, rule.Kernel, rule.Name, x.Len())
+			return kernel.Spec{}, fault.Data("", "%s of kernel %s: rule %s needs pairs of points, got %d: want at least 2 points, or a number instead of the rule", rule.Parameter, rule.Kernel, rule.Name, x.Len())
 		}
 		k, err := kernel.New(inner)
 		if err != nil {
@@ -83,7 +83,7 @@ func resolve(ctx context.Context, eng *engine.Engine, s kernel.Spec, x points.Po
 	}
 }
 
-// measurement is what a rule is measured on: n >= 2 points under an inner kernel.
+// measurement is the input of a rule: n >= 2 points under an inner kernel.
 type measurement struct {
 	eng   *engine.Engine
 	k     kernel.Kernel
@@ -108,12 +108,12 @@ func (m *measurement) rule(ctx context.Context, name string) (float64, error) {
 	case "knn10":
 		return m.nearest(ctx, 10)
 	default:
-		panic(fmt.Sprintf("bandwidth: no rule %q", name)) // kernel.Parse knows the same five
+		panic(fmt.Sprintf("bandwidth: no rule %q", name)) // kernel.Parse accepts only the same five
 	}
 }
 
-// rounding returns the distance that coinciding points may seem to have: 0 for vectors, whose
-// distances are exact there, else the root of the error of K_ii + K_jj - 2 K_ij.
+// rounding returns the distance that rounding may give to coinciding points: 0 for vectors, for
+// which it is exact, and otherwise the square root of the error of K_ii + K_jj - 2 K_ij.
 func (m *measurement) rounding(ctx context.Context) (float64, error) {
 	if _, isGram := m.x.(*points.Gram); m.k.IsLinear() && !isGram {
 		return 0, nil
@@ -126,7 +126,7 @@ func (m *measurement) rounding(ctx context.Context) (float64, error) {
 	return math.Sqrt(1e-13 * slices.Max(diagonal)), nil
 }
 
-// explainZero says why a rule gave 0, or no more than rounding error.
+// explainZero returns the error for a rule that gave 0 or only rounding error.
 func (m *measurement) explainZero(ctx context.Context, rule kernel.Rule, noise float64) error {
 	what := "most points coincide"
 	square, err := m.meanSquare(ctx)
@@ -136,5 +136,5 @@ func (m *measurement) explainZero(ctx context.Context, rule kernel.Rule, noise f
 	if math.Sqrt(square) <= noise {
 		what = "all points coincide (the data are constant)"
 	}
-	return fault.Data("", "%s of kernel %s: %s, so rule %s gives 0: want points that differ, or a number", rule.Parameter, rule.Kernel, what, rule.Name)
+	return fault.Data("", "%s of kernel %s: %s, so rule %s gives 0: want points that differ, or a number instead of the rule", rule.Parameter, rule.Kernel, what, rule.Name)
 }

@@ -88,7 +88,7 @@ func euclid(x *points.Dense) func(i, j int) float64 {
 	}
 }
 
-// Every rule against its definition, for few points and many, shifted and sparse.
+// Every rule agrees with its definition, for few and many points, shifted and sparse.
 func TestRules(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	eng := enginetest.New(t, 0)
@@ -116,8 +116,8 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// The rules of a composition measure distances in the inner kernel's feature space, and
-// on a Gram matrix those of its products.
+// The rules of a composition use distances in the inner kernel's feature space, and on a Gram
+// matrix the distances that its inner products imply.
 func TestInnerDistances(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	eng := enginetest.New(t, 0)
@@ -149,7 +149,7 @@ func TestInnerDistances(t *testing.T) {
 	}
 }
 
-// Inner rules are resolved first, and the outer one sees the resolved inner kernel.
+// Inner rules are resolved first, and the outer one uses the resolved inner kernel.
 func TestNestedRules(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	eng := enginetest.New(t, 0)
@@ -178,7 +178,7 @@ func TestResolveWithoutRules(t *testing.T) {
 	}
 }
 
-// Coinciding points are an error that says so, in every storage and through inner kernels
+// Coinciding points give an error that names the cause, in every storage and through inner kernels
 // whose rounding would hide it.
 func TestConstantData(t *testing.T) {
 	eng := enginetest.New(t, 0)
@@ -231,8 +231,8 @@ func TestZeroMedian(t *testing.T) {
 	}
 }
 
-// Rules on top of the spectrum kernel measure distances of its feature space: two sequences
-// without a common word are sqrt 2 apart, those with the same words 0.
+// Rules around the spectrum kernel use distances in its feature space: two sequences without a
+// common word are sqrt 2 apart, two with the same words 0.
 func TestRulesOnSequences(t *testing.T) {
 	rows := []string{"AAAAA", "CCCCC", "GGGGG", "AAAACCC"}
 	x := &points.Sequences{Alphabet: "ACGT", Start: []int{0}}
@@ -255,7 +255,7 @@ func TestRulesOnSequences(t *testing.T) {
 		t.Errorf("error %v: want a DataError of row 0, which is shorter than 6", err)
 	}
 	if _, err := bandwidth.Resolve(t.Context(), eng, enginetest.Spec(t, "rbf:sigma=median"), x); !fault.IsInput(err) {
-		t.Errorf("error %v: want one of bad input, as rbf takes no sequences", err)
+		t.Errorf("error %v: want an input error, as rbf takes no sequences", err)
 	}
 }
 
@@ -290,7 +290,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// Above 4096 points the rules over pairs use a sample, and say about the same.
+// Above 4096 points the rules over pairs use a sample, whose value is close.
 func TestLargeData(t *testing.T) {
 	if testing.Short() {
 		t.Skip("8 million pairs")

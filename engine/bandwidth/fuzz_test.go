@@ -13,9 +13,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// FuzzResolve: any text of a kernel on any few points is an error of the input, or a kernel
-// without rules whose text parses to itself and which dense and sparse points agree on. A single
-// rule of distances has the value of its definition.
+// FuzzResolve: any kernel text on any few points gives an input error, or a kernel without rules
+// whose text parses to itself and which is the same for dense and sparse points. A single rule of
+// distances has the value of its definition.
 func FuzzResolve(f *testing.F) {
 	for k, text := range []string{"rbf:sigma=0.5mean", "rbf:median", "exp:width=2knn10", "rbf:sigma=msq", "exp:lle", "rbf:median@poly:degree=2", "exp:width=3lle@rbf:sigma=0.5mean@cosine",
 		"rbf:sigma=1e300mean", "rbf:gamma=mean", "linear", "rbf:sigma=-1mean", "rbf:sigma=1e-160median", "cosine@rbf:mean"} {
@@ -25,7 +25,7 @@ func FuzzResolve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string, input []byte) {
 		spec, err := kernel.Parse(text)
 		if err != nil {
-			return // FuzzParse has that
+			return // FuzzParse covers this
 		}
 		b := asmtest.NewBytes(input)
 		n, d := 1+b.Below(14), 1+b.Below(4)
@@ -36,7 +36,7 @@ func FuzzResolve(f *testing.F) {
 		got, err := bandwidth.Resolve(t.Context(), eng, spec, x)
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("%s: error %v is no input fault", spec, err)
+				t.Fatalf("%s: error %v is not an input error", spec, err)
 			}
 			return
 		}

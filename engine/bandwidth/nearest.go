@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 )
 
-// nearest returns the mean over points of the mean distance to the k nearest others, or to
-// all others if there are fewer. Of many points a sample is asked.
+// nearest returns the mean over points of the mean distance to the k nearest others, or to all
+// others if there are fewer. With many points it averages over a sample.
 func (m *measurement) nearest(ctx context.Context, k int) (float64, error) {
 	n := m.x.Len()
 	if k = min(k, n-1); k < 1 {
@@ -31,7 +31,7 @@ func (m *measurement) nearest(ctx context.Context, k int) (float64, error) {
 	for q, i := range rows {
 		index, d2 := found.Of(q)
 		self := slices.Index(index, int32(i))
-		if self < 0 { // among so many copies of itself that it is not listed
+		if self < 0 { // the point has so many copies that it is not listed itself
 			self = k
 		}
 		squared = append(append(squared, d2[:self]...), d2[self+1:]...)

@@ -9,7 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// On the rows that rules look at mean and median are those of all points, and the others are near.
+// On the rows that rules use, mean and median equal those of all points, and the other rules are
+// close.
 func TestRowsAlone(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	for _, n := range []int{100, 6000} {
@@ -21,7 +22,7 @@ func TestRowsAlone(t *testing.T) {
 		for rule, tolerance := range map[string]float64{"mean": 0, "median": 0, "lle": 2 / 4096.0, "msq": 0.02, "knn10": 0.2} {
 			want, got := resolve(t, eng, "rbf:sigma="+rule, x), resolve(t, eng, "rbf:sigma="+rule, few)
 			if !(math.Abs(got-want) <= tolerance*want) {
-				t.Errorf("n=%d, %s is %v on the rows alone, %v on all", n, rule, got, want)
+				t.Errorf("n=%d, %s is %v on these rows, %v on all", n, rule, got, want)
 			}
 		}
 	}

@@ -10,19 +10,19 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// limits are the numbers of points beyond which rules look at a sample.
+// limits are the numbers of points beyond which rules use a sample.
 type limits struct {
-	pairs   int // of the rules over pairs
-	queries int // of points whose neighbors are sought, above the limit of pairs
+	pairs   int // for the rules over pairs
+	queries int // points whose neighbors are searched, above the limit of pairs
 }
 
-// defaultLimits: 4096 points have 8.4 million pairs, and 1024 points' mean distance to their
+// defaultLimits: 4096 points have 8.4 million pairs, and the mean distance of 1024 points to their
 // neighbors is precise to about one percent.
 var defaultLimits = limits{pairs: 4096, queries: 1024}
 
-// sample returns x if it has at most limit points, else limit of them: one from each of
-// limit equal stretches of rows. Its place in the stretch follows the golden ratio, so that
-// rows which repeat with some period (class 0, class 1, class 0, …) are all represented.
+// sample returns x if it has at most limit points, and otherwise limit of them: one from each of
+// limit equal stretches of rows. Its position in the stretch follows the golden ratio, so that rows
+// in periodic order (class 0, class 1, class 0, …) are all represented.
 func sample(x points.Points, limit int) points.Points {
 	if x.Len() <= limit {
 		return x
@@ -30,10 +30,9 @@ func sample(x points.Points, limit int) points.Points {
 	return x.Select(spread(x.Len(), limit))
 }
 
-// Rows returns the rows, ascending, that the rules over pairs look at among n points: all of them,
-// or a sample. On these points alone mean and median have the bits that they have on all; lle
-// differs by its factor (n-1)/(n+1), and msq and knn10, which look at all points, are then
-// estimates.
+// Rows returns the rows, ascending, that the rules over pairs use among n points: all of them, or a
+// sample. On these points alone mean and median are bit-identical to those of all points; lle
+// differs by its factor (n-1)/(n+1), and msq and knn10, which use all points, become estimates.
 func Rows(n int) []int {
 	if n > defaultLimits.pairs {
 		return spread(n, defaultLimits.pairs)
@@ -60,7 +59,7 @@ func spread(n, limit int) []int {
 // stretch returns floor(i n / limit) without overflow for i <= limit.
 func stretch(i, n, limit int) int { return i*(n/limit) + i*(n%limit)/limit }
 
-// distances returns the squared distances among the points, or a sample of them.
+// distances returns the squared distances between the points, or between a sample of them.
 func (m *measurement) distances(ctx context.Context) (blas.Matrix, error) {
 	return m.k.SquaredDistances(ctx, m.eng, sample(m.x, m.limit.pairs))
 }
@@ -79,7 +78,7 @@ func (m *measurement) meanSquare(ctx context.Context) (float64, error) {
 }
 
 // pairMean returns the mean of f(d_ij^2) over pairs i < j: row sums, each in the order of its
-// columns, then their sum in order. No more than blocks of distances are held.
+// columns, then their sum in order. Only blocks of distances are in memory.
 func (m *measurement) pairMean(ctx context.Context, f func(float64) float64) (float64, error) {
 	x := sample(m.x, m.limit.pairs)
 	n := x.Len()
@@ -95,7 +94,7 @@ func (m *measurement) pairMean(ctx context.Context, f func(float64) float64) (fl
 	})
 	total := 0.0
 	for _, s := range sums {
-		// Divided before the rows are added: sums of large squares could overflow.
+		// The division comes before the sum: sums of large squares could overflow.
 		total += s / (float64(n) * float64(n-1) / 2)
 	}
 	return total, err
@@ -116,9 +115,9 @@ func (m *measurement) median(ctx context.Context) (float64, error) {
 	return (math.Sqrt(lower) + math.Sqrt(upper)) / 2, ctx.Err()
 }
 
-// selectBelow returns the element of rank k (from 0) among those below the diagonal of m,
-// all >= 0. Bits of floats >= 0 sort as they do, so four counting passes of 16 bits each find
-// it: O(n^2) whatever the values, and nothing is moved.
+// selectBelow returns the element of rank k (from 0) among those below the diagonal of m, all >= 0.
+// The bits of floats >= 0 sort like the floats, so four counting passes of 16 bits each find it:
+// O(n^2) for any values, and nothing is moved.
 func selectBelow(m blas.Matrix, k int) float64 {
 	var prefix uint64
 	counts := make([]int, 1<<16)
@@ -141,8 +140,8 @@ func selectBelow(m blas.Matrix, k int) float64 {
 	return math.Float64frombits(prefix)
 }
 
-// meanSquareDense returns 2/(n-1) sum_i |x_i - mean|^2. Means are taken relative to the first
-// point, so that constant features contribute exactly 0.
+// meanSquareDense returns 2/(n-1) sum_i |x_i - mean|^2. Means are relative to the first point, so
+// that constant features contribute exactly 0.
 func meanSquareDense(p *points.Dense) (float64, error) {
 	first, means := p.Row(0), make([]float64, p.D)
 	for i := range p.N {
@@ -162,7 +161,8 @@ func meanSquareDense(p *points.Dense) (float64, error) {
 	return checked(2*s, p)
 }
 
-// meanSquareSparse is meanSquareDense with the zeros of each feature counted, not visited.
+// meanSquareSparse is like meanSquareDense, but counts the zeros of each feature instead of
+// visiting them.
 func meanSquareSparse(p *points.CSR) (float64, error) {
 	zeros := make([]float64, p.D) // points without the feature
 	for c := range zeros {
@@ -175,7 +175,7 @@ func meanSquareSparse(p *points.CSR) (float64, error) {
 	}
 	for c, z := range zeros {
 		if z > 0 {
-			first[c] = 0 // zeros are the values to measure from
+			first[c] = 0 // differences are relative to zero
 		}
 	}
 	for k, c := range p.Col {
@@ -192,7 +192,8 @@ func meanSquareSparse(p *points.CSR) (float64, error) {
 	return checked(2*s, p)
 }
 
-// checked returns v, or a DataError if it overflowed: about a bad value of x if there is one.
+// checked returns v, or a DataError if it overflowed; the error names a bad value of x if there is
+// one.
 func checked(v float64, x points.Points) (float64, error) {
 	if !math.IsNaN(v) && !math.IsInf(v, 0) {
 		return v, nil
@@ -200,5 +201,5 @@ func checked(v float64, x points.Points) (float64, error) {
 	if err := x.Validate(); err != nil {
 		return 0, err
 	}
-	return 0, fault.Data("", "mean squared distance is %v: want smaller values (standardize the data)", v)
+	return 0, fault.Data("", "mean squared distance is %v: want smaller values; standardize the data", v)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// selectBelow is sorting and picking, with ties and extreme exponents.
+// selectBelow agrees with sorting and picking, with ties and extreme exponents.
 func TestSelectBelow(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "n")
@@ -92,8 +92,8 @@ func sampled(t *testing.T, rule string, x points.Points, workers int) float64 {
 	return v
 }
 
-// A sample stands for all points: the value is close to that of all, the same for any workers,
-// and not fooled by rows that alternate between classes.
+// A sample represents all points: its value is close to that of all points, the same for any number
+// of workers, and not biased by rows that alternate between classes.
 func TestSampledPairs(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	const n = 1600
@@ -114,8 +114,8 @@ func TestSampledPairs(t *testing.T) {
 	}
 }
 
-// The neighbors of a large set's queries are sought among all points: on the integers
-// 0, 1, …, n-1 they are at distances 1, 1, 2, 2, …, 5, 5.
+// The sampled points of a large set have their neighbors among all points: on the integers 0, 1, …,
+// n-1 they are at distances 1, 1, 2, 2, …, 5, 5.
 func TestSampledNearest(t *testing.T) {
 	const n = 3000
 	x := &points.Dense{N: n, D: 1, Data: make([]float64, n)}
@@ -123,6 +123,6 @@ func TestSampledNearest(t *testing.T) {
 		x.Data[i] = float64(i)
 	}
 	if got := sampled(t, "knn10", x, 2); math.Abs(got-3) > 0.05 {
-		t.Errorf("got %v, want 3 but for the two ends", got)
+		t.Errorf("got %v, want 3 except at the two ends", got)
 	}
 }

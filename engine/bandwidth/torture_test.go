@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Bandwidths of points times a power of two are those of the points times it, or there is an error
-// that says what is wanted: never 0, Inf or NaN.
+// Points scaled by a power of two have bandwidths scaled by it, or an error that states what was
+// expected: never 0, Inf or NaN.
 func TestRulesAtAnyScale(t *testing.T) {
 	ctx, eng, rng := context.Background(), enginetest.New(t, 1), rand.New(rand.NewPCG(2, 8))
 	width := func(rule string, x points.Points) (float64, error) {

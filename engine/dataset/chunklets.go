@@ -5,28 +5,27 @@ import (
 	"strings"
 )
 
-// isChunklets says whether the header is that of a chunklets file.
+// isChunklets reports whether the header is that of a chunklets file.
 func isChunklets(r *records) bool {
 	return len(r.columns) == 2 && r.column("i") >= 0 && r.column("chunklet") >= 0
 }
 
-// Chunklet is a group of rows under the name that a chunklets file gives it.
+// Chunklet is a named group of rows of a chunklets file.
 type Chunklet struct {
 	Name string
 	Rows []int // in the order of the file
 	Line int   // 1-based line of the first row
 }
 
-// ReadChunklets reads a file of chunklets (columns i and chunklet) with their names, in the
-// order of their first lines. Rows may come in several chunklets. Errors are
-// *fault.DataError as for [ReadLinks].
+// ReadChunklets reads a file of chunklets (columns i and chunklet) with their names, in the order
+// of their first lines. A row may be in several chunklets. Errors are *fault.DataError as for
+// [ReadLinks].
 func ReadChunklets(path string, c LinkContext) ([]Chunklet, error) {
 	return fromFile(path, c.chunklets)
 }
 
-// DecodeChunklets is [ReadChunklets] for a stream that messages call name. gz says that it
-// is compressed.
-// Errors are the same.
+// DecodeChunklets is [ReadChunklets] for a stream. Messages refer to it as name; gz means that it
+// is compressed. Errors are the same.
 func DecodeChunklets(r io.Reader, name string, gz bool, c LinkContext) ([]Chunklet, error) {
 	return c.chunklets(newSource(name, r, -1, gz))
 }
@@ -55,7 +54,7 @@ func eachChunklet(r *records, c LinkContext, find finder) ([]Chunklet, error) {
 		}
 		key := strings.TrimSpace(fields[name])
 		if key == "" {
-			return r.problem(line, "chunklet", "name the chunklet, or remove the line", "the cell is empty: want the chunklet's name")
+			return r.problem(line, "chunklet", "write the name of the chunklet, or remove the line", "the cell is empty: want the chunklet's name")
 		}
 		k, ok := number[key]
 		if !ok {

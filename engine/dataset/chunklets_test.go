@@ -20,12 +20,12 @@ func TestDecodeChunklets(t *testing.T) {
 		{"i,j,link\n0,1,must\n", "want i,chunklet"},
 		{"i,chunklet\n6,a\n", "line 2"},
 		{"i,chunklet\n1,a\n2, \n", "line 3"},
-		{"i,chunklet\nx,a\n", "no row number"},
+		{"i,chunklet\nx,a\n", "not a row number"},
 		{"", "empty"},
 	} {
 		list, err := dataset.DecodeChunklets(strings.NewReader(bad.text), "x.csv", false, c)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), "x.csv") || !strings.Contains(err.Error(), bad.want) || list != nil {
-			t.Errorf("%q: list %v, error %v, want a fault of the input with %q", bad.text, list, err, bad.want)
+			t.Errorf("%q: list %v, error %v, want an input error with %q", bad.text, list, err, bad.want)
 		}
 	}
 }

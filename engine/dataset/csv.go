@@ -17,13 +17,14 @@ const (
 	idColumn    = "id"
 )
 
-// records is a CSV file with a checked header: the base of all text formats here.
+// records reads the records of a CSV file with a checked header. All CSV files of this package are
+// read through it.
 type records struct {
 	csv     *csvReader
 	rep     *report
 	columns []string // names from the header, all different
-	row     int      // 0-based number of the record that next returned last
-	pairs   bool     // the records are no data rows, so that messages leave row out
+	row     int      // 0-based number of the record that next returned
+	pairs   bool     // the records are not data rows, so messages do not name the row
 }
 
 // openRecords reads the header. Problems go to rep.
@@ -40,7 +41,7 @@ func openRecords(src *source, maxLine int, rep *report) (*records, error) {
 		if err := noteRecord(rep, err, -1); err != nil {
 			return nil, err
 		}
-		return nil, errStop // without a header there is no going on
+		return nil, errStop // nothing can be read without a header
 	}
 	r := &records{csv: c, rep: rep, row: -1}
 	for _, name := range header {
@@ -49,25 +50,25 @@ func openRecords(src *source, maxLine int, rep *report) (*records, error) {
 	return r, r.checkHeader(line)
 }
 
-// noteRecord sends a *recordError to the report; other errors come back.
+// noteRecord adds a *recordError to the report; it returns other errors.
 func noteRecord(rep *report, err error, row int) error {
 	re, ok := errors.AsType[*recordError](err)
 	if !ok {
 		return err
 	}
 	re.err.Row = row
-	if re.fatal { // there is no row to pass over
-		rep.problems = append(rep.problems, Problem{Err: re.err, Mend: re.mend})
+	if re.fatal { // there is no row to skip
+		rep.problems = append(rep.problems, Problem{Err: re.err, Fix: re.fix})
 		return errStop
 	}
-	return rep.add(re.err, re.mend)
+	return rep.add(re.err, re.fix)
 }
 
 func (r *records) checkHeader(line int) error {
-	add := func(column, mend, format string, args ...any) error {
+	add := func(column, fix, format string, args ...any) error {
 		e := fault.Data(r.rep.file, format, args...)
 		e.Line, e.Column = line, column
-		return r.rep.add(e, mend)
+		return r.rep.add(e, fix)
 	}
 	if len(r.columns) == 1 {
 		for _, sep := range []string{";", "\t", "|"} {
@@ -94,14 +95,14 @@ func (r *records) checkHeader(line int) error {
 		}
 	}
 	if r.headerIsData() {
-		_ = add("", "put a line of column names on top", "the first line holds numbers: want a header of column names")
+		_ = add("", "add a first line of column names", "the first line holds numbers: want a header of column names")
 		return errStop
 	}
 	return nil
 }
 
-// headerIsData says whether the header looks like a row of data: nothing but numbers, and
-// not the plain column numbers that matrices are written with.
+// headerIsData reports whether the header looks like a row of data: only numbers, and not the plain
+// column numbers of a written matrix.
 func (r *records) headerIsData() bool {
 	counting := true
 	for _, name := range r.columns {
@@ -115,14 +116,14 @@ func (r *records) headerIsData() bool {
 	return !counting
 }
 
-// column returns the place of the named column, or -1.
+// column returns the index of the named column, or -1.
 func (r *records) column(name string) int { return slices.Index(r.columns, name) }
 
 // header returns the text of the header for a message.
 func (r *records) header() string { return quote(strings.Join(r.columns, ",")) }
 
-// next returns the next record that has the header's number of fields. The error is
-// io.EOF, errStop, or a failure; other problems are reported and passed over.
+// next returns the next record that has the header's number of fields. The error is io.EOF,
+// errStop, or a failure; other problems are reported, and the record is skipped.
 func (r *records) next() (fields []string, line int, err error) {
 	for {
 		fields, line, err = r.csv.next()
@@ -134,7 +135,7 @@ func (r *records) next() (fields []string, line int, err error) {
 			return fields, line, nil
 		}
 		if err == nil {
-			err = r.problem(line, "", "give it a value for every column", "it has %s: want %d, as the header",
+			err = r.problem(line, "", "give it a value for every column", "it has %s: want %d, as in the header",
 				count(len(fields), "field"), len(r.columns))
 		} else {
 			err = noteRecord(r.rep, err, r.place())
@@ -145,15 +146,15 @@ func (r *records) next() (fields []string, line int, err error) {
 	}
 }
 
-// problem reports something wrong in the current record.
-func (r *records) problem(line int, column, mend, format string, args ...any) error {
+// problem reports a problem of the current record.
+func (r *records) problem(line int, column, fix, format string, args ...any) error {
 	e := fault.Data(r.rep.file, format, args...)
 	e.Line, e.Row, e.Column = line, r.place(), column
-	return r.rep.add(e, mend)
+	return r.rep.add(e, fix)
 }
 
-// place returns the row for a message. In files of pairs it would be mistaken for one of
-// the rows that the pairs name.
+// place returns the row for a message, -1 in files of pairs, where readers would mistake it for a
+// row of a pair.
 func (r *records) place() int {
 	if r.pairs {
 		return -1
@@ -161,7 +162,7 @@ func (r *records) place() int {
 	return r.row
 }
 
-// each calls f for every record. At the end it reports a file without any.
+// each calls f for every record. A file without records is reported at the end.
 func (r *records) each(f func(fields []string, line int) error) error {
 	for {
 		fields, line, err := r.next()
@@ -181,15 +182,15 @@ func (r *records) each(f func(fields []string, line int) error) error {
 	return nil
 }
 
-// none is the outcome of a file without rows, or without one that is right.
+// none returns the error for a file without rows, or without a good one.
 func (r *records) none() error {
 	if r.row >= 0 {
 		return errStop // the problems are in the report
 	}
-	return r.rep.fatal("add rows below the header", "it has a header and nothing below: want at least one row")
+	return r.rep.fatal("add rows below the header", "it has a header but no rows: want at least one row")
 }
 
-// interner keeps one copy of each text, so that labels neither hold on to their lines nor
+// interner keeps one copy of each text, so that labels neither keep their lines in memory nor
 // repeat.
 type interner map[string]string
 
@@ -204,40 +205,41 @@ func (in interner) keep(s string) string {
 
 // names collects one column of text, such as labels.
 type names struct {
-	at     int // the column, -1 for none
+	at     int // index of the column, -1 for none
 	values []string
-	seen   interner       // nil for values that may be as many as they like and are not compared
-	lines  map[string]int // for ids: the line of each, as they must differ
+	seen   interner       // nil for values of any number that are not compared
+	lines  map[string]int // for ids: the line of each, to find duplicates
 }
 
-// add takes the column's value from a record.
+// add appends the column's value of a record.
 func (c *names) add(r *records, fields []string, line int) error {
 	if c.at < 0 {
 		return nil
 	}
 	name, value := r.columns[c.at], fields[c.at]
 	if value == "" {
-		return r.problem(line, name, "give the row one", "the cell is empty: want a %s", name)
+		return r.problem(line, name, "fill in the cell, or remove the row", "the cell is empty: want a %s", name)
 	}
 	if first := c.push(value, line); first > 0 {
-		return r.problem(line, name, "rename or remove one of the two rows", "id %s is on line %d already: want different ids", quote(value), first)
+		return r.problem(line, name, "rename or remove one of the two rows", "id %s is already on line %d: want different ids", quote(value), first)
 	}
 	return nil
 }
 
-// push appends a value. Where lines are kept it returns the line that has the same one, 0 for none.
+// push appends a value. If lines are kept, it returns the earlier line with the same value, 0 for
+// none.
 func (c *names) push(value string, line int) (first int) {
 	first = c.lines[value]
 	c.pushPlain([]byte(value), line)
 	return first
 }
 
-// take returns the values so far and forgets them.
+// take returns the values so far and clears them.
 func (c *names) take() []string {
 	values := c.values
 	c.values = nil
-	const most = 1 << 12 // different texts that are kept from block to block: there may be as many as there are rows
-	if c.lines == nil && len(c.seen) > most {
+	const limit = 1 << 12 // different texts that are kept from block to block: there may be as many as rows
+	if c.lines == nil && len(c.seen) > limit {
 		c.seen = interner{}
 	}
 	return values
@@ -266,7 +268,7 @@ type csvRows struct {
 	o           ReadOptions
 	labels, ids *names
 	features    []int    // the columns that are features
-	names       []string // and their names
+	names       []string // names of the features
 	isFeature   []bool   // of every column
 }
 
@@ -292,7 +294,7 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 	return c, nil
 }
 
-// openCSVStream is openCSVRows for more rows than memory holds.
+// openCSVStream is like openCSVRows, for more rows than memory can hold.
 func openCSVStream(src *source, o ReadOptions, rep *report) (rowReader, error) {
 	c, err := openCSVRows(src, o, rep)
 	if err != nil {
@@ -321,13 +323,13 @@ func (c *csvRows) next(limit int) (*table, error) {
 			if err := c.add(t, fields, line); err != nil {
 				return nil, err
 			}
-			if c.rep.takeWrong()[c.row] {
+			if c.rep.takeBad()[c.row] {
 				t.data, c.labels.values, c.ids.values = t.data[:t.rows*t.cols], c.labels.values[:labels], c.ids.values[:ids]
 				continue
 			}
 			length = lengthOf(fields)
 		}
-		if t.rows == 0 { // the first row tells how many there may be
+		if t.rows == 0 { // the length of the first row bounds the number of rows
 			t.data = grow(t.data, c.src.size, t.cols, length, c.o.rowsWithin(limit, t.cols))
 		}
 		if err := checkMemory(c.o, c.src.name, int64(len(t.data))); err != nil {
@@ -343,7 +345,7 @@ func (c *csvRows) skip(n int) error {
 	for ; n > 0; n-- {
 		_, _, err := c.csv.next()
 		if re, wrong := errors.AsType[*recordError](err); wrong && !re.fatal {
-			err = nil // it is a row like another to whoever does not read it
+			err = nil // a skipped row is not parsed, so it cannot be wrong
 		}
 		if err == io.EOF {
 			return err
@@ -372,9 +374,9 @@ func (t *table) addRow(r *records, fields []string, features []int, line int) er
 	for _, i := range features {
 		v, err := parseFloat(fields[i])
 		if err != nil || v-v != 0 {
-			var what, mend string
-			if v, what, mend = parseNumber(fields[i]); what != "" {
-				if err := r.problem(line, r.columns[i], mend, "%s: want a finite number", what); err != nil {
+			var what, fix string
+			if v, what, fix = parseNumber(fields[i]); what != "" {
+				if err := r.problem(line, r.columns[i], fix, "%s: want a finite number", what); err != nil {
 					return err
 				}
 			}
@@ -384,9 +386,9 @@ func (t *table) addRow(r *records, fields []string, features []int, line int) er
 	return nil
 }
 
-// parseNumber parses a cell that strconv.ParseFloat did not take at once; what says why
-// it is no finite number.
-func parseNumber(s string) (v float64, what, mend string) {
+// parseNumber parses a cell that the fast path refused. If it is not a finite number, what states
+// the problem and fix what to do.
+func parseNumber(s string) (v float64, what, fix string) {
 	s = strings.TrimSpace(s)
 	v, err := strconv.ParseFloat(s, 64)
 	switch {
@@ -401,15 +403,15 @@ func parseNumber(s string) (v float64, what, mend string) {
 	case err != nil && s == "?" || s == "NA" || s == "N/A" || s == "null":
 		return 0, "the value is missing (" + quote(s) + ")", "fill in a number, or remove the row"
 	case err != nil && strings.Count(s, ",") == 1:
-		return 0, "the text " + quote(s) + " is no number", "write a decimal point, not a comma"
+		return 0, "the text " + quote(s) + " is not a number", "write a decimal point, not a comma"
 	case err != nil:
-		return 0, "the text " + quote(s) + " is no number",
-			"correct it, code the categories as numbers, or name the column label or id if that is what it is"
+		return 0, "the text " + quote(s) + " is not a number",
+			"correct it, encode the categories as numbers, or call the column label or id if it holds labels or ids"
 	}
 	return v, "", ""
 }
 
-// lengthOf returns the bytes that a record took, about.
+// lengthOf returns the approximate number of bytes of a record.
 func lengthOf(fields []string) int {
 	n := len(fields)
 	for _, f := range fields {
@@ -418,9 +420,9 @@ func lengthOf(fields []string) int {
 	return n
 }
 
-// grow makes room for as many rows, up to limit, as a file of size bytes may have after its first
-// row of the given length. A value takes two bytes of text or more, so that this is never more than
-// four times the file.
+// grow allocates memory for the rows, up to limit, that a file of size bytes may have after a first
+// row of the given length. A value takes at least two bytes of text, so this is at most four times
+// the size of the file.
 func grow(data []float64, size int64, cols, rowLength, limit int) []float64 {
 	if size <= 0 {
 		return data
@@ -430,7 +432,8 @@ func grow(data []float64, size int64, cols, rowLength, limit int) []float64 {
 	return append(make([]float64, 0, max(len(data), int(values))), data...)
 }
 
-// rowsWithin returns limit, or fewer rows where these are the first that the memory limit refuses.
+// rowsWithin returns limit, or the smallest number of rows that exceeds the memory limit if that is
+// lower.
 func (o ReadOptions) rowsWithin(limit, cols int) int {
 	if o.MemoryLimit > 0 {
 		limit = int(min(int64(limit), o.MemoryLimit/8/int64(cols)+1))
@@ -438,13 +441,13 @@ func (o ReadOptions) rowsWithin(limit, cols int) int {
 	return limit
 }
 
-// checkMemory compares the values held so far, or wanted, with the limit. 8*values must
-// not overflow.
+// checkMemory compares the memory of the values, read or needed, with the limit. 8*values must not
+// overflow.
 func checkMemory(o ReadOptions, name string, values int64) error {
 	return checkBytes(o, name, 8*values)
 }
 
-// checkBytes is checkMemory for what is not float64.
+// checkBytes is like checkMemory, for a number of bytes.
 func checkBytes(o ReadOptions, name string, bytes int64) error {
 	if o.MemoryLimit > 0 && bytes > o.MemoryLimit {
 		return &fault.MemoryError{What: "reading " + name, Need: bytes, Limit: o.MemoryLimit,
@@ -453,15 +456,15 @@ func checkBytes(o ReadOptions, name string, bytes int64) error {
 	return nil
 }
 
-// Bytes that a line of a file takes once it is read, about, with what is made of it: the limit on
-// memory is for files without an end, not for the last byte.
+// Approximate memory of a line of a file and of the values made of it: the memory limit protects
+// from endless files and need not be exact.
 const (
-	linkBytes  = 200 // a link or a row of a chunklet, in lists that grow and in the set
-	labelBytes = 100 // a label, of which the text may be new
+	linkBytes  = 200 // a link or a row of a chunklet, in growing lists and in the set
+	labelBytes = 100 // a label, possibly with new text
 )
 
-// eachWithin is each for lines that take bytes of memory each, up to a limit, 0 for none. Going
-// beyond it is a *fault.MemoryError.
+// eachWithin is like each, for lines that take the given bytes of memory each, up to a limit, 0 for
+// none. Exceeding it is a *fault.MemoryError.
 func (r *records) eachWithin(limit int64, bytes int, f func(fields []string, line int) error) error {
 	o := ReadOptions{MemoryLimit: limit}
 	return r.each(func(fields []string, line int) error {

@@ -69,11 +69,11 @@ func TestBadCSV(t *testing.T) {
 		{"only a byte order mark", "\ufeff", none, "blank"},
 		{"only blank lines", "\n\n", none, "blank"},
 		{"header only", "x,y\n", none, "no"},
-		{"header only without line end", "x,y", none, "nothing below"},
+		{"header only without line end", "x,y", none, "but no rows"},
 		{"ragged: too few", "x,y,label\n1,2,a\n3,a\n", place{3, 1, ""}, "2 fields: want 3"},
 		{"ragged: too many", "x,y\n1,2\n3,4,5\n", place{3, 1, ""}, "3 fields: want 2"},
 		{"ragged: trailing comma", "x,y\n1,2,\n", place{2, 0, ""}, "3 fields: want 2"},
-		{"text", "x,y\n1,2\n3,oops\n", place{3, 1, "y"}, `"oops" is no number: want a finite number`},
+		{"text", "x,y\n1,2\n3,oops\n", place{3, 1, "y"}, `"oops" is not a number: want a finite number`},
 		{"text in a quoted column name", "\"a b\",y\nq,2\n", place{2, 0, "a b"}, `"q"`},
 		{"NaN", "x,y\nNaN,2\n", place{2, 0, "x"}, "NaN"},
 		{"Inf", "x,y\n1,-inf\n", place{2, 0, "y"}, "-inf"},
@@ -81,10 +81,10 @@ func TestBadCSV(t *testing.T) {
 		{"empty cell", "x,y\n1,\n", place{2, 0, "y"}, "empty"},
 		{"blank cell", "x,y\n1,  \n", place{2, 0, "y"}, "empty"},
 		{"question mark", "x,y\n?,1\n", place{2, 0, "x"}, "missing"},
-		{"decimal comma", "x,y\n\"1,5\",1\n", place{2, 0, "x"}, "no number"},
+		{"decimal comma", "x,y\n\"1,5\",1\n", place{2, 0, "x"}, "not a number"},
 		{"empty label", "x,label\n1,a\n2,\n", place{3, 1, "label"}, "empty"},
 		{"empty id", "id,x\n,1\n", place{2, 0, "id"}, "empty"},
-		{"duplicate ids", "id,x\nr,1\ns,2\nr,3\n", place{4, 2, "id"}, `"r" is on line 2 already`},
+		{"duplicate ids", "id,x\nr,1\ns,2\nr,3\n", place{4, 2, "id"}, `"r" is already on line 2`},
 		{"duplicate columns", "x,y,x\n1,2,3\n", place{1, -1, "x"}, "columns 1 and 3"},
 		{"two label columns", "x,label,label\n1,a,b\n", place{1, -1, "label"}, "columns 2 and 3"},
 		{"nameless column", ",x\n1,2\n", place{1, -1, "0"}, "empty"},
@@ -111,7 +111,7 @@ func TestBadCSV(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := decode(c.text, ReadOptions{})
 			wantData(t, err, "data.csv", c.at, c.want)
-			// The same through a compressed file on disk.
+			// The same errors come from a compressed file on disk.
 			if c.name == "empty file" {
 				c.want = "empty: want"
 			}
@@ -178,7 +178,7 @@ func TestPathErrors(t *testing.T) {
 	}
 }
 
-// A failure of the disk is not the user's fault.
+// A failure of the disk is not an input error.
 func TestReadFailure(t *testing.T) {
 	broken := errors.New("broken disk")
 	r := io.MultiReader(strings.NewReader("x\n1\n"), iotest.ErrReader(broken))
@@ -188,12 +188,12 @@ func TestReadFailure(t *testing.T) {
 		}
 		_, err := Decode(r, "-", format, ReadOptions{})
 		if !errors.Is(err, broken) || fault.IsInput(err) {
-			t.Errorf("%s: error %v, want %v and no input fault", format, err, broken)
+			t.Errorf("%s: error %v, want %v and no input error", format, err, broken)
 		}
 	}
 }
 
-// endless is a reader of as many bytes as anyone wants, that counts them.
+// endless is a reader without an end that counts the bytes read.
 type endless struct {
 	head string
 	fill byte
@@ -210,7 +210,7 @@ func (e *endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A line without end must be refused at the limit, not held.
+// An endless line must be refused at the limit, not kept in memory.
 func TestLineLimit(t *testing.T) {
 	const limit = 1 << 20
 	cases := []struct {
@@ -269,11 +269,11 @@ func TestMemoryLimit(t *testing.T) {
 	}
 }
 
-// Small files that unpack to large ones stop at the memory limit.
+// Small files that unpack to large ones are refused at the memory limit.
 func TestGzipBomb(t *testing.T) {
 	bomb := zip(t, append([]byte("x\n"), bytes.Repeat([]byte("1\n"), 1<<20)...))
 	if len(bomb) > 1<<14 {
-		t.Fatalf("bomb of %d bytes is none", len(bomb))
+		t.Fatalf("the gzip bomb has %d bytes: want a smaller one", len(bomb))
 	}
 	var me *fault.MemoryError
 	if _, err := Decode(bytes.NewReader(bomb), "-", "csv.gz", ReadOptions{MemoryLimit: 1 << 16}); !errors.As(err, &me) {
@@ -299,7 +299,7 @@ func TestGzip(t *testing.T) {
 	}
 	for n := range npy.Len() {
 		if _, err := Decode(bytes.NewReader(npy.Bytes()[:n]), "d.npy.gz", "", ReadOptions{}); !fault.IsInput(err) {
-			t.Fatalf("first %d of %d bytes: error %v, want an input fault", n, npy.Len(), err)
+			t.Fatalf("first %d of %d bytes: error %v, want an input error", n, npy.Len(), err)
 		}
 	}
 	last := len(whole) - 8
@@ -309,7 +309,7 @@ func TestGzip(t *testing.T) {
 	}{
 		"not gzip":      {func([]byte) []byte { return []byte("x\n1\n") }, "not gzip, though the name"},
 		"checksum":      {func(b []byte) []byte { b[last] ^= 1; return b }, "corrupted"},
-		"bytes behind":  {func(b []byte) []byte { return append(b, "tail of text"...) }, "follows the gzip data"},
+		"bytes behind":  {func(b []byte) []byte { return append(b, "tail of text"...) }, "follow the gzip data"},
 		"bad deflate":   {func(b []byte) []byte { b[10] = 0xff; return b }, "corrupted"},
 		"empty":         {func([]byte) []byte { return nil }, "the file is empty"},
 		"empty content": {func([]byte) []byte { return zip(t, nil) }, "the file is empty"},
@@ -324,7 +324,7 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// parseFloat against strconv: the same bits, whatever the text.
+// parseFloat is bit-identical to strconv.ParseFloat for any text.
 func TestParseFloat(t *testing.T) {
 	same := func(s string) {
 		t.Helper()
@@ -344,8 +344,8 @@ func TestParseFloat(t *testing.T) {
 		v := math.Ldexp(rng.NormFloat64(), rng.IntN(60)-30)
 		same(strconv.FormatFloat(v, "feg"[rng.IntN(3)], rng.IntN(22), 64))
 	}
-	// Halfway between two numbers, where the even one is right, and off it by as little as 19 digits
-	// tell.
+	// Halfway between two numbers, where the even one is right, and next to it by the smallest
+	// difference of 19 digits.
 	for k := range uint64(1000) {
 		whole := 1<<52 + k*0x9e3779b97f4 // below 2^53: one more half is halfway
 		for _, fraction := range []string{".5", ".499", ".501", ".500"} {
@@ -361,8 +361,8 @@ func TestParseFloat(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) { same(rapid.StringMatching(`-?[0-9]{0,20}\.?[0-9]{0,22}`).Draw(rt, "s")) })
 }
 
-// records of csvReader against those of encoding/csv, on text without what only ours
-// refuses: blank lines, carriage returns, NUL and bytes that are no UTF-8.
+// sameAsStandard compares csvReader with encoding/csv on text without the things that only
+// csvReader refuses: blank lines, carriage returns, NUL and bytes that are not UTF-8.
 func sameAsStandard(t testing.TB, text string) {
 	if strings.ContainsAny(text, "\r\x00") || strings.Contains(text, "\ufeff") || strings.ToValidUTF8(text, "") != text {
 		return
@@ -428,8 +428,8 @@ func TestCheckFindsAll(t *testing.T) {
 	var got []place
 	for _, p := range problems {
 		got = append(got, place{p.Err.Line, p.Err.Row, p.Err.Column})
-		if p.Err.File != path || p.Mend == "" || !strings.Contains(p.String(), p.Mend) {
-			t.Errorf("problem without file or mend: %+v", p)
+		if p.Err.File != path || p.Fix == "" || !strings.Contains(p.String(), p.Fix) {
+			t.Errorf("problem without file or fix: %+v", p)
 		}
 	}
 	if !slices.Equal(got, want) {
@@ -459,7 +459,7 @@ func TestCheck(t *testing.T) {
 		"missing file":     {filepath.Join(t.TempDir(), "no.csv"), ReadOptions{}, "no such file"},
 		"labels too short": {good, ReadOptions{Labels: short}, "1 label: want 2"},
 		"truncated gzip":   {write(t, "cut.csv.gz", zip(t, []byte("x\n1\n"))[:20]), ReadOptions{}, "cut off"},
-		"header only":      {write(t, "h.csv", []byte("x\n")), ReadOptions{}, "nothing below"},
+		"header only":      {write(t, "h.csv", []byte("x\n")), ReadOptions{}, "but no rows"},
 		"npy with NaN":     {write(t, "n.npy", npyFile("<f8", false, "(2,)", []float64{math.NaN(), 1})), ReadOptions{}, "NaN"},
 		"not symmetric":    {write(t, "g.csv", []byte("a,b\n1,2\n3,1\n")), ReadOptions{Gram: true}, "symmetric"},
 	} {
@@ -483,7 +483,7 @@ func fuzzSeeds(f *testing.F, seeds ...string) {
 	}
 }
 
-// FuzzCSV: an error of input, or data that survive writing and reading.
+// FuzzCSV: any bytes give an input error, or data that survive writing and reading.
 func FuzzCSV(f *testing.F) {
 	fuzzSeeds(f, "x,y,label\n1,2,a\n3,4,b\n", "id,x\nr1,1\n\"r,2\",\"2\"\n", "\ufeffx\r\n1\r\n", "x\n1\n\n2", "x,label\n1,\"a\nb\"\n",
 		"a\"b\n", "\"", "x,y\n1,NaN\n", "x\n\x00", "x\n1e400", "label\na", "0,1\n1,2")
@@ -492,7 +492,7 @@ func FuzzCSV(f *testing.F) {
 		d, err := Decode(bytes.NewReader(b), "f.csv", "", ReadOptions{MaxLine: 1 << 16})
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is no input fault", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 			return
 		}
@@ -500,7 +500,7 @@ func FuzzCSV(f *testing.F) {
 	})
 }
 
-// roundTrip writes data and reads them again: everything must come back to the bit.
+// roundTrip writes data and reads them again: the result must be bit-identical.
 func roundTrip(t testing.TB, d *Data, format string) {
 	t.Helper()
 	var b bytes.Buffer
@@ -524,7 +524,7 @@ func roundTrip(t testing.TB, d *Data, format string) {
 	}
 }
 
-// FuzzGzip: bytes that claim to be compressed, through both formats.
+// FuzzGzip: bytes that claim to be compressed, in both formats.
 func FuzzGzip(f *testing.F) {
 	f.Add(zip(f, []byte("x\n1\n")))
 	f.Add(zip(f, npyFile("<f8", false, "(1,)", []float64{1}))[:40])
@@ -533,7 +533,7 @@ func FuzzGzip(f *testing.F) {
 		for _, format := range []string{"csv.gz", "npy.gz"} {
 			_, err := Decode(bytes.NewReader(b), "f", format, ReadOptions{MemoryLimit: 1 << 24, MaxLine: 1 << 16})
 			if err != nil && !fault.IsInput(err) {
-				t.Fatalf("%s: error %v is no input fault", format, err)
+				t.Fatalf("%s: error %v is not an input error", format, err)
 			}
 		}
 	})

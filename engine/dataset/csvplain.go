@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// addPlain appends the next record to t when it is as plain as most of them are: numbers without
-// spaces, names without quotes, a field for every column. It does in one pass and without memory
-// what next and add do for any record. It returns the record's length with its line end, or 0 when
-// it left the record to them.
+// addPlain appends the next record to t if it is plain, as most are: numbers without spaces, names
+// without quotes, a field for every column. It does in one pass and without allocation what next
+// and add do for any record. It returns the length of the record with its line end, or 0 if it
+// leaves the record to them.
 func (c *csvRows) addPlain(t *table) int {
 	text := c.csv.plainLine()
 	if len(text) == 0 {
@@ -61,8 +61,8 @@ func (c *csvRows) parsePlain(t *table, text []byte) (label, id []byte, ok bool) 
 	return nil, nil, false
 }
 
-// numberField parses the finite number before the first comma of text and returns its length, -1
-// for something else.
+// numberField parses the finite number before the first comma of text and returns its length, -1 if
+// there is no such number.
 func numberField(text []byte) (v float64, size int) {
 	v, size = decimal(text)
 	if size >= 0 && (size == len(text) || text[size] == ',') {
@@ -78,8 +78,8 @@ func numberField(text []byte) (v float64, size int) {
 	return v, size
 }
 
-// nameField returns the length of the field before the first comma of text, -1 when it is empty or
-// needs a closer look.
+// nameField returns the length of the field before the first comma of text, -1 if it is empty or
+// not plain.
 func nameField(text []byte) int {
 	size := bytes.IndexByte(text, ',')
 	if size < 0 {
@@ -92,13 +92,13 @@ func nameField(text []byte) int {
 	return size
 }
 
-// has says whether an id was there before.
+// has reports whether an id occurred before.
 func (c *names) has(id []byte) bool {
 	_, there := c.lines[string(id)]
 	return there
 }
 
-// pushPlain is push without a look for the line of an equal value; nil is none.
+// pushPlain is push without a search for an equal value; a nil value is ignored.
 func (c *names) pushPlain(value []byte, line int) {
 	if value == nil {
 		return

@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/internal/same"
 )
 
-// cell is a number as somebody may write it.
+// cell returns a number in one of the forms that files have.
 func cell(t *rapid.T, rng *rand.Rand) string {
 	v := rng.NormFloat64() * math.Pow(10, float64(rng.IntN(40)-20))
 	switch rapid.IntRange(0, 5).Draw(t, "way") {
@@ -32,8 +32,8 @@ func cell(t *rapid.T, rng *rand.Rand) string {
 	return strconv.FormatFloat(rng.NormFloat64(), 'f', 5, 64)
 }
 
-// Quotes around fields, and spaces in front of them, send a record the long way: the values are the
-// same, to the bit.
+// Quotes around fields and spaces in front of them prevent the fast path: the values are
+// bit-identical.
 func TestPlainRecordsAreRecords(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
@@ -76,7 +76,7 @@ func TestPlainRecordsAreRecords(t *testing.T) {
 	})
 }
 
-// What plain records are not is said by the row and the line, whatever stood before.
+// Records that are not plain are reported with the right row and line after any plain records.
 func TestPlainRecordsThenProblems(t *testing.T) {
 	for text, words := range map[string][]string{
 		"id,x\na,1\nb,2\na,3\n":            {"line 4", "row 2", "id"},
@@ -102,7 +102,8 @@ func TestPlainRecordsThenProblems(t *testing.T) {
 	}
 }
 
-// A byte order mark belongs to a line's beginning, not to the text of a field that goes over lines.
+// A byte order mark is removed at the beginning of a record, but not inside a field of several
+// lines.
 func TestMarkInsideAField(t *testing.T) {
 	d, err := Decode(strings.NewReader("\ufeffid,x\n\ufeff\"a\n\ufeffb\",1\n"), "-", "csv", ReadOptions{})
 	if err != nil || d.IDs[0] != "a\n\ufeffb" {

@@ -9,20 +9,20 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// csvKind is CSV in messages.
+// csvKind describes CSV for messages.
 func csvKind() textKind { return textKind{"csv", "CSV text", "a header and data rows"} }
 
-// csvReader splits a source into records. It differs from encoding/csv in that lines and
-// records have a limit, that text which is no text is noticed, and that a blank line
-// inside the data is an error, because in a file of one column it is a missing value.
+// csvReader splits a source into records. Unlike encoding/csv it limits lines and records, detects
+// binary data, and refuses a blank line inside the data, because in a file of one column it is a
+// missing value.
 type csvReader struct {
 	lineReader
-	blank  int    // the first of the blank lines just passed, 0 for none
-	ahead  *ahead // what was read already but belongs to the next record
+	blank  int    // the first of the preceding blank lines, 0 for none
+	ahead  *ahead // an outcome that was read already but belongs to the next record
 	fields []string
 }
 
-// ahead is an outcome of nextLine kept for later.
+// ahead is an outcome of nextLine that is kept for later.
 type ahead struct {
 	text string
 	err  error
@@ -33,9 +33,9 @@ func newCSVReader(src *source, maxLine int) (*csvReader, error) {
 	return &csvReader{lineReader: lines}, err
 }
 
-// next returns the fields of the next record and the line it begins on. The slice is
-// valid until the next call, its strings for good. At the end the error is io.EOF;
-// a record that is wrong is a *recordError.
+// next returns the fields of the next record and the line it begins on. The slice is valid until
+// the next call, its strings forever. At the end the error is io.EOF; a bad record is a
+// *recordError.
 func (r *csvReader) next() (fields []string, line int, err error) {
 	text, err := r.nextLine()
 	for ; err == nil && text == ""; text, err = r.nextLine() {
@@ -48,7 +48,7 @@ func (r *csvReader) next() (fields []string, line int, err error) {
 	}
 	if blank := r.blank; blank > 0 {
 		r.blank, r.ahead = 0, &ahead{text, err}
-		return nil, blank, r.bad(blank, false, "remove the line, or give it values", "the line is blank: blank lines may only stand at the end")
+		return nil, blank, r.bad(blank, false, "remove the line, or give it values", "the line is blank: want blank lines only at the end")
 	}
 	if err != nil {
 		return nil, r.line, err
@@ -71,7 +71,7 @@ func (r *csvReader) next() (fields []string, line int, err error) {
 	return r.splitQuoted(text, line)
 }
 
-// trimLeft removes the spaces before a field, fast when there are none.
+// trimLeft removes the spaces before a field; it is fast if there are none.
 func trimLeft(s string) string {
 	if s != "" && (s[0] <= ' ' || s[0] >= utf8.RuneSelf) {
 		return strings.TrimLeftFunc(s, unicode.IsSpace)
@@ -80,10 +80,10 @@ func trimLeft(s string) string {
 }
 
 func (r *csvReader) bareReturn(line int) error {
-	return r.bad(line, false, "save the file with LF or CRLF line ends", "a carriage return stands inside the line")
+	return r.bad(line, false, "save the file with LF or CRLF line ends", "there is a carriage return inside the line")
 }
 
-// splitQuoted splits a record that holds quotes, reading on while one is open.
+// splitQuoted splits a record with quotes, and reads more lines while a quote is open.
 func (r *csvReader) splitQuoted(text string, line int) ([]string, int, error) {
 	for more := true; more; {
 		var field string
@@ -101,7 +101,7 @@ func (r *csvReader) splitQuoted(text string, line int) ([]string, int, error) {
 			field, text, more = strings.Cut(text, ",")
 			if strings.IndexByte(field, '"') >= 0 {
 				return nil, line, r.bad(line, false, `quote the whole field and write the quote inside as ""`,
-					"field %d has a quote in its middle", len(r.fields)+1)
+					"field %d has a quote in its middle: want the whole field in quotes", len(r.fields)+1)
 			}
 			if strings.IndexByte(field, '\r') >= 0 {
 				return nil, line, r.bareReturn(line)
@@ -112,11 +112,11 @@ func (r *csvReader) splitQuoted(text string, line int) ([]string, int, error) {
 	return r.fields, line, nil
 }
 
-// quotedField stores the field that text is inside of, and returns what follows its
-// closing quote. line is where the record began.
+// quotedField stores the quoted field whose content text begins with, and returns the text after
+// its closing quote. The record began on the given line.
 func (r *csvReader) quotedField(field *string, text string, line int) (rest string, err error) {
 	if value, rest, ok := strings.Cut(text, `"`); ok && !strings.HasPrefix(rest, `"`) {
-		*field = value // nothing to undo: the usual case
+		*field = value // the usual case: no doubled quotes
 		return rest, nil
 	}
 	var b strings.Builder
@@ -135,11 +135,11 @@ func (r *csvReader) quotedField(field *string, text string, line int) (rest stri
 			b.WriteByte('\n')
 			if b.Len() > r.max {
 				return "", r.bad(line, true, "close the quote",
-					"a quoted field is longer than the limit of %s: is a quote left open?", fault.FormatBytes(int64(r.max)))
+					"a quoted field is longer than the limit of %s: want a closing quote", fault.FormatBytes(int64(r.max)))
 			}
 			next, err := r.readInside()
 			if err == io.EOF {
-				return "", r.bad(line, true, "close the quote", "a quoted field is not closed before the end of the file")
+				return "", r.bad(line, true, "close the quote", "a quoted field is not closed before the end of the file: want a closing quote")
 			} else if err != nil {
 				return "", err
 			}
@@ -148,8 +148,8 @@ func (r *csvReader) quotedField(field *string, text string, line int) (rest stri
 	}
 }
 
-// plainLine returns the next line, valid until the next call. It is empty where next has to tell
-// what comes.
+// plainLine returns the next line, valid until the next call. It is empty if only next can tell
+// what follows.
 func (r *csvReader) plainLine() []byte {
 	if r.ahead != nil || r.blank > 0 {
 		return nil
@@ -162,10 +162,10 @@ func (r *csvReader) plainLine() []byte {
 	return text
 }
 
-// unread gives the line of plainLine back.
+// unread puts the line of plainLine back.
 func (r *csvReader) unread(text []byte) { r.ahead = &ahead{string(text), nil} }
 
-// nextLine is readLine as text that stays, with what was read ahead before it.
+// nextLine is like readLine, but returns a copy of the text, and first an outcome that was kept.
 func (r *csvReader) nextLine() (string, error) {
 	if a := r.ahead; a != nil {
 		r.ahead = nil

@@ -8,15 +8,15 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Data is a set of points with what is known about them.
+// Data is a set of points with their names, labels and source.
 type Data struct {
 	Points   points.Points
 	Features []string // one name per column, nil when the format has none
-	IDs      []string // one per row and all different, nil when there are none
-	Labels   []string // one per row, nil when there are none
+	IDs      []string // one per row and all different, nil for none
+	Labels   []string // one per row, nil for none
 	Name     string   // the path as given, "-" for a stream, or the generator's name
-	// Warnings are remarks of the reader on what it passed over, without the file's name:
-	// "3 letters outside the alphabet …".
+	// Warnings are remarks of the reader on parts of the file that it ignored, without the file's
+	// name: "3 letters outside the alphabet …".
 	Warnings []string
 }
 
@@ -33,14 +33,14 @@ func (d *Data) AtLeast(n int) error {
 // row of 600,000 features fits.
 const DefaultMaxLine = 16 << 20
 
-// ReadOptions says how a data file is to be understood. The zero value is right for most.
+// ReadOptions configures how a data file is read. The zero value is right for most files.
 type ReadOptions struct {
 	// Format is a name of [Formats], "" to take it from the file's name.
 	Format string
-	// Labels is the path of a labels file with one line per row, in the same order; it
-	// goes before a column of labels in the data. "" for none.
+	// Labels is the path of a labels file with one line per row, in the same order; it takes
+	// precedence over a column of labels in the data. "" for none.
 	Labels string
-	// IgnoreLabels leaves out the labels that the data carry.
+	// IgnoreLabels omits the labels of the data file.
 	IgnoreLabels bool
 	// HeaderLabels takes the second word of each header of a FASTA file as the label. A
 	// header without one is an error.
@@ -48,46 +48,43 @@ type ReadOptions struct {
 	// Alphabet holds the letters of sequences: "protein" (also ""), "dna", "rna", or the
 	// letters themselves, all different, in upper or lower case.
 	Alphabet string
-	// Features is the number of features of an svmlight file, 0 for the largest number
-	// that it holds. Rows for a model need the model's, as the last features may not occur.
+	// Features is the number of features of an svmlight file, 0 for the largest feature number in
+	// it. Rows for a model need the model's number, as the last features may not occur in them.
 	Features int
-	// Gram says that the values are inner products: the points become a *points.Gram.
-	// Without GramDiagonal the matrix must be square, and is a training matrix, in which
-	// row i is object i of the columns. With it the rows are new objects, unless the
-	// matrix is square and symmetric with that very diagonal.
+	// Gram means that the values are inner products: the points become a *points.Gram. Without
+	// GramDiagonal the matrix must be square; it is a training matrix, whose row i and column i are
+	// the same object. With GramDiagonal the rows are new objects, unless the matrix is square and
+	// symmetric with exactly that diagonal.
 	Gram bool
 	// GramDiagonal is the path of a file with k(x,x) for every row of a Gram matrix: one
 	// numeric column, or a .npy vector.
 	GramDiagonal string
-	// Extensions are formats of other packages, beside those of [Formats].
+	// Extensions are formats of other packages, in addition to [Formats].
 	Extensions []Extension
-	// PassOver, if not nil, has a [Stream] leave out rows that are wrong, where it would end with an
-	// error. It is called once for each such row, with the first thing found in it, before Next
-	// returns the rows around it. What is wrong with the file as a whole still ends the stream.
-	// Other readers take no notice.
-	PassOver func(e *fault.DataError)
-	// MaxLine is the limit on the bytes of a line of text, 0 for DefaultMaxLine. A longer
-	// line is an error before it is held in memory.
+	// BadRow, if not nil, makes a [Stream] skip bad rows instead of ending with an error. It is
+	// called once for each bad row, with its first problem, before Next returns the rows around it.
+	// A problem of the file as a whole still ends the stream. Other readers ignore BadRow.
+	BadRow func(e *fault.DataError)
+	// MaxLine is the limit on the bytes of a line of text, 0 for DefaultMaxLine. A longer line is
+	// an error before it is in memory.
 	MaxLine int
-	// MemoryLimit is the limit on the bytes of the values, 0 for none: going beyond it is
-	// a *fault.MemoryError.
+	// MemoryLimit is the limit on the bytes of the values, 0 for none: exceeding it is a
+	// *fault.MemoryError.
 	MemoryLimit int64
 }
 
-// Read reads the data file at path. Errors of the content, and a path that cannot be
-// opened, are *fault.DataError; a format that is not known is a *fault.ParamError. For a
-// stream use [Decode].
+// Read reads the data file at path. Errors of the content, and a path that cannot be opened, are
+// *fault.DataError; an unknown format is a *fault.ParamError. For a stream use [Decode].
 //
-// Cost: about one pass over the text; memory is that of the values (8 bytes each) and at
-// most as much again while they grow.
+// Cost: it reads the text about once; memory for the values (8 bytes each) and at most as much
+// again while they grow.
 func Read(path string, o ReadOptions) (*Data, error) {
 	rep := &report{max: 1}
 	return first(readData(path, o, rep))(rep)
 }
 
-// Decode reads a data file from r. Messages call it name; the format is o.Format if set,
-// else format, else that of name's extension, and CSV for the name "-".
-// Errors are those of [Read].
+// Decode reads a data file from r. Messages refer to it as name. The format is o.Format if set,
+// else format, else that of name's extension, and CSV for the name "-". Errors are those of [Read].
 func Decode(r io.Reader, name, format string, o ReadOptions) (*Data, error) {
 	f, gz, err := o.input(name, format)
 	if err != nil {
@@ -97,7 +94,8 @@ func Decode(r io.Reader, name, format string, o ReadOptions) (*Data, error) {
 	return first(decodeData(newSource(name, r, -1, gz), f, o, rep))(rep)
 }
 
-// first turns the outcome of a decoder into that of a reader: the first problem found.
+// first turns the result of a decoder into that of a reader, whose error is the first problem
+// found.
 func first[T any](value T, err error) func(rep *report) (T, error) {
 	return func(rep *report) (T, error) {
 		if err := rep.outcome(err); err != nil {
@@ -122,12 +120,12 @@ func readData(path string, o ReadOptions, rep *report) (*Data, error) {
 	return decodeData(src, f, o, rep)
 }
 
-// table is what a format's decoder delivers: n rows of d numbers, or other points, with
-// their names.
+// table is the result of a format's decoder: n rows of d numbers, or other points, with their
+// names.
 type table struct {
 	rows, cols int
 	data       []float64     // rows*cols, row-major
-	points     points.Points // in place of data, for points that are not dense
+	points     points.Points // instead of data, for points that are not dense
 	features   []string
 	ids        []string
 	labels     []string
@@ -144,11 +142,11 @@ func (t *table) makePoints(name string, o ReadOptions) (points.Points, error) {
 	case t.points != nil:
 		return t.points, nil
 	}
-	// The decoders have looked at every value: there is no need to do it again.
+	// The decoders have checked every value, so NewDense need not check again.
 	return &points.Dense{N: t.rows, D: t.cols, Data: t.data}, nil
 }
 
-// kindOf names a kind of points that is not dense.
+// kindOf describes points that are not dense, for messages.
 func kindOf(p points.Points) string {
 	switch p.(type) {
 	case *points.Sequences:
@@ -159,7 +157,7 @@ func kindOf(p points.Points) string {
 	return "a Gram matrix"
 }
 
-// decodeData decodes one source and adds what the options ask for.
+// decodeData decodes one source and adds the parts that the options request.
 func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error) {
 	rep.file = src.name
 	t, err := f.decode(src, o, rep)
@@ -169,7 +167,7 @@ func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error
 	return t.complete(src, o, rep)
 }
 
-// complete makes data of a table that was decoded.
+// complete makes Data of a decoded table.
 func (t *table) complete(src *source, o ReadOptions, rep *report) (*Data, error) {
 	if len(rep.problems) > 0 {
 		return nil, errStop
@@ -191,8 +189,8 @@ func (t *table) complete(src *source, o ReadOptions, rep *report) (*Data, error)
 	return d, err
 }
 
-// leaveOut removes the rows that are wrong from a table whose first row is that of the file.
-func (t *table) leaveOut(wrong map[int]bool, first int) {
+// removeRows removes the bad rows from a table; first is the number of its first row in the file.
+func (t *table) removeRows(wrong map[int]bool, first int) {
 	if len(wrong) == 0 {
 		return
 	}

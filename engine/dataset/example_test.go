@@ -17,7 +17,7 @@ func ExampleDecode() {
 	d, err := dataset.Decode(strings.NewReader(text), "beans.csv", "csv", dataset.ReadOptions{})
 	fmt.Println(d.Points.Len(), d.Points.Dim(), d.Features, d.IDs, d.Labels, err)
 	// Output:
-	// beans.csv, line 3, row 1, column "height": the text "oops" is no number: want a finite number
+	// beans.csv, line 3, row 1, column "height": the text "oops" is not a number: want a finite number
 	// 2 2 [width height] [r1 r2] [a b] <nil>
 }
 

@@ -11,34 +11,33 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Extension is a file format that has a package of its own, because it needs a library that this
-// package does without. A program names those that it wants in [ReadOptions] and [WriteOptions];
-// labels from another file, Gram matrices, gzip and limits are then the same for them as for the
-// formats of this package.
+// Extension is a file format in a package of its own, because it needs a library that this package
+// does not import. A program lists its extensions in [ReadOptions] and [WriteOptions]; labels from
+// another file, Gram matrices, gzip and limits then work as for the formats of this package.
 type Extension struct {
 	Name    string   // "parquet"
-	Endings []string // of file names, in lower case, without .gz; the first is the usual one
-	// Open begins to read a file of size bytes. What is wrong with a single value goes to problem,
-	// and reading goes on, unless problem returns an error, which then comes back as it is. Neither
-	// needs to name the file in a *fault.DataError.
-	Open func(in io.ReaderAt, size int64, o ReadOptions, problem func(e *fault.DataError, mend string) error) (RowReader, error)
-	// Write writes the rows that next returns in blocks, until io.EOF: finite values, one for each
-	// of the columns.
+	Endings []string // endings of file names, in lower case, without .gz; the first is the usual one
+	// Open begins to read a file of size bytes. The reader passes a problem with a single value to
+	// problem and continues, unless problem returns an error, which the reader returns unchanged.
+	// The *fault.DataError need not name the file.
+	Open func(in io.ReaderAt, size int64, o ReadOptions, problem func(e *fault.DataError, fix string) error) (RowReader, error)
+	// Write writes the rows that next returns in blocks until io.EOF. Values are finite, one for
+	// each column.
 	Write func(out io.Writer, columns []string, next func() (Rows, error)) error
 }
 
 // RowReader reads the rows of a file one after the other.
 type RowReader interface {
-	Count() int         // the number of all rows
+	Count() int         // the total number of rows
 	Features() []string // the name of each column of features
-	// Next returns the next rows, 1 to limit of them, in memory of their own; after the last one the
-	// error is io.EOF.
+	// Next returns the next rows, 1 to limit of them, in new memory; after the last one the error
+	// is io.EOF.
 	Next(limit int) (Rows, error)
-	// Skip passes over the next n rows; there are as many.
+	// Skip skips the next n rows, which must exist.
 	Skip(n int) error
 }
 
-// format returns the row of the table of formats.
+// format returns the entry for the table of formats.
 func (x Extension) format() format {
 	return format{name: x.Name, endings: x.Endings, decode: x.decode, rows: x.rows, encode: x.encode}
 }
@@ -73,7 +72,7 @@ func (r *extendedRows) next(limit int) (*table, error) {
 	t := &table{cols: len(r.in.Features()), features: r.in.Features(), data: rows.Data, ids: rows.IDs, labels: rows.Labels}
 	t.rows = len(t.data) / t.cols
 	r.done += t.rows
-	t.leaveOut(r.rep.takeWrong(), r.done-t.rows)
+	t.removeRows(r.rep.takeBad(), r.done-t.rows)
 	return t, nil
 }
 
@@ -85,7 +84,7 @@ func (r *extendedRows) skip(n int) error {
 	return r.src.extensionError(r.in.Skip(n))
 }
 
-// extensionError names the file in an error of an extension, which does not know it.
+// extensionError adds the name of the file to an error of an extension.
 func (s *source) extensionError(err error) error {
 	if err == nil || err == io.EOF || err == errStop {
 		return err
@@ -124,7 +123,7 @@ func (x Extension) decode(src *source, o ReadOptions, rep *report) (*table, erro
 	}
 }
 
-// checkIDs reports ids that come twice.
+// checkIDs reports ids that occur twice.
 func (t *table) checkIDs(rep *report) error {
 	rows := make(map[string]int, len(t.ids))
 	for i, id := range t.ids {
@@ -133,7 +132,7 @@ func (t *table) checkIDs(rep *report) error {
 			rows[id] = i
 			continue
 		}
-		e := fault.Data(rep.file, "id %s is in row %d already: want different ids", quote(id), first)
+		e := fault.Data(rep.file, "id %s is already in row %d: want different ids", quote(id), first)
 		e.Row, e.Column = i, idColumn
 		if err := rep.add(e, "rename or remove one of the two rows"); err != nil {
 			return err
@@ -142,21 +141,21 @@ func (t *table) checkIDs(rep *report) error {
 	return nil
 }
 
-// whole returns the content in any order: the file itself, or else, of what is compressed or comes
-// through a pipe, a copy in memory, whose bytes are taken off the limit.
+// whole returns the content for reading in any order: the file itself, or, for a compressed file or
+// a pipe, a copy in memory, whose bytes count against the limit.
 func (s *source) whole(o *ReadOptions) (io.ReaderAt, int64, error) {
 	if s.file != nil {
 		return s.file, s.size, nil
 	}
-	most := int64(math.MaxInt64)
+	limit := int64(math.MaxInt64)
 	if o.MemoryLimit > 0 {
-		most = o.MemoryLimit
+		limit = o.MemoryLimit
 	}
 	var b bytes.Buffer
-	switch _, err := io.CopyN(&b, s.r, most); {
+	switch _, err := io.CopyN(&b, s.r, limit); {
 	case err == nil:
-		return nil, 0, &fault.MemoryError{What: "reading " + s.name + " before its rows, since it is no plain file,", Need: most + 1, Limit: most,
-			Hint: "make a plain file of it, or raise the limit"}
+		return nil, 0, &fault.MemoryError{What: "reading " + s.name + " into memory, since it is not an uncompressed file,", Need: limit + 1, Limit: limit,
+			Hint: "use an uncompressed file, or raise the limit"}
 	case err != io.EOF:
 		return nil, 0, s.readError(err)
 	}
@@ -185,11 +184,11 @@ func (x Extension) encode(w *matrixWriter) error {
 
 // block returns some rows from row i on, without gaps; after the last one the error is io.EOF.
 func (w *matrixWriter) block(i int) (Rows, error) {
-	const most = 1 << 16 // values, if a row has no more
+	const limit = 1 << 16 // values, unless a single row has more
 	if _, err := w.row(i); err != nil {
 		return Rows{}, err
 	}
-	end := min(w.to, i+max(1, most/max(1, w.cols)))
+	end := min(w.to, i+max(1, limit/max(1, w.cols)))
 	rows := Rows{Data: make([]float64, 0, (end-i)*w.cols)}
 	for k := i; k < end; k++ {
 		row, err := w.row(k)

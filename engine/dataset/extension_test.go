@@ -13,8 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// counting is a format whose files hold a number of rows, which come in blocks of two: row i is i.
-// A question mark is a problem.
+// counting is a format whose files contain the number of rows, which are read in blocks of two: row
+// i is i. A question mark is a problem.
 type counting struct{ rows, done int }
 
 func (c *counting) Count() int         { return c.rows }
@@ -68,7 +68,7 @@ func countingFormat() Extension {
 		}}
 }
 
-// An extension reads and writes in blocks, and its errors are those of a file with a name.
+// An extension reads and writes in blocks, and its errors name the file.
 func TestExtension(t *testing.T) {
 	o := ReadOptions{Extensions: []Extension{countingFormat()}}
 	for _, name := range []string{"five.count", "five.count.gz"} {
@@ -85,7 +85,7 @@ func TestExtension(t *testing.T) {
 	path := write(t, "bad.count", []byte("5 ? ?"))
 	_, err := Read(path, o)
 	wantData(t, err, path, place{0, 0, ""}, "question")
-	if found, err := Check(path, o, 0); err != nil || len(found) != 2 || found[1].Mend != "answer it" {
+	if found, err := Check(path, o, 0); err != nil || len(found) != 2 || found[1].Fix != "answer it" {
 		t.Errorf("check: %v, %v", found, err)
 	}
 	for _, c := range []struct {
@@ -108,7 +108,7 @@ func textOf(t *testing.T, path string) string {
 	return string(b)
 }
 
-// Labels and ids that come in blocks stay with their rows.
+// Labels and ids in blocks stay with their rows.
 func TestExtensionWrites(t *testing.T) {
 	blocks := []Rows{{Data: []float64{1, 2}, IDs: []string{"a"}, Labels: []string{"x"}}, {Data: []float64{3, 4, 5, 6}, IDs: []string{"b", "c"}, Labels: []string{"y", "z"}}}
 	for name, want := range map[string]string{"m.count": "0 1;[1 2] [a] [x];[3 4 5 6] [b c] [y z]", "m.csv": "id,0,1,label\na,1,2,x\nb,3,4,y\nc,5,6,z\n"} {

@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// fastaKind is FASTA in messages.
+// fastaKind describes FASTA for messages.
 func fastaKind() textKind {
 	return textKind{"fasta", "FASTA text", "records of a header (>NAME) and letters"}
 }
@@ -19,27 +19,27 @@ func fastaKind() textKind {
 // fastaReader collects the records of a FASTA file.
 type fastaReader struct {
 	textRows           // a row is a record
-	alphabet string    // "" to pass over the letters
-	letter   [256]byte // that of the alphabet, Gap for none, 0 for what is passed over
+	alphabet string    // "" to ignore the letters
+	letter   [256]byte // the letter of the alphabet, Gap for any other, 0 for ignored characters
 
 	ids     *names
-	labels  *names // nil when they are not asked for
+	labels  *names // nil when they are not requested
 	letters []byte
 	opened  int  // line of the current record's header
 	gap     bool // letters outside the alphabet since the last inside it
 	skipped skipped
 }
 
-// skipped is what was passed over because it is outside the alphabet.
+// skipped counts the letters that were ignored because they are outside the alphabet.
 type skipped struct {
 	letters, records int
-	record           int    // the last with such a letter
-	first, line      int    // the first: its record and line
-	kinds            []rune // different ones, in order
+	record           int    // the last record with such a letter
+	first, line      int    // record and line of the first such letter
+	kinds            []rune // different letters, in order
 }
 
-// decodeFASTA reads sequences of the letters of o.Alphabet, in upper or lower case. A run
-// of other letters becomes one points.Gap, or nothing at the ends of the sequence.
+// decodeFASTA reads sequences of the letters of o.Alphabet, in upper or lower case. A run of other
+// letters becomes one points.Gap; at the ends of the sequence it is dropped.
 func decodeFASTA(src *source, o ReadOptions, rep *report) (*table, error) {
 	alphabet, err := Alphabet(o.Alphabet)
 	if err != nil {
@@ -68,8 +68,8 @@ func labelsFASTA(src *source, maxLine int) (labels, ids []string, err error) {
 	return f.labels.values, f.ids.values, nil
 }
 
-// Alphabet returns the letters of a named alphabet ("protein", also "", "dna", "rna") or of a
-// spelled one, in upper case. Other text is a *fault.ParamError.
+// Alphabet returns the letters of a named alphabet ("protein", also "", "dna", "rna") or of one
+// given by its letters, in upper case. Other text is a *fault.ParamError.
 func Alphabet(text string) (string, error) {
 	switch strings.ToLower(text) {
 	case "", "protein":
@@ -141,14 +141,14 @@ func (f *fastaReader) takeLine(text []byte) error {
 		f.noteBlank()
 		return nil
 	case len(f.start) == 0:
-		// Nothing tells where the first record begins.
+		// Without a header it is not known where the first record begins.
 		_ = f.problem(f.line, "write a header above the letters", "the line is %s: want a header that begins with >", quote(string(text)))
 		return errStop
 	}
 	if blank := f.blank; blank > 0 {
 		f.blank = 0
 		if err := f.problem(blank, "remove the line, or write the header that is missing below it",
-			"a blank line parts the sequence of record %s: blank lines may only stand between records and at the end", f.name()); err != nil {
+			"a blank line splits the sequence of record %s: want blank lines only between records and at the end", f.name()); err != nil {
 			return err
 		}
 	}
@@ -164,11 +164,11 @@ func (f *fastaReader) header(text string) error {
 	f.start, f.opened, f.gap = append(f.start, len(f.letters)), f.line, false
 	if len(words) == 0 {
 		f.ids.values = append(f.ids.values, "")
-		return f.problem(f.line, "write a name behind the >", "the header has no name: want >NAME")
+		return f.problem(f.line, "write a name after the >", "the header has no name: want >NAME")
 	}
 	if first := f.ids.push(words[0], f.line); first > 0 {
 		if err := f.problem(f.line, "rename or remove one of the two records",
-			"record %s is on line %d already: want different names", f.name(), first); err != nil {
+			"record %s is already on line %d: want different names", f.name(), first); err != nil {
 			return err
 		}
 	}
@@ -176,7 +176,7 @@ func (f *fastaReader) header(text string) error {
 		return nil
 	}
 	if len(words) == 1 {
-		return f.problem(f.line, "write the label behind the name", "the header of record %s has one word: want a label as the second", f.name())
+		return f.problem(f.line, "write the label after the name", "the header of record %s has one word: want a label as the second", f.name())
 	}
 	f.labels.push(words[1], f.line)
 	return nil
@@ -201,7 +201,7 @@ func (f *fastaReader) sequence(text []byte) {
 	}
 }
 
-// skip counts the letter that text begins with.
+// skip counts the first letter of text as ignored.
 func (f *fastaReader) skip(text []byte) {
 	s, record := &f.skipped, len(f.start)-1
 	if s.letters++; s.letters == 1 {
@@ -211,19 +211,19 @@ func (f *fastaReader) skip(text []byte) {
 		s.records++
 		s.record = record
 	}
-	const most = 8 // kinds to name
-	if c, _ := utf8.DecodeRune(bytes.ToUpper(text[:min(len(text), utf8.UTFMax)])); len(s.kinds) <= most && !slices.Contains(s.kinds, c) {
+	const maxKinds = 8 // letters to name
+	if c, _ := utf8.DecodeRune(bytes.ToUpper(text[:min(len(text), utf8.UTFMax)])); len(s.kinds) <= maxKinds && !slices.Contains(s.kinds, c) {
 		s.kinds = append(s.kinds, c)
 	}
 }
 
-// endRecord checks the record that was read last.
+// endRecord checks the last record.
 func (f *fastaReader) endRecord() error {
 	switch n := len(f.start); {
 	case n == 0 || f.alphabet == "" || len(f.letters) > f.start[n-1]:
 		return nil
 	case f.skipped.record == n-1:
-		return f.problem(f.opened, "give the alphabet that the file is in, or remove the record",
+		return f.problem(f.opened, "give the alphabet of the file, or remove the record",
 			"record %s has no letter of the alphabet %s: want at least one", f.name(), f.alphabet)
 	}
 	return f.problem(f.opened, "write its letters below the header, or remove it", "record %s has no sequence: want letters below the header", f.name())
@@ -238,6 +238,6 @@ func (f *fastaReader) warnings() []string {
 	if len(s.kinds) > 8 {
 		kinds += "…"
 	}
-	return []string{fmt.Sprintf("%s outside the alphabet %s (%s) in %s passed over, the first in record %s on line %d",
+	return []string{fmt.Sprintf("%s outside the alphabet %s (%s) in %s ignored, the first in record %s on line %d",
 		count(s.letters, "letter"), f.alphabet, kinds, count(s.records, "record"), quote(f.ids.values[s.first]), s.line)}
 }

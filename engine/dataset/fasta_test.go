@@ -48,7 +48,7 @@ func TestDecodeFASTA(t *testing.T) {
 		if !slices.Equal(d.IDs, []string{"s1", "s2"}) || !slices.Equal(d.Labels, []string{"fold.a", "fold.b"}) {
 			t.Errorf("ids %q, labels %q", d.IDs, d.Labels)
 		}
-		want := []string{"9 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (X-É*U) in 2 records passed over, the first in record \"s1\" on line 2"}
+		want := []string{"9 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (X-É*U) in 2 records ignored, the first in record \"s1\" on line 2"}
 		if !slices.Equal(d.Warnings, want) {
 			t.Errorf("warnings %q, want %q", d.Warnings, want)
 		}
@@ -90,10 +90,10 @@ func TestFASTAErrors(t *testing.T) {
 		"no sequence at the end":   {">a\nACD\n>b\n\n", ReadOptions{}, place{3, 1, ""}, `record "b" has no sequence`},
 		"all letters bad":          {">a\nACD\n>b\nX\nXX\n>c\nACD\n", ReadOptions{}, place{3, 1, ""}, `record "b" has no letter of the alphabet ACDEFGHIKLMNPQRSTVWY`},
 		"the wrong alphabet":       {">a\nWWW\n", ReadOptions{Alphabet: "dna"}, place{1, 0, ""}, "alphabet ACGT"},
-		"duplicate names":          {">a x\nACD\n>b\nACD\n>a y\nACD\n", ReadOptions{}, place{5, 2, ""}, `record "a" is on line 1 already`},
+		"duplicate names":          {">a x\nACD\n>b\nACD\n>a y\nACD\n", ReadOptions{}, place{5, 2, ""}, `record "a" is already on line 1`},
 		"no name":                  {">a\nACD\n> \t\nACD\n", ReadOptions{}, place{3, 1, ""}, "no name"},
 		"no label":                 {">a x\nACD\n>b\nACD\n", ReadOptions{HeaderLabels: true}, place{3, 1, ""}, `record "b" has one word`},
-		"a blank line in a record": {">a\nACD\n\nACD\n", ReadOptions{}, place{3, 0, ""}, `parts the sequence of record "a"`},
+		"a blank line in a record": {">a\nACD\n\nACD\n", ReadOptions{}, place{3, 0, ""}, `splits the sequence of record "a"`},
 		"binary":                   {">a\nACD\x00\n", ReadOptions{}, place{0, -1, ""}, "binary"},
 		"not UTF-8":                {">a\nACD\xff\n", ReadOptions{}, place{2, 0, ""}, "UTF-8"},
 		"long line":                {">a\n" + strings.Repeat("A", 100) + "\n", ReadOptions{MaxLine: 50}, place{2, 0, ""}, "longer than the limit"},
@@ -123,7 +123,7 @@ func TestFASTAErrors(t *testing.T) {
 	wantData(t, err, one, place{3, 1, ""}, "one word")
 }
 
-// Check goes on after the first problem.
+// Check continues after the first problem.
 func TestCheckFASTA(t *testing.T) {
 	path := write(t, "a.fasta", []byte(">a x\nACD\n\nACD\n>\nACD\n>a\nXX\n>b y\n>c z\n\xff\n"))
 	problems, err := Check(path, ReadOptions{HeaderLabels: true}, 0)
@@ -133,19 +133,19 @@ func TestCheckFASTA(t *testing.T) {
 	var got []string
 	for _, p := range problems {
 		got = append(got, strconv.Itoa(p.Err.Line)+"/"+strconv.Itoa(p.Err.Row))
-		if p.Mend == "" {
-			t.Errorf("%v: no way to mend it", p)
+		if p.Fix == "" {
+			t.Errorf("%v: no fix", p)
 		}
 	}
-	// The blank line; no name; a again, without a label, without a good letter; b is empty;
-	// c is not text and so is empty.
+	// The blank line; no name; a again, without a label, without a letter of the alphabet; b is
+	// empty; c is not text and so is empty.
 	if want := []string{"3/0", "5/1", "7/2", "7/2", "7/2", "9/3", "11/4", "10/4"}; !slices.Equal(got, want) {
 		t.Errorf("problems at line/row %v, want %v", got, want)
 	}
 }
 
-// What comes back is each record's text, in upper case, with every run of other characters
-// as one gap, none at the ends: whatever the breaks of lines, the case, the spaces.
+// The result is each record's text in upper case, with every run of other characters as one gap and
+// none at the ends, for any line breaks, case and spaces.
 func TestFASTARoundTrip(t *testing.T) {
 	other := regexp.MustCompile(`[^ACGT]+`)
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -164,7 +164,7 @@ func TestFASTARoundTrip(t *testing.T) {
 				whole += line
 				text.WriteString(line + end.Draw(rt, "end"))
 			}
-			whole += "G" // a good one at least
+			whole += "G" // at least one letter of the alphabet
 			text.WriteString("g\n" + strings.Repeat("\n", rapid.IntRange(0, 2).Draw(rt, "blank lines")))
 			for _, c := range strings.ToUpper(whole) {
 				if !strings.ContainsRune("ACGT", c) {
@@ -190,8 +190,8 @@ func TestFASTARoundTrip(t *testing.T) {
 	})
 }
 
-// The sequences of SCOP: their lengths (an X inside counts, but a run of them is one gap)
-// and the one warning about all the X.
+// The sequences of SCOP have the expected lengths (an X inside counts, but a run of them is one
+// gap) and one warning about all letters X.
 func TestRealSequences(t *testing.T) {
 	d, err := Read(realData(t, "scop40.fasta.gz"), ReadOptions{})
 	x := sequences(t, d, err)
@@ -207,20 +207,21 @@ func TestRealSequences(t *testing.T) {
 	if want := 1948246 - 8123; letters != want || longest != 1419 || d.IDs[0] != "d1vkya_" {
 		t.Errorf("%d letters, the longest sequence of %d, first %s: want %d, 1419, d1vkya_", letters, longest, d.IDs[0], want)
 	}
-	const want = "8123 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (X) in 2028 records passed over, "
+	const want = "8123 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (X) in 2028 records ignored, "
 	if len(d.Warnings) != 1 || !strings.HasPrefix(d.Warnings[0], want) {
 		t.Errorf("warnings %q, want %q", d.Warnings, want)
 	}
 }
 
-// FuzzDecodeFASTA: an error of input, or sound sequences that survive writing and reading.
+// FuzzDecodeFASTA: any bytes give an input error, or valid sequences that survive writing and
+// reading.
 func FuzzDecodeFASTA(f *testing.F) {
 	fuzzSeeds(f, ">a x\nACD\nEF\n>b y\nGHI\n", ">a\r\nAXXC\r\n", ">a\nXAX\n\n\n>b\nC", ">", ">a", ">a\n\nA", ";c\n>a\nA", ">a\nX\n", ">a\nA\n>a\nA\n", "\ufeff>\u00e9\n\u00e9A")
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := Decode(bytes.NewReader(b), "f.fasta", "", ReadOptions{MaxLine: 1 << 16})
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is no input fault", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 			return
 		}

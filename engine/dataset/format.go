@@ -9,14 +9,14 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// format is one row of the table of file formats. A format that only goes one way, or that
-// has no labels, has nil there.
+// format is one entry of the table of file formats. Functions that a format does not support are
+// nil.
 type format struct {
 	name string
-	// endings of file names, without .gz; the first is the usual one.
+	// endings are those of file names, without .gz; the first is the usual one.
 	endings []string
 	decode  func(src *source, o ReadOptions, rep *report) (*table, error)
-	rows    func(src *source, o ReadOptions, rep *report) (rowReader, error) // the same a block at a time
+	rows    func(src *source, o ReadOptions, rep *report) (rowReader, error) // reads one block at a time
 	labels  func(src *source, maxLine int) (labels, ids []string, err error)
 	encode  func(w *matrixWriter) error
 }
@@ -26,8 +26,8 @@ func (f format) writable() bool { return f.encode != nil }
 
 const npyName = "npy"
 
-// formats is the table, with the formats of other packages below. Adding a format is adding a row
-// here.
+// formats returns the table, with the formats of other packages at the end. A new format is a new
+// entry here.
 func formats(extra []Extension) []format {
 	table := []format{
 		{"csv", []string{".csv"}, decodeCSV, openCSVStream, decodeLabels, encodeCSV},
@@ -42,11 +42,10 @@ func formats(extra []Extension) []format {
 	return table
 }
 
-// Formats returns the names of the formats that data are read in; each may have ".gz"
-// behind it.
+// Formats returns the names of the input formats; each may be followed by ".gz".
 func Formats(extra ...Extension) []string { return formatNames(extra, format.readable) }
 
-// OutputFormats returns those that matrices are written in.
+// OutputFormats returns the names of the formats for matrices that are written.
 func OutputFormats(extra ...Extension) []string { return formatNames(extra, format.writable) }
 
 func formatNames(extra []Extension, usable func(format) bool) []string {
@@ -59,10 +58,10 @@ func formatNames(extra []Extension, usable func(format) bool) []string {
 	return names
 }
 
-// FormatOf returns the name of the format that the name of a file tells, "" for none.
+// FormatOf returns the name of the format that a file's name implies, "" for none.
 func FormatOf(path string, extra ...Extension) string { return formatNamed(path, extra).name }
 
-// formatNamed returns the format that the name of a file tells, or the zero format.
+// formatNamed returns the format that a file's name implies, or the zero format.
 func formatNamed(path string, extra []Extension) format {
 	base, _ := cutGzip(filepath.Base(path))
 	for _, f := range formats(extra) {
@@ -75,11 +74,11 @@ func formatNamed(path string, extra []Extension) format {
 	return format{}
 }
 
-// cutGzip returns a name in lower case without .gz, and whether that was there.
+// cutGzip returns a name in lower case without .gz, and whether it had that ending.
 func cutGzip(name string) (string, bool) { return strings.CutSuffix(strings.ToLower(name), ".gz") }
 
-// input returns the format to read a file in, and whether it is compressed; name is what o.Format
-// is when that is not set.
+// input returns the format to read a file in, and whether it is compressed; name is the default of
+// o.Format.
 func (o ReadOptions) input(path, name string) (format, bool, error) {
 	return lookupFormat(path, cmp.Or(o.Format, name), o.Extensions, format.readable)
 }
@@ -109,5 +108,5 @@ func lookupFormat(path, name string, extra []Extension, usable func(format) bool
 	}
 	base, _ := cutGzip(filepath.Base(path))
 	return format{}, false, &fault.ParamError{Param: "format of " + path, Value: filepath.Ext(base),
-		Want: "one of ." + strings.Join(formatNames(extra, usable), ", .") + " (each also .gz), or the format's name beside it"}
+		Want: "one of ." + strings.Join(formatNames(extra, usable), ", .") + " (each also .gz), or the name of a format"}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// FuzzStream: what is read as a whole is read in blocks of any size, to the bit, unless it is an
-// array by columns; and any other bytes are an error of the input in both.
+// FuzzStream: a file that can be read at once gives bit-identical rows in blocks of any size,
+// unless it is an array by columns; any other bytes are an input error for both readers.
 func FuzzStream(f *testing.F) {
 	for k, text := range []string{"id,x,label\nr1,1,a\n\"r,2\",2,b\n", "x\n1\n\n2", "x,y\n1,NaN\n", "x\n1\nq\n", "x,y\n"} {
 		f.Add([]byte(text), byte(k))
@@ -25,14 +25,14 @@ func FuzzStream(f *testing.F) {
 			x, labels, ids, streamErr := streamed(b, format, 1+int(limit)%9, o)
 			for _, err := range []error{err, streamErr} {
 				if err != nil && !fault.IsInput(err) {
-					t.Fatalf("%s: error %v is no input fault", format, err)
+					t.Fatalf("%s: error %v is not an input error", format, err)
 				}
 			}
 			if err != nil || streamErr != nil && format == "npy" && bytes.Contains(b, []byte("True")) {
 				continue
 			}
 			if streamErr != nil {
-				t.Fatalf("%s is read as a whole; in blocks: %v", format, streamErr)
+				t.Fatalf("%s can be read at once; in blocks: %v", format, streamErr)
 			}
 			if Fingerprint(x) != Fingerprint(whole.Points) || !slices.Equal(labels, whole.Labels) || !slices.Equal(ids, whole.IDs) {
 				t.Fatalf("%s: %v, %q, %q in blocks, %v, %q, %q as a whole", format, x, labels, ids, whole.Points, whole.Labels, whole.IDs)

@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// FuzzNumber: the short way to read decimals gives the bits of the standard library's.
+// FuzzNumber: the fast path for decimals is bit-identical to the standard library.
 func FuzzNumber(f *testing.F) {
 	for _, s := range []string{"1.5", "-0", "0.1234567890123456", "9007199254740993", ".", "-.5", "5.", "1e5", "+1", "0x1p3", "1_0", "Inf", "-", "00.10"} {
 		f.Add(s)
@@ -28,8 +28,8 @@ func FuzzNumber(f *testing.F) {
 	})
 }
 
-// FuzzLabels: any bytes in any format are labels, none of them empty, or an error of the input;
-// those of CSV survive writing and reading with their ids, and writing again gives the same bytes.
+// FuzzLabels: any bytes in any format give labels, none of them empty, or an input error. Labels of
+// CSV survive writing and reading with their ids, and writing again gives the same bytes.
 func FuzzLabels(f *testing.F) {
 	fuzzSeeds(f, "label\na\nb\n", "id,label\nr1,a\n\"r,2\",\"b\"\"c\"\n", "x,label,y\n1,\"a\nb\",2\n", "label\n\n", "id\na\n", "\ufefflabel\r\na\r\n",
 		"1 1:2 3:4\n-1 2:5\n", ">p1 a.1.1\nMKV\n>p2 b.2\nAA\n", "\x00\x00\x08\x01\x00\x00\x00\x02\x07\x01")
@@ -41,7 +41,7 @@ func FuzzLabels(f *testing.F) {
 			labels, ids, err := format.labels(newSource("f", bytes.NewReader(b), -1, false), 1<<16)
 			if err != nil {
 				if !fault.IsInput(err) {
-					t.Fatalf("%s: error %v is no input fault", format.name, err)
+					t.Fatalf("%s: error %v is not an input error", format.name, err)
 				}
 				continue
 			}
@@ -77,8 +77,8 @@ func labelsText(t *testing.T, labels, ids []string) []byte {
 	return written(t, func(o WriteOptions) error { return WriteLabels("-", labels, ids, o) })
 }
 
-// FuzzChunklets: any bytes are chunklets of rows that exist, each under a name of its own, or an
-// error of the input. What they link is what the same file gives as links, and survives writing.
+// FuzzChunklets: any bytes give chunklets of existing rows, each with its own name, or an input
+// error. Their links are those that ReadLinks gives for the same file, and survive writing.
 func FuzzChunklets(f *testing.F) {
 	fuzzSeeds(f, "i,chunklet\n0,a\n1,a\n2,b\n", "chunklet,i\n\"a,b\",0\na,0\n", "i,chunklet\na,x\n\"d,e\",x\n7,y\n", "i,chunklet\n5,a\n", "i,chunklet\n0, \n", "i,chunklet\n")
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -87,7 +87,7 @@ func FuzzChunklets(f *testing.F) {
 			list, err := DecodeChunklets(bytes.NewReader(b), "f", false, c)
 			if err != nil {
 				if !fault.IsInput(err) {
-					t.Fatalf("error %v is no input fault", err)
+					t.Fatalf("error %v is not an input error", err)
 				}
 				continue
 			}
@@ -120,8 +120,8 @@ func sameChunklets(t *testing.T, b []byte, c LinkContext, want *links.Set) {
 	}
 }
 
-// FuzzGram: any two files are a Gram matrix with its diagonal, sound and the same after writing
-// and reading, or an error of the input.
+// FuzzGram: any two files give a valid Gram matrix with its diagonal, the same after writing and
+// reading, or an input error.
 func FuzzGram(f *testing.F) {
 	for _, s := range [][2]string{{"a,b\n2,1\n1,2\n", ""}, {"a,b\n2,1\n1,2\n", "d\n2\n2\n"}, {"a,b\n2,1\n", "d\n3\n"}, {"a\n-1\n", ""}, {"a,b\n2,1\n1.5,2\n", ""}, {"a,b\n2,1\n", ""}, {"a\n1\n", "d\n-1\n"},
 		{"a,b\n1e308,1e308\n1e308,1e308\n", "d\n1e308\n1e308\n"}} {
@@ -137,7 +137,7 @@ func FuzzGram(f *testing.F) {
 		got, err := Decode(bytes.NewReader(matrix), "f.csv", "", o)
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is no input fault", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 			return
 		}
@@ -146,7 +146,7 @@ func FuzzGram(f *testing.F) {
 			t.Fatalf("points are %T", got.Points)
 		}
 		if err := x.Validate(); err != nil {
-			t.Fatalf("what was read is not sound: %v", err)
+			t.Fatalf("the matrix that was read is not valid: %v", err)
 		}
 		out := written(t, func(w WriteOptions) error {
 			w.Format = "npy"

@@ -12,13 +12,13 @@ import (
 // GenerateOptions describes a synthetic set.
 type GenerateOptions struct {
 	N     int     // number of points, exactly
-	Noise float64 // standard deviation of the normal noise in each coordinate, 0 for the generator's own
+	Noise float64 // standard deviation of the normal noise in each coordinate, 0 for the generator's default
 	Seed  uint64
 }
 
-// generator is one kind of synthetic set in the plane. at returns a point of part i%parts
-// without its noise; parts are visited in turn, so that classes differ by at most one in
-// size and begin with point 0.
+// generator is one kind of synthetic set in the plane. at returns a point of part i%parts without
+// noise. Parts are visited in turn, so classes differ by at most one in size, and class 0 comes
+// first.
 type generator struct {
 	name  string
 	noise float64
@@ -39,7 +39,7 @@ func generators() []generator {
 	}
 }
 
-// Generators returns the names that [Generate] knows.
+// Generators returns the names that [Generate] accepts.
 func Generators() []string {
 	var names []string
 	for _, g := range generators() {
@@ -57,8 +57,8 @@ func Generators() []string {
 //	moons          two interleaved half circles of radius 1; noise 0.1
 //	blobs          three blobs at the corners of a triangle of side 4; noise 0.7
 //
-// The result depends on the name and o only. An unknown name, N < 2 and a noise that is
-// negative or not finite are a *fault.ParamError.
+// The result depends only on name and o. An unknown name, N < 2 and a noise that is negative or not
+// finite are a *fault.ParamError.
 func Generate(name string, o GenerateOptions) (*Data, error) {
 	for _, g := range generators() {
 		if g.name == name {
@@ -84,7 +84,8 @@ func (g generator) generate(o GenerateOptions) (*Data, error) {
 	for i := range o.N {
 		part := i % g.parts
 		x, y := g.at(part, rng)
-		// The conversions keep the compiler from fusing, so that all machines agree.
+		// The conversions prevent the compiler from using fused operations, so that all machines
+		// agree.
 		data = append(data, x+float64(noise*rng.NormFloat64()), y+float64(noise*rng.NormFloat64()))
 		labels[i] = strconv.Itoa(g.class(part))
 	}
@@ -107,9 +108,9 @@ func ringPoint(part int, rng *rand.Rand) (x, y float64) {
 	return r * cos, r * sin
 }
 
-// spiralPoint lies on the Archimedean spiral r = angle/pi, of which the other arm is the
-// mirror image through the origin: along a ray the arms alternate at a distance of 1. The
-// square root makes the density even along the arm.
+// spiralPoint returns a point of the Archimedean spiral r = angle/pi or of its mirror image through
+// the origin: along a ray the arms alternate at a distance of 1. The square root makes the density
+// even along the arm.
 func spiralPoint(part int, rng *rand.Rand) (x, y float64) {
 	const turns = 1.5
 	angle := 2 * math.Pi * turns * math.Sqrt(rng.Float64())

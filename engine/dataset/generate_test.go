@@ -9,7 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Exactly N points, classes even to within one, the same bits for the same seed.
+// There are exactly N points in classes of equal size to within one, bit-identical for the same
+// seed.
 func TestGenerate(t *testing.T) {
 	for _, name := range Generators() {
 		t.Run(name, func(t *testing.T) {
@@ -37,15 +38,14 @@ func TestGenerate(t *testing.T) {
 				again, _ := Generate(name, GenerateOptions{N: n, Seed: 7})
 				other, _ := Generate(name, GenerateOptions{N: n, Seed: 8})
 				if Fingerprint(d.Points) != Fingerprint(again.Points) || Fingerprint(d.Points) == Fingerprint(other.Points) {
-					t.Errorf("N=%d: the points do not follow the seed", n)
+					t.Errorf("N=%d: the points do not depend on the seed alone", n)
 				}
 			}
 		})
 	}
 }
 
-// Without noise every point lies on the curve that the documentation states, on the side
-// of its class.
+// Without noise every point is on the documented curve, on the side of its class.
 func TestGeneratedShapes(t *testing.T) {
 	const tiny = 1e-12
 	on := map[string]func(x, y float64) string{
@@ -106,14 +106,14 @@ func TestGeneratedShapes(t *testing.T) {
 	}
 }
 
-// The noise of xor has the promised standard deviation around the corners.
+// The noise of xor has the documented standard deviation around the corners.
 func TestNoise(t *testing.T) {
 	for _, noise := range []float64{0, 0.05} {
 		d, err := Generate("xor", GenerateOptions{N: 20000, Noise: noise, Seed: 2})
 		x := dense(t, d, err)
 		var sum, squares float64
 		for _, v := range x.Data {
-			e := math.Abs(v) - 1 // folding the corners matters only beyond 4 deviations
+			e := math.Abs(v) - 1 // the fold at 0 matters only beyond 4 standard deviations
 			sum += e
 			squares += e * e
 		}
@@ -124,7 +124,7 @@ func TestNoise(t *testing.T) {
 		n := float64(len(x.Data))
 		// Five standard errors.
 		if got := math.Sqrt(squares / n); !(math.Abs(got-want) < 5*want/math.Sqrt(2*n)) || !(math.Abs(sum/n) < 5*want/math.Sqrt(n)) {
-			t.Errorf("noise %v: deviation %v around %v, want %v around 0", noise, got, sum/n, want)
+			t.Errorf("noise %v: standard deviation %v around %v, want %v around 0", noise, got, sum/n, want)
 		}
 	}
 }
@@ -132,7 +132,7 @@ func TestNoise(t *testing.T) {
 func TestGenerateErrors(t *testing.T) {
 	for _, o := range []GenerateOptions{{N: 1}, {N: -5}, {N: 5, Noise: -1}, {N: 5, Noise: math.NaN()}, {N: 5, Noise: math.Inf(1)}} {
 		if _, err := Generate("xor", o); !fault.IsInput(err) {
-			t.Errorf("%+v: error %v, want an input fault", o, err)
+			t.Errorf("%+v: error %v, want an input error", o, err)
 		}
 	}
 	_, err := Generate("spiral", GenerateOptions{N: 5})

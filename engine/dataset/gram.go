@@ -35,9 +35,9 @@ func gramPoints(t *table, name string, o ReadOptions) (points.Points, error) {
 	return g, nil
 }
 
-// isTraining tells a training matrix given with its own diagonal from a matrix of as many
-// new objects as there are training objects: it is symmetric and has that diagonal, both
-// to 1e-10 of the largest value, as points.NewGram demands of a square matrix.
+// isTraining reports whether a square matrix is a training matrix given with its own diagonal, not
+// one of as many new objects as training objects: it is symmetric and has that diagonal, both to
+// 1e-10 of the largest value, as points.NewGram requires of a square matrix.
 func isTraining(t *table, diagonal []float64) bool {
 	if t.rows != t.cols {
 		return false

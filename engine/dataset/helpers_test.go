@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// write makes a file in a new folder and returns its path.
+// write writes a file in a new folder and returns its path.
 func write(t testing.TB, name string, content []byte) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -25,7 +25,7 @@ func write(t testing.TB, name string, content []byte) string {
 	return path
 }
 
-// overwrite makes a file for a property test, which runs too often for a folder each time.
+// overwrite writes a file for a property test, which runs too often for a new folder each time.
 func overwrite(t interface{ Fatal(...any) }, path string, content []byte) {
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
@@ -62,13 +62,13 @@ func dense(t testing.TB, d *Data, err error) *points.Dense {
 	return x
 }
 
-// place is where an error says that it is.
+// place is the location that an error names.
 type place struct {
 	line, row int
 	column    string
 }
 
-// wantData checks that err is a DataError of that file and place with text in its message.
+// wantData checks that err is a DataError for that file and place whose message contains text.
 func wantData(t testing.TB, err error, file string, at place, text string) {
 	t.Helper()
 	var de *fault.DataError

@@ -27,7 +27,7 @@ func idxTypes() []idxType {
 
 func (t idxType) whole() bool { return t.code < 0x0d }
 
-// idxHeader is what an IDX file begins with.
+// idxHeader is the header of an IDX file.
 type idxHeader struct {
 	idxType
 	dims []int64
@@ -45,11 +45,11 @@ func (h idxHeader) shape() string {
 	return strings.Join(parts, " x ")
 }
 
-// decodeIDX reads an IDX file, as MNIST comes in: the first dimension counts the rows, the
-// others become one row of features. A vector of n values becomes n points of one feature.
+// decodeIDX reads an IDX file, the format of MNIST: the first dimension counts the rows, the others
+// become one row of features. A vector of n values becomes n points of one feature.
 //
-// The header is two zero bytes, the type, the number of dimensions and each of them in four
-// bytes; all numbers have the high byte first.
+// The header is two zero bytes, the type, the number of dimensions, and each dimension in four
+// bytes; all numbers are big-endian.
 func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
 	h, err := readIDXHeader(src)
 	if err != nil {
@@ -80,7 +80,7 @@ func decodeIDX(src *source, o ReadOptions, rep *report) (*table, error) {
 func labelsIDX(src *source, _ int) (labels, ids []string, err error) {
 	head, err := src.r.Peek(4)
 	if err == nil && (head[3] != 1 || head[2] >= 0x0d) && head[0] == 0 && head[1] == 0 {
-		return nil, nil, fault.Data(src.name, "it is no vector of whole numbers: want an IDX file of one dimension (idx1) with the labels")
+		return nil, nil, fault.Data(src.name, "it is not a vector of whole numbers: want an IDX file of one dimension (idx1) with the labels")
 	}
 	t, err := decodeIDX(src, ReadOptions{MemoryLimit: src.limit}, &report{file: src.name, max: 1})
 	if err != nil {
@@ -108,7 +108,7 @@ func readIDXHeader(src *source) (h idxHeader, err error) {
 	case magic[0] == 0x1f && magic[1] == 0x8b:
 		return h, fault.Data(src.name, "the content is gzip data: want an IDX file, or a name that ends in .gz")
 	case magic[0] != 0 || magic[1] != 0:
-		return h, fault.Data(src.name, "the content is not an IDX file: want one that begins with two zero bytes, not % x", magic[:2])
+		return h, fault.Data(src.name, "the content is not an IDX file, it begins with % x: want two zero bytes", magic[:2])
 	case known < 0:
 		return h, fault.Data(src.name, "the type of the values is %#02x: want 0x08 (ubyte), 0x09 (byte), 0x0b (short), 0x0c (int), 0x0d (float) or 0x0e (double)", magic[2])
 	case dims < 1 || dims > maxIDXDims:

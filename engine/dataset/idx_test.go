@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// idxFile makes an IDX file of the values cast to the type.
+// idxFile returns an IDX file of the values cast to the type.
 func idxFile(code byte, dims []int, values []float64) []byte {
 	b := []byte{0, 0, code, byte(len(dims))}
 	for _, d := range dims {
@@ -41,7 +41,7 @@ func idxFile(code byte, dims []int, values []float64) []byte {
 	return b
 }
 
-// idxValues generates values that the type holds exactly.
+// idxValues generates values that the type represents exactly.
 func idxValues(code byte) *rapid.Generator[float64] {
 	whole := func(lo, hi int) *rapid.Generator[float64] {
 		return rapid.Map(rapid.IntRange(lo, hi), func(v int) float64 { return float64(v) })
@@ -61,8 +61,8 @@ func idxValues(code byte) *rapid.Generator[float64] {
 	return rapid.Float64().Filter(func(v float64) bool { return v-v == 0 })
 }
 
-// Every type and number of dimensions comes back to the bit, from disk (size known), from a
-// compressed file and from a stream.
+// Every type and number of dimensions is bit-identical after reading, from disk (known size), from
+// a compressed file and from a stream.
 func TestIDXRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -137,7 +137,7 @@ func TestIDXErrors(t *testing.T) {
 	}
 }
 
-// A header may claim what it likes: memory follows what is there.
+// Memory depends on the size of the file, whatever the header claims.
 func TestIDXAllocatesWhatIsThere(t *testing.T) {
 	file := idxFile(0x08, []int{1 << 16, 1 << 14}, make([]float64, 100))
 	plain, packed := write(t, "a.idx", file), write(t, "a.idx.gz", zip(t, file))
@@ -151,7 +151,7 @@ func TestIDXAllocatesWhatIsThere(t *testing.T) {
 		err := f()
 		runtime.ReadMemStats(&after)
 		if !fault.IsInput(err) {
-			t.Errorf("error %v, want an input fault", err)
+			t.Errorf("error %v, want an input error", err)
 		}
 		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
 			t.Errorf("%d bytes allocated for a file of %d", used, len(file))
@@ -159,7 +159,7 @@ func TestIDXAllocatesWhatIsThere(t *testing.T) {
 	}
 }
 
-// Labels in other formats than CSV.
+// Labels in formats other than CSV.
 func TestLabelsOfFormats(t *testing.T) {
 	points := write(t, "x-idx3-ubyte", idxFile(0x08, []int{3, 2}, make([]float64, 6)))
 	for name, content := range map[string][]byte{
@@ -180,8 +180,8 @@ func TestLabelsOfFormats(t *testing.T) {
 		content []byte
 		want    string
 	}{
-		"two.idx":    {idxFile(0x08, []int{3, 1}, []float64{7, 0, 7}), "no vector of whole numbers"},
-		"double.idx": {idxFile(0x0e, []int{3}, []float64{7, 0, 7}), "no vector of whole numbers"},
+		"two.idx":    {idxFile(0x08, []int{3, 1}, []float64{7, 0, 7}), "not a vector of whole numbers"},
+		"double.idx": {idxFile(0x0e, []int{3}, []float64{7, 0, 7}), "not a vector of whole numbers"},
 		"few.idx":    {idxFile(0x08, []int{2}, []float64{7, 0}), "2 labels: want 3"},
 		"bad.svm":    {[]byte("1:1\n"), "want a label"},
 		"a.npy":      {npyFile("<f8", false, "(3,)", []float64{1, 2, 3}), "NumPy"},
@@ -195,7 +195,7 @@ func TestLabelsOfFormats(t *testing.T) {
 	}
 }
 
-// FuzzDecodeIDX: an error of input, or exactly the values in the file.
+// FuzzDecodeIDX: any bytes give an input error, or exactly the values in the file.
 func FuzzDecodeIDX(f *testing.F) {
 	f.Add(idxFile(0x08, []int{2, 2}, []float64{1, 2, 3, 4}))
 	f.Add(idxFile(0x0b, []int{1, 2, 1}, []float64{-1, 2}))
@@ -206,7 +206,7 @@ func FuzzDecodeIDX(f *testing.F) {
 		d, err := Decode(bytes.NewReader(b), "f.idx", "", ReadOptions{})
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is no input fault", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 			return
 		}

@@ -10,17 +10,16 @@ import (
 
 // ReadLabels reads the labels of a labels file, or of data with labels: the column label of a CSV
 // file, the first words of an svmlight file, the second words of the headers of a FASTA file, the
-// whole numbers of an IDX vector. What is not known by its name is CSV. Other columns are not
-// looked at. A file without labels, or with an empty one, is a *fault.DataError. Labels that take
+// whole numbers of an IDX vector. A file with an unknown ending is read as CSV. Other columns are
+// ignored. A file without labels, or with an empty one, is a *fault.DataError. Labels that take
 // more than limit bytes, 0 for no limit, are a *fault.MemoryError.
 func ReadLabels(path string, limit int64) ([]string, error) {
 	labels, _, err := readLabels(path, ReadOptions{MemoryLimit: limit})
 	return labels, err
 }
 
-// DecodeLabels is [ReadLabels] for a stream of CSV that messages call name. gz says that it
-// is compressed.
-// Errors are the same.
+// DecodeLabels is [ReadLabels] for a stream of CSV. Messages refer to it as name; gz means that it
+// is compressed. Errors are the same.
 func DecodeLabels(r io.Reader, name string, gz bool, limit int64) ([]string, error) {
 	src := newSource(name, r, -1, gz)
 	src.limit = limit
@@ -70,8 +69,8 @@ func decodeLabels(src *source, maxLine int) (labels, ids []string, err error) {
 	return labels, ids, nil
 }
 
-// labelsFor reads the labels of a data file of n rows from a file of their own. When both
-// files have ids these must agree row by row.
+// labelsFor reads the labels of a data file of n rows from a separate file. If both files have ids,
+// these must agree row by row.
 func labelsFor(path, data string, n int, dataIDs []string, o ReadOptions) ([]string, error) {
 	labels, ids, err := readLabels(path, o)
 	if err != nil {
@@ -93,16 +92,16 @@ func labelsFor(path, data string, n int, dataIDs []string, o ReadOptions) ([]str
 	return labels, nil
 }
 
-// LabelStream is a file of labels that is read a block at a time, where its format is CSV; those of
-// other formats are read at once. It is not safe for concurrent use.
+// LabelStream reads a file of labels a block at a time if its format is CSV; files of other formats
+// are read at once. It is not safe for concurrent use.
 type LabelStream struct {
 	recordStream
-	label *names   // nil for labels that are held
-	rest  []string // labels that are held
+	label *names   // nil if all labels are in memory
+	rest  []string // remaining labels in memory
 }
 
 // OpenLabels begins to read the labels of a file, as [ReadLabels] does and with its errors. Ids are
-// not compared with one another. limit is for formats whose labels are all held.
+// not compared with one another. limit applies to formats whose labels are read at once.
 func OpenLabels(path string, limit int64) (*LabelStream, error) {
 	switch FormatOf(path) {
 	case "svm", "idx", "fasta":
@@ -119,8 +118,8 @@ func OpenLabels(path string, limit int64) (*LabelStream, error) {
 	return newLabelStream(src)
 }
 
-// DecodeLabelStream is [OpenLabels] for a stream of CSV that messages call name. gz says that it is
-// compressed. Errors are the same.
+// DecodeLabelStream is [OpenLabels] for a stream of CSV. Messages refer to it as name; gz means
+// that it is compressed. Errors are the same.
 func DecodeLabelStream(r io.Reader, name string, gz bool) (*LabelStream, error) {
 	return newLabelStream(newSource(name, r, -1, gz))
 }
@@ -136,15 +135,15 @@ func newLabelStream(src *source) (*LabelStream, error) {
 		src.Close()
 		return nil, s.rep.outcome(err)
 	}
-	s.label.seen = nil // there may be as many as there are rows
+	s.label.seen = nil // there may be as many as rows
 	return s, nil
 }
 
-// labelsOf returns the column of labels.
+// labelsOf returns the column label.
 func labelsOf(r *records) (*names, error) {
 	label := labelNames(r.column(labelColumn))
 	if label.at < 0 {
-		return nil, r.rep.fatal("name the column of labels label", "the header is %s: want a column %s", r.header(), labelColumn)
+		return nil, r.rep.fatal("call the column of labels label", "the header is %s: want a column %s", r.header(), labelColumn)
 	}
 	return label, nil
 }
@@ -152,8 +151,8 @@ func labelsOf(r *records) (*names, error) {
 // Done returns the number of labels read so far.
 func (s *LabelStream) Done() int { return s.done }
 
-// Next returns the next labels, 1 to limit of them. After the last one the error is io.EOF; it and
-// any other error come back from every call that follows.
+// Next returns the next labels, 1 to limit of them. After the last one the error is io.EOF; every
+// later call returns this error, or any other, again.
 func (s *LabelStream) Next(limit int) ([]string, error) {
 	if s.label == nil {
 		return s.held(limit)
@@ -168,7 +167,7 @@ func (s *LabelStream) Next(limit int) ([]string, error) {
 	})
 }
 
-// held is Next for labels that are held.
+// held is Next for labels in memory.
 func (s *LabelStream) held(limit int) ([]string, error) {
 	if err := s.ready(limit, "labels"); err != nil {
 		return nil, err
@@ -189,10 +188,10 @@ type LabelRows struct {
 	IDs    []string // one a row, or nil
 }
 
-// WriteLabelRows is [WriteLabels] for labels that come in blocks: next returns those that come
-// next, one or more, and io.EOF after the last ones; it is called again when they are written, and
-// may use the same memory. The first block is asked for before the file is begun. Any other error
-// of next, such as that of a canceled context, ends the writing, and then nothing is left of path.
+// WriteLabelRows is [WriteLabels] for labels in blocks: next returns the next labels, one or more,
+// and io.EOF after the last ones. It is called again after they are written, and may use the same
+// memory. The first call comes before the file is created. Any other error of next, such as that of
+// a canceled context, ends the writing and leaves no file at path.
 func WriteLabelRows(path string, next func() (LabelRows, error), o WriteOptions) error {
 	block, err := next()
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -226,7 +225,8 @@ func WriteLabelRows(path string, next func() (LabelRows, error), o WriteOptions)
 	})
 }
 
-// check reports ids that are not as many as the labels, or that the blocks before did not have.
+// check refuses ids whose number differs from that of the labels, or that some blocks have and
+// others lack.
 func (b LabelRows) check(named bool) error {
 	if (b.IDs != nil) != named || named && len(b.IDs) != len(b.Labels) {
 		return &fault.ShapeError{What: "number of ids", Got: len(b.IDs), Want: fmt.Sprintf("%d, one for each label, or none in all blocks", len(b.Labels))}

@@ -16,8 +16,8 @@ import (
 	"github.com/mustlink/mustlink/internal/same"
 )
 
-// TestLabelsInBlocks: labels written and read in blocks of any sizes are the bytes, and the labels,
-// of the whole.
+// TestLabelsInBlocks: labels written and read in blocks of any size give the same file and the same
+// labels as at once.
 func TestLabelsInBlocks(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -83,7 +83,8 @@ func contentOf(t *rapid.T, path string) string {
 	return string(b)
 }
 
-// TestLabelStreamRefuses: errors are those of ReadLabels, whatever the block, and come back.
+// TestLabelStreamRefuses: errors are those of ReadLabels, for any block size, and are returned
+// again.
 func TestLabelStreamRefuses(t *testing.T) {
 	dir := t.TempDir()
 	for i, content := range []string{
@@ -137,7 +138,7 @@ func TestLabelStreamRefuses(t *testing.T) {
 	}
 }
 
-// TestLabelRowsRefused: an error on the way leaves nothing behind.
+// TestLabelRowsRefused: an error during writing leaves no file.
 func TestLabelRowsRefused(t *testing.T) {
 	dir, stop := t.TempDir(), errors.New("stop")
 	for name, blocks := range map[string][]LabelRows{

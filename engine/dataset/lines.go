@@ -12,40 +12,39 @@ import (
 
 const byteOrderMark = "\ufeff"
 
-// textKind is how messages speak of a text format.
+// textKind describes a text format for messages.
 type textKind struct {
 	name string // of the format: "csv"
 	what string // "CSV text"
-	want string // what an empty file lacks: "a header and data rows"
+	want string // what a file must contain: "a header and data rows"
 }
 
-// lineReader splits a source into lines. Lines have a limit, and text which is no text is
-// noticed.
+// lineReader splits a source into lines. It limits their length and detects binary data.
 type lineReader struct {
 	src  *source
 	max  int
 	kind textKind
 	line int    // lines read so far
-	long []byte // a line that does not fit the source's buffer
+	long []byte // a line longer than the source's buffer
 }
 
-// recordError is a line or record that cannot be understood. After one that is not fatal
-// the reader stands behind the record's last line.
+// recordError reports a line or record that cannot be parsed. After one that is not fatal, the next
+// line is the one after the record.
 type recordError struct {
 	err   *fault.DataError
-	mend  string
+	fix   string
 	fatal bool
 }
 
 func (e *recordError) Error() string { return e.err.Error() }
 
-func (r *lineReader) bad(line int, fatal bool, mend, format string, args ...any) *recordError {
+func (r *lineReader) bad(line int, fatal bool, fix, format string, args ...any) *recordError {
 	e := fault.Data(r.src.name, format, args...)
 	e.Line = line
-	return &recordError{err: e, mend: mend, fatal: fatal}
+	return &recordError{err: e, fix: fix, fatal: fatal}
 }
 
-// newLineReader looks at the beginning of the source. A line has at most maxLine bytes, 0 for
+// newLineReader checks the beginning of the source. A line has at most maxLine bytes, 0 for
 // DefaultMaxLine.
 func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) {
 	r := lineReader{src: src, max: maxLine, kind: kind}
@@ -59,21 +58,21 @@ func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) 
 	if len(head) == 0 {
 		return r, r.bad(0, true, "check that it was written to the end", "the file is empty: want %s", kind.want)
 	}
-	if what, mend := sniff(head, kind.name); what != "" {
-		return r, r.bad(0, true, mend, "the content is %s: want %s", what, kind.what)
+	if what, fix := sniff(head, kind.name); what != "" {
+		return r, r.bad(0, true, fix, "the content is %s: want %s", what, kind.what)
 	}
 	return r, nil
 }
 
-// textRows reads a format in which a row has a length of its own.
+// textRows reads a format whose rows differ in length.
 type textRows struct {
 	lineReader
 	rep   *report
-	start []int // where the rows that were begun do so, the last one being the current one
-	blank int   // the first of the blank lines just passed, 0 for none
+	start []int // starts of the rows so far, the current one last
+	blank int   // the first of the preceding blank lines, 0 for none
 }
 
-// begin looks at the beginning of the source.
+// begin checks the beginning of the source.
 func (t *textRows) begin(src *source, maxLine int, kind textKind) (err error) {
 	if t.lineReader, err = newLineReader(src, maxLine, kind); err != nil {
 		return noteRecord(t.rep, err, -1)
@@ -99,29 +98,29 @@ func (t *textRows) each(take func(text []byte) error) error {
 	}
 }
 
-// noteBlank notes that the line is blank.
+// noteBlank records that the line is blank.
 func (t *textRows) noteBlank() {
 	if t.blank == 0 {
 		t.blank = t.line
 	}
 }
 
-// problem reports something wrong in the current row.
-func (t *textRows) problem(line int, mend, format string, args ...any) error {
+// problem reports a problem of the current row.
+func (t *textRows) problem(line int, fix, format string, args ...any) error {
 	e := fault.Data(t.src.name, format, args...)
 	e.Line, e.Row = line, len(t.start)-1
-	return t.rep.add(e, mend)
+	return t.rep.add(e, fix)
 }
 
-// readLine returns the next line without its end, which may be LF, CRLF or that of the file, and
-// without byte order marks in front, which files that were joined have on any line. It is valid
-// until the next call. The error is io.EOF, a *recordError, or that of the source.
+// readLine returns the next line without its end, which may be LF, CRLF or the end of the file, and
+// without leading byte order marks, which concatenated files have on any line. It is valid until
+// the next call. The error is io.EOF, a *recordError, or that of the source.
 func (r *lineReader) readLine() ([]byte, error) {
 	text, err := r.readInside()
 	return bytes.TrimLeft(text, byteOrderMark), err
 }
 
-// readInside is readLine inside a record, where a byte order mark is part of the text.
+// readInside is like readLine, but inside a record, where a byte order mark is part of the text.
 func (r *lineReader) readInside() ([]byte, error) {
 	r.line++
 	text, err := r.src.r.ReadSlice('\n')
@@ -144,14 +143,14 @@ func (r *lineReader) readInside() ([]byte, error) {
 		return nil, r.bad(r.line, true, "check that this is the right file", "byte %d of the line is 0: want %s", i, r.kind.what)
 	}
 	if !utf8.Valid(text) {
-		return nil, r.bad(r.line, false, "save the file as UTF-8", "the line is not UTF-8 text (byte %d)", invalidAt(text))
+		return nil, r.bad(r.line, false, "save the file as UTF-8", "byte %d of the line is not UTF-8: want UTF-8 text", invalidAt(text))
 	}
 	return text, nil
 }
 
-// readLong collects a line that begins with head, up to the limit. What the memory of the line
-// before has no room for is held in pieces until the line's end is there: one that is too long
-// never takes more than the limit.
+// readLong collects a line that begins with head, up to the limit. Parts that do not fit the memory
+// of the previous long line are collected in pieces until the end of the line, so a line that is
+// too long never takes more memory than the limit.
 func (r *lineReader) readLong(head []byte) ([]byte, error) {
 	r.long = append(r.long[:0], head...)
 	var more [][]byte
@@ -192,7 +191,7 @@ func (r *lineReader) at(err error) error {
 	return err
 }
 
-// invalidAt returns the place of the first byte that is not part of UTF-8 text.
+// invalidAt returns the index of the first byte that is not part of UTF-8 text.
 func invalidAt(text []byte) int {
 	for i := 0; i < len(text); {
 		c, size := utf8.DecodeRune(text[i:])

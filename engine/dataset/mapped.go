@@ -6,16 +6,16 @@ import (
 	"unsafe"
 )
 
-// mapFrom is the size from which on a file is mapped: smaller ones are as well read.
+// mapFrom is the smallest size of a file that is mapped: reading smaller ones is as fast.
 const mapFrom = 16 << 20
 
-// Map is [Read] which leaves the values of a large .npy file (from 16 MiB on, <f8, rows in order,
-// not compressed) on disk: the points lie in the file's pages, which the system reads when they are
-// needed and may forget again, so their number is bounded by the disk and not by memory, and the
-// memory limit does not count them. Any other file is read.
+// Map is like [Read], but leaves the values of a large .npy file (from 16 MiB on, <f8, rows in
+// order, not compressed) on disk: the points are the mapped pages of the file, which the system
+// reads on demand and may drop again. Their number is bounded by the disk and not by memory, and
+// they do not count against the memory limit. Any other file is read.
 //
-// The points must not be written to, nor used after release, which gives the pages back. The file
-// must not change or shrink before, which would change the points, or end the program.
+// The points must not be written to, and not used after release, which unmaps the pages. Until then
+// the file must not change, which would change the points, or shrink, which would end the program.
 func Map(path string, o ReadOptions) (d *Data, release func() error, err error) {
 	d, release, err = mapNPY(path, o)
 	if errors.Is(err, errors.ErrUnsupported) {
@@ -25,8 +25,8 @@ func Map(path string, o ReadOptions) (d *Data, release func() error, err error) 
 	return d, release, err
 }
 
-// mapNPY makes points of the pages of a file. The error is errors.ErrUnsupported where that cannot
-// be done, and reading may.
+// mapNPY makes points of the pages of a file. The error is errors.ErrUnsupported if the file cannot
+// be mapped but may be readable.
 func mapNPY(path string, o ReadOptions) (*Data, func() error, error) {
 	f, gz, err := o.input(path, "")
 	if err != nil || gz || f.name != npyName || o.Gram {
@@ -59,13 +59,13 @@ func mapNPY(path string, o ReadOptions) (*Data, func() error, error) {
 		d, err = t.complete(src, o, rep)
 	}
 	if err := rep.outcome(err); err != nil {
-		_ = unmapPages(pages) // the first error counts
+		_ = unmapPages(pages) // err is the error to return
 		return nil, nil, err
 	}
 	return d, func() error { return unmapPages(pages) }, nil
 }
 
-// littleEndian says whether the machine keeps numbers as .npy files with "<" do.
+// littleEndian reports whether the machine has the byte order of .npy files with "<".
 func littleEndian() bool {
 	one := uint16(1)
 	return *(*byte)(unsafe.Pointer(&one)) == 1

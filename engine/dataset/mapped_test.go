@@ -32,7 +32,7 @@ func aligned(file []byte, values int) []byte {
 	return append(head, file[len(file)-values*8:]...)
 }
 
-// A file that is mapped holds what a file that is read does; so do files that cannot be mapped.
+// A mapped file gives the same data as a file that is read, and so do files that cannot be mapped.
 func TestMapIsRead(t *testing.T) {
 	values, shape := large()
 	header := func(file []byte) []byte { return aligned(file, len(values)) }
@@ -56,7 +56,7 @@ func TestMapIsRead(t *testing.T) {
 		if !slices.Equal(a.Data, b.Data) {
 			t.Errorf("%s: values read and mapped differ", name)
 		}
-		a.Data, b.Data = nil, nil // same.Diff looks at every number by reflection
+		a.Data, b.Data = nil, nil // same.Diff compares every number by reflection, which is slow
 		if diff := same.Diff(want, got); diff != "" {
 			t.Errorf("%s: read and mapped differ: %.500s", name, diff)
 		}

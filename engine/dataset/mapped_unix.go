@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// mapPages returns the bytes of a file as pages that may be read only.
+// mapPages returns the bytes of a file as read-only pages.
 func mapPages(f *os.File, size int) ([]byte, error) {
 	return syscall.Mmap(int(f.Fd()), 0, size, syscall.PROT_READ, syscall.MAP_SHARED)
 }

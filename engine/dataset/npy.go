@@ -19,7 +19,7 @@ const (
 	npyMaxHeader = 1 << 16
 )
 
-// npyHeader is what the header of a .npy file says.
+// npyHeader is the content of the header of a .npy file.
 type npyHeader struct {
 	descr   string
 	fortran bool
@@ -70,14 +70,14 @@ type npyRows struct {
 	rows, done int
 }
 
-// openNPYRows reads the header. The rows must come one after the other.
+// openNPYRows reads the header. The array must be stored row by row.
 func openNPYRows(src *source, o ReadOptions, rep *report) (rowReader, error) {
 	h, rows, cols, size, err := openNPY(src)
 	if err != nil {
 		return nil, err
 	}
 	if h.fortran && rows > 1 && cols > 1 {
-		return nil, fault.Data(src.name, "its values go down the columns, so that no row can be read before the last column: want rows in order (numpy.ascontiguousarray)")
+		return nil, fault.Data(src.name, "the array is stored column by column: want rows in order (numpy.ascontiguousarray), as this file is read row by row")
 	}
 	return &npyRows{src: src, o: o, rep: rep, descr: h.descr, header: h.length, size: int(size), cols: int(cols), rows: int(rows)}, nil
 }
@@ -110,11 +110,11 @@ func (r *npyRows) next(limit int) (*table, error) {
 	if err := t.checkFinite(r.rep, first); err != nil {
 		return nil, err
 	}
-	t.leaveOut(r.rep.takeWrong(), first)
+	t.removeRows(r.rep.takeBad(), first)
 	return t, nil
 }
 
-// skip goes to the place of a later row, where the file allows.
+// skip seeks to a later row if the file allows it, and otherwise reads up to it.
 func (r *npyRows) skip(n int) error {
 	if n > r.rows-r.done {
 		return io.EOF
@@ -134,7 +134,7 @@ func (r *npyRows) skip(n int) error {
 	return nil
 }
 
-// openNPY reads the header and compares it with the size of the file, where that is known.
+// openNPY reads the header and compares it with the size of the file, if that is known.
 func openNPY(src *source) (h npyHeader, rows, cols, size int64, err error) {
 	if h, err = readNPYHeader(src); err != nil {
 		return h, 0, 0, 0, err
@@ -149,8 +149,8 @@ func openNPY(src *source) (h npyHeader, rows, cols, size int64, err error) {
 	return h, rows, cols, size, err
 }
 
-// checkFinite reports the values that are NaN or infinite, in a table whose first row is that of
-// the file.
+// checkFinite reports values that are NaN or infinite; row is the number of the table's first row
+// in the file.
 func (t *table) checkFinite(rep *report, row int) error {
 	for i, v := range t.data {
 		if v-v == 0 {
@@ -292,7 +292,7 @@ func parseNPYHeader(text string) (npyHeader, error) {
 		key := p.text()
 		p.want(":")
 		if seen[key] {
-			p.fail("the key %s comes twice", quote(key))
+			p.fail("the key %s occurs twice: want it once", quote(key))
 		}
 		seen[key] = true
 		switch key {
@@ -306,23 +306,23 @@ func parseNPYHeader(text string) (npyHeader, error) {
 		case "shape":
 			h.shape = p.tuple()
 		default:
-			p.fail("unknown key %s", quote(key))
+			p.fail("unknown key %s: want descr, fortran_order or shape", quote(key))
 		}
 		if !p.has(",") && !p.peek("}") {
-			p.fail("want a comma or the end of the dictionary")
+			p.fail("the dictionary is malformed: want a comma or its end")
 		}
 	}
 	if p.err == nil && strings.TrimSpace(p.rest) != "" {
-		p.fail("text after the dictionary")
+		p.fail("there is text after the dictionary: want nothing")
 	}
 	if p.err == nil && len(seen) != 3 {
-		p.fail("want the keys descr, fortran_order and shape")
+		p.fail("a key is missing: want the keys descr, fortran_order and shape")
 	}
 	return h, p.err
 }
 
-// literal reads the few kinds of Python literals that occur in a header. After the first
-// error it reads nothing more.
+// literal parses the few kinds of Python literals that occur in a header. It stops at the first
+// error.
 type literal struct {
 	rest string
 	err  error
@@ -350,7 +350,7 @@ func (p *literal) has(token string) bool {
 
 func (p *literal) want(token string) {
 	if !p.has(token) {
-		p.fail("want %q at %s", token, quote(p.rest))
+		p.fail("the text is %s: want %q", quote(p.rest), token)
 	}
 }
 
@@ -359,7 +359,7 @@ func (p *literal) text() string {
 		if p.has(q) {
 			value, rest, ok := strings.Cut(p.rest, q)
 			if !ok || strings.ContainsAny(value, "\\\n") {
-				p.fail("a string is not closed, or holds an escape")
+				p.fail("a string is not closed, or contains an escape: want plain text in quotes")
 			}
 			if p.err == nil {
 				p.rest = rest
@@ -367,7 +367,7 @@ func (p *literal) text() string {
 			return value
 		}
 	}
-	p.fail("want a string at %s", quote(p.rest))
+	p.fail("the text is %s: want a string", quote(p.rest))
 	return ""
 }
 
@@ -376,7 +376,7 @@ func (p *literal) boolean() bool {
 		return true
 	}
 	if !p.has("False") {
-		p.fail("want True or False at %s", quote(p.rest))
+		p.fail("the text is %s: want True or False", quote(p.rest))
 	}
 	return false
 }
@@ -392,27 +392,27 @@ func (p *literal) tuple() []int64 {
 		}
 		v, err := strconv.ParseInt(p.rest[:end], 10, 64)
 		if err != nil {
-			p.fail("want a size at %s", quote(p.rest))
+			p.fail("the text is %s: want a size", quote(p.rest))
 			break
 		}
 		shape, p.rest = append(shape, v), p.rest[end:]
 		if !p.has(",") && !p.peek(")") {
-			p.fail("want a comma or the end of the shape")
+			p.fail("the shape is malformed: want a comma or its end")
 		}
 		if len(shape) > 32 { // NumPy's own limit
-			p.fail("more than 32 dimensions")
+			p.fail("the array has more than 32 dimensions: want 1 or 2")
 		}
 	}
 	return shape
 }
 
-// encodeNPY writes a matrix as float64, or float32 for one of single precision, in C order. A
-// number of rows that is not known before the end is written over the header then.
+// encodeNPY writes a matrix as float64, or float32 for one of single precision, in C order. If the
+// number of rows is known only at the end, the header is overwritten then.
 func encodeNPY(w *matrixWriter) error {
 	known := w.rows >= 0
 	at, patch := w.out.(io.WriterAt)
 	if !known && !patch {
-		return &fault.ParamError{Param: "output path", Value: w.path, Want: "a file for .npy, or .csv: the number of rows is not known before the end"}
+		return &fault.ParamError{Param: "output path", Value: w.path, Want: "a regular file for .npy, or .csv: the number of rows is not known before the end"}
 	}
 	descr := "<f8"
 	if w.single {
@@ -448,12 +448,12 @@ func encodeNPY(w *matrixWriter) error {
 }
 
 // npyPreamble returns a version 1 header, padded to a multiple of 64 bytes as NumPy does. Its
-// length leaves room for any number of rows, -1 for one that is not known yet.
+// length leaves room for any number of rows, -1 if it is not known yet.
 func npyPreamble(descr string, rows, cols int) []byte {
 	rows = max(0, rows)
 	dict := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%d, %d), }", descr, rows, cols)
-	const most = 19 // digits of an int64
-	room := most - len(strconv.Itoa(rows))
+	const maxDigits = 19 // of an int64
+	room := maxDigits - len(strconv.Itoa(rows))
 	pad := -(len(npyMagic)+4+len(dict)+room+1)&63 + room
 	dict += strings.Repeat(" ", pad) + "\n"
 	head := append([]byte(npyMagic), 1, 0)

@@ -58,8 +58,8 @@ func decodeBytes(b []byte, name string, o ReadOptions) (*Data, error) {
 	return Decode(bytes.NewReader(b), name, "", o)
 }
 
-// Every type, order and version gives the same matrix; from disk (size known) and from a
-// stream (size not known).
+// Every type, order and version gives the same matrix, from disk (known size) and from a stream
+// (unknown size).
 func TestReadNPY(t *testing.T) {
 	want := []float64{1, -2, 3, 4, 5, -60000}
 	columns := []float64{1, 4, -2, 5, 3, -60000} // the same 2 x 3 matrix by columns
@@ -109,7 +109,7 @@ func TestTranspose(t *testing.T) {
 	}
 }
 
-// What NumPy 1.24 itself wrote for np.save(f, np.zeros((3, 4))), up to the data.
+// The header is what NumPy 1.24 writes for np.save(f, np.zeros((3, 4))).
 func TestWriteNPYAsNumPyDoes(t *testing.T) {
 	want := "\x93NUMPY\x01\x00v\x00{'descr': '<f8', 'fortran_order': False, 'shape': (3, 4), }" + strings.Repeat(" ", 58) + "\n"
 	var b bytes.Buffer
@@ -157,7 +157,7 @@ func TestBadNPY(t *testing.T) {
 		{"overflow to 4", shape("(4611686018427387905, 4)"), none, "more than memory can hold"},
 		{"beyond int64", shape("(99999999999999999999, 2)"), none, "want a size"},
 		{"no tuple", shape("2"), none, `want "("`},
-		{"open tuple", dict("{'descr': '<f8', 'shape': (2, 2"), none, "comma or the end"},
+		{"open tuple", dict("{'descr': '<f8', 'shape': (2, 2"), none, "a comma or its end"},
 		{"33 dimensions", shape("(" + strings.Repeat("1,", 33) + ")"), none, "32"},
 		{"missing key", dict("{'descr': '<f8', 'shape': (2, 2), }"), none, "want the keys"},
 		{"key twice", dict("{'descr': '<f8', 'descr': '<f8', 'shape': (2, 2), }"), none, "twice"},
@@ -188,7 +188,7 @@ func TestBadNPY(t *testing.T) {
 	}
 }
 
-// A header may claim what it likes: memory follows what is there.
+// Memory depends on the size of the file, whatever the header claims.
 func TestNPYAllocatesWhatIsThere(t *testing.T) {
 	file := npyFile("<f8", false, "(1000000, 1000)", make([]float64, 100))
 	path := write(t, "a.npy", file)
@@ -201,7 +201,7 @@ func TestNPYAllocatesWhatIsThere(t *testing.T) {
 		err := f()
 		runtime.ReadMemStats(&after)
 		if !fault.IsInput(err) {
-			t.Errorf("error %v, want an input fault", err)
+			t.Errorf("error %v, want an input error", err)
 		}
 		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20 {
 			t.Errorf("%d bytes allocated for a file of %d", used, len(file))
@@ -209,7 +209,7 @@ func TestNPYAllocatesWhatIsThere(t *testing.T) {
 	}
 }
 
-// Any finite matrix comes back to the bit from each format.
+// Any finite matrix is bit-identical after writing and reading in each format.
 func TestMatrixRoundTrip(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		rows, cols := rapid.IntRange(1, 8).Draw(rt, "rows"), rapid.IntRange(1, 5).Draw(rt, "cols")
@@ -255,7 +255,7 @@ func FuzzNPY(f *testing.F) {
 		d, err := Decode(bytes.NewReader(b), "f.npy", "", ReadOptions{})
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is no input fault", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 			return
 		}

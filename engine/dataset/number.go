@@ -7,13 +7,14 @@ import (
 	"strconv"
 )
 
-// longest is the number of significant digits that always fit in 64 bits, and of the power of ten
+// longest is the number of decimal digits that always fit in 64 bits, and the largest power of ten
 // that does.
 const longest = 19
 
-// decimal parses the plain decimal that text begins with, as most files are full of: up to 19
-// digits with a point somewhere or without, no exponent. The result is strconv.ParseFloat's to the
-// bit. It returns the number of bytes, -1 when there are none of this kind.
+// decimal parses a plain decimal at the beginning of text: up to 19 digits with or without a point,
+// no exponent. Most numbers in files have this form. The value is bit-identical to that of
+// strconv.ParseFloat. size is the number of bytes, -1 if the text does not begin with such a
+// number.
 func decimal(text []byte) (v float64, size int) {
 	at := 0
 	if len(text) > 0 && text[0] == '-' {
@@ -60,8 +61,8 @@ func decimal(text []byte) (v float64, size int) {
 	return v, at
 }
 
-// eightDigits returns the number that eight characters make, the first one in the lowest byte, when
-// all of them are digits. Neighbors are joined in words of two, then four, then eight digits.
+// eightDigits returns the value of eight characters, the first one in the lowest byte, if all of
+// them are digits. It joins neighbors to words of two, then four, then eight digits.
 func eightDigits(text uint64) (uint64, bool) {
 	const high, low, six = 0xf0f0f0f0f0f0f0f0, 0x0f0f0f0f0f0f0f0f, 0x0606060606060606
 	if text&high != 0x3030303030303030 || (text+six)&high != 0x3030303030303030 {
@@ -73,9 +74,9 @@ func eightDigits(text uint64) (uint64, bool) {
 	return text * (10000<<32 + 1) >> 32, true
 }
 
-// scaled returns mantissa/10^after, correctly rounded; after is at most 19. When both are exact in
-// float64 the one division rounds (Clinger 1990). Otherwise it is an integer division to at least
-// 63 bits, of which the last says whether something is left over.
+// scaled returns mantissa/10^after, correctly rounded; after is at most 19. If both are exact in
+// float64, only the division rounds (Clinger 1990). Otherwise it is an integer division to at least
+// 63 bits, whose last bit records whether there is a remainder.
 func scaled(mantissa uint64, after int) float64 {
 	power := powersOfTen[after]
 	if mantissa < 1<<53 && power < 1e16 {
@@ -94,7 +95,7 @@ func scaled(mantissa uint64, after int) float64 {
 	return float64(q) * math.Float64frombits(uint64(1023+exponent)<<52)
 }
 
-// parseFloat is strconv.ParseFloat with decimal's short way.
+// parseFloat is strconv.ParseFloat with the fast path of decimal.
 func parseFloat(s string) (float64, error) {
 	if v, size := decimal([]byte(s)); size == len(s) && size > 0 {
 		return v, nil

@@ -20,7 +20,7 @@ const (
 	ByID  = "id"
 )
 
-// LinkContext says what the rows named in a file of links or pairs are.
+// LinkContext describes the rows that a file of links or pairs refers to.
 type LinkContext struct {
 	N   int      // number of rows
 	IDs []string // the rows' ids when By is ByID
@@ -30,19 +30,18 @@ type LinkContext struct {
 	MemoryLimit int64
 }
 
-// ReadLinks reads a file of links (columns i, j, link and perhaps bound and weight) or of
-// chunklets (columns i and chunklet), told apart by the header. A link is must, cannot, 1
-// or -1; an empty bound or weight is one that is not given.
+// ReadLinks reads a file of links (columns i, j, link and perhaps bound and weight) or of chunklets
+// (columns i and chunklet); the header decides which. A link is must, cannot, 1 or -1; an empty
+// bound or weight is not given.
 //
-// A row that does not exist, a pair of a row with itself, a pair with both signs (the
-// error names both lines) and anything unreadable are *fault.DataError.
+// A row that does not exist, a pair of a row with itself, a pair with both signs (the error names
+// both lines) and anything unreadable are a *fault.DataError.
 func ReadLinks(path string, c LinkContext) (*links.Set, error) {
 	return fromFile(path, c.firstOf)
 }
 
-// DecodeLinks is [ReadLinks] for a stream that messages call name. gz says that it is
-// compressed.
-// Errors are the same.
+// DecodeLinks is [ReadLinks] for a stream. Messages refer to it as name; gz means that it is
+// compressed. Errors are the same.
 func DecodeLinks(r io.Reader, name string, gz bool, c LinkContext) (*links.Set, error) {
 	return c.firstOf(newSource(name, r, -1, gz))
 }
@@ -78,7 +77,7 @@ func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
 	return p.decode(c)
 }
 
-// linkParser holds the places of the columns of a links file.
+// linkParser parses the lines of a links file, given the indices of its columns.
 type linkParser struct {
 	r                         *records
 	find                      finder
@@ -98,7 +97,7 @@ func (p *linkParser) decode(c LinkContext) (*links.Set, error) {
 	return nil, p.validate(c)
 }
 
-// validate reports what is wrong between links and sorts it in among the rest.
+// validate reports problems that concern two links, and sorts them in among the other problems.
 func (p *linkParser) validate(c LinkContext) error {
 	rep := p.r.rep
 	err := error(errStop)
@@ -107,7 +106,7 @@ func (p *linkParser) validate(c LinkContext) error {
 		if !ok {
 			return problem
 		}
-		if c.By == ByID { // the message has row numbers, which are not in the file
+		if c.By == ByID { // the message names row numbers, but the file has ids
 			for _, l := range p.list {
 				if l.Line == de.Line {
 					de.Err = fmt.Errorf("%w (ids %s and %s)", de.Err, quote(c.IDs[l.I]), quote(c.IDs[l.J]))
@@ -128,17 +127,17 @@ func (p *linkParser) add(fields []string, line int) error {
 	l := links.NewLink(0, 0, links.Must)
 	l.Line = line
 	sound := true
-	note := func(column int, what, mend string) {
+	note := func(column int, what, fix string) {
 		if what != "" && err == nil {
 			sound = false
-			err = p.r.problem(line, p.r.columns[column], mend, "%s", what)
+			err = p.r.problem(line, p.r.columns[column], fix, "%s", what)
 		}
 	}
-	var what, mend string
-	l.I, what, mend = p.find(fields[p.i])
-	note(p.i, what, mend)
-	l.J, what, mend = p.find(fields[p.j])
-	note(p.j, what, mend)
+	var what, fix string
+	l.I, what, fix = p.find(fields[p.i])
+	note(p.i, what, fix)
+	l.J, what, fix = p.find(fields[p.j])
+	note(p.j, what, fix)
 	l.Sign, what = parseSign(fields[p.link])
 	note(p.link, what, "write must or cannot")
 	if p.bound >= 0 && strings.TrimSpace(fields[p.bound]) != "" {
@@ -185,7 +184,7 @@ func decodeChunklets(r *records, c LinkContext, find finder) (*links.Set, error)
 	return links.FromChunklets(c.N, chunklets)
 }
 
-// begin reads the header of a file whose records name rows.
+// begin reads the header of a file of links or pairs.
 func (c LinkContext) begin(src *source, rep *report) (*records, finder, error) {
 	rep.file = src.name
 	find, err := c.finder()
@@ -200,7 +199,7 @@ func (c LinkContext) begin(src *source, rep *report) (*records, finder, error) {
 	return r, find, nil
 }
 
-// rowColumns returns the places of columns that name rows.
+// rowColumns returns the indices of the columns that name rows.
 func (r *records) rowColumns(names []string) ([]int, error) {
 	at := make([]int, len(names))
 	for k, name := range names {
@@ -211,17 +210,17 @@ func (r *records) rowColumns(names []string) ([]int, error) {
 	return at, nil
 }
 
-// rowNamed returns the row that a field names.
+// rowNamed returns the number of the row that a field names.
 func (r *records) rowNamed(find finder, name string, column, line int) (int, error) {
-	i, what, mend := find(name)
+	i, what, fix := find(name)
 	if what != "" {
-		return 0, r.problem(line, r.columns[column], mend, "%s", what)
+		return 0, r.problem(line, r.columns[column], fix, "%s", what)
 	}
 	return i, nil
 }
 
-// finder turns the name of a row into its number, or says what is wrong with the name.
-type finder func(name string) (row int, what, mend string)
+// finder returns the number of the row with a name, or states the problem with the name and a fix.
+type finder func(name string) (row int, what, fix string)
 
 func (c LinkContext) finder() (finder, error) {
 	switch c.By {
@@ -244,17 +243,17 @@ func (c LinkContext) findNumber(name string) (int, string, string) {
 	i, err := strconv.Atoi(strings.TrimSpace(name))
 	switch {
 	case c.N <= 0:
-		return 0, "there are no rows to link", ""
+		return 0, "the data have no rows: want at least two to link", ""
 	case err != nil && slices.Contains(c.IDs, name):
-		return 0, quote(name) + " is an id: want a row number", "say that rows are named by id"
+		return 0, quote(name) + " is an id: want a row number", "name rows by id"
 	case err != nil:
-		return 0, fmt.Sprintf("%s is no row number: want 0 to %d", quote(name), c.N-1), "write the 0-based number of a data row"
+		return 0, fmt.Sprintf("%s is not a row number: want 0 to %d", quote(name), c.N-1), "write the 0-based number of a data row"
 	case i < 0 || i >= c.N:
-		mend := "correct or remove the line"
+		fix := "correct or remove the line"
 		if i == c.N {
-			mend = "row numbers begin with 0: subtract 1 if these begin with 1"
+			fix = "row numbers begin with 0; subtract 1 if these begin with 1"
 		}
-		return 0, fmt.Sprintf("row %d does not exist: want 0 to %d", i, c.N-1), mend
+		return 0, fmt.Sprintf("row %d does not exist: want 0 to %d", i, c.N-1), fix
 	}
 	return i, "", ""
 }
@@ -263,23 +262,22 @@ func (c LinkContext) findID(rows map[string]int, name string) (int, string, stri
 	if i, ok := rows[name]; ok {
 		return i, "", ""
 	}
-	// The search for a similar id costs a pass over all of them.
+	// The search for a similar id compares all of them.
 	if len(c.IDs) <= 10000 {
 		if near := fault.Nearest(name, c.IDs); near != "" {
-			return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)), "is it " + quote(near) + "?"
+			return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)), "did you mean " + quote(near) + "?"
 		}
 	}
 	return 0, fmt.Sprintf("there is no row with id %s: want an id of the data", quote(name)), "correct or remove the line"
 }
 
-// ReadPairs reads a file with the columns i and j; others are passed over, so that a file
-// of links will do. Unlike a link, a pair may be of a row with itself and may come twice.
-// Errors are *fault.DataError as for [ReadLinks].
+// ReadPairs reads a file with the columns i and j. Other columns are ignored, so a file of links is
+// accepted. Unlike a link, a pair may join a row with itself and may occur twice. Errors are
+// *fault.DataError as for [ReadLinks].
 func ReadPairs(path string, c LinkContext) ([][2]int, error) { return fromFile(path, c.pairs) }
 
-// DecodePairs is [ReadPairs] for a stream that messages call name. gz says that it is
-// compressed.
-// Errors are the same.
+// DecodePairs is [ReadPairs] for a stream. Messages refer to it as name; gz means that it is
+// compressed. Errors are the same.
 func DecodePairs(r io.Reader, name string, gz bool, c LinkContext) ([][2]int, error) {
 	return c.pairs(newSource(name, r, -1, gz))
 }
@@ -293,8 +291,8 @@ func (c LinkContext) pairs(src *source) ([][2]int, error) {
 	return pairs, nil
 }
 
-// decodeRows reads a file whose named columns name rows, and passes those of every line on; what it
-// passes is used again. Other columns are passed over.
+// decodeRows reads a file whose given columns name rows, and calls take with the rows of every
+// line; it uses the slice again for the next line. Other columns are ignored.
 func decodeRows(src *source, c LinkContext, columns []string, take func(rows []int, line int)) error {
 	rep := &report{max: 1}
 	r, find, err := c.begin(src, rep)
@@ -319,10 +317,10 @@ func decodeRows(src *source, c LinkContext, columns []string, take func(rows []i
 	return rep.outcome(err)
 }
 
-// PairStream is a file of pairs that is read a block at a time. It is not safe for concurrent use.
+// PairStream reads a file of pairs a block at a time. It is not safe for concurrent use.
 type PairStream struct {
 	recordStream
-	at   []int // the columns i and j
+	at   []int // indices of the columns i and j
 	find finder
 }
 
@@ -335,7 +333,7 @@ func OpenPairs(path string, c LinkContext) (*PairStream, error) {
 	return newPairStream(src, c)
 }
 
-// DecodePairStream is [OpenPairs] for a stream that messages call name. gz says that it is
+// DecodePairStream is [OpenPairs] for a stream. Messages refer to it as name; gz means that it is
 // compressed. Errors are the same.
 func DecodePairStream(r io.Reader, name string, gz bool, c LinkContext) (*PairStream, error) {
 	return newPairStream(newSource(name, r, -1, gz), c)
@@ -356,7 +354,7 @@ func newPairStream(src *source, c LinkContext) (*PairStream, error) {
 }
 
 // Next returns the rows of the next pairs, 1 to limit of them. After the last one the error is
-// io.EOF; it and any other error come back from every call that follows.
+// io.EOF; every later call returns this error, or any other, again.
 func (s *PairStream) Next(limit int) ([][2]int, error) {
 	return nextRecords(&s.recordStream, limit, "pairs", func(fields []string, line int) (pair [2]int, err error) {
 		for k, column := range s.at {
@@ -368,7 +366,8 @@ func (s *PairStream) Next(limit int) ([][2]int, error) {
 	})
 }
 
-// Names is Next for the rows' names as they are written, which need not be those of any row.
+// Names is like Next, but returns the names as they are written; rows with these names need not
+// exist.
 func (s *PairStream) Names(limit int) ([][2]string, error) {
 	return nextRecords(&s.recordStream, limit, "pairs", func(fields []string, _ int) ([2]string, error) {
 		return [2]string{strings.Clone(fields[s.at[0]]), strings.Clone(fields[s.at[1]])}, nil

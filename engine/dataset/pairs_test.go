@@ -82,15 +82,15 @@ func TestBadLinks(t *testing.T) {
 		want       string
 	}{
 		{"empty file", "", fiveRows, whole, "empty"},
-		{"header only", "i,j,link\n", fiveRows, whole, "nothing below"},
+		{"header only", "i,j,link\n", fiveRows, whole, "but no rows"},
 		{"other header", "a,b\n1,2\n", fiveRows, whole, "want i,j,link[,bound][,weight] for links or i,chunklet"},
 		{"pairs", "i,j\n1,2\n", fiveRows, whole, "want i,j,link"},
 		{"one column too many", "i,j,link,note\n1,2,must,x\n", fiveRows, whole, "want i,j,link"},
 		{"chunklets with a third column", "i,chunklet,x\n1,2,3\n", fiveRows, whole, "want i,j,link"},
 		{"out of range", "i,j,link\n0,1,must\n0,5,must\n", fiveRows, at(3, "j"), "row 5 does not exist: want 0 to 4"},
 		{"negative", "i,j,link\n-1,1,must\n", fiveRows, at(2, "i"), "row -1 does not exist"},
-		{"no number", "i,j,link\n0,x,must\n", fiveRows, at(2, "j"), `"x" is no row number: want 0 to 4`},
-		{"a fraction", "i,j,link\n0,1.0,must\n", fiveRows, at(2, "j"), "no row number"},
+		{"no number", "i,j,link\n0,x,must\n", fiveRows, at(2, "j"), `"x" is not a row number: want 0 to 4`},
+		{"a fraction", "i,j,link\n0,1.0,must\n", fiveRows, at(2, "j"), "not a row number"},
 		{"id without saying so", "i,j,link\n0,b,must\n", fiveRows, at(2, "j"), `"b" is an id`},
 		{"unknown id", "i,j,link\na,z,must\n", byID(fiveRows), at(2, "j"), `no row with id "z"`},
 		{"self-pair", "i,j,link\n0,1,must\n2,2,cannot\n", fiveRows, at(3, ""), "paired with itself"},
@@ -107,7 +107,7 @@ func TestBadLinks(t *testing.T) {
 		{"empty cell", "i,j,link\n0,,must\n", fiveRows, at(2, "j"), `""`},
 		{"chunklet out of range", "i,chunklet\n0,a\n9,a\n", fiveRows, at(3, "i"), "row 9"},
 		{"empty chunklet", "i,chunklet\n0,\n", fiveRows, at(2, "chunklet"), "empty"},
-		{"no rows", "i,j,link\n0,1,must\n", LinkContext{}, at(2, "i"), "no rows"},
+		{"no rows", "i,j,link\n0,1,must\n", LinkContext{}, at(2, "i"), "have no rows"},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,7 +119,7 @@ func TestBadLinks(t *testing.T) {
 		t.Errorf("ids without ids: error %v", err)
 	}
 	if _, err := decodeLinksText("i,j,link\n0,1,1\n", LinkContext{N: 5, By: "ids"}); !fault.IsInput(err) {
-		t.Errorf("unknown way: error %v", err)
+		t.Errorf("unknown naming: error %v", err)
 	}
 }
 
@@ -133,28 +133,28 @@ func TestCheckLinks(t *testing.T) {
 	var got []place
 	for _, p := range problems {
 		got = append(got, place{p.Err.Line, p.Err.Row, p.Err.Column})
-		if p.Err.File != path || p.Mend == "" {
-			t.Errorf("problem without file or mend: %+v", p)
+		if p.Err.File != path || p.Fix == "" {
+			t.Errorf("problem without file or fix: %+v", p)
 		}
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("problems at %+v, want %+v", got, want)
 	}
 	last := problems[len(problems)-1]
-	if !strings.Contains(last.Mend, "begin with 0") {
-		t.Errorf("row n: mend %q", last.Mend)
+	if !strings.Contains(last.Fix, "begin with 0") {
+		t.Errorf("row n: fix %q", last.Fix)
 	}
 	if problems, err := CheckLinks(write(t, "l.csv", []byte("i,j,link\n0,1,must\n")), LinkContext{N: 5}, 0); err != nil || len(problems) > 0 {
 		t.Errorf("sound file: %v, %v", problems, err)
 	}
 	near := write(t, "l.csv", []byte("i,j,link\nfirst,secnod,must\n"))
 	problems, err = CheckLinks(near, LinkContext{N: 2, IDs: []string{"first", "second"}, By: ByID}, 0)
-	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Mend, `"second"`) {
+	if err != nil || len(problems) != 1 || !strings.Contains(problems[0].Fix, `"second"`) {
 		t.Errorf("misspelled id: %v, %v", problems, err)
 	}
 }
 
-// Links and chunklets come back as they were, named by row and by id.
+// Links and chunklets are unchanged after writing and reading, named by row and by id.
 func TestLinksRoundTrip(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	const n = 30
@@ -213,7 +213,7 @@ func TestLinksRoundTrip(t *testing.T) {
 	}
 }
 
-// printLinks writes all but the lines, with NaN equal to NaN.
+// printLinks prints everything except the line numbers, so that NaN equals NaN.
 func printLinks(s *links.Set) string {
 	var b strings.Builder
 	for _, l := range slices.Concat(s.Must(), s.Cannot()) {
@@ -327,7 +327,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-func TestLabelsBesideData(t *testing.T) {
+func TestLabelsOfAnotherFile(t *testing.T) {
 	data := write(t, "d.csv", []byte("id,x,label\nr,1,old\ns,2,old\n"))
 	d, err := Read(data, ReadOptions{Labels: write(t, "l.csv", []byte("label,id\nu,r\nv,s\n"))})
 	if dense(t, d, err); !slices.Equal(d.Labels, []string{"u", "v"}) {
@@ -349,8 +349,8 @@ func TestLabelsBesideData(t *testing.T) {
 	}
 }
 
-// FuzzLinks covers links, chunklets, pairs, triplets and quadruplets: an error of input, or links
-// that survive writing and reading.
+// FuzzLinks covers links, chunklets, pairs, triplets and quadruplets: any bytes give an input
+// error, or links that survive writing and reading.
 func FuzzLinks(f *testing.F) {
 	fuzzSeeds(f, "i,j,link,bound,weight\n0,1,must,,\n2,3,-1,0.5,2\n", "i,chunklet\n0,a\n1,a\n2,b\n", "i,j\n0,1\n", "k,j,i\n0,1,2\n", "k,l,j,i\n0,1,2,0\n", "i,j,link\n0,1,1\n1,0,-1\n",
 		"i,j,link\n-1,99999999999999999999,x\n", "i,j,link\na,b,must\n")
@@ -358,18 +358,18 @@ func FuzzLinks(f *testing.F) {
 		for _, c := range []LinkContext{fiveRows, byID(fiveRows)} {
 			c.MaxLine = 1 << 16
 			if _, err := DecodePairs(bytes.NewReader(b), "f", false, c); err != nil && !fault.IsInput(err) {
-				t.Fatalf("pairs: error %v is no input fault", err)
+				t.Fatalf("pairs: error %v is not an input error", err)
 			}
 			triplets, err := DecodeTriplets(bytes.NewReader(b), "f", false, c)
 			if err != nil && !fault.IsInput(err) {
-				t.Fatalf("triplets: error %v is no input fault", err)
+				t.Fatalf("triplets: error %v is not an input error", err)
 			}
 			if err := links.CheckTriplets(c.N, triplets); err != nil {
 				t.Fatalf("triplets that are read: %v", err)
 			}
 			quadruplets, err := DecodeQuadruplets(bytes.NewReader(b), "f", false, c)
 			if err != nil && !fault.IsInput(err) {
-				t.Fatalf("quadruplets: error %v is no input fault", err)
+				t.Fatalf("quadruplets: error %v is not an input error", err)
 			}
 			if err := links.CheckQuadruplets(c.N, quadruplets); err != nil {
 				t.Fatalf("quadruplets that are read: %v", err)
@@ -377,7 +377,7 @@ func FuzzLinks(f *testing.F) {
 			set, err := DecodeLinks(bytes.NewReader(b), "f", false, c)
 			if err != nil {
 				if !fault.IsInput(err) {
-					t.Fatalf("error %v is no input fault", err)
+					t.Fatalf("error %v is not an input error", err)
 				}
 				continue
 			}

@@ -30,8 +30,8 @@ func pairsInBlocks[T any](next func(int) ([][2]T, error), limit int) (all [][2]T
 	}
 }
 
-// TestPairsInBlocks: pairs in blocks of any size are those of the whole file, by number and by id,
-// and their names are what is written.
+// TestPairsInBlocks: blocks of any size give the pairs of the whole file, by number and by id, and
+// the names as written.
 func TestPairsInBlocks(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pairs.csv")
 	propertytest.Check(t, func(rt *rapid.T) {

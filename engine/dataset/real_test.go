@@ -18,13 +18,13 @@ func realData(t testing.TB, name string) string {
 	return filepath.Join(dir, name)
 }
 
-// realFile is a file that the project is measured on, with the counts that its notes give.
+// realFile is a file of the benchmark data, with the counts of its description.
 type realFile struct {
 	file    string
 	options ReadOptions
 	n, d    int
 	classes int
-	counts  map[string]int // of some or all of the classes
+	counts  map[string]int // of some or all classes
 }
 
 func realFiles() []realFile {
@@ -45,8 +45,7 @@ func realFiles() []realFile {
 	}
 }
 
-// The files that the project is measured on have the shapes and classes that their notes
-// say.
+// The files of the benchmark data have the shapes and classes of their descriptions.
 func TestRealFiles(t *testing.T) {
 	for _, c := range realFiles() {
 		o := c.options
@@ -73,7 +72,7 @@ func TestRealFiles(t *testing.T) {
 	}
 }
 
-// BenchmarkReadReal compares reading with unpacking alone; bytes are those unpacked.
+// BenchmarkReadReal compares reading with decompression alone; it counts the decompressed bytes.
 func BenchmarkReadReal(b *testing.B) {
 	for _, name := range []string{"mnist-train-images-idx3-ubyte.gz", "adult-train.svm.gz", "text-baseball-hockey.svm.gz", "scop40.fasta.gz", "usps.csv.gz"} {
 		path := realData(b, name)
@@ -96,7 +95,7 @@ func BenchmarkReadReal(b *testing.B) {
 	}
 }
 
-// unpack returns the bytes in a compressed file.
+// unpack returns the number of decompressed bytes of a file.
 func unpack(b testing.TB, path string) int64 {
 	f, err := os.Open(path)
 	if err != nil {

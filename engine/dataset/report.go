@@ -10,21 +10,21 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Problem is one thing wrong in a file and what to do about it.
+// Problem is one problem of a file and what to do about it.
 type Problem struct {
-	Err  *fault.DataError // where and what
-	Mend string           // a suggestion: "give the cell a number, or remove the row"
+	Err *fault.DataError // where it is and what is wrong
+	Fix string           // a suggestion: "give the cell a number, or remove the row"
 }
 
 func (p Problem) String() string {
-	if p.Mend == "" {
+	if p.Fix == "" {
 		return p.Err.Error()
 	}
-	return p.Err.Error() + " (" + p.Mend + ")"
+	return p.Err.Error() + " (" + p.Fix + ")"
 }
 
-// errStop ends decoding when enough problems are known, or when one leaves no way to go
-// on. The problems themselves are in the report.
+// errStop ends decoding after enough problems, or after one that prevents further decoding. The
+// problems themselves are in the report.
 var errStop = errors.New("dataset: problems were reported")
 
 // report collects problems. Readers stop at the first, checks at the max-th.
@@ -32,45 +32,45 @@ type report struct {
 	file     string
 	max      int
 	problems []Problem
-	passOver func(e *fault.DataError) // for rows that are left out, or nil
-	wrong    map[int]bool             // these rows, since they were last looked at
+	badRow   func(e *fault.DataError) // called for skipped rows, or nil
+	bad      map[int]bool             // the rows skipped since the last takeBad
 }
 
-// add notes a problem and returns errStop when decoding should end.
-func (r *report) add(e *fault.DataError, mend string) error {
+// add records a problem and returns errStop if decoding should end.
+func (r *report) add(e *fault.DataError, fix string) error {
 	if e.File == "" {
 		e.File = r.file
 	}
-	if r.passOver != nil && e.Row >= 0 {
-		if !r.wrong[e.Row] {
-			r.wrong[e.Row] = true
-			r.passOver(e)
+	if r.badRow != nil && e.Row >= 0 {
+		if !r.bad[e.Row] {
+			r.bad[e.Row] = true
+			r.badRow(e)
 		}
 		return nil
 	}
-	r.problems = append(r.problems, Problem{Err: e, Mend: mend})
+	r.problems = append(r.problems, Problem{Err: e, Fix: fix})
 	if len(r.problems) >= r.max {
 		return errStop
 	}
 	return nil
 }
 
-// takeWrong returns the rows to leave out and forgets them.
-func (r *report) takeWrong() map[int]bool {
-	wrong := r.wrong
-	if len(wrong) > 0 {
-		r.wrong = map[int]bool{}
+// takeBad returns the rows to skip and clears them.
+func (r *report) takeBad() map[int]bool {
+	bad := r.bad
+	if len(bad) > 0 {
+		r.bad = map[int]bool{}
 	}
-	return wrong
+	return bad
 }
 
-// fatal notes a problem of the file as a whole, after which there is no going on.
-func (r *report) fatal(mend, format string, args ...any) error {
-	_ = r.add(fault.Data(r.file, format, args...), mend)
+// fatal records a problem of the file as a whole, after which decoding ends.
+func (r *report) fatal(fix, format string, args ...any) error {
+	_ = r.add(fault.Data(r.file, format, args...), fix)
 	return errStop
 }
 
-// outcome returns the error of a reader: the first problem, or else err.
+// outcome returns the error of a reader: the first problem, or err if there is none.
 func (r *report) outcome(err error) error {
 	if len(r.problems) > 0 {
 		return r.problems[0].Err
@@ -78,8 +78,8 @@ func (r *report) outcome(err error) error {
 	return err
 }
 
-// found returns the outcome of a check. A *fault.DataError that came as a plain error,
-// such as a missing file, is a problem like the others.
+// found returns the result of a check. A *fault.DataError that was returned as an error, such as
+// that of a missing file, is a problem like the others.
 func (r *report) found(err error) ([]Problem, error) {
 	if err == nil || err == errStop {
 		return r.problems, nil
@@ -90,10 +90,9 @@ func (r *report) found(err error) ([]Problem, error) {
 	return r.problems, err
 }
 
-// Check reads the data file at path, with everything that o adds to it, and returns what
-// is wrong with it: all of it, but at most max problems (0: 100). It also reports a set
-// of fewer than two points. The error is for what keeps it from looking: a format that is
-// not known, or a failure of the disk.
+// Check reads the data file at path, with the other files that o names, and returns its problems,
+// at most max of them (0: 100). Fewer than two points are a problem too. The error is for causes
+// that prevent the check: an unknown format, or a failure of the disk.
 func Check(path string, o ReadOptions, max int) ([]Problem, error) {
 	rep := newReport(path, max)
 	d, err := readData(path, o, rep)
@@ -126,7 +125,7 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what + "s"
 }
 
-// quote writes a value from a file for a message, cut when it is long.
+// quote writes a value from a file for a message, shortened if it is long.
 func quote(s string) string {
 	const limit = 40
 	if len(s) <= limit {

@@ -8,23 +8,23 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Scaling maps each column to (value - Mean) / Scale, or to 0 where Scale is 0: such a
-// column was constant when the scaling was made and says nothing about new points either.
+// Scaling maps each column to (value - Mean) / Scale, or to 0 where Scale is 0: such a column was
+// constant in the training data and has no information about new points.
 type Scaling struct {
 	Mean, Scale []float64 // length d
 }
 
-// Standardize returns the scaling that gives every column of p mean 0 and standard
-// deviation 1 (divisor n), and the numbers of the constant columns, whose Scale is 0.
+// Standardize returns the scaling that gives every column of p mean 0 and standard deviation 1
+// (divisor n), and the numbers of the constant columns, whose Scale is 0.
 //
-// A column is constant when its values differ by no more than 4 units in the last place of
-// the largest: what remains then is rounding error, which must not be blown up to a
-// standard deviation of 1. Mean and deviation come from two passes with correction terms
-// and are accurate to a few units in the last place for any offset of the data.
+// A column is constant when its values differ by no more than 4 units in the last place of the
+// largest: the difference is then rounding error, which must not be scaled up to a standard
+// deviation of 1. Mean and standard deviation come from two passes with correction terms and are
+// accurate to a few units in the last place for any offset of the data.
 //
-// Points must be dense: centering would fill the zeros of sparse points, and a Gram matrix
-// has no columns to scale; both are a *fault.ParamError. Values so large that a sum
-// overflows are a *fault.DataError. Cost O(nd), three passes.
+// Points must be dense: centering would fill the zeros of sparse points, and a Gram matrix has no
+// columns to scale; both are a *fault.ParamError. Values so large that a sum overflows are a
+// *fault.DataError. Cost: O(nd), three passes.
 func Standardize(p points.Points) (s *Scaling, constant []int, err error) {
 	x, err := asDense(p)
 	if err != nil {
@@ -34,7 +34,7 @@ func Standardize(p points.Points) (s *Scaling, constant []int, err error) {
 		return nil, nil, &fault.ShapeError{What: "number of points", Got: 0, Want: "at least 1"}
 	}
 	mean, flat := columnMeans(x)
-	s = &Scaling{Mean: mean, Scale: columnDeviations(x, mean)}
+	s = &Scaling{Mean: mean, Scale: standardDeviations(x, mean)}
 	for j := range x.D {
 		if flat[j] {
 			s.Scale[j] = 0
@@ -42,7 +42,7 @@ func Standardize(p points.Points) (s *Scaling, constant []int, err error) {
 		}
 		if m, sd := s.Mean[j], s.Scale[j]; m-m != 0 || sd-sd != 0 {
 			return nil, nil, &fault.DataError{Row: -1, Column: fmt.Sprint(j),
-				Err: fmt.Errorf("the values are too large to standardize: want them well below %.3g", math.MaxFloat64)}
+				Err: fmt.Errorf("the values are too large to standardize: want values well below %.3g", math.MaxFloat64)}
 		}
 	}
 	return s, constant, nil
@@ -79,7 +79,7 @@ func columnMeans(x *points.Dense) (mean []float64, flat []bool) {
 		mean[j] /= n
 		flat[j] = high[j]-low[j] <= 4*0x1p-52*max(math.Abs(low[j]), math.Abs(high[j]))
 	}
-	rest := make([]float64, x.D) // the sum of x - mean, 0 but for rounding
+	rest := make([]float64, x.D) // the sum of x - mean, 0 except for rounding
 	for i := range x.N {
 		for j, v := range x.Row(i) {
 			rest[j] += v - mean[j]
@@ -94,10 +94,10 @@ func columnMeans(x *points.Dense) (mean []float64, flat []bool) {
 	return mean, flat
 }
 
-// columnDeviations returns the standard deviations around the means. The squares are
-// taken relative to the largest deviation, so that they neither overflow nor vanish, and
-// the square of the remaining mean is subtracted (Chan, Golub, LeVeque 1983, eq. 1.7).
-func columnDeviations(x *points.Dense, mean []float64) []float64 {
+// standardDeviations returns the standard deviations around the means. Differences are divided by
+// the largest one before they are squared, so that squares neither overflow nor vanish, and the
+// square of the remaining mean is subtracted (Chan, Golub, LeVeque 1983, eq. 1.7).
+func standardDeviations(x *points.Dense, mean []float64) []float64 {
 	largest, sum, squares := make([]float64, x.D), make([]float64, x.D), make([]float64, x.D)
 	for i := range x.N {
 		for j, v := range x.Row(i) {
@@ -120,15 +120,15 @@ func columnDeviations(x *points.Dense, mean []float64) []float64 {
 	return squares
 }
 
-// Apply returns scaled copies of dense points. A number of features other than the
-// scaling's is a *fault.ShapeError, a result that overflows a *fault.DataError. O(nd).
+// Apply returns scaled copies of dense points. A number of features other than the scaling's is a
+// *fault.ShapeError; a result that overflows is a *fault.DataError. Cost: O(nd).
 func (s *Scaling) Apply(p points.Points) (points.Points, error) {
 	x, err := asDense(p)
 	if err != nil {
 		return nil, err
 	}
 	if x.D != len(s.Mean) {
-		return nil, &fault.ShapeError{What: "number of features", Got: x.D, Want: fmt.Sprintf("%d, as the scaling was made for", len(s.Mean))}
+		return nil, &fault.ShapeError{What: "number of features", Got: x.D, Want: fmt.Sprintf("%d, the number of features of the scaling", len(s.Mean))}
 	}
 	data := make([]float64, len(x.Data))
 	for i := range x.N {

@@ -13,7 +13,7 @@ import (
 )
 
 // exactMoments computes mean and standard deviation (divisor n) of a column in 400 bits.
-func exactMoments(values []float64) (mean, deviation float64) {
+func exactMoments(values []float64) (mean, std float64) {
 	wide := func(v float64) *big.Float { return new(big.Float).SetPrec(400).SetFloat64(v) }
 	n := wide(float64(len(values)))
 	sum := wide(0)
@@ -28,11 +28,11 @@ func exactMoments(values []float64) (mean, deviation float64) {
 	}
 	squares.Quo(squares, n)
 	mean, _ = m.Float64()
-	deviation, _ = squares.Sqrt(squares).Float64()
-	return mean, deviation
+	std, _ = squares.Sqrt(squares).Float64()
+	return mean, std
 }
 
-// Mean and deviation against exact arithmetic, with offsets that destroy one-pass formulas
+// Mean and standard deviation agree with exact arithmetic, for offsets that ruin one-pass formulas
 // and scales whose squares overflow or vanish.
 func TestStandardizeIsAccurate(t *testing.T) {
 	const n = 1000
@@ -48,24 +48,24 @@ func TestStandardizeIsAccurate(t *testing.T) {
 			if err != nil || len(constant) > 0 {
 				t.Fatal(err, constant)
 			}
-			mean, deviation := exactMoments(data)
+			mean, std := exactMoments(data)
 			// The mean is stored in float64: an error of half a unit in its last place is
-			// unavoidable; the deviation is around the true mean.
-			if e := math.Abs(s.Mean[0]-mean) / (math.Abs(mean)*0x1p-52 + deviation*n*0x1p-52); !(e <= 1) {
+			// unavoidable; the standard deviation is around the true mean.
+			if e := math.Abs(s.Mean[0]-mean) / (math.Abs(mean)*0x1p-52 + std*n*0x1p-52); !(e <= 1) {
 				t.Errorf("mean %v, want %v (error ratio %.3g)", s.Mean[0], mean, e)
 			}
-			if e := math.Abs(s.Scale[0]-deviation) / deviation; !(e <= n*0x1p-52) {
-				t.Errorf("deviation %v, want %v (relative error %.3g)", s.Scale[0], deviation, e)
+			if e := math.Abs(s.Scale[0]-std) / std; !(e <= n*0x1p-52) {
+				t.Errorf("standard deviation %v, want %v (relative error %.3g)", s.Scale[0], std, e)
 			}
 			y, err := s.Apply(x)
 			if err != nil {
 				t.Fatal(err)
 			}
 			m, d := exactMoments(y.(*points.Dense).Data)
-			// Half a unit in the last place of the values, seen from the deviation.
-			tol := n*0x1p-52 + 2*math.Abs(mean)*0x1p-52/deviation
+			// Half a unit in the last place of the values, relative to the standard deviation.
+			tol := n*0x1p-52 + 2*math.Abs(mean)*0x1p-52/std
 			if !(math.Abs(m) <= tol) || !(math.Abs(d-1) <= n*0x1p-52) {
-				t.Errorf("scaled data have mean %g (tolerance %.3g) and deviation 1%+.3g", m, tol, d-1)
+				t.Errorf("scaled data have mean %g (tolerance %.3g) and standard deviation 1%+.3g", m, tol, d-1)
 			}
 		})
 	}
@@ -118,7 +118,7 @@ func TestStandardizeErrors(t *testing.T) {
 	for name, err := range map[string]error{"overflow": overflow, "sparse": sparse, "gram": gram, "sequences": sequences, "empty": empty, "features": features,
 		"overflow on applying": applied, "apply to sparse": applySparse} {
 		if !fault.IsInput(err) {
-			t.Errorf("%s: error %v, want an input fault", name, err)
+			t.Errorf("%s: error %v, want an input error", name, err)
 		}
 	}
 }
@@ -160,6 +160,6 @@ func TestFingerprint(t *testing.T) {
 	long.Data[0] = 1
 	other("long, first value", long)
 	if seen[Fingerprint(base())] != "base" {
-		t.Error("not the same twice")
+		t.Error("two calls give different fingerprints")
 	}
 }

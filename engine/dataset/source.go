@@ -15,23 +15,22 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// bufferSize is that of the buffers between file, decompressor and parser. Lines up to
-// this length are parsed in place.
+// bufferSize is the size of the buffers between file, decompressor and parser. Lines up to this
+// length are parsed in place.
 const bufferSize = 1 << 17
 
-// source is an input as bytes: opened, and decompressed when it is gzip.
+// source is an opened input as bytes, decompressed if it is gzip.
 type source struct {
 	name string
 	r    *bufio.Reader
-	size int64 // bytes that r will deliver, -1 when not known
-	// packed is the number of compressed bytes behind r, -1 when not known or when r is
-	// not compressed.
+	size int64 // bytes that r will return, -1 if unknown
+	// packed is the number of compressed bytes of r, -1 if it is unknown or r is not compressed.
 	packed int64
-	// limit is that on the bytes of labels, 0 for none.
+	// limit is the limit on the bytes of labels, 0 for none.
 	limit  int64
-	file   io.ReaderAt // the plain file behind r, nil for anything else
-	copied int64       // bytes of a copy in memory that were taken off the limit
-	opened *os.File    // nil for a reader that belongs to the caller
+	file   io.ReaderAt // the regular uncompressed file of r, nil for anything else
+	copied int64       // bytes of a copy in memory, which count against the limit
+	opened *os.File    // nil for a reader of the caller
 }
 
 // open opens a regular file, pipe or device for reading.
@@ -51,7 +50,7 @@ func open(path string, gz bool) (*source, error) {
 		f.Close()
 		return nil, cannotRead(path, err)
 	}
-	size := int64(-1) // not known
+	size := int64(-1) // unknown
 	if info.Mode().IsRegular() {
 		size = info.Size()
 	}
@@ -71,8 +70,7 @@ func (s *source) Close() error {
 	return nil
 }
 
-// fromFile decodes a file of text, which may be compressed, whatever the rest of its extension
-// says.
+// fromFile decodes a text file with any extension; one that ends in .gz is compressed.
 func fromFile[T any](path string, decode func(src *source) (T, error)) (value T, err error) {
 	src, err := open(path, isGzip(path))
 	if err != nil {
@@ -105,7 +103,7 @@ func newSource(name string, r io.Reader, size int64, gz bool) *source {
 	return s
 }
 
-// readError wraps an error from reading the source, unless it explains itself.
+// readError wraps an error from reading the source, unless it names the source itself.
 func (s *source) readError(err error) error {
 	if fault.IsInput(err) {
 		return err
@@ -113,7 +111,7 @@ func (s *source) readError(err error) error {
 	return fmt.Errorf("reading %s: %w", s.name, err)
 }
 
-// gzipReader decompresses and says in the user's words what is wrong with the input.
+// gzipReader decompresses its input and explains errors in terms of the user's file.
 type gzipReader struct {
 	name string
 	in   io.Reader
@@ -127,7 +125,7 @@ func (g *gzipReader) Read(p []byte) (n int, err error) {
 		switch head, err := in.Peek(len(magic)); {
 		case err == io.EOF && len(head) == 0:
 			return 0, fault.Data(g.name, "the file is empty: want gzip data")
-		case !strings.HasPrefix(magic, string(head)): // gzip takes a short text for a short header
+		case !strings.HasPrefix(magic, string(head)): // gzip would report a short text as a short header
 			return 0, g.explain(gzip.ErrHeader)
 		}
 		if g.z, err = gzip.NewReader(in); err != nil {
@@ -144,21 +142,21 @@ func (g *gzipReader) explain(err error) error {
 	case err == nil || err == io.EOF && g.z != nil:
 		return err
 	case errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF:
-		return fault.Data(g.name, "the gzip data end early, the file is cut off: %w", io.ErrUnexpectedEOF)
+		return fault.Data(g.name, "the gzip data end early, the file is cut off: want a complete file: %w", io.ErrUnexpectedEOF)
 	case errors.Is(err, gzip.ErrHeader) && g.z == nil:
 		return fault.Data(g.name, "the content is not gzip, though the name ends in .gz: %w", err)
 	case errors.Is(err, gzip.ErrHeader):
-		return fault.Data(g.name, "something that is not gzip follows the gzip data: %w", err)
+		return fault.Data(g.name, "other data follow the gzip data: want only gzip: %w", err)
 	case errors.Is(err, gzip.ErrChecksum), errors.As(err, &corrupt):
 		return fault.Data(g.name, "the gzip data are corrupted: %w", err)
 	}
 	return err
 }
 
-// sniff returns what the beginning of a file shows it to be when it is clearly not the
-// text that was expected, with what to do about it; or "". format is that of the text.
-func sniff(head []byte, format string) (what, mend string) {
-	for _, k := range []struct{ magic, what, mend string }{
+// sniff recognizes files that are clearly not the expected text by their first bytes: it returns
+// what the file is, "" for text, and what to do about it. format is the expected format.
+func sniff(head []byte, format string) (what, fix string) {
+	for _, k := range []struct{ magic, what, fix string }{
 		{"\x1f\x8b", "gzip data", "name it ." + format + ".gz, or give the format " + format + ".gz"},
 		{"\x93NUMPY", "a NumPy array", "name it .npy, or give the format npy"},
 		{"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it, or save the sheet as CSV"},
@@ -167,7 +165,7 @@ func sniff(head []byte, format string) (what, mend string) {
 		{"\xfe\xff", "UTF-16 text", "save it as UTF-8"},
 	} {
 		if bytes.HasPrefix(head, []byte(k.magic)) {
-			return k.what, k.mend
+			return k.what, k.fix
 		}
 	}
 	if i := bytes.IndexByte(head, 0); i >= 0 {
@@ -179,7 +177,7 @@ func sniff(head []byte, format string) (what, mend string) {
 // valueChunk is the number of binary values read at a time.
 const valueChunk = 1 << 13
 
-// full fills buf from the source; what says what is missing when it ends early.
+// full fills buf from the source; what names the part of the file for the error of an early end.
 func (s *source) full(buf []byte, what string) error {
 	_, err := io.ReadFull(s.r, buf)
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
@@ -195,8 +193,8 @@ func (s *source) cutOff(what string) error {
 	return fault.Data(s.name, "it ends inside %s, the file is cut off: %w", what, io.ErrUnexpectedEOF)
 }
 
-// values reads n values of size bytes each and makes sure that nothing follows them.
-// decode appends the values of a whole number of them.
+// values reads n values of size bytes each and checks that nothing follows them. decode appends the
+// values in buf, a whole number of them.
 func (s *source) values(n, size int, decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
 	data, err := s.nextValues(0, n, size, decode)
 	if err == nil {
@@ -208,7 +206,7 @@ func (s *source) values(n, size int, decode func(data []float64, buf []byte) ([]
 	return data, nil
 }
 
-// nextValues reads the n values after the first at.
+// nextValues reads n values; at is the number of values before them.
 func (s *source) nextValues(at, n, size int, decode func(data []float64, buf []byte) ([]float64, error)) ([]float64, error) {
 	data := make([]float64, 0, s.room(n))
 	buf := make([]byte, min(valueChunk, n)*size)
@@ -225,8 +223,8 @@ func (s *source) nextValues(at, n, size int, decode func(data []float64, buf []b
 	return data, nil
 }
 
-// atEnd makes sure that nothing follows the n values. Reading to the end also checks gzip's
-// checksum.
+// atEnd checks that nothing follows the n values. Reading to the end also verifies the checksum of
+// gzip.
 func (s *source) atEnd(n int) error {
 	switch _, err := s.r.ReadByte(); err {
 	case io.EOF:
@@ -238,11 +236,11 @@ func (s *source) atEnd(n int) error {
 	}
 }
 
-// room returns for how many of the n values that a header claims memory is set aside at
-// once. All of them when the size of the file bears the claim out. Of a compressed file as
-// many as 64 bytes for each of its bytes hold, so that images (8 bytes for each pixel, and
-// 5 pixels in a compressed byte) fit without a second copy and a false claim costs little.
-// Of a stream next to none. Beyond that the memory grows with what was really read.
+// room returns how many of the n values that a header claims get memory at once: all of them if the
+// size of the file is known and so has confirmed the claim; for a compressed file as many as fit in
+// 64 bytes for each compressed byte, so that images (8 bytes for each pixel, and 5 pixels in a
+// compressed byte) need no second copy and a false claim costs little; for a stream only one chunk.
+// Beyond that, memory grows with the values that were read.
 func (s *source) room(n int) int {
 	switch {
 	case s.size >= 0:

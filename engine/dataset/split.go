@@ -9,20 +9,19 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// The streams of the random numbers, so that a seed used for two things does not give the
-// same numbers to both.
+// The streams of random numbers: with separate streams, two uses of one seed get different numbers.
 const (
 	streamSplit    = 0x73706c6974
 	streamGenerate = 0x67656e6572617465
 )
 
-// Split divides the rows 0..n-1 at random into a first part of round(fraction*n) rows, but
-// at least one and at most n-1, and a second part with the rest. Both are ascending.
+// Split divides the rows 0..n-1 at random into a first part of round(fraction*n) rows, but at least
+// one and at most n-1, and a second part with the rest. Both are ascending.
 //
-// With labels (one per row) the split is stratified: each class gives its share of the
-// first part, rounded up or down so that the total is the same; the largest remainders are
-// rounded up, ties in the order of first appearance. A fraction outside (0, 1) and n < 2
-// are errors of package fault. The result depends on the arguments only.
+// With labels (one per row) the split is stratified: each class contributes its share to the first
+// part, rounded up or down so that the total is the same; the largest remainders are rounded up,
+// ties in the order of first appearance. A fraction outside (0, 1) and n < 2 are errors of package
+// fault. The result depends only on the arguments.
 func Split(n int, fraction float64, labels []string, seed uint64) (first, second []int, err error) {
 	switch {
 	case !(0 < fraction && fraction < 1):

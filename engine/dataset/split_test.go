@@ -47,9 +47,9 @@ func TestSplit(t *testing.T) {
 				got[labels[i]]++
 			}
 		}
-		for l, k := range size { // never a whole row away from the exact share
+		for l, k := range size { // always less than one row from the exact share
 			if share := float64(k) * float64(want) / float64(n); math.Abs(float64(got[l])-share) >= 1 {
-				rt.Fatalf("class %s gives %d of %d rows, its share is %.3f", l, got[l], k, share)
+				rt.Fatalf("class %s has %d of %d rows in the first part, its share is %.3f", l, got[l], k, share)
 			}
 		}
 		again, _, _ := Split(n, fraction, labels, seed)
@@ -90,7 +90,7 @@ func TestSplitErrors(t *testing.T) {
 		"labels":       func() error { _, _, err := Split(3, 0.5, []string{"a"}, 1); return err },
 	} {
 		if err := f(); !fault.IsInput(err) {
-			t.Errorf("%s: error %v, want an input fault", name, err)
+			t.Errorf("%s: error %v, want an input error", name, err)
 		}
 	}
 }

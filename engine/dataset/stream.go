@@ -8,24 +8,23 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Stream is a data file that is read a block of rows at a time: the number of rows is bounded by
-// the disk, or by whoever writes into the pipe, and not by memory. It is not safe for concurrent
-// use.
+// Stream reads a data file a block of rows at a time: the number of rows is bounded by the disk, or
+// by the writer of a pipe, and not by memory. It is not safe for concurrent use.
 type Stream struct {
 	reading
 	o    ReadOptions
 	rows rowReader
 }
 
-// reading is a file that is read a block at a time.
+// reading is the state of a file that is read a block at a time.
 type reading struct {
 	*source
 	rep  *report
 	done int   // values read
-	err  error // which every further call returns
+	err  error // which every later call returns
 }
 
-// ready returns what keeps the next block of up to limit values from being read.
+// ready returns the error that prevents reading a next block of up to limit values.
 func (r *reading) ready(limit int, values string) error {
 	if limit < 1 {
 		return &fault.ParamError{Param: "limit", Value: limit, Want: "a number of " + values + " >= 1"}
@@ -42,7 +41,7 @@ func (r *reading) end(err error) error {
 	return err
 }
 
-// recordStream reads the records of a CSV file whose rows are no points.
+// recordStream reads the records of a CSV file whose rows are not points.
 type recordStream struct {
 	reading
 	lines *records
@@ -52,8 +51,8 @@ func newRecordStream(src *source) recordStream {
 	return recordStream{reading: reading{source: src, rep: &report{file: src.name, max: 1}}}
 }
 
-// nextRecords returns what take makes of the next records, 1 to limit of them. After the last one
-// the error is io.EOF.
+// nextRecords returns the values of take for the next records, 1 to limit of them. After the last
+// one the error is io.EOF.
 func nextRecords[T any](s *recordStream, limit int, values string, take func(fields []string, line int) (T, error)) ([]T, error) {
 	if err := s.ready(limit, values); err != nil {
 		return nil, err
@@ -84,22 +83,22 @@ func nextRecords[T any](s *recordStream, limit int, values string, take func(fie
 type rowReader interface {
 	// next returns the next rows, 1 to limit of them; after the last one the error is io.EOF.
 	next(limit int) (*table, error)
-	// skip passes over n rows without looking at them; where there are fewer the error is io.EOF.
+	// skip skips n rows without parsing them; if there are fewer, the error is io.EOF.
 	skip(n int) error
-	// count returns the number of all rows, -1 when that is not known before the end.
+	// count returns the total number of rows, -1 if it is not known before the end.
 	count() int
 }
 
-// Streams says whether a file of this name, or of this format, can be read as a [Stream]: .csv,
-// .npy and extensions, also .gz.
+// Streams reports whether a file of this name, or of this format, can be read as a [Stream]: .csv,
+// .npy and extensions, also with .gz.
 func Streams(path, format string, extra ...Extension) bool {
 	f, _, err := ReadOptions{Extensions: extra}.input(path, format)
 	return err == nil && f.rows != nil
 }
 
 // OpenStream begins to read the data file at path, as [Read] does, and with its errors. Gram
-// matrices and labels from another file are refused, and so are values that go down the columns of
-// a .npy file. Ids are not compared with one another, since that would keep them all.
+// matrices, labels from another file and .npy arrays that are stored column by column are refused.
+// Ids are not checked for duplicates, as that would keep them all in memory.
 func OpenStream(path string, o ReadOptions) (*Stream, error) {
 	f, gz, err := o.input(path, "")
 	if err != nil {
@@ -131,35 +130,35 @@ func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
 	}()
 	switch {
 	case f.rows == nil:
-		return nil, &fault.ParamError{Param: "format", Value: f.name, Want: "one that is read row by row, such as csv or npy"}
+		return nil, &fault.ParamError{Param: "format", Value: f.name, Want: "a format that is read row by row, such as csv or npy"}
 	case o.Gram || o.Labels != "":
-		return nil, &fault.ParamError{Param: "stream", Value: src.name, Want: "points by themselves, without a Gram matrix or a file of labels"}
+		return nil, &fault.ParamError{Param: "stream", Value: src.name, Want: "points only, without a Gram matrix or a file of labels"}
 	}
-	s = &Stream{reading: reading{source: src, rep: &report{file: src.name, max: 1, passOver: o.PassOver, wrong: map[int]bool{}}}, o: o}
+	s = &Stream{reading: reading{source: src, rep: &report{file: src.name, max: 1, badRow: o.BadRow, bad: map[int]bool{}}}, o: o}
 	if s.rows, err = f.rows(src, o, s.rep); err != nil {
 		return nil, s.rep.outcome(err)
 	}
 	return s, nil
 }
 
-// Rows returns the number of all rows, -1 when only the end will tell.
+// Rows returns the total number of rows, -1 if it is not known before the end.
 func (s *Stream) Rows() int { return s.rows.count() }
 
-// Done returns the number of rows read so far, without those that were left out.
+// Done returns the number of rows read so far, without bad rows that were skipped.
 func (s *Stream) Done() int { return s.done }
 
-// Next returns the next rows, 1 to limit of them, in memory of their own. After the last row the
-// error is io.EOF; it and any other error come back from every call that follows. Rows in messages
-// are those of the file.
+// Next returns the next rows, 1 to limit of them, in new memory. After the last row the error is
+// io.EOF; every later call returns this error, or any other, again. Row numbers in messages are
+// those of the file.
 func (s *Stream) Next(limit int) (*Data, error) {
 	if err := s.ready(limit, "rows"); err != nil {
 		return nil, err
 	}
 	t, err := s.rows.next(limit)
-	for err == nil && t.rows == 0 { // all of them were wrong
+	for err == nil && t.rows == 0 { // all of them were bad
 		t, err = s.rows.next(limit)
 	}
-	if err == io.EOF && s.done == 0 && s.o.PassOver == nil {
+	if err == io.EOF && s.done == 0 && s.o.BadRow == nil {
 		err = s.empty()
 	}
 	var d *Data
@@ -173,9 +172,9 @@ func (s *Stream) Next(limit int) (*Data, error) {
 	return d, nil
 }
 
-// Skip passes over n rows, which count as read, without looking at them. The rows of a .npy file
-// that is not compressed, and whole row groups of Parquet, cost nothing. Where there are fewer rows
-// the error is io.EOF; as any other it comes back from every call that follows.
+// Skip skips n rows without parsing them; they count as read. Rows of an uncompressed .npy file and
+// whole row groups of Parquet are not even read. If there are fewer rows, the error is io.EOF,
+// which, like any other, every later call returns again.
 func (s *Stream) Skip(n int) error {
 	if n < 0 {
 		return &fault.ParamError{Param: "n", Value: n, Want: "a number of rows >= 0"}
@@ -190,16 +189,16 @@ func (s *Stream) Skip(n int) error {
 	return nil
 }
 
-// empty is the outcome of a stream that ends before its first row.
+// empty returns the error of a stream that ends before its first row.
 func (s *Stream) empty() error {
 	return s.rep.fatal("add rows", "it has no rows: want at least one")
 }
 
-// Prefetch returns a function that returns what next does, in order, while next runs in a goroutine of
-// its own, one call ahead of the caller: so reading, computing and writing overlap when each is put
-// ahead of the one behind it. After an error of next, io.EOF among them, or after the end of ctx,
-// every further call returns that error. The caller must call stop, which ends the context of a
-// call of next under way and waits for it.
+// Prefetch runs next in a goroutine, one call ahead of the caller; ahead returns the results of
+// next in order. With one Prefetch between any two steps, reading, computing and writing overlap.
+// After an error of next, io.EOF among them, or after the end of ctx, every further call returns
+// that error. The caller must call stop, which cancels the context of a running call of next and
+// waits for it.
 func Prefetch[T any](ctx context.Context, next func(context.Context) (T, error)) (ahead func() (T, error), stop func()) {
 	type outcome struct {
 		value T

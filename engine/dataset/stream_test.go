@@ -48,7 +48,7 @@ func all(t *rapid.T, s *Stream) *Data {
 	return out
 }
 
-// A file read in blocks of any size is the file read as a whole.
+// A file read in blocks of any size gives the same data as the file read at once.
 func TestStreamIsRead(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -87,7 +87,7 @@ func TestStreamIsRead(t *testing.T) {
 	})
 }
 
-// A mistake anywhere is named by its place in the file, not in the block.
+// A mistake is reported with its row in the file, not in the block.
 func TestStreamNamesTheRow(t *testing.T) {
 	for _, c := range []struct {
 		name, format, text string
@@ -100,7 +100,7 @@ func TestStreamNamesTheRow(t *testing.T) {
 		{"NaN", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 22) + "\xf8\x7f", []string{"row 2", "NaN"}},
 		{"cut off", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 20), []string{"cut off"}},
 		{"more", "npy", string(npyPreamble("<f8", 3, 1)) + strings.Repeat("\x00", 25), []string{"more bytes"}},
-		{"columns first", "npy", strings.Replace(string(npyPreamble("<f8", 3, 2)), "False", "True ", 1) + strings.Repeat("\x00", 48), []string{"down the columns", "ascontiguousarray"}},
+		{"columns first", "npy", strings.Replace(string(npyPreamble("<f8", 3, 2)), "False", "True ", 1) + strings.Repeat("\x00", 48), []string{"column by column", "ascontiguousarray"}},
 		{"not in rows", "svm", "1 1:2\n", []string{"csv", "npy"}},
 	} {
 		s, err := DecodeStream(strings.NewReader(c.text), "input", c.format, ReadOptions{})
@@ -130,7 +130,7 @@ func TestStreamNamesTheRow(t *testing.T) {
 	}
 }
 
-// What is ahead comes in order, ends with the error, stops when told and leaves no goroutine.
+// Prefetched values arrive in order, end with the error, stop on request and leave no goroutine.
 func TestPrefetch(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	n := 0
@@ -160,11 +160,10 @@ func TestPrefetch(t *testing.T) {
 	}
 	stop()
 	_, stop = Prefetch(context.Background(), func(ctx context.Context) (int, error) { <-ctx.Done(); return 1, nil })
-	stop() // nobody asked for anything
+	stop() // before any call
 }
 
-// TestStreamForgetsLabels: a file in which every row has a label of its own leaves none of them
-// behind.
+// TestStreamForgetsLabels: if every row has a different label, a stream does not keep them all.
 func TestStreamForgetsLabels(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("a,label\n")

@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// svmKind is svmlight's format in messages.
+// svmKind describes the svmlight format for messages.
 func svmKind() textKind {
 	return textKind{"svm", "svmlight text", "rows of LABEL NUMBER:VALUE ..."}
 }
@@ -24,13 +24,13 @@ type svmReader struct {
 	labels  *names
 	col     blocks[int32]
 	val     blocks[float64]
-	largest int // feature number seen
+	largest int // largest feature number so far
 
-	queries, queryLine int // words qid:N, and the line of the first
+	queries, queryLine int // number of words qid:N, and the line of the first
 }
 
-// decodeSVM reads sparse rows. Values of 0 are not kept: a file that writes them and one
-// that does not give the same points.
+// decodeSVM reads sparse rows. Values of 0 are not stored: files with and without them give the
+// same points.
 func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 	if o.Features < 0 || o.Features > math.MaxInt32 {
 		return nil, &fault.ParamError{Param: "features", Value: o.Features, Want: fmt.Sprintf("a number from 1 to %d, or 0 for the largest in the file", math.MaxInt32)}
@@ -58,7 +58,7 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 	case rows == 0:
 		return nil, rep.fatal("check that it was written to the end", "it has no data rows: want %s", svmKind().want)
 	case d == 0:
-		return nil, rep.fatal("give the number of features, or correct the rows", "no row has a feature: want NUMBER:VALUE behind the labels")
+		return nil, rep.fatal("give the number of features, or correct the rows", "no row has a feature: want NUMBER:VALUE after the labels")
 	}
 	t := &table{rows: rows, cols: d, labels: r.labels.values, warnings: r.warnings()}
 	t.points, err = points.NewCSR(rows, d, r.start, r.col.join(), r.val.join())
@@ -68,7 +68,7 @@ func decodeSVM(src *source, o ReadOptions, rep *report) (*table, error) {
 // labelsSVM returns the labels of an svmlight file.
 func labelsSVM(src *source, maxLine int) (labels, ids []string, err error) {
 	rep := &report{file: src.name, max: 1}
-	// With the largest number of features a file of labels alone is none too few.
+	// With the maximum number of features, a file of labels without features is accepted.
 	t, err := decodeSVM(src, ReadOptions{MaxLine: maxLine, Features: math.MaxInt32, MemoryLimit: src.limit}, rep)
 	if err := rep.outcome(err); err != nil {
 		return nil, nil, err
@@ -90,7 +90,7 @@ func (r *svmReader) takeLine(text []byte) error {
 	}
 	if blank := r.blank; blank > 0 {
 		r.blank = 0
-		if err := r.problem(blank, "remove the line, or give it a label", "the line is blank: blank lines may only stand at the end"); err != nil {
+		if err := r.problem(blank, "remove the line, or give it a label", "the line is blank: want blank lines only at the end"); err != nil {
 			return err
 		}
 	}
@@ -121,7 +121,7 @@ func (r *svmReader) takeRow(row []byte) error {
 		name, value, ok := bytes.Cut(word, []byte(":"))
 		switch {
 		case !ok:
-			if err := r.problem(r.line, "write NUMBER:VALUE", "%s is no feature: want NUMBER:VALUE", quote(string(word))); err != nil {
+			if err := r.problem(r.line, "write NUMBER:VALUE", "%s is not a feature: want NUMBER:VALUE", quote(string(word))); err != nil {
 				return err
 			}
 		case string(name) == "qid":
@@ -129,13 +129,13 @@ func (r *svmReader) takeRow(row []byte) error {
 				r.queryLine = r.line
 			}
 		default:
-			number, what, mend := r.number(name, last)
+			number, what, fix := r.number(name, last)
 			if what == "" {
 				last = number
-				what, mend = r.value(number, value)
+				what, fix = r.value(number, value)
 			}
 			if what != "" {
-				if err := r.problem(r.line, mend, "%s", what); err != nil {
+				if err := r.problem(r.line, fix, "%s", what); err != nil {
 					return err
 				}
 			}
@@ -144,7 +144,7 @@ func (r *svmReader) takeRow(row []byte) error {
 	return nil
 }
 
-// cutWord splits a trimmed text behind its first word.
+// cutWord splits a trimmed text after its first word.
 func cutWord(text []byte) (word, rest []byte) {
 	for i, c := range text {
 		if isSpace(c) {
@@ -154,11 +154,12 @@ func cutWord(text []byte) (word, rest []byte) {
 	return text, nil
 }
 
-// number parses a feature number, which must be larger than last, or says what is wrong.
-func (r *svmReader) number(name []byte, last int) (number int, what, mend string) {
+// number parses a feature number, which must be larger than last. If it is wrong, what states the
+// problem and fix what to do.
+func (r *svmReader) number(name []byte, last int) (number int, what, fix string) {
 	for _, c := range name {
 		if c < '0' || c > '9' {
-			return 0, fmt.Sprintf("feature number %s is no whole number: want 1 or more", quote(string(name))), "number the features from 1"
+			return 0, fmt.Sprintf("feature number %s is not a whole number: want 1 or more", quote(string(name))), "number the features from 1"
 		}
 		if number = 10*number + int(c-'0'); number > math.MaxInt32 {
 			return 0, fmt.Sprintf("feature number %s is too large: want at most %d", quote(string(name)), math.MaxInt32), "number the features from 1"
@@ -172,22 +173,23 @@ func (r *svmReader) number(name []byte, last int) (number int, what, mend string
 	case r.features > 0 && number > r.features:
 		return 0, fmt.Sprintf("feature %d: want numbers from 1 to %d", number, r.features), "give a larger number of features, or correct the row"
 	case number == last:
-		return 0, fmt.Sprintf("feature %d comes twice: want it once", number), "keep one of the two"
+		return 0, fmt.Sprintf("feature %d occurs twice: want it once", number), "keep one of the two"
 	case number < last:
 		return 0, fmt.Sprintf("feature %d comes after feature %d: want ascending numbers", number, last), "sort the features of the row"
 	}
 	return number, "", ""
 }
 
-// value parses and keeps the value of a feature, or says what is wrong with it.
-func (r *svmReader) value(number int, text []byte) (what, mend string) {
+// value parses and stores the value of a feature. If it is wrong, what states the problem and fix
+// what to do.
+func (r *svmReader) value(number int, text []byte) (what, fix string) {
 	v, err := parseFloat(string(text))
 	if err != nil || v-v != 0 {
-		if v, what, mend = parseNumber(string(text)); what != "" {
+		if v, what, fix = parseNumber(string(text)); what != "" {
 			if len(text) == 0 {
 				what = "the value is empty"
 			}
-			return fmt.Sprintf("feature %d: %s: want a finite number", number, what), mend
+			return fmt.Sprintf("feature %d: %s: want a finite number", number, what), fix
 		}
 	}
 	r.keep(number, v)
@@ -202,9 +204,9 @@ func (r *svmReader) keep(number int, v float64) {
 	}
 }
 
-// plainFeature parses the feature that text begins with when it is the usual one, a number
-// of up to 9 digits, a colon and a value of up to 15, and returns its length with the
-// spaces behind it; else length 0.
+// plainFeature parses the first feature of text in its usual form: a number of up to 9 digits, a
+// colon and a value of up to 15 digits. It returns the length with the spaces after it, or length 0
+// for any other form.
 func plainFeature(text []byte) (number int, value float64, length int) {
 	number, i := plainDigits(text, 9)
 	if i == 0 || i == len(text) || text[i] != ':' {
@@ -221,16 +223,16 @@ func plainFeature(text []byte) (number int, value float64, length int) {
 	return number, float64(v), length
 }
 
-// plainDigits parses the digits that text begins with, at most most of them.
-func plainDigits(text []byte, most int) (v, n int) {
-	for n < len(text) && n < most && text[n]-'0' <= 9 {
+// plainDigits parses the leading digits of text, at most limit of them.
+func plainDigits(text []byte, limit int) (v, n int) {
+	for n < len(text) && n < limit && text[n]-'0' <= 9 {
 		v = 10*v + int(text[n]-'0')
 		n++
 	}
 	return v, n
 }
 
-// spaces part the words of a row.
+// spaces separate the words of a row.
 const spaces = " \t\r\v\f"
 
 func isSpace(c byte) bool { return c <= ' ' && strings.IndexByte(spaces, c) >= 0 }
@@ -239,11 +241,10 @@ func (r *svmReader) warnings() []string {
 	if r.queries == 0 {
 		return nil
 	}
-	return []string{count(r.queries, "query number") + " (qid) not used, the first on line " + strconv.Itoa(r.queryLine)}
+	return []string{count(r.queries, "query number") + " (qid) ignored, the first on line " + strconv.Itoa(r.queryLine)}
 }
 
-// blocks collects values whose number is not known. Unlike append it copies each once, at
-// the end.
+// blocks collects an unknown number of values. Unlike append it copies each value once, at the end.
 type blocks[T any] struct {
 	n    int // values so far
 	full [][]T
@@ -252,11 +253,11 @@ type blocks[T any] struct {
 
 func (b *blocks[T]) add(v T) {
 	if len(b.last) == cap(b.last) {
-		const least, most = 1 << 8, 1 << 16
+		const minBlock, maxBlock = 1 << 8, 1 << 16
 		if b.last != nil {
 			b.full = append(b.full, b.last)
 		}
-		b.last = make([]T, 0, min(max(least, b.n), most))
+		b.last = make([]T, 0, min(max(minBlock, b.n), maxBlock))
 	}
 	b.last = append(b.last, v)
 	b.n++

@@ -48,7 +48,7 @@ func TestDecodeSVM(t *testing.T) {
 		t.Errorf("warnings %q", d.Warnings)
 	}
 	if d, err = decodeText("1 1:1\n", "a.svm", ReadOptions{Features: 7}); sparse(t, d, err).D != 7 {
-		t.Errorf("%d features, want the 7 asked for", d.Points.Dim())
+		t.Errorf("%d features, want the requested 7", d.Points.Dim())
 	}
 	if _, err = decodeText("a 2:1\n", "a.libsvm.gz", ReadOptions{IgnoreLabels: true}); err == nil {
 		t.Error("text under a name that ends in .gz: no error")
@@ -69,12 +69,12 @@ func TestSVMErrors(t *testing.T) {
 		"comments only":    {"# a\n", ReadOptions{}, place{0, -1, ""}, "no data rows"},
 		"no features":      {"1\n2\n", ReadOptions{}, place{0, -1, ""}, "no row has a feature"},
 		"no label":         {"1 1:1\n1:1 2:1\n", ReadOptions{}, place{2, 1, ""}, `"1:1": want a label`},
-		"no colon":         {"1 1\n", ReadOptions{}, place{1, 0, ""}, `"1" is no feature`},
-		"no number":        {"1 1:1\n1 x:1\n", ReadOptions{}, place{2, 1, ""}, `feature number "x" is no whole number`},
+		"no colon":         {"1 1\n", ReadOptions{}, place{1, 0, ""}, `"1" is not a feature`},
+		"no number":        {"1 1:1\n1 x:1\n", ReadOptions{}, place{2, 1, ""}, `feature number "x" is not a whole number`},
 		"nothing":          {"1 :1\n", ReadOptions{}, place{1, 0, ""}, "feature number is missing"},
 		"negative":         {"1 -1:1\n", ReadOptions{}, place{1, 0, ""}, `"-1"`},
 		"zero":             {"1 0:1\n", ReadOptions{}, place{1, 0, ""}, "want numbers from 1"},
-		"twice":            {"1 2:1 2:1\n", ReadOptions{}, place{1, 0, ""}, "feature 2 comes twice"},
+		"twice":            {"1 2:1 2:1\n", ReadOptions{}, place{1, 0, ""}, "feature 2 occurs twice"},
 		"descending":       {"1 1:1\n1 1:1 5:1 3:1\n", ReadOptions{}, place{2, 1, ""}, "feature 3 comes after feature 5"},
 		"beyond":           {"1 124:1\n", ReadOptions{Features: 123}, place{1, 0, ""}, "feature 124: want numbers from 1 to 123"},
 		"huge":             {"1 99999999999999999999:1\n", ReadOptions{}, place{1, 0, ""}, "at most 2147483647"},
@@ -83,7 +83,7 @@ func TestSVMErrors(t *testing.T) {
 		"infinite":         {"1 3:-inf\n", ReadOptions{}, place{1, 0, ""}, "feature 3: the value is -inf"},
 		"overflow":         {"1 3:1e999\n", ReadOptions{}, place{1, 0, ""}, "range of float64"},
 		"no value":         {"1 3:\n", ReadOptions{}, place{1, 0, ""}, "feature 3: the value is empty"},
-		"text":             {"1 3:a\n", ReadOptions{}, place{1, 0, ""}, `"a" is no number`},
+		"text":             {"1 3:a\n", ReadOptions{}, place{1, 0, ""}, `"a" is not a number`},
 		"blank line":       {"1 3:1\n\n1 3:1\n", ReadOptions{}, place{2, 1, ""}, "blank"},
 		"binary":           {"1 3:1\n\x00\n", ReadOptions{}, place{0, -1, ""}, "binary"},
 		"not UTF-8":        {"1 3:1\n\xff 1:1\n", ReadOptions{}, place{2, 1, ""}, "UTF-8"},
@@ -107,7 +107,7 @@ func TestSVMErrors(t *testing.T) {
 	}
 }
 
-// Check goes on after the first problem.
+// Check continues after the first problem.
 func TestCheckSVM(t *testing.T) {
 	path := write(t, "a.svm", []byte("1 1:1 1:2 x:1\n2:1\n\n1 0:1\n1 2:NaN 3:1\n"))
 	problems, err := Check(path, ReadOptions{}, 0)
@@ -117,8 +117,8 @@ func TestCheckSVM(t *testing.T) {
 	var got []string
 	for _, p := range problems {
 		got = append(got, strconv.Itoa(p.Err.Line)+"/"+strconv.Itoa(p.Err.Row))
-		if p.Mend == "" {
-			t.Errorf("%v: no way to mend it", p)
+		if p.Fix == "" {
+			t.Errorf("%v: no fix", p)
 		}
 	}
 	if want := []string{"1/0", "1/0", "2/1", "3/2", "4/2", "5/3"}; !slices.Equal(got, want) {
@@ -126,7 +126,7 @@ func TestCheckSVM(t *testing.T) {
 	}
 }
 
-// svmOf writes rows in the way of the format, one space between words.
+// svmOf writes rows in svmlight format, with one space between words.
 func svmOf(x *points.CSR, labels []string) string {
 	var b strings.Builder
 	for i := range x.N {
@@ -140,8 +140,8 @@ func svmOf(x *points.CSR, labels []string) string {
 	return b.String()
 }
 
-// Any sparse rows come back to the bit, however the file is spaced and whether or not it
-// writes zeros.
+// Any sparse rows are bit-identical after writing and reading, for any spaces and with or without
+// zeros in the file.
 func TestSVMRoundTrip(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n, d := rapid.IntRange(1, 6).Draw(rt, "n"), rapid.IntRange(1, 9).Draw(rt, "d")
@@ -177,14 +177,14 @@ func TestSVMRoundTrip(t *testing.T) {
 	})
 }
 
-// FuzzDecodeSVM: an error of input, or sound points that survive writing and reading.
+// FuzzDecodeSVM: any bytes give an input error, or valid points that survive writing and reading.
 func FuzzDecodeSVM(f *testing.F) {
 	fuzzSeeds(f, "1 1:1 3:2.5\n-1 2:0 # c\n", "+1 qid:1 1:1e-300\r\n\n", "1\n1 7:1", "a 2147483647:1", "1 1:1 1:1", "1 0:0", "1 :", "x:y", "#", "\ufeff1 1:1")
 	f.Fuzz(func(t *testing.T, b []byte) {
 		d, err := Decode(bytes.NewReader(b), "f.svm", "", ReadOptions{MaxLine: 1 << 16})
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is no input fault", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 			return
 		}

@@ -12,14 +12,14 @@ import (
 const targetColumn = "target"
 
 // ReadTargets reads the column target of a CSV file: a finite number for each row of the data, in
-// their order. Other columns are not looked at. Errors are *fault.DataError with file, line and
-// column; numbers that take more than limit bytes, 0 for no limit, are a *fault.MemoryError.
+// their order. Other columns are ignored. Errors are *fault.DataError with file, line and column;
+// numbers that take more than limit bytes, 0 for no limit, are a *fault.MemoryError.
 func (d *Data) ReadTargets(path string, limit int64) ([]float64, error) {
 	return fromFile(path, func(src *source) ([]float64, error) { return d.decodeTargets(src, limit) })
 }
 
-// DecodeTargets is [Data.ReadTargets] for a stream that messages call name. gz says that it is
-// compressed. Errors are the same.
+// DecodeTargets is [Data.ReadTargets] for a stream. Messages refer to it as name; gz means that it
+// is compressed. Errors are the same.
 func (d *Data) DecodeTargets(r io.Reader, name string, gz bool, limit int64) ([]float64, error) {
 	return d.decodeTargets(newSource(name, r, -1, gz), limit)
 }
@@ -45,15 +45,15 @@ func targetsOf(src *source, limit int64, rep *report) (table, error) {
 	}
 	at := r.column(targetColumn)
 	if at < 0 {
-		return list, rep.fatal("name the column of targets target", "the header is %s: want a column %s", quote(strings.Join(r.columns, ",")), targetColumn)
+		return list, rep.fatal("call the column of targets target", "the header is %s: want a column %s", quote(strings.Join(r.columns, ",")), targetColumn)
 	}
-	return list, r.eachWithin(limit, 2*8, func(fields []string, line int) error { // a list that grows
+	return list, r.eachWithin(limit, 2*8, func(fields []string, line int) error { // factor 2: the list grows
 		return list.addRow(r, fields, []int{at}, line)
 	})
 }
 
-// LabelTargets returns the labels as numbers. Without labels, or with one that is no finite number,
-// the error is a *fault.DataError.
+// LabelTargets returns the labels as numbers. If there are no labels, or one is not a finite
+// number, the error is a *fault.DataError.
 func (d *Data) LabelTargets() ([]float64, error) {
 	if d.Labels == nil {
 		return nil, fault.Data(d.Name, "the rows have no labels: want a column %s of numbers", labelColumn)

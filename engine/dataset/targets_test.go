@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Targets are a column among others, or the labels read as numbers.
+// Targets are a column of a file, or the labels read as numbers.
 func TestTargets(t *testing.T) {
 	d := &Data{Points: &points.Dense{N: 3, D: 1, Data: make([]float64, 3)}, Name: "x.csv", Labels: []string{"1.5", "-2e300", " 0 "}}
 	want := []float64{1.5, -2e300, 0}
@@ -35,16 +35,16 @@ func TestTargets(t *testing.T) {
 	}
 }
 
-// What is wrong in targets is named by file, line, row and column.
+// Errors in targets name file, line, row and column.
 func TestBadTargets(t *testing.T) {
 	d := &Data{Points: &points.Dense{N: 2, D: 1, Data: make([]float64, 2)}, Name: "x.csv"}
 	for text, want := range map[string]string{
-		"target\n1\nhigh\n":    `t.csv, line 3, row 1, column "target": the text "high" is no number: want a finite number`,
+		"target\n1\nhigh\n":    `t.csv, line 3, row 1, column "target": the text "high" is not a number: want a finite number`,
 		"a,target\n1,NaN\n1,2": `t.csv, line 2, row 0, column "target": the value is NaN: want a finite number`,
 		"target\n1\n1e400\n":   `t.csv, line 3, row 1, column "target": the value "1e400" is beyond the range of float64: want a finite number`,
 		"target\n1\n2\n3\n":    `t.csv: it has 3 targets: want 2, one for each row of x.csv`,
 		"price\n1\n2\n":        `t.csv: the header is "price": want a column target`,
-		"target\n":             `t.csv: it has a header and nothing below: want at least one row`,
+		"target\n":             `t.csv: it has a header but no rows: want at least one row`,
 	} {
 		_, err := d.DecodeTargets(strings.NewReader(text), "t.csv", false, 0)
 		if !fault.IsInput(err) || err.Error() != want {
@@ -52,8 +52,8 @@ func TestBadTargets(t *testing.T) {
 		}
 	}
 	for want, labels := range map[string][]string{
-		`x.csv: the rows have no labels: want a column label of numbers`:                   nil,
-		`x.csv, row 1, column "label": the text "high" is no number: want a finite number`: {"1", "high"},
+		`x.csv: the rows have no labels: want a column label of numbers`:                      nil,
+		`x.csv, row 1, column "label": the text "high" is not a number: want a finite number`: {"1", "high"},
 	} {
 		d.Labels = labels
 		if _, err := d.LabelTargets(); !fault.IsInput(err) || err.Error() != want {

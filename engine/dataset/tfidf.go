@@ -9,11 +9,11 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Transform maps points to others of as many features, row by row.
+// Transform maps points, row by row, to points with the same number of features.
 type Transform interface {
 	// Apply returns changed copies of points. A wrong number of features is a *fault.ShapeError.
 	Apply(p points.Points) (points.Points, error)
-	// Features returns the number of features that it takes.
+	// Features returns the number of features of its input.
 	Features() int
 }
 
@@ -31,12 +31,12 @@ type TFIDF struct {
 	Weight []float64 // of every term, length d, >= 1
 }
 
-// CountTerms returns the weights 1 + ln((1 + n) / (1 + f)) of the terms of n texts, f of which have
-// it: the smooth inverse document frequency (Manning, Raghavan & Schütze 2008, section 6.2, as if
-// one more text had every term).
+// CountTerms returns the weights 1 + ln((1 + n) / (1 + f)) of the terms of n texts, where f texts
+// contain the term: the smooth inverse document frequency (Manning, Raghavan & Schütze 2008,
+// section 6.2, as if one more text contained every term).
 //
-// Points hold counts, so a negative value is a *fault.DataError; sequences and Gram matrices, which
-// have no terms, are a *fault.ParamError. O(nd), or of the values that are not 0.
+// Values are counts, so a negative value is a *fault.DataError; sequences and Gram matrices, which
+// have no terms, are a *fault.ParamError. Cost: O(nd), or O(nonzero values) for sparse points.
 func CountTerms(p points.Points) (*TFIDF, error) {
 	frequency := make([]int, p.Dim())
 	err := terms(p, func(i, j int, v float64) error {
@@ -58,7 +58,7 @@ func CountTerms(p points.Points) (*TFIDF, error) {
 	return t, nil
 }
 
-// terms calls f for the values of dense and sparse points, the zeros of sparse ones left out.
+// terms calls f for the values of dense and sparse points, except the zeros of sparse points.
 func terms(p points.Points, f func(i, j int, v float64) error) error {
 	switch x := p.(type) {
 	case *points.Dense:
@@ -87,8 +87,8 @@ func terms(p points.Points, f func(i, j int, v float64) error) error {
 // Features returns the number of terms.
 func (t *TFIDF) Features() int { return len(t.Weight) }
 
-// Apply returns weighted copies of points, rows of unit length. O(nd), or of the values that are
-// not 0. Points of another number of features are a *fault.ShapeError.
+// Apply returns weighted copies of points, rows of unit length. Cost: O(nd), or O(nonzero values)
+// for sparse points. Points with another number of features are a *fault.ShapeError.
 func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
 	switch x := p.(type) {
 	case *points.Dense:
@@ -129,7 +129,7 @@ func (t *TFIDF) check(d int) error {
 	return nil
 }
 
-// normalize scales a row to unit length, if it has one, whatever its magnitude.
+// normalize scales a row of any magnitude to unit length; a row of zeros stays.
 func normalize(row []float64) {
 	largest, sum := 0.0, 0.0
 	for _, v := range row {

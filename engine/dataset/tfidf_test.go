@@ -13,8 +13,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// Rows have unit length and the proportions that the definition gives; sparse points become what
-// dense ones do; new points take the weights of the old.
+// Rows have unit length and the proportions of the definition; sparse and dense points agree; new
+// points get the weights of the training points.
 func TestTFIDF(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(1, 12).Draw(t, "n"), rapid.IntRange(1, 6).Draw(t, "d")

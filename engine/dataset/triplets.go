@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// comparisons is a kind of comparisons of rows, and how a file holds them.
+// comparisons is a kind of comparisons of rows and its file format.
 type comparisons[T any] struct {
 	columns []string
 	of      func(rows []int, line int) T
@@ -33,7 +33,7 @@ func ReadTriplets(path string, c LinkContext) ([]links.Triplet, error) {
 	return fromFile(path, triplets().in(c))
 }
 
-// DecodeTriplets is [ReadTriplets] for a stream that messages call name. gz says that it is
+// DecodeTriplets is [ReadTriplets] for a stream. Messages refer to it as name; gz means that it is
 // compressed. Errors are the same.
 func DecodeTriplets(r io.Reader, name string, gz bool, c LinkContext) ([]links.Triplet, error) {
 	return triplets().in(c)(newSource(name, r, -1, gz))
@@ -46,13 +46,13 @@ func ReadQuadruplets(path string, c LinkContext) ([]links.Quadruplet, error) {
 	return fromFile(path, quadruplets().in(c))
 }
 
-// DecodeQuadruplets is [ReadQuadruplets] for a stream that messages call name. gz says that it is
-// compressed. Errors are the same.
+// DecodeQuadruplets is [ReadQuadruplets] for a stream. Messages refer to it as name; gz means that
+// it is compressed. Errors are the same.
 func DecodeQuadruplets(r io.Reader, name string, gz bool, c LinkContext) ([]links.Quadruplet, error) {
 	return quadruplets().in(c)(newSource(name, r, -1, gz))
 }
 
-// in returns what reads comparisons of these rows.
+// in returns a function that reads comparisons of the rows of c.
 func (k comparisons[T]) in(c LinkContext) func(src *source) ([]T, error) {
 	return func(src *source) ([]T, error) {
 		var list []T

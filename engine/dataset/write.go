@@ -16,13 +16,13 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Atomic calls f with a buffered writer and makes what f wrote the content of path: by way
-// of a temporary file in the same folder, flushed to disk and renamed. When f returns an
-// error, such as that of a canceled context, nothing is left and an older file stays.
-// A folder that is missing or read-only is a *fault.DataError that names path.
+// Atomic calls f with a buffered writer and makes its output the content of path: it writes a
+// temporary file in the same folder, flushes it to disk and renames it. If f returns an error, such
+// as that of a canceled context, the temporary file is removed and an older file stays. A folder
+// that is missing or read-only is a *fault.DataError that names path.
 func Atomic(path string, f func(w io.Writer) error) error { return atomicfile.Write(path, f) }
 
-// WriteOptions says how an output file is written. The zero value goes by the path.
+// WriteOptions configures how an output file is written. With the zero value the path decides.
 type WriteOptions struct {
 	// Format is a name of [Formats], "" to take it from the path. "csv.gz" compresses.
 	Format string
@@ -30,14 +30,14 @@ type WriteOptions struct {
 	Stdout io.Writer
 	// Columns are the names of a matrix's columns in CSV, nil for 0, 1, 2 ...
 	Columns []string
-	// Single says that the values of a matrix are numbers of single precision: .npy holds them as
-	// such, in half the bytes, and CSV has the fewest digits that restore them.
+	// Single means that the values of a matrix are in single precision: .npy stores them as
+	// float32, in half the bytes, and CSV has the fewest digits that restore them.
 	Single bool
-	// Extensions are formats of other packages, beside those of [OutputFormats].
+	// Extensions are formats of other packages, in addition to [OutputFormats].
 	Extensions []Extension
 }
 
-// output writes to path, or to the writer that stands for "-", compressed if gz.
+// output writes to path, or for "-" to Stdout, compressed if gz.
 func (o WriteOptions) output(path string, gz bool, f func(w io.Writer) error) error {
 	write := f
 	if gz {
@@ -58,8 +58,8 @@ func (o WriteOptions) output(path string, gz bool, f func(w io.Writer) error) er
 	return write(o.Stdout)
 }
 
-// table writes a CSV file whatever its extension. Its fields are quoted where needed. rows may use
-// the same memory for every row.
+// table writes a CSV file with any extension. Its fields are quoted where needed. rows may use the
+// same memory for every row.
 func (o WriteOptions) table(path string, header []string, rows iter.Seq2[[]string, error]) error {
 	gz := isGzip(path)
 	switch o.Format {
@@ -94,24 +94,24 @@ type Rows struct {
 	Labels []string  // the same
 }
 
-// matrixWriter is a matrix on its way into a format: a block of rows, and where more come from.
+// matrixWriter is a matrix that a format writes: a block of rows, and the source of more.
 type matrixWriter struct {
 	out        io.Writer
 	path       string
-	rows, cols int // rows is -1 when the number is not known before the end
+	rows, cols int // rows is -1 if the number is not known before the end
 	data       []float64
 	stride     int
 	ids        []string
 	columns    []string
 	labels     []string
-	single     bool // the values are numbers of single precision
-	// next, if not nil, returns the rows that come next; data, ids and labels then hold the rows
-	// [from, to).
+	single     bool // the values are in single precision
+	// next, if not nil, returns the next rows; data, ids and labels then contain the rows [from,
+	// to).
 	next     func() (Rows, error)
 	from, to int
 }
 
-// advance takes the rows that come next, and the error io.EOF for none.
+// advance gets the next rows; the error is io.EOF if there are none.
 func (w *matrixWriter) advance() error {
 	if w.to == w.rows || w.next == nil {
 		return io.EOF
@@ -146,8 +146,8 @@ func (w *matrixWriter) advance() error {
 	return nil
 }
 
-// row returns row i, which must be finite: a file that could not be read again is worse
-// than an error. Rows are asked for in ascending order; after the last one the error is io.EOF.
+// row returns row i, which must be finite: a file that cannot be read again is worse than an error.
+// i must ascend from call to call; after the last row the error is io.EOF.
 func (w *matrixWriter) row(i int) ([]float64, error) {
 	if i == w.to {
 		if err := w.advance(); err != nil {
@@ -183,35 +183,34 @@ func (w *matrixWriter) each(f func(i int, row []float64) error) error {
 	}
 }
 
-// WriteMatrix writes a rows x cols matrix, row-major with the given stride, in the format
-// of path or of o.Format. CSV gets 17 significant digits, which restore every float64
-// exactly, and the column id first when ids is not nil; .npy is float64 and has no ids.
-// A NaN or an infinity is a *fault.DataError. Nothing is left of path after an error.
+// WriteMatrix writes a rows x cols matrix, row-major with the given stride, in the format of path
+// or of o.Format. CSV gets 17 significant digits, which restore every float64 exactly, and the
+// column id first if ids is not nil; .npy is float64 and has no ids. A NaN or an infinity is a
+// *fault.DataError. After an error there is no file at path.
 func WriteMatrix(path string, rows, cols int, data []float64, stride int, ids []string, o WriteOptions) error {
 	return writeMatrix(&matrixWriter{path: path, rows: rows, to: rows, cols: cols, data: data, stride: stride, ids: ids, columns: o.Columns}, o)
 }
 
-// WriteRows is [WriteMatrix] for a matrix of one column or more that comes in blocks: next returns
-// the rows that come next, one or more, and io.EOF after the last ones; it is called again when
-// they are written, and may use the same memory. The first block is asked for before the file is
-// begun. Any other error of next, such as that of a canceled context, ends the writing, and then
-// nothing is left of path.
+// WriteRows is [WriteMatrix] for a matrix of at least one column in blocks: next returns the next
+// rows, one or more, and io.EOF after the last ones. It is called again after they are written, and
+// may use the same memory. The first call comes before the file is created. Any other error of
+// next, such as that of a canceled context, ends the writing and leaves no file at path.
 //
-// rows is the number of all rows, or -1 when it is not known. A .npy file, which has it in front,
-// must then be one that can be written to there, and neither compressed nor a stream: otherwise the
-// error is a *fault.ParamError.
+// rows is the total number of rows, or -1 if it is unknown. The header of a .npy file contains this
+// number and is then rewritten at the end, so the file must be neither compressed nor a stream:
+// otherwise the error is a *fault.ParamError.
 func WriteRows(path string, rows, cols int, next func() (Rows, error), o WriteOptions) error {
 	if cols < 1 {
 		return &fault.ShapeError{What: "number of columns", Got: cols, Want: "at least 1"}
 	}
 	if rows < -1 {
-		return &fault.ShapeError{What: "number of rows", Got: rows, Want: "a number >= 0, or -1 when it is not known"}
+		return &fault.ShapeError{What: "number of rows", Got: rows, Want: "a number >= 0, or -1 if it is unknown"}
 	}
 	return writeMatrix(&matrixWriter{path: path, rows: rows, cols: cols, next: next, stride: cols, columns: o.Columns}, o)
 }
 
-// WriteData writes dense points as a data file with their ids, features and labels. In
-// .npy only the values are kept. Points of another kind are a *fault.ParamError.
+// WriteData writes dense points as a data file with their ids, features and labels. A .npy file
+// gets only the values. Points of another kind are a *fault.ParamError.
 func WriteData(path string, d *Data, o WriteOptions) error {
 	x, ok := d.Points.(*points.Dense)
 	if !ok {
@@ -235,9 +234,9 @@ func writeMatrix(w *matrixWriter, o WriteOptions) error {
 	}
 	if w.rows < 0 && countsFirst(f, gz, w.path) {
 		return &fault.ParamError{Param: "output path", Value: w.path,
-			Want: "a .npy file that is not compressed, or .csv: the number of rows, which .npy has in front, is not known before the end"}
+			Want: "a .npy file that is not compressed, or .csv: the number of rows, which the header of .npy contains, is not known before the end"}
 	}
-	if w.next != nil { // before the file is begun
+	if w.next != nil { // before the file is created
 		if err := w.advance(); err != nil && err != io.EOF {
 			return err
 		}
@@ -248,9 +247,9 @@ func writeMatrix(w *matrixWriter, o WriteOptions) error {
 	})
 }
 
-// CountsFirst says whether a matrix can be written to path, as o says, only when the number of its
-// rows is known: .npy has it in front, where a stream and a compressed file cannot be written to
-// again.
+// CountsFirst reports whether a matrix can be written to path with the options o only if the number
+// of its rows is known: the header of .npy contains it, and in a stream or a compressed file the
+// header cannot be rewritten.
 func CountsFirst(path string, o WriteOptions) bool {
 	f, gz, err := outputFormat(path, o.Format, o.Extensions)
 	return err == nil && countsFirst(f, gz, path)
@@ -280,8 +279,8 @@ func (w *matrixWriter) check() error {
 	return nil
 }
 
-// encodeCSV writes header and rows. The numbers do not go through encoding/csv, which
-// would make a string of each.
+// encodeCSV writes header and rows. Numbers do not go through encoding/csv, which would allocate a
+// string for each.
 func encodeCSV(w *matrixWriter) error {
 	out := bufio.NewWriterSize(w.out, bufferSize)
 	if err := w.writeHeader(out); err != nil {
@@ -300,7 +299,7 @@ func encodeCSV(w *matrixWriter) error {
 			line = append(appendField(line, w.labels[i-w.from]), ',')
 		}
 		if len(line) > 0 {
-			line[len(line)-1] = '\n' // in place of the last comma
+			line[len(line)-1] = '\n' // instead of the last comma
 		}
 		_, err := out.Write(line)
 		return err
@@ -311,7 +310,7 @@ func encodeCSV(w *matrixWriter) error {
 	return out.Flush()
 }
 
-// number appends the digits that restore v.
+// number appends digits that restore v exactly.
 func (w *matrixWriter) number(line []byte, v float64) []byte {
 	if w.single {
 		return strconv.AppendFloat(line, v, 'g', -1, 32)
@@ -369,9 +368,9 @@ func appendField(line []byte, s string) []byte {
 	return append(line, '"')
 }
 
-// WriteLabels writes a labels file: the column label, after the column id when ids is not
-// nil.
-// Ids that are not as many as labels are a *fault.ShapeError; other errors are those of writing.
+// WriteLabels writes a labels file: the column label, after the column id if ids is not nil. A
+// number of ids other than that of labels is a *fault.ShapeError; other errors are those of
+// writing.
 func WriteLabels(path string, labels, ids []string, o WriteOptions) error {
 	if ids != nil && len(ids) != len(labels) {
 		return &fault.ShapeError{What: "number of ids", Got: len(ids), Want: fmt.Sprintf("%d, one for each label", len(labels))}
@@ -386,7 +385,7 @@ func WriteLabels(path string, labels, ids []string, o WriteOptions) error {
 	}, o)
 }
 
-// rowName returns the name of row i in a file of pairs: its id when there are ids.
+// rowName returns the name of row i in a file of pairs: its id if there are ids.
 func rowName(i int, ids []string) string {
 	if ids != nil {
 		return ids[i]
@@ -394,10 +393,10 @@ func rowName(i int, ids []string) string {
 	return strconv.Itoa(i)
 }
 
-// WriteLinks writes a links file: first the must-links, then the cannot-links. The
-// columns bound and weight are there when some link has one. Rows are named by ids when
-// these are not nil. Chunklets of a single row have no link and are lost.
-// ids has one for each row of s. Errors are those of writing.
+// WriteLinks writes a links file: first the must-links, then the cannot-links. The columns bound
+// and weight are written if some link has one. Rows are named by ids if ids is not nil; it has one
+// for each row of s. Chunklets of a single row have no links and are lost. Errors are those of
+// writing.
 func WriteLinks(path string, s *links.Set, ids []string, o WriteOptions) error {
 	lists := [][]links.Link{s.Must(), s.Cannot()}
 	bounds, weights := false, false
@@ -439,8 +438,8 @@ func optional(v float64, given bool) string {
 	return strconv.FormatFloat(v, 'g', 17, 64)
 }
 
-// WritePairs writes a pairs file, with rows named by ids when these are not nil.
-// ids has one for each row that pairs name. Errors are those of writing.
+// WritePairs writes a pairs file, with rows named by ids if ids is not nil. ids has one for each
+// row in pairs. Errors are those of writing.
 func WritePairs(path string, pairs [][2]int, ids []string, o WriteOptions) error {
 	return o.table(path, []string{"i", "j"}, func(yield func([]string, error) bool) {
 		for _, p := range pairs {

@@ -39,7 +39,7 @@ func TestNothingLeftAfterAnError(t *testing.T) {
 	check := func(name string, err error) {
 		t.Helper()
 		if !fault.IsInput(err) {
-			t.Errorf("%s: error %v, want an input fault", name, err)
+			t.Errorf("%s: error %v, want an input error", name, err)
 		}
 		if list, _ := os.ReadDir(dir); len(list) > 0 {
 			t.Errorf("%s: the folder holds %v", name, list)
@@ -94,7 +94,7 @@ func TestWriteDataRoundTrip(t *testing.T) {
 	}
 }
 
-// Rows that come in blocks of any size make the file of the whole matrix.
+// Rows in blocks of any size give the same file as the whole matrix.
 func TestWriteRows(t *testing.T) {
 	const rows, cols = 11, 3
 	data := make([]float64, rows*cols)
@@ -128,7 +128,7 @@ func TestWriteRows(t *testing.T) {
 			a, errA := os.ReadFile(whole)
 			b, errB := os.ReadFile(parts)
 			if errA != nil || errB != nil || !bytes.Equal(a, b) {
-				t.Errorf("%s, %d rows: %d bytes whole, %d in parts (%v, %v)", name, number, len(a), len(b), errA, errB)
+				t.Errorf("%s, %d rows: %d bytes at once, %d in blocks (%v, %v)", name, number, len(a), len(b), errA, errB)
 			}
 			if at != rows || blocks != 5 {
 				t.Errorf("%s: asked for %d rows in %d blocks", name, at, blocks)
@@ -155,7 +155,7 @@ func TestWriteRows(t *testing.T) {
 			t.Errorf("%s: the folder holds %v, error %v", name, list, err)
 		}
 	}
-	for _, path := range []string{filepath.Join(dir, "m.npy.gz"), "-"} { // the number of rows cannot be put in front
+	for _, path := range []string{filepath.Join(dir, "m.npy.gz"), "-"} { // the number of rows cannot be written into the header
 		next := func() (Rows, error) { t.Errorf("%s: asked for rows", path); return Rows{}, io.EOF }
 		o := WriteOptions{Format: "npy", Stdout: io.Discard}
 		if !CountsFirst(path, o) {
@@ -168,8 +168,8 @@ func TestWriteRows(t *testing.T) {
 	}
 }
 
-// TestWriteSingle: numbers of single precision take half the bytes in .npy and few digits in CSV,
-// and come back as they are.
+// TestWriteSingle: numbers in single precision take half the bytes in .npy and few digits in CSV,
+// and are restored exactly.
 func TestWriteSingle(t *testing.T) {
 	values := []float64{float64(float32(0.1)), -3e38, 1, 1e-40, float64(math.Float32frombits(0x3f800001)), 0}
 	for i, v := range values {
@@ -186,7 +186,7 @@ func TestWriteSingle(t *testing.T) {
 			t.Fatal(err)
 		}
 		got := d.Points.(*points.Dense).Data
-		for i := range got { // digits that restore a float32 are those of another float64
+		for i := range got { // the digits that restore a float32 denote another float64
 			got[i] = float64(float32(got[i]))
 		}
 		if !slices.Equal(got, values) {

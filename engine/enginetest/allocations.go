@@ -6,9 +6,9 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// Allocations returns how many allocations each further step of some work makes once it is warm:
-// those of 3 count steps less those of count, over the difference. Work that keeps its memory from
-// step to step makes none. It skips the test under the race detector.
+// Allocations returns the number of allocations per step after a warm-up: the allocations of 3
+// count steps minus those of count steps, divided by the difference. Work that reuses its memory
+// makes none. It skips the test under the race detector.
 func Allocations(t *testing.T, count int, work func(steps int)) float64 {
 	t.Helper()
 	race.Skip(t, "pools are emptied at random")

@@ -1,5 +1,5 @@
-// Package enginetest (engine room: may change) makes engines, kernels, points, links and references
-// for tests.
+// Package enginetest (engine room: may change) provides engines, kernels, points, links and
+// reference implementations for tests.
 package enginetest
 
 import (
@@ -11,20 +11,20 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Fataler is a test, of the testing package or one with drawn inputs.
+// Fataler is a test of package testing, or a property test with random inputs.
 type Fataler interface {
 	Helper()
 	Fatal(...any)
 }
 
-// New returns an engine of so many workers, 0 for all processors.
+// New returns an engine with the given number of workers, 0 for all processors.
 func New(t Fataler, workers int) *engine.Engine {
 	t.Helper()
 	return With(t, engine.Options{Workers: workers})
 }
 
-// With returns an engine of these options; without a backend it has that of MUSTLINK_BACKEND, or
-// else the build's own.
+// With returns an engine with these options; the default backend is that of MUSTLINK_BACKEND, or
+// else that of the build.
 func With(t Fataler, o engine.Options) *engine.Engine {
 	t.Helper()
 	if o.Backend == nil {
@@ -37,9 +37,8 @@ func With(t Fataler, o engine.Options) *engine.Engine {
 	return eng
 }
 
-// Backend returns the backend of that name, "" for the build's own, on the kernels of
-// MUSTLINK_SIMD. OpenBLAS, whose bits depend on its number of threads, has two of them whatever the
-// workers.
+// Backend returns the named backend, "" for that of the build, with the vector kernels of
+// MUSTLINK_SIMD. OpenBLAS always has two threads, as its rounding depends on their number.
 func Backend(t Fataler, name string, workers int) blas.Backend {
 	t.Helper()
 	name, threads := cmp.Or(name, backends.Default()), workers

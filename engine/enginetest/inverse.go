@@ -2,8 +2,8 @@ package enginetest
 
 import "github.com/mustlink/mustlink/blas"
 
-// Inverse returns the inverse of a positive definite matrix, both triangles, by Gauss and Jordan: a
-// reference that shares nothing with the backends.
+// Inverse returns the inverse of a positive definite matrix, both triangles, by Gauss-Jordan
+// elimination: a reference that shares no code with the backends.
 func Inverse(t Fataler, a blas.Matrix) blas.Matrix {
 	t.Helper()
 	n := a.Rows
@@ -13,7 +13,7 @@ func Inverse(t Fataler, a blas.Matrix) blas.Matrix {
 	}
 	for p := range n {
 		if a.At(p, p) == 0 {
-			t.Fatal("a pivot of 0 in a definite matrix")
+			t.Fatal("a pivot of a definite matrix is 0")
 		}
 		f := 1 / a.At(p, p)
 		for j := range n {

@@ -2,7 +2,7 @@ package enginetest
 
 import "github.com/mustlink/mustlink/engine/kernel"
 
-// Spec returns the description of a kernel that a text stands for.
+// Spec returns the parsed text of a kernel.
 func Spec(t Fataler, text string) kernel.Spec {
 	t.Helper()
 	s, err := kernel.Parse(text)
@@ -12,7 +12,7 @@ func Spec(t Fataler, text string) kernel.Spec {
 	return s
 }
 
-// Kernel returns the kernel that a text stands for.
+// Kernel returns the kernel of a text.
 func Kernel(t Fataler, text string) kernel.Kernel {
 	t.Helper()
 	k, err := kernel.New(Spec(t, text))

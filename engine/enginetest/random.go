@@ -21,7 +21,7 @@ func Matrix(rng *rand.Rand, rows, cols int, shift float64) blas.Matrix {
 	return blas.Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: Normal(rng, rows, cols, shift).Data}
 }
 
-// Lattice returns n points, as rows, whose d coordinates are among so many whole numbers: many ties
+// Lattice returns n points, as rows, whose d coordinates are whole numbers below values: many ties
 // and duplicates.
 func Lattice(rng *rand.Rand, n, d, values int) blas.Matrix {
 	x := blas.NewMatrix(n, d)
@@ -45,7 +45,7 @@ func Sparse(p *points.Dense) *points.CSR {
 	return s
 }
 
-// SquaredDistance is the textbook loop, in another order of sums than the code that it checks.
+// SquaredDistance is the textbook loop, with another order of sums than the code under test.
 func SquaredDistance(x, y []float64) float64 {
 	s := 0.0
 	for j := range x {

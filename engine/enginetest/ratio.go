@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Ratio reports, as one metric, how many times as long the first function takes as the second one,
-// called in turn.
+// Ratio reports, as a metric, the time of the first function divided by that of the second one; the
+// two are called in turn.
 func Ratio(b *testing.B, metric string, first, second func() error) {
 	b.Helper()
 	var spent [2]time.Duration

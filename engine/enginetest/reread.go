@@ -2,7 +2,7 @@ package enginetest
 
 import "github.com/mustlink/mustlink/engine/model"
 
-// Reread returns what a model is after it was stored and read back.
+// Reread returns a model after writing and reading it.
 func Reread[M any](t Fataler, m interface{ Encode(*model.File) error }, decode func(*model.File) (M, error)) M {
 	t.Helper()
 	file := &model.File{}

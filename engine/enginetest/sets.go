@@ -19,8 +19,8 @@ func Links(t Fataler, n int, list []links.Link) *links.Set {
 	return set
 }
 
-// Bands returns n points of d features whose first one tells three classes apart, and whose others
-// are louder noise, with so many links of each kind.
+// Bands returns n points of d features with the given number of links of each kind. The first
+// feature separates three classes; the others are noise of larger variance.
 func Bands(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
@@ -35,7 +35,7 @@ func Bands(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *l
 	return x, labels, Drawn(t, labels, pairs, pairs, seed)
 }
 
-// Rings returns n points on two circles, one around the other, with so many links of each kind.
+// Rings returns n points on two concentric circles with the given number of links of each kind.
 func Rings(t Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 4))
@@ -48,8 +48,8 @@ func Rings(t Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *link
 	return x, labels, Drawn(t, labels, pairs, pairs, seed)
 }
 
-// Blobs returns n points of three overlapping classes, whose means differ by the feature that is 3,
-// with so many links of each kind.
+// Blobs returns n points of three overlapping classes with the given number of links of each kind.
+// The mean of a class has one feature of 3.
 func Blobs(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	x, labels := Normal(rand.New(rand.NewPCG(seed, 8)), n, d, 0), make([]string, n)
@@ -60,7 +60,7 @@ func Blobs(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *l
 	return x, labels, Drawn(t, labels, pairs, pairs, seed)
 }
 
-// Drawn returns so many links of each kind between points with those labels.
+// Drawn returns must must-links and cannot cannot-links between points with the given labels.
 func Drawn(t Fataler, labels []string, must, cannot int, seed uint64) *links.Set {
 	t.Helper()
 	set, err := links.SampleByCount(labels, must, cannot, seed)
@@ -71,7 +71,7 @@ func Drawn(t Fataler, labels []string, must, cannot int, seed uint64) *links.Set
 }
 
 // Mixed returns count links of distinct pairs (or of all pairs, when there are fewer) of n points
-// whose class is the row modulo classes; a fifth of the links are wrong.
+// whose class is the row modulo classes; a fifth of the links are mislabeled.
 func Mixed(n, classes, count int, seed uint64) []links.Link {
 	rng := rand.New(rand.NewPCG(seed, 4))
 	var out []links.Link

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Stopping is a context that ends when it is looked at (Err) for the n-th time, which makes every
-// place where work may be canceled reachable from a test, whatever the speed of the machine.
+// Stopping is a context that ends at the n-th call of Err, so that a test can cancel work at every
+// place that checks the context, at any speed of the machine.
 type Stopping struct {
 	context.Context
 	cancel context.CancelFunc
@@ -14,14 +14,14 @@ type Stopping struct {
 	looks  atomic.Int64
 }
 
-// StopAt returns a context that ends at the n-th look; one that only counts for n = 0.
+// StopAt returns a context that ends at the n-th call of Err; with n = 0 it only counts.
 func StopAt(n int) *Stopping {
 	s := &Stopping{last: int64(n)}
 	s.Context, s.cancel = context.WithCancel(context.Background())
 	return s
 }
 
-// Err counts the look.
+// Err counts the call.
 func (s *Stopping) Err() error {
 	if s.looks.Add(1) == s.last {
 		s.cancel()
@@ -29,8 +29,8 @@ func (s *Stopping) Err() error {
 	return s.Context.Err()
 }
 
-// Stopped says whether the context has ended.
+// Stopped reports whether the context has ended.
 func (s *Stopping) Stopped() bool { return s.Context.Err() != nil }
 
-// Looks returns how often the context was looked at.
+// Looks returns the number of calls of Err.
 func (s *Stopping) Looks() int { return int(s.looks.Load()) }

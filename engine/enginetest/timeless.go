@@ -7,11 +7,11 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// elapsed is the one thing in a model file that differs from fit to fit.
+// elapsed is the only part of a model file that differs from fit to fit.
 var elapsed = regexp.MustCompile(`"Elapsed":[0-9]+`)
 
-// Timeless returns the bytes of a model file without the time that the fit took: equal fits have
-// equal ones.
+// Timeless returns the bytes of a model file without the duration of the fit: equal fits have equal
+// bytes.
 func Timeless(file *model.File) ([]byte, error) {
 	without := *file
 	without.Header.Status = elapsed.ReplaceAll(file.Header.Status, []byte(`"Elapsed":0`))
@@ -20,7 +20,7 @@ func Timeless(file *model.File) ([]byte, error) {
 	return buffer.Bytes(), err
 }
 
-// TimelessModel returns [Timeless] of the file of a model.
+// TimelessModel returns the result of [Timeless] for the file of a model.
 func TimelessModel(t Fataler, m interface{ Encode(*model.File) error }) []byte {
 	t.Helper()
 	file := &model.File{}

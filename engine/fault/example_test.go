@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Errors of input say what was given and what would have been right; IsInput tells them from
+// Input errors state the given value and what was expected; IsInput distinguishes them from
 // failures.
 func Example() {
 	err := fmt.Errorf("reading flags: %w", fault.Unknown("kernel", "rfb", []string{"linear", "rbf"}))

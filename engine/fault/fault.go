@@ -1,8 +1,8 @@
-// Package fault defines the typed errors of bad input that every floor above it shares.
+// Package fault defines the typed errors of bad input that all other layers share.
 //
-// Each of them names what was wrong (file, row, column or parameter) and what was
-// expected, so that a program can act on the fields and a person on the message.
-// All of them report true from [IsInput]; the command line turns that into exit code 2.
+// Each error names the problem, its place (file, row, column or parameter) and what was expected,
+// so that a program can use the fields and a person the message. [IsInput] returns true for all of
+// them; the command line then exits with code 2.
 package fault
 
 import (
@@ -44,16 +44,16 @@ func quoteValue(v any) string {
 	if !ok {
 		return fmt.Sprint(v)
 	}
-	const most = 200 // bytes, of which a person sees what it is
-	if len(s) <= most {
+	const limit = 200 // bytes, enough to recognize the value
+	if len(s) <= limit {
 		return strconv.Quote(s)
 	}
-	return fmt.Sprintf("%s... (%d bytes)", strconv.Quote(strings.ToValidUTF8(s[:most], "")), len(s))
+	return fmt.Sprintf("%s... (%d bytes)", strconv.Quote(strings.ToValidUTF8(s[:limit], "")), len(s))
 }
 
-// DataError reports a bad place in a file or in an array of data.
+// DataError reports a problem at a place in a file or in an array of data.
 //
-// Line and Row are 0 and -1 when they do not apply; Column is "" when it does not.
+// Line is 0, Row is -1 and Column is "" if they do not apply.
 type DataError struct {
 	File   string // path as given, "-" for a stream, "" for data in memory
 	Line   int    // 1-based line in a text file, 0 if none
@@ -109,10 +109,10 @@ func (e *ShapeError) InputFault() {}
 
 // MemoryError reports a request that would exceed the memory limit.
 type MemoryError struct {
-	What  string // what was asked for: "kernel matrix 50000 x 50000"
+	What  string // the request: "kernel matrix 50000 x 50000"
 	Need  int64  // bytes
 	Limit int64  // bytes
-	Hint  string // a way out: "use landmarks=2000"
+	Hint  string // what to do: "use landmarks=2000"
 }
 
 func (e *MemoryError) Error() string {

@@ -82,7 +82,7 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// One slip of the finger in a name that is far from all others always finds it again.
+// Nearest finds every name with one typing error, if all other names are far from it.
 func TestNearestFindsSlips(t *testing.T) {
 	names := []string{"neighbors", "iterations", "landmarks", "orthogonality"}
 	propertytest.Check(t, func(t *rapid.T) {
@@ -101,8 +101,7 @@ func TestNearestFindsSlips(t *testing.T) {
 	})
 }
 
-// A name of megabytes, such as a hostile file may hold, is compared with nothing and not repeated
-// whole.
+// A name of megabytes, as in a hostile file, is not compared and is shortened in the message.
 func TestUnknownLongName(t *testing.T) {
 	long := strings.Repeat("kr\u00e4c", 1<<20)
 	if text := fault.Unknown("method", long, []string{"krca", "rca"}).Error(); len(text) > 400 || !strings.Contains(text, "(5242880 bytes)") {

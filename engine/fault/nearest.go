@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// Unknown returns the error for a name that is not among choices: it lists them, and ends with the
-// one that is probably meant. param says what was named: "method", "kernel", "parameter of krca".
+// Unknown returns the error for a name that is not among choices: it lists them, and suggests the
+// nearest one. param is the kind of name: "method", "kernel", "parameter of krca".
 func Unknown(param, got string, choices []string) *ParamError {
 	want := "one of " + strings.Join(choices, ", ") + DidYouMean("", got, choices)
 	return &ParamError{Param: param, Value: got, Want: want}
 }
 
 // DidYouMean returns the end of a message about a wrong name: `; did you mean "rbf"?` with the
-// choice nearest to it, or "" when none is near. Before the name stands prefix: "--" of a flag.
+// nearest choice, or "" if none is near. The name follows prefix, such as "--" of a flag.
 func DidYouMean(prefix, got string, choices []string) string {
 	near := Nearest(got, choices)
 	if near == "" {
@@ -23,14 +23,14 @@ func DidYouMean(prefix, got string, choices []string) string {
 	return fmt.Sprintf("; did you mean %q?", prefix+near)
 }
 
-// Nearest returns the choice with the smallest edit distance from s, ties to the earlier
-// one, or "" when none is within a third of the longer length (at least 2).
+// Nearest returns the choice with the smallest edit distance from s, ties to the earlier one, or ""
+// if none is within a third of the longer length (at least 2).
 func Nearest(s string, choices []string) string {
 	best, bestDistance := "", 1<<30
 	for _, c := range choices {
 		most := max(2, max(len(s), len(c))/3)
 		if max(len(s)-len(c), len(c)-len(s)) > most {
-			continue // the distance is no smaller, and s may be a text of megabytes
+			continue // the distance is at least this large, and s may have megabytes
 		}
 		d := editDistance(strings.ToLower(s), strings.ToLower(c))
 		if d < bestDistance && d <= most {

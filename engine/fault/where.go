@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// InFile names the file that an error of input is about. An error that names a file, and one that
-// is not of input, stay as they are.
+// InFile adds the name of the file to an input error. It returns errors that already name a file,
+// and other errors, unchanged.
 func InFile(err error, path string) error {
 	if err == nil || path == "" || !IsInput(err) {
 		return err
@@ -23,8 +23,8 @@ func InFile(err error, path string) error {
 	return fmt.Errorf("%s: %w", path, err)
 }
 
-// InRows moves the row that an error names from its number in a block to that among all rows; first
-// is the number of the block's first row.
+// InRows converts the row number of an error from its number in a block to that among all rows;
+// first is the number of the block's first row.
 func InRows(err error, first int) error {
 	if de, ok := errors.AsType[*DataError](err); ok && de.Row >= 0 && error(de) == err {
 		moved := *de

@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// An error of input gets the name of the file once; others, and those that have one, stay as they
-// are.
+// An input error gets the name of the file once; other errors, and those with a name, stay
+// unchanged.
 func TestInFile(t *testing.T) {
 	disk := errors.New("disk on fire")
 	for _, c := range []struct {
@@ -25,16 +25,16 @@ func TestInFile(t *testing.T) {
 			t.Errorf("%v: %v, want %s", c.err, got, c.want)
 		}
 		if got := fault.InFile(c.err, ""); got != c.err {
-			t.Errorf("%v: without a name it is %v", c.err, got)
+			t.Errorf("%v: with an empty name it becomes %v", c.err, got)
 		}
 	}
 	if fault.InFile(nil, "x.csv") != nil {
-		t.Error("no error becomes one")
+		t.Error("nil becomes an error")
 	}
 }
 
-// The row of a block becomes that of the whole; an error without a row, or around one with a row,
-// stays as it is.
+// The row of a block becomes that of the whole; an error without a row, or one that wraps an error
+// with a row, stays unchanged.
 func TestInRows(t *testing.T) {
 	bad := &fault.DataError{File: "x.csv", Row: 3, Err: errors.New("bad")}
 	if got := fault.InRows(bad, 100); got.Error() != "x.csv, row 103: bad" || bad.Row != 3 {

@@ -6,20 +6,20 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Rule says when two points are joined.
+// Rule decides which points an edge joins.
 type Rule int
 
 const (
-	Union  Rule = iota // one of them is among the other's neighbors
+	Union  Rule = iota // one point is among the neighbors of the other
 	Mutual             // each is among the other's neighbors
 )
 
 // Binary is the weight 1 for every edge.
 func Binary(float64) float64 { return 1 }
 
-// Adjacency joins neighbors by the rule to an undirected graph with the weights that weight
-// gives to squared distances: an n x n matrix, symmetric to the bit, with a diagonal of zeros.
-// With Mutual a point may have no edge at all. Edges of weight 0 are kept. O(n k^2).
+// Adjacency returns the undirected graph that joins neighbors by the rule, with weights
+// weight(squared distance): an exactly symmetric n x n matrix with a diagonal of zeros. With Mutual
+// a point may have no edge. Edges of weight 0 are kept. Cost: O(n k^2).
 func (n *Neighbors) Adjacency(rule Rule, weight func(squared float64) float64) *sparse.Matrix {
 	lists := n.lists(rule)
 	m := &sparse.Matrix{Rows: n.N, Cols: n.N, Start: make([]int, 1, n.N+1)}
@@ -38,7 +38,7 @@ type edge struct {
 	squared float64
 }
 
-// lists returns the edges from every point, each once, in any order.
+// lists returns the edges of every point, each once, in any order.
 func (n *Neighbors) lists(rule Rule) [][]edge {
 	lists := make([][]edge, n.N)
 	for i := range n.N {

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Two groups on a line: the graph of nearest neighbors has two parts.
+// Two groups on a line: the graph of nearest neighbors has two connected components.
 func ExampleNearest() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

@@ -13,8 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// FuzzNearest: neighbors, pairs within a radius and adjacency are those of all distances, ties
-// included, for dense and for sparse points and any number of workers.
+// FuzzNearest: neighbors, pairs within a radius and adjacency agree with a search of all distances,
+// ties included, for dense and sparse points and any number of workers.
 func FuzzNearest(f *testing.F) {
 	for n := range 40 {
 		seed := make([]byte, 24)
@@ -37,7 +37,7 @@ func FuzzNearest(f *testing.F) {
 			found, err := graph.Nearest(t.Context(), eng, linear, x, count)
 			if err != nil {
 				if !fault.IsInput(err) {
-					t.Fatalf("%T: error %v is no input fault", x, err)
+					t.Fatalf("%T: error %v is not an input error", x, err)
 				}
 				continue
 			}

@@ -11,12 +11,12 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Geodesics returns the lengths of the shortest paths between all points along the edges of the
-// graph, n x n, where the values of a are the edges' lengths. Points of different parts are +Inf
-// apart.
+// Geodesics returns the n x n matrix of the lengths of the shortest paths between all points along
+// the edges of a graph, where the values of a are the lengths of the edges. Points of different
+// components are +Inf apart.
 //
 // Errors: those of [Check]; n x n values above the memory limit; ctx.Err(). Cost: n (edges + n) log
-// n, by Dijkstra's algorithm from every point. The same result for any number of workers.
+// n, by Dijkstra's algorithm from every point. The result is the same for any number of workers.
 func Geodesics(ctx context.Context, eng *engine.Engine, a *sparse.Matrix) (blas.Matrix, error) {
 	n := a.Rows
 	if err := Check(a); err != nil {
@@ -36,7 +36,7 @@ func Geodesics(ctx context.Context, eng *engine.Engine, a *sparse.Matrix) (blas.
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	for i := range n { // a path has the same length both ways but for the order of its sum
+	for i := range n { // a path has the same length both ways except for the order of its sum
 		for j := range i {
 			v := min(d.At(i, j), d.At(j, i))
 			d.Set(i, j, v)
@@ -46,11 +46,11 @@ func Geodesics(ctx context.Context, eng *engine.Engine, a *sparse.Matrix) (blas.
 	return d, nil
 }
 
-// frontier is a heap of the points that are reached but not left, the nearest first, of equally
-// near ones the first.
+// frontier is a heap of the points that are reached but not expanded yet, the nearest first, ties
+// by index.
 type frontier struct {
 	points []int
-	place  []int // in the heap, of points that are in it
+	place  []int // position in the heap, for points in it
 	reach  []float64
 }
 
@@ -77,7 +77,7 @@ func (f *frontier) Pop() any {
 	return last
 }
 
-// walk writes the distances from a point.
+// walk writes the path lengths from a point to reach.
 func (f *frontier) walk(a *sparse.Matrix, from int, reach []float64) {
 	for i := range reach {
 		reach[i] = math.Inf(1)

@@ -28,8 +28,8 @@ func weighted(full [][]float64) *sparse.Matrix {
 	return m
 }
 
-// Shortest paths are those of Floyd & Warshall, which goes through all intermediate points instead
-// of walking.
+// Shortest paths agree with the algorithm of Floyd and Warshall, which loops over all intermediate
+// points.
 func TestGeodesicsAgreeWithFloydWarshall(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
@@ -77,7 +77,7 @@ func TestGeodesicsAgreeWithFloydWarshall(t *testing.T) {
 	})
 }
 
-// The same bits for any number of workers, with lengths that round.
+// Results are bit-identical for any number of workers, with lengths that round.
 func TestGeodesicsDoNotDependOnWorkers(t *testing.T) {
 	edges := make([][]float64, 200)
 	for i := range edges {

@@ -9,11 +9,11 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Check returns a *fault.DataError naming the first row and column where a is no weighted
-// undirected graph: not symmetric, or with a weight that is negative or not finite. O(edges).
+// Check returns a *fault.DataError that names the first row and column where a is not a weighted
+// undirected graph: not symmetric, or with a weight that is negative or not finite. Cost: O(edges).
 func Check(a *sparse.Matrix) error {
 	if a.Rows != a.Cols {
-		return &fault.ShapeError{What: "columns of the adjacency matrix", Got: a.Cols, Want: fmt.Sprintf("%d, as it has rows", a.Rows)}
+		return &fault.ShapeError{What: "columns of the adjacency matrix", Got: a.Cols, Want: fmt.Sprintf("%d, the number of rows", a.Rows)}
 	}
 	return a.Across(func(i, j int, v, turned float64) error {
 		bad := func(format string, args ...any) error {
@@ -29,10 +29,10 @@ func Check(a *sparse.Matrix) error {
 	})
 }
 
-// Laplacian returns the Laplacian of the graph with the adjacency matrix a: L = D - A, where D
-// is the diagonal matrix of degrees (sums of weights), or normalized D^-1/2 L D^-1/2. Loops, on
-// the diagonal of a, count in neither. A point without edges has a row of zeros either way. Both
-// are symmetric to the bit and positive semidefinite, the second with eigenvalues up to 2. Errors
+// Laplacian returns the Laplacian of the graph with the adjacency matrix a: L = D - A, where D is
+// the diagonal matrix of degrees (sums of weights), or normalized D^-1/2 L D^-1/2. Loops, on the
+// diagonal of a, are ignored. A point without edges has a row of zeros in both forms. Both are
+// exactly symmetric and positive semidefinite; the normalized one has eigenvalues up to 2. Errors
 // are those of [Check].
 func Laplacian(a *sparse.Matrix, normalized bool) (*sparse.Matrix, error) {
 	if err := Check(a); err != nil {
@@ -75,7 +75,8 @@ func Laplacian(a *sparse.Matrix, normalized bool) (*sparse.Matrix, error) {
 	return l, nil
 }
 
-// Degrees returns the sum of the weights of every point's edges, without loops, length n. O(edges).
+// Degrees returns the sum of the edge weights of each of the n points, without loops. Cost:
+// O(edges).
 func Degrees(a *sparse.Matrix) []float64 {
 	degrees := make([]float64, a.Rows)
 	for i := range degrees {
@@ -89,8 +90,8 @@ func Degrees(a *sparse.Matrix) []float64 {
 	return degrees
 }
 
-// Components numbers the connected parts of the graph in the order of their first points:
-// label[i] is the part of point i. Edges of weight 0 join nothing. O(n + edges).
+// Components numbers the connected components of the graph in the order of their first points:
+// label[i] is the component of point i. Edges of weight 0 do not connect. Cost: O(n + edges).
 func Components(a *sparse.Matrix) (label []int, count int) {
 	label = make([]int, a.Rows)
 	for i := range label {
@@ -118,9 +119,10 @@ func Components(a *sparse.Matrix) (label []int, count int) {
 	return label, count
 }
 
-// Order numbers the points so that neighbors come close to each other: part by part and breadth
-// first, from a point at the edge of its part. order[i] is the point that comes i-th. A
-// vector in that order is read from the cache where the graph is of low dimension. O(n + edges).
+// Order returns an order of the points in which neighbors are close to each other: component by
+// component, breadth first from a peripheral point. order[i] is the i-th point. On a graph of low
+// dimension, a product with a vector in that order reads mostly from the processor's cache. Cost:
+// O(n + edges).
 func Order(a *sparse.Matrix) []int32 {
 	order, seen := make([]int32, 0, a.Rows), make([]bool, a.Rows)
 	visit := func(first int, seen []bool, order []int32) []int32 {
@@ -142,7 +144,7 @@ func Order(a *sparse.Matrix) []int32 {
 		if seen[first] {
 			continue
 		}
-		// The last point of a first visit lies far from where it began.
+		// The last point of a first visit is far from the point where the visit began.
 		last := visit(first, ahead, order)[len(order):]
 		order = visit(int(last[len(last)-1]), seen, order)
 	}

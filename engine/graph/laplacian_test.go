@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// blobs are two groups of points far from each other, and one point alone further away.
+// blobs returns two groups of points far from each other, and a single point even further away.
 func blobs(rng *rand.Rand, each int) *points.Dense {
 	x := &points.Dense{N: 2*each + 1, D: 2}
 	for i := range 2 * each {
@@ -34,8 +34,8 @@ func neighbors(t *testing.T, x points.Points, count int) *graph.Neighbors {
 	return n
 }
 
-// An edge is there exactly when the rule says so, with the weight of its distance; the matrix is
-// symmetric and has no loops.
+// Edges are exactly those of the rule, with the weight of their distance; the matrix is symmetric
+// and has no loops.
 func TestAdjacency(t *testing.T) {
 	x := blobs(rand.New(rand.NewPCG(1, 2)), 40)
 	n := neighbors(t, x, 4)
@@ -64,8 +64,9 @@ func TestAdjacency(t *testing.T) {
 	}
 }
 
-// x'Lx is the sum of w (x_i - x_j)^2 over edges, of points divided by the roots of their degrees
-// in the normalized form, whose eigenvalues lie in [0, 2]; points without edges have zero rows.
+// x'Lx is the sum of w (x_i - x_j)^2 over edges. In the normalized form, the values of x are
+// divided by the square roots of the degrees, and the eigenvalues lie in [0, 2]. Points without
+// edges have zero rows.
 func TestLaplacian(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	n := neighbors(t, blobs(rng, 30), 3)
@@ -124,10 +125,10 @@ func TestLaplacian(t *testing.T) {
 			if w[0] < -1e-13*w[n.N-1] || normalized && w[n.N-1] > 2+1e-13 {
 				t.Errorf("rule %d, normalized %t: eigenvalues from %v to %v", rule, normalized, w[0], w[n.N-1])
 			}
-			// As many zero eigenvalues as connected parts.
+			// There are as many zero eigenvalues as connected components.
 			_, count := graph.Components(a)
 			if w[count-1] > 1e-10 || count < n.N && w[count] < 1e-10 {
-				t.Errorf("rule %d, normalized %t: %d parts, eigenvalues %v there", rule, normalized, count, w[count-1:count+1])
+				t.Errorf("rule %d, normalized %t: %d components, eigenvalues %v there", rule, normalized, count, w[count-1:count+1])
 			}
 		}
 	}
@@ -138,24 +139,24 @@ func TestComponents(t *testing.T) {
 	n := neighbors(t, x, 8)
 	label, count := graph.Components(n.Adjacency(graph.Mutual, graph.Binary))
 	if count < 3 || label[60] == label[0] || label[60] == label[1] {
-		t.Errorf("%d parts: want the point alone to be one", count)
+		t.Errorf("%d components: want the single point to be one", count)
 	}
 	for i := range 60 {
 		if label[i] == label[i^1] {
-			t.Errorf("points %d and %d of different groups share a part", i, i^1)
+			t.Errorf("points %d and %d of different groups share a component", i, i^1)
 		}
 	}
-	// A path through edges of weight 0 is none.
+	// Edges of weight 0 do not make a path.
 	path := &sparse.Matrix{Rows: 3, Cols: 3, Start: []int{0, 1, 3, 4}, Col: []int32{1, 0, 2, 1}, Val: []float64{1, 1, 0, 0}}
 	if label, count := graph.Components(path); count != 2 || !slices.Equal(label, []int{0, 0, 1}) {
-		t.Errorf("parts %v: want 0 0 1", label)
+		t.Errorf("components %v: want 0 0 1", label)
 	}
 	if label, count := graph.Components(&sparse.Matrix{Start: []int{0}}); count != 0 || len(label) != 0 {
-		t.Errorf("no points have %d parts", count)
+		t.Errorf("no points have %d components", count)
 	}
 }
 
-// Identical points have edges of weight 1 among the lowest indices, and a Laplacian.
+// Identical points have edges of weight 1 to the lowest indices, and a Laplacian.
 func TestIdenticalPoints(t *testing.T) {
 	x := &points.Dense{N: 6, D: 2, Data: make([]float64, 12)}
 	n := neighbors(t, x, 2)
@@ -173,7 +174,7 @@ func TestIdenticalPoints(t *testing.T) {
 	}
 	a := n.Adjacency(graph.Mutual, graph.Binary)
 	if col, _ := a.Row(5); len(col) != 0 {
-		t.Errorf("point 5, nobody's neighbor, has edges to %v", col)
+		t.Errorf("point 5, a neighbor of no point, has edges to %v", col)
 	}
 	if _, err := graph.Laplacian(a, true); err != nil {
 		t.Error(err)
@@ -201,8 +202,8 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Order is a permutation that keeps parts together and neighbors near: in a path whose points are
-// shuffled it finds the path.
+// Order is a permutation that keeps components together and neighbors near: on a path with shuffled
+// points it finds the path.
 func TestOrder(t *testing.T) {
 	const n = 200
 	rng := rand.New(rand.NewPCG(3, 4))

@@ -15,33 +15,32 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Neighbors lists the K nearest points of each of N points, the nearest first; of equally near
-// ones the one with the lower index comes first.
+// Neighbors lists the K nearest points of each of N points, the nearest first, ties by index.
 type Neighbors struct {
 	N, K    int
 	Index   []int32   // of neighbor a of point i at i*K+a
 	Squared []float64 // squared distance, likewise
 }
 
-// Of returns the neighbors of point i and their squared distances, views.
+// Of returns views of the neighbors of point i and of their squared distances.
 func (n *Neighbors) Of(i int) (index []int32, squared []float64) {
 	return n.Index[i*n.K : (i+1)*n.K], n.Squared[i*n.K : (i+1)*n.K]
 }
 
-// Nearest returns the count nearest other points of every point of x, in the feature space of
-// k: for vectors and the linear kernel these are Euclidean neighbors, and exact ones, as
-// distances that decide are sums of squared differences of the features. Elsewhere a distance
-// is K_ii + K_jj - 2 K_ij with the rounding of the kernel values.
+// Nearest returns the count nearest other points of every point of x in the feature space of k. For
+// vectors and the linear kernel these are the exact Euclidean neighbors: distances that decide are
+// sums of squared differences of features. For other kernels a squared distance is K_ii + K_jj - 2
+// K_ij with the rounding of the kernel values.
 //
-// Errors: count below 1 or not below the number of points, a *fault.ParamError; those of
-// [kernel.Kernel.Gram], but memory is needed for n count neighbors and a copy of dense points only.
-// Cost: n^2 d flops (each pair once) and about 2 n count log(n/count) exact distances, once for all
-// who ask an engine with a cache; the result may be shared and must not be written to. The same
-// result for any number of workers.
+// Errors: a *fault.ParamError if count is below 1 or not below the number of points; those of
+// [kernel.Kernel.Gram], except that memory is needed only for n count neighbors and a copy of dense
+// points. Cost: n^2 d flops (each pair once) and about 2 n count log(n/count) exact distances. An
+// engine with a cache computes the result once and shares it, so nobody may write to it. The result
+// is the same for any number of workers.
 func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, count int) (*Neighbors, error) {
 	n := x.Len()
 	if count < 1 || count >= n {
-		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, one less than there are points", n-1)}
+		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, one less than the number of points", n-1)}
 	}
 	key := func() engine.CacheKey { return engine.KeyOf("nearest", points.Digest(x), k, count) }
 	return engine.Cached(ctx, eng, key, (*Neighbors).bytes, func() (*Neighbors, error) {
@@ -56,10 +55,10 @@ func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.
 // bytes returns the memory of the lists.
 func (n *Neighbors) bytes() int64 { return int64(4*len(n.Index) + 8*len(n.Squared)) }
 
-// NearestBetween returns the count nearest points of y for every point of x, as [Nearest] does for
-// a set with itself; a point of y that equals one of x counts. Errors: count below 1 or above the
-// number of points of y, and those of [kernel.Kernel.Cross]. Cost: |x| |y| d flops, once for all
-// who ask an engine with a cache; the result may be shared and must not be written to.
+// NearestBetween returns the count nearest points of y for every point of x, as [Nearest] does
+// within one set; points of y that equal a point of x count too. Errors: count below 1 or above the
+// number of points of y, and those of [kernel.Kernel.Cross]. Cost: |x| |y| d flops. An engine with
+// a cache computes the result once and shares it, so nobody may write to it.
 func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x, y points.Points, count int) (*Neighbors, error) {
 	if count < 1 || count > y.Len() {
 		return nil, &fault.ParamError{Param: "neighbors", Value: count, Want: fmt.Sprintf("a number from 1 to %d, the number of points to choose from", y.Len())}
@@ -76,10 +75,10 @@ func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x,
 	})
 }
 
-// NearestRows is [NearestBetween] for dense points, or [Nearest] where y is nil, under the
-// linear kernel. It also takes points whose squared lengths overflow: then all distances are
-// sums of squared differences, +Inf where these overflow too. Errors are the same but for that;
-// it then costs |x| |y| d operations of scalars.
+// NearestRows is [NearestBetween] for dense points under the linear kernel, or [Nearest] if y is
+// nil. It also accepts points whose squared lengths overflow: then all distances are sums of
+// squared differences, +Inf where these overflow too, at a cost of |x| |y| d scalar operations.
+// Other errors are the same.
 func NearestRows(ctx context.Context, eng *engine.Engine, x, y *points.Dense, count int) (found *Neighbors, err error) {
 	if y == nil {
 		found, err = Nearest(ctx, eng, kernel.Linear(), x, count)
@@ -99,7 +98,7 @@ func NearestRows(ctx context.Context, eng *engine.Engine, x, y *points.Dense, co
 	}
 	return s.found, eng.For(ctx, x.N, lockRows, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
-			row := make([]float64, among.N) // says nothing: the distances themselves decide
+			row := make([]float64, among.N) // no information: the distances themselves decide
 			if y == nil {
 				row[i] = math.Inf(1)
 			}
@@ -112,10 +111,10 @@ func NearestRows(ctx context.Context, eng *engine.Engine, x, y *points.Dense, co
 // search is the state of all points' searches.
 type search struct {
 	t     *asm.Table
-	exact func(i, j int) float64 // squared distance of point i from the j-th that it may choose
+	exact func(i, j int) float64 // squared distance of point i from its candidate j
 	found *Neighbors
-	limit []float64 // what a block's value must not exceed to be of interest to point i
-	never []float64 // limits of nobody
+	limit []float64 // largest block value that matters to point i
+	never []float64 // limits that no value meets
 	locks []sync.Mutex
 }
 
@@ -127,7 +126,7 @@ func between(x, y points.Points) func(i, j int) float64 {
 	return func(i, j int) float64 { return kernel.SquaredDistance(x, y, i, j) }
 }
 
-// newSearch is the search of n points among so many.
+// newSearch returns the state for n points that search among so many candidates.
 func newSearch(eng *engine.Engine, n, among, count int, exact func(i, j int) float64) (*search, error) {
 	if err := eng.Check(fmt.Sprintf("%d neighbors of %d points", count, n), engine.MatrixBytes(n, 2*count), "use fewer neighbors or raise the memory limit"); err != nil {
 		return nil, err
@@ -147,7 +146,7 @@ func newSearch(eng *engine.Engine, n, among, count int, exact func(i, j int) flo
 	return s, nil
 }
 
-// rectangular looks through a block whose rows belong to the caller.
+// rectangular searches a block whose rows no other goroutine has.
 func (s *search) rectangular(b kernel.Block) error {
 	for r := range b.Matrix.Rows {
 		s.row(b.Matrix.Row(r), b.Row+r, b.Col, s.never, b.Error)
@@ -155,17 +154,17 @@ func (s *search) rectangular(b kernel.Block) error {
 	return nil
 }
 
-// symmetric looks through a block of the lower triangle: left of the diagonal block an element
-// stands for itself and for its mirror image.
+// symmetric searches a block of the lower triangle: left of the diagonal block an element also
+// represents its mirror image.
 func (s *search) symmetric(b kernel.Block) error {
-	const part = 2 * lockRows // columns at a time, so that others seldom wait
+	const part = 2 * lockRows // columns at a time, so that other goroutines seldom wait
 	for c := 0; c < b.Matrix.Cols; c += part {
 		s.columns(b, c, min(c+part, b.Matrix.Cols))
 	}
 	return nil
 }
 
-// columns looks through columns [c0, c1) of a block.
+// columns searches columns [c0, c1) of a block.
 func (s *search) columns(b kernel.Block, c0, c1 int) {
 	left := max(c0, min(c1, b.Row-b.Col))
 	defer s.lock(b.Col+c0, b.Col+left, b.Row, b.Row+b.Matrix.Rows)()
@@ -179,8 +178,8 @@ func (s *search) columns(b kernel.Block, c0, c1 int) {
 	}
 }
 
-// lock locks the points [c0, c1) and the later points [r0, r1), in ascending order as everybody
-// does, and returns how to unlock them.
+// lock locks the points [c0, c1) and the later points [r0, r1) and returns a function that unlocks
+// them. All callers lock in ascending order, so there is no deadlock.
 func (s *search) lock(c0, c1, r0, r1 int) (unlock func()) {
 	var held []*sync.Mutex
 	next := 0
@@ -200,7 +199,7 @@ func (s *search) lock(c0, c1, r0, r1 int) (unlock func()) {
 	}
 }
 
-// row offers the points from j0 on to point i, and i to those whose limits are given.
+// row offers the points from j0 on to point i, and point i to those with limits.
 func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) {
 	for at := 0; at < len(row); at++ {
 		at += s.t.FirstBelow(row[at:], limits[at:], s.limit[i])
@@ -221,7 +220,7 @@ func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) 
 	}
 }
 
-// offer takes point j, at squared distance d, into the list of point i if it belongs there.
+// offer inserts point j, at squared distance d, into the list of point i if it is near enough.
 func (s *search) offer(i, j int, d, slack float64) {
 	index, squared := s.found.Of(i)
 	at := len(index) - 1

@@ -18,7 +18,7 @@ import (
 	"errors"
 )
 
-// sets are points with and without ties, far from the origin, sparse, and few.
+// sets returns points with and without ties, far from the origin, sparse, and few.
 func sets(rng *rand.Rand) map[string]points.Points {
 	grid := &points.Dense{N: 400, D: 2}
 	for i := range 400 {
@@ -65,8 +65,7 @@ func brute(x points.Points, i, count int) []int32 {
 	return order[:count]
 }
 
-// The neighbors are those of a full sort of all distances, ties included, for any number of
-// workers.
+// The neighbors agree with a full sort of all distances, ties included, for any number of workers.
 func TestNearest(t *testing.T) {
 	linear := enginetest.Kernel(t, "linear")
 	for name, x := range sets(rand.New(rand.NewPCG(1, 2))) {
@@ -96,13 +95,13 @@ func TestNearest(t *testing.T) {
 	}
 }
 
-// The pairs within a radius are those of all distances, both ways and in order, for any number of
+// The pairs within a radius agree with all distances, both ways and in order, for any number of
 // workers.
 func TestWithin(t *testing.T) {
 	linear := enginetest.Kernel(t, "linear")
 	for name, x := range sets(rand.New(rand.NewPCG(1, 2))) {
 		n := x.Len()
-		radius := math.Sqrt(kernel.SquaredDistance(x, x, 0, n-1)) // exactly one that occurs, or 0
+		radius := math.Sqrt(kernel.SquaredDistance(x, x, 0, n-1)) // exactly a distance that occurs, or 0
 		if radius == 0 {
 			radius = 1
 		}
@@ -132,8 +131,8 @@ func TestWithin(t *testing.T) {
 	}
 }
 
-// Between a set and itself the nearest point is the point or an equal one with a lower index,
-// and the rest are the neighbors.
+// Between a set and itself, the nearest point is the point or an equal one with a lower index, and
+// the rest are its neighbors.
 func TestNearestBetween(t *testing.T) {
 	linear, eng := enginetest.Kernel(t, "linear"), enginetest.New(t, 2)
 	for name, x := range sets(rand.New(rand.NewPCG(3, 4))) {
@@ -158,7 +157,7 @@ func TestNearestBetween(t *testing.T) {
 	}
 }
 
-// An engine with a cache searches once for the same points, and again where one thing is another.
+// An engine with a cache searches once for the same arguments, and again if any argument differs.
 func TestNearestBetweenIsKept(t *testing.T) {
 	eng, err := enginetest.New(t, 2).Sharing(1 << 20)
 	if err != nil {
@@ -197,7 +196,7 @@ func TestNearestBetweenIsKept(t *testing.T) {
 }
 
 // In the feature space of a Gaussian kernel the neighbors are the Euclidean ones, as the kernel
-// falls with the distance; and a Gram matrix gives those of the points it is of.
+// decreases with the distance; a Gram matrix gives the neighbors of its points.
 func TestNearestInFeatureSpace(t *testing.T) {
 	eng, rng := enginetest.New(t, 2), rand.New(rand.NewPCG(5, 6))
 	x := &points.Dense{N: 150, D: 3}
@@ -239,12 +238,12 @@ func TestNearestRejects(t *testing.T) {
 	x := &points.Dense{N: 3, D: 1, Data: []float64{1, 2, 3}}
 	for _, count := range []int{-1, 0, 3} {
 		_, err := graph.Nearest(t.Context(), eng, linear, x, count)
-		if p, ok := errors.AsType[*fault.ParamError](err); !ok || p.Want != "a number from 1 to 2, one less than there are points" {
+		if p, ok := errors.AsType[*fault.ParamError](err); !ok || p.Want != "a number from 1 to 2, one less than the number of points" {
 			t.Errorf("count %d: %v: want a ParamError with the range", count, err)
 		}
 	}
 	if _, err := graph.NearestBetween(t.Context(), eng, linear, x, x, 4); err == nil {
-		t.Error("4 of 3 points: want an error")
+		t.Error("4 neighbors among 3 points: want an error")
 	}
 	small, err := engine.New(engine.Options{MemoryLimit: 40})
 	if err != nil {

@@ -14,19 +14,18 @@ import (
 )
 
 // Within returns the squared distances of all pairs of points that are at most radius from each
-// other, in the feature space of k: an n x n matrix, symmetric to the bit, without the points
-// themselves. Distances are as exact as those of [Nearest]. Pairs at distance 0 are there, with a
-// 0.
+// other, in the feature space of k: an exactly symmetric n x n matrix with an empty diagonal.
+// Distances are as exact as those of [Nearest]. Pairs at distance 0 are stored, with the value 0.
 //
-// Errors: a radius that is not positive and finite, a *fault.ParamError; those of
-// [kernel.Kernel.Gram], where memory is needed for the pairs found. Cost: n^2 d flops. The same
-// result for any number of workers.
+// Errors: a *fault.ParamError for a radius that is not positive and finite; those of
+// [kernel.Kernel.Gram], where memory is needed for the pairs found. Cost: n^2 d flops. The result
+// is the same for any number of workers.
 func Within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, radius float64) (*sparse.Matrix, error) {
 	if !(radius > 0) || math.IsInf(radius, 0) {
 		return nil, &fault.ParamError{Param: "radius of the graph", Value: radius, Want: "a finite number > 0"}
 	}
 	limit := radius * radius
-	before := make([][]edge, x.Len()) // of every point those that come before it
+	before := make([][]edge, x.Len()) // for every point, its earlier neighbors
 	var count atomic.Int64
 	err := k.Squared().GramBlocks(ctx, eng, x, func(b kernel.Block) error {
 		found := 0
@@ -55,7 +54,7 @@ func Within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.P
 	return symmetric(before), nil
 }
 
-// symmetric returns the matrix of which before lists the lower triangle.
+// symmetric returns the matrix whose lower triangle is before.
 func symmetric(before [][]edge) *sparse.Matrix {
 	n := len(before)
 	m := &sparse.Matrix{Rows: n, Cols: n, Start: make([]int, n+1)}
@@ -74,7 +73,7 @@ func symmetric(before [][]edge) *sparse.Matrix {
 		m.Col[next[i]], m.Val[next[i]] = j, v
 		next[i]++
 	}
-	for i, list := range before { // earlier ones of i first, then, row by row, the later ones
+	for i, list := range before { // first the earlier neighbors of i, then, row by row, the later ones
 		for _, e := range list {
 			put(int32(i), e.to, e.squared)
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// A kernel matrix into memory that is there allocates as often for many points as for few.
+// A kernel matrix written to existing memory makes the same number of allocations for many points
+// and for few.
 func TestGramAllocations(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	few, many := enginetest.Normal(rand.New(rand.NewPCG(1, 1)), 300, 7, 0), enginetest.Normal(rand.New(rand.NewPCG(1, 2)), 900, 7, 0)

@@ -16,40 +16,40 @@ import (
 
 // base is the base inner product between two fixed sets of points, x (rows) and y (columns).
 type base interface {
-	// norms returns <x_i,x_i> and <y_j,y_j>, in the base's own (perhaps centered) frame. The
-	// slices belong to the caller.
+	// norms returns <x_i,x_i> and <y_j,y_j>, of centered points if the base centers them. The
+	// caller owns the slices.
 	norms() (x, y []float64)
-	// load prepares rows [lo, hi) of x for calls of fill, and unload ends it.
+	// load prepares rows [lo, hi) of x for calls of fill; unload releases them.
 	load(lo, hi int) rows
-	// fill writes <x_i, y_j> for these rows, and cols columns from j0, to the beginning of
-	// dst. It may write to all of dst, which is padded to whole register tiles.
+	// fill writes <x_i, y_j> for these rows and for cols columns from j0 to the beginning of dst.
+	// It may overwrite all of dst, which is padded to whole register tiles.
 	fill(dst blas.Matrix, r rows, j0, cols int)
 	unload(r rows)
-	// vectors reports whether the points are vectors; exact, which needs them, then returns
-	// the squared distance of x_i and y_j from the differences of their raw values.
+	// vectors reports whether the points are vectors. For vectors, exact returns the squared
+	// distance of x_i and y_j from the differences of their raw values.
 	vectors() bool
-	// terms returns the number of features whose products are summed with rounding: 0 where
-	// sums are of whole numbers, and exact.
+	// terms returns the number of features whose products are summed with rounding, 0 if all sums
+	// are of whole numbers and therefore exact.
 	terms() int
-	// tiling returns the tiles in which the base is evaluated best.
+	// tiling returns the fastest tile shape for the base.
 	tiling() tiling
 	exact(i, j int) float64
-	// release gives scratch memory back.
+	// release returns scratch memory to the engine.
 	release()
 }
 
-// rows is rows [lo, hi) of x, prepared.
+// rows is a prepared range of rows [lo, hi) of x.
 type rows struct {
 	lo, hi int
 	packed tile.Packed // of dense points, in memory
 	memory blas.Matrix
 }
 
-// centered reports whether the points should be centered: when the first map depends on
-// differences only.
+// centered reports whether the points should be centered, because the first map depends only on
+// differences.
 func (k Kernel) centered() bool { return len(k.stages) > 0 && k.stages[0].kind.shiftInvariant() }
 
-// gramBase returns the base of x, prepared, with itself.
+// gramBase returns the base of x with itself, prepared.
 func (k Kernel) gramBase(ctx context.Context, eng *engine.Engine, x points.Points) (base, error) {
 	if g, ok := x.(*points.Gram); ok {
 		return newGramSelf(g)
@@ -62,20 +62,20 @@ func (k Kernel) crossBase(ctx context.Context, eng *engine.Engine, x, y points.P
 	return k.baseAround(ctx, eng, x, y, y)
 }
 
-// baseAround returns the base of x with y. Points that are to be centered are so around the
-// mean of the set of that name, which is x or y.
+// baseAround returns the base of x with y. If points are centered, the center is the mean of the
+// set mean, which is x or y.
 func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean points.Points) (base, error) {
 	xg, xIsGram := x.(*points.Gram)
 	yg, yIsGram := y.(*points.Gram)
 	if xIsGram != yIsGram {
-		return nil, &fault.ParamError{Param: "points", Value: "a precomputed Gram matrix and vectors", Want: "both of one kind"}
+		return nil, &fault.ParamError{Param: "points", Value: "a precomputed Gram matrix and vectors", Want: "points of one kind"}
 	}
 	if x.Dim() != y.Dim() {
 		what := "number of features"
 		if xIsGram {
 			what = "number of reference objects"
 		}
-		return nil, &fault.ShapeError{What: what, Got: x.Dim(), Want: fmt.Sprintf("%d, as the points it is compared with have", y.Dim())}
+		return nil, &fault.ShapeError{What: what, Got: x.Dim(), Want: fmt.Sprintf("%d, as for the other points", y.Dim())}
 	}
 	if xIsGram {
 		return newGramCross(xg, yg)
@@ -98,20 +98,20 @@ func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean p
 	return newSparse(ctx, eng, x, y)
 }
 
-// dense reports whether products with the sparse points y are faster through the register tile,
-// zeros included. It looks at y alone, so that the bits of a row do not depend on its batch.
+// dense reports whether products with the sparse points y are faster in the register tile, zeros
+// included. It depends on y alone, so that the bits of a row do not depend on its batch.
 func dense(eng *engine.Engine, y *points.CSR) bool {
 	t := eng.Backend().Kernels()
-	const most = 1 << 30 // bytes of the packed copy
-	if bytes := engine.MatrixBytes(y.N, y.D); bytes > most || eng.Check("", bytes, "") != nil {
+	const limit = 1 << 30 // bytes of the packed copy
+	if bytes := engine.MatrixBytes(y.N, y.D); bytes > limit || eng.Check("", bytes, "") != nil {
 		return false
 	}
 	counts := make([]float64, y.D)
 	for _, c := range y.Col {
 		counts[c]++
 	}
-	// A point meets each other that shares a feature once for each such feature, by an addition
-	// somewhere in a row; the tile does its multiply-adds some times as fast.
+	// The sparse method does one addition, somewhere in a row, for every shared feature of every
+	// pair; the tile does its multiply-adds several times as fast.
 	return float64(y.N)*float64(y.N)*float64(y.D) < float64(t.MR*t.NR)/8*t.Dot(counts, counts)
 }
 
@@ -139,14 +139,14 @@ func terms(x, y points.Points, xx, yy []float64) int {
 // overflow.
 const maxNorm = math.MaxFloat64 / 8
 
-// errNorm reports the first squared length that is not a number or too large.
+// errNorm reports the first squared length that is NaN or too large.
 type errNorm struct {
 	row   int
 	value float64
 }
 
 func (e *errNorm) Error() string {
-	return fmt.Sprintf("squared length %v at row %d is not representable: want smaller values (scale the data)", e.value, e.row)
+	return fmt.Sprintf("squared length %v at row %d is not representable: want smaller values; scale the data", e.value, e.row)
 }
 
 // checkNorms returns an *errNorm for the first value that is NaN or beyond maxNorm.
@@ -159,8 +159,8 @@ func checkNorms(norms []float64) error {
 	return nil
 }
 
-// explain turns an *errNorm into a DataError: about the first bad value of the points if there
-// is one, else about the length itself.
+// explain turns an *errNorm into a DataError that names the first bad value of the points, or the
+// length itself if all values are good.
 func explain(err error, sets ...points.Points) error {
 	e, ok := err.(*errNorm)
 	if !ok {
@@ -171,10 +171,10 @@ func explain(err error, sets ...points.Points) error {
 			return bad
 		}
 	}
-	return &fault.DataError{Row: e.row, Err: fmt.Errorf("kernel value %v is not representable: want smaller values (standardize the data)", e.value)}
+	return &fault.DataError{Row: e.row, Err: fmt.Errorf("kernel value %v is not representable: want smaller values; standardize the data", e.value)}
 }
 
-// rawNorms returns <x_i, x_i> as the base has it, uncentered.
+// rawNorms returns <x_i, x_i> as the base computes it, uncentered.
 func rawNorms(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
 	norms, t := make([]float64, x.Len()), eng.Backend().Kernels()
 	err := eng.For(ctx, len(norms), normBlock, func(lo, hi int) error {
@@ -186,7 +186,7 @@ func rawNorms(ctx context.Context, eng *engine.Engine, x points.Points) ([]float
 	return norms, err
 }
 
-// normBlock is the number of rows a worker takes at a time in passes that cost O(d) a row.
+// normBlock is the number of rows that a worker takes at a time in passes of O(d) per row.
 const normBlock = 256
 
 func rawNorm(t *asm.Table, x points.Points, i int) float64 {

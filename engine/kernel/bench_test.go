@@ -61,8 +61,8 @@ func BenchmarkCross(b *testing.B) {
 	}
 }
 
-// wordCounts returns n sparse points of about the given number of features each, out of d:
-// feature c is drawn with a probability that falls like 1/(c+1), as words of a text are.
+// wordCounts returns n sparse points of about the given number of features each, out of d: feature
+// c is drawn with a probability proportional to 1/(c+1), like words of a text.
 func wordCounts(rng *rand.Rand, n, d, features int) *points.CSR {
 	total := 0.0
 	for c := range d {
@@ -80,8 +80,8 @@ func wordCounts(rng *rand.Rand, n, d, features int) *points.CSR {
 	return x
 }
 
-// BenchmarkSparseGram fills a reused matrix with products of sparse points. Mproducts/s counts
-// the products of values that are not 0, of one triangle.
+// BenchmarkSparseGram fills a reused matrix with products of sparse points. Mproducts/s counts the
+// products of nonzero values in one triangle.
 func BenchmarkSparseGram(b *testing.B) {
 	eng := enginetest.New(b, 0)
 	x := wordCounts(rand.New(rand.NewPCG(1, 1)), 1993, 4862, 150)

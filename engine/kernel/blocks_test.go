@@ -16,10 +16,10 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// someKernels reach every map, and a composition.
+// someKernels cover every map, and a composition.
 var someKernels = []string{"linear", "rbf:sigma=1.5", "exp:width=2", "poly:degree=3,coef=1,scale=0.5", "cosine", "sigmoid:scale=0.1,coef=0", "rbf:sigma=1@cosine"}
 
-// collect gathers blocks into a matrix, and fails where an element comes twice.
+// collect gathers blocks into a matrix, and fails if an element occurs twice.
 func collect(t *testing.T, rows, cols int) (blas.Matrix, func(b kernel.Block) error) {
 	m := blas.NewMatrix(rows, cols)
 	for i := range m.Data {
@@ -32,18 +32,18 @@ func collect(t *testing.T, rows, cols int) (blas.Matrix, func(b kernel.Block) er
 		for r := range b.Matrix.Rows {
 			for c, v := range b.Matrix.Row(r) {
 				if !math.IsNaN(m.At(b.Row+r, b.Col+c)) {
-					t.Errorf("element (%d,%d) comes twice", b.Row+r, b.Col+c)
+					t.Errorf("element (%d,%d) occurs twice", b.Row+r, b.Col+c)
 				}
 				m.Set(b.Row+r, b.Col+c, v)
-				b.Matrix.Set(r, c, math.Inf(1)) // the block is the caller's to change
+				b.Matrix.Set(r, c, math.Inf(1)) // the callback may change the block
 			}
 		}
 		return nil
 	}
 }
 
-// Blocks hold the elements of the stored matrices to the bit: those of the lower triangle for
-// the Gram matrix, all for the other, in whole rows if that is asked for.
+// Blocks are bit-identical to the stored matrices: the lower triangle for the Gram matrix, all
+// elements for the cross matrix, in whole rows for CrossRows.
 func TestBlocks(t *testing.T) {
 	eng := enginetest.New(t, 3)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -71,7 +71,7 @@ func TestBlocks(t *testing.T) {
 				} else {
 					err = k.CrossRows(t.Context(), eng, x, y, rows, func(b kernel.Block) error {
 						if b.Col != 0 || b.Matrix.Cols != y.Len() || rows > 0 && b.Matrix.Rows > rows {
-							t.Errorf("a block of %d x %d from column %d: want whole rows, %d at most", b.Matrix.Rows, b.Matrix.Cols, b.Col, rows)
+							t.Errorf("a block of %d x %d from column %d: want whole rows, at most %d", b.Matrix.Rows, b.Matrix.Cols, b.Col, rows)
 						}
 						return f(b)
 					})
@@ -87,7 +87,7 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// An error of the callback ends the evaluation and is returned; so is cancellation.
+// An error of the callback ends the evaluation and is returned; so does cancellation.
 func TestBlocksStop(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x, k := enginetest.Normal(rand.New(rand.NewPCG(3, 4)), 600, 3, 0), enginetest.Kernel(t, "rbf:sigma=1")
@@ -116,8 +116,8 @@ func multiplied(t *testing.T, k kernel.Kernel, eng *engine.Engine, x, y points.P
 	return dst, k.MultiplyTo(t.Context(), eng, dst, x, y, v)
 }
 
-// The product is that of the stored matrix, up to the rounding of its sums, for every number
-// of columns; and the same bits for any number of workers and any rows beside.
+// The product equals that of the stored matrix, up to the rounding of its sums, for every number of
+// columns. It is bit-identical for any number of workers and any other rows in the batch.
 func TestMultiply(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	x, y := enginetest.Normal(rng, 200, 4, 0), enginetest.Normal(rng, 1300, 4, 0)
@@ -151,14 +151,14 @@ func TestMultiply(t *testing.T) {
 				if first.Data == nil {
 					first = got
 				} else if !slices.Equal(first.Data, got.Data) {
-					t.Fatalf("%s, %d columns: other bits with %d workers", text, r, workers)
+					t.Fatalf("%s, %d columns: the bits differ with %d workers", text, r, workers)
 				}
 				part, err := multiplied(t, k, eng, x.Select([]int{150, 7}), y, v)
 				if err != nil {
 					t.Fatal(err)
 				}
 				if !slices.Equal(part.Row(0), got.Row(150)) || !slices.Equal(part.Row(1), got.Row(7)) {
-					t.Fatalf("%s, %d columns: rows have other bits in another batch", text, r)
+					t.Fatalf("%s, %d columns: the bits of rows differ in another batch", text, r)
 				}
 			}
 		}
@@ -170,8 +170,8 @@ func TestMultiply(t *testing.T) {
 	}
 }
 
-// Error bounds what the expansion loses, with and without an offset; it is 0 where nothing is
-// lost, and then the distances are exact.
+// Error bounds the rounding error of the expansion, with and without an offset; if it is 0, the
+// distances are exact.
 func TestBlockError(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	rng := rand.New(rand.NewPCG(11, 12))
@@ -203,8 +203,8 @@ func TestBlockError(t *testing.T) {
 	}
 }
 
-// TestBlockErrorPrunes measures the error that Error bounds, of pairs of any distance far from the
-// origin: the bound holds, and is not so loose that a search for neighbors could prune nothing.
+// TestBlockErrorPrunes measures the error that Error bounds, for pairs of any distance far from the
+// origin: the bound holds, and is tight enough for a search for neighbors to prune.
 func TestBlockErrorPrunes(t *testing.T) {
 	eng, rng, squared := enginetest.New(t, 0), rand.New(rand.NewPCG(2, 2)), enginetest.Kernel(t, "linear").Squared()
 	worst := 0.0

@@ -2,9 +2,9 @@ package kernel
 
 import "github.com/mustlink/mustlink/blas"
 
-// Center subtracts the means of rows and of columns from k, symmetric, both triangles, and adds
-// that of all: H K H with H = I - 11'/n, the kernel of the points less their mean in feature
-// space. It returns the means of the rows before. 4n^2 flops.
+// Center replaces the symmetric matrix k (both triangles) by H K H with H = I - 11'/n, the kernel
+// of the points minus their mean in feature space: it subtracts the means of rows and columns and
+// adds the overall mean. It returns the row means of the original matrix. Cost: 4n^2 flops.
 func Center(k blas.Matrix) (means []float64) {
 	means = make([]float64, k.Rows)
 	for i := range means {
@@ -20,7 +20,7 @@ func Center(k blas.Matrix) (means []float64) {
 	return means
 }
 
-// Mean returns that of some values, 0 for none. Their sum may be too large for a float64.
+// Mean returns the mean of some values, 0 for none. Their sum may exceed float64.
 func Mean(v []float64) float64 {
 	sum := 0.0
 	for _, x := range v {

@@ -10,20 +10,21 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// denseBase is the inner product of vectors through the register tile, centered or not: of dense
-// points, or of sparse ones that are not sparse enough for better. y is packed once for all
-// tiles, rows of x as they are needed.
+// denseBase computes inner products of vectors in the register tile, centered or not: for dense
+// points, and for sparse points that are not sparse enough for sparseBase to be faster. y is packed
+// once for all tiles, rows of x when they are needed.
 type denseBase struct {
 	eng    *engine.Engine
 	t      *asm.Table
 	x, y   points.Points
-	center []float64 // or nil
+	center []float64 // nil for none
 	right  tile.Packed
 	memory blas.Matrix // of right
 	xx, yy []float64
 }
 
-// newDense packs y, and measures both sets. center, if any, is subtracted from all points.
+// newDense packs y and computes the squared lengths of both sets. center, unless nil, is subtracted
+// from all points.
 func newDense(ctx context.Context, eng *engine.Engine, x, y points.Points, center []float64) (*denseBase, error) {
 	t := eng.Backend().Kernels()
 	size := tile.RightSize(t, y.Len(), y.Dim())
@@ -47,10 +48,10 @@ func newDense(ctx context.Context, eng *engine.Engine, x, y points.Points, cente
 	return b, nil
 }
 
-// packRows is about the number of rows that a worker packs at a time.
+// packRows is the approximate number of rows that a worker packs at a time.
 const packRows = 192
 
-// eachBlock calls f with blocks of so many rows of p, centered, in parallel.
+// eachBlock calls f with blocks of the given number of rows of p, centered, in parallel.
 func (b *denseBase) eachBlock(ctx context.Context, p points.Points, rows int, f func(lo int, rows blas.Matrix)) error {
 	return b.eng.For(ctx, p.Len(), rows, func(lo, hi int) error {
 		m, scratch := b.vectorsOf(p, lo, hi)
@@ -60,8 +61,8 @@ func (b *denseBase) eachBlock(ctx context.Context, p points.Points, rows int, f 
 	})
 }
 
-// vectorsOf returns rows [lo, hi) of p, centered, and the scratch matrix that they are in if
-// they are not where they were.
+// vectorsOf returns rows [lo, hi) of p, centered, and the scratch matrix that contains them, unless
+// they are a view of p.
 func (b *denseBase) vectorsOf(p points.Points, lo, hi int) (rows, scratch blas.Matrix) {
 	d := p.Dim()
 	dense, isDense := p.(*points.Dense)
@@ -88,8 +89,8 @@ func scatter(row []float64, p *points.CSR, i int) {
 	}
 }
 
-// measure writes the squared lengths of rows, which are those of p from lo on, centered: what
-// rawNorms returns where they are not.
+// measure writes the squared lengths of rows, the centered rows of p from lo on. Without centering
+// they equal those of rawNorms.
 func (b *denseBase) measure(dst []float64, p points.Points, lo int, rows blas.Matrix) {
 	for r := range rows.Rows {
 		if b.center == nil {
@@ -135,8 +136,8 @@ func subtract(dst, x, y []float64) {
 	}
 }
 
-// columnMeans returns the mean of each feature. Any point near the data would do as a center;
-// the mean only has to be the same for every worker count.
+// columnMeans returns the mean of each feature. Any point near the data is suitable as a center;
+// the result only has to be the same for every worker count.
 func columnMeans(ctx context.Context, eng *engine.Engine, p *points.Dense) ([]float64, error) {
 	const block = 4096
 	t, blocks := eng.Backend().Kernels(), (p.N+block-1)/block

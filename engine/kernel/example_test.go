@@ -40,7 +40,7 @@ func ExampleKernel_Gram() {
 }
 
 func ExampleParse() {
-	for _, text := range []string{"exp:lle", "rbf:0.5mean@cosine", "rfb:sigma=1", "rbf:sigma=-1"} {
+	for _, text := range []string{"exp:lle", "rbf:0.5mean@cosine", "rbf:sgima=1", "rbf:sigma=-1"} {
 		spec, err := kernel.Parse(text)
 		if err != nil {
 			fmt.Println(err)
@@ -51,6 +51,6 @@ func ExampleParse() {
 	// Output:
 	// exp:width=lle true
 	// rbf:sigma=0.5mean@cosine true
-	// kernel is "rfb": want one of linear, rbf, exp, poly, cosine, sigmoid, spectrum; did you mean "rbf"?
+	// parameter of kernel rbf is "sgima": want one of sigma, gamma; did you mean "sigma"?
 	// sigma of kernel rbf is -1: want a number > 0
 }

@@ -16,10 +16,10 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// FuzzEvaluate holds every way to evaluate a kernel against its definition in exact arithmetic,
-// dense and sparse, within what rounding may do: matrices of points with themselves and with
-// others, and single pairs. Blocks, parts and other numbers of workers must have the same bits.
-// Points that are no numbers are refused.
+// FuzzEvaluate compares every way to evaluate a kernel with its definition in exact arithmetic,
+// dense and sparse, up to rounding: matrices of points with themselves and with others, and single
+// pairs. Blocks, parts and other numbers of workers must be bit-identical. Values that are not
+// finite are refused.
 func FuzzEvaluate(f *testing.F) {
 	for n := range 40 {
 		seed := make([]byte, 32)
@@ -53,7 +53,7 @@ func FuzzEvaluate(f *testing.F) {
 			if err != nil || err2 != nil { // values that overflow
 				for _, err := range []error{err, err2} {
 					if err != nil && !fault.IsInput(err) {
-						t.Fatalf("%s: error %v is no input fault", what, err)
+						t.Fatalf("%s: error %v is not an input error", what, err)
 					}
 				}
 				continue
@@ -75,7 +75,7 @@ func tamePoints(b *asmtest.Bytes, n, d int, scale float64) *points.Dense {
 	return p
 }
 
-// refuses: a value that is no number is an error of the input, wherever it is.
+// refuses checks that a NaN or Inf anywhere in the points gives an input error.
 func refuses(t *testing.T, k kernel.Kernel, eng *engine.Engine, b *asmtest.Bytes, n, d int) {
 	t.Helper()
 	x := tamePoints(b, n, d, 1)
@@ -86,20 +86,20 @@ func refuses(t *testing.T, k kernel.Kernel, eng *engine.Engine, b *asmtest.Bytes
 		_, err3 := k.Pairs(t.Context(), eng, p, [][2]int{{0, n - 1}})
 		for _, err := range []error{err, err2, err3} {
 			if !fault.IsInput(err) {
-				t.Fatalf("%s of %T with a value that is no number: error %v", k, p, err)
+				t.Fatalf("%s of %T with a value that is not finite: error %v", k, p, err)
 			}
 		}
 	}
 }
 
-// consistent: what must have the same bits has them.
+// consistent checks that different ways to compute the same values are bit-identical.
 func consistent(t *testing.T, what string, k kernel.Kernel, eng *engine.Engine, x, y points.Points, gram, cross blas.Matrix) {
 	t.Helper()
 	if got := gramOf(t, k, eng, x); !sameBits(got.Data, gram.Data) {
-		t.Fatalf("%s: the Gram matrix has other bits with three workers", what)
+		t.Fatalf("%s: the bits of the Gram matrix differ with three workers", what)
 	}
 	if got := crossOf(t, k, eng, x, y); !sameBits(got.Data, cross.Data) {
-		t.Fatalf("%s: the cross matrix has other bits with three workers", what)
+		t.Fatalf("%s: the bits of the cross matrix differ with three workers", what)
 	}
 	whole, f := collect(t, x.Len(), x.Len())
 	if err := k.GramBlocks(t.Context(), eng, x, f); err != nil {
@@ -115,16 +115,16 @@ func consistent(t *testing.T, what string, k kernel.Kernel, eng *engine.Engine, 
 		t.Fatal(err)
 	}
 	if !sameBits(whole.Data, cross.Data) {
-		t.Fatalf("%s: row by row the cross matrix has other bits", what)
+		t.Fatalf("%s: the bits of the cross matrix differ row by row", what)
 	}
 	for i := range x.Len() {
 		if got := crossOf(t, k, eng, x.Select([]int{i}), y); !sameBits(got.Data, cross.Row(i)) {
-			t.Fatalf("%s: row %d alone has other bits", what, i)
+			t.Fatalf("%s: the bits of row %d alone differ", what, i)
 		}
 	}
 }
 
-// margins are the values of a kernel, and how far rounding may take them.
+// margins are the values of a kernel and bounds on their rounding errors.
 type margins struct{ value, bound blas.Matrix }
 
 func newMargins(x, y *points.Dense, text string) margins {
@@ -142,8 +142,8 @@ func newMargins(x, y *points.Dense, text string) margins {
 		for j := range y.N {
 			p := exact(i, j)
 			e := measured{pair: p}
-			// What a sum of d products loses, and, of distances, what is left of it: those that
-			// canceled are computed from differences, and centers are not larger than the points.
+			// The error of a sum of d products. For distances it is bounded too, as canceled ones
+			// are computed from differences, and centers are not larger than the points.
 			terms := float64(8 * (x.D + 8))
 			e.exy = terms * eps * math.Sqrt(p.xx) * math.Sqrt(p.yy)
 			e.exx, e.eyy = terms*eps*p.xx, terms*eps*p.yy
@@ -171,13 +171,13 @@ func (m margins) check(t *testing.T, what string, got blas.Matrix) {
 	}
 }
 
-// measured is a pair with bounds of its errors.
+// measured is a pair with error bounds.
 type measured struct {
 	pair
 	exy, exx, eyy, ed2 float64
 }
 
-// through applies one kernel to a pair, by its definition, and carries the errors on.
+// through applies one kernel to a pair, by its definition, and propagates the error bounds.
 func (p measured) through(stage string) measured {
 	f := scalarMap(stage)
 	out := measured{pair: pair{xy: f(p.d2, p.xy, p.xx, p.yy), xx: f(0, p.xx, p.xx, p.xx), yy: f(0, p.yy, p.yy, p.yy)}}
@@ -189,7 +189,8 @@ func (p measured) through(stage string) measured {
 	return out
 }
 
-// spread bounds how far a map takes errors of what it is of, with some roundings of its own.
+// spread bounds the error of a map's value, given the errors of its arguments, with its own
+// rounding errors.
 func spread(stage string, xy, xx, yy, d2, exy, exx, eyy, ed2 float64) float64 {
 	const own = 16 * 0x1p-52
 	gaussian := func(gamma float64) float64 {

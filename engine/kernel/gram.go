@@ -12,22 +12,22 @@ import (
 // objects.
 type gramBase struct {
 	x, y *points.Gram
-	// self marks x == y, where <x_i, x_j> may also be read from row j, and must be read
-	// from one place for either order of i and j.
+	// self marks x == y: then <x_i, x_j> may also be read from row j, and must be the same element
+	// for either order of i and j.
 	self bool
 }
 
 func newGramCross(x, y *points.Gram) (*gramBase, error) {
 	for j, r := range y.Reference {
 		if r < 0 {
-			return nil, &fault.DataError{Row: j, Err: fmt.Errorf("the object is none of the %d reference objects of the Gram matrix, so inner products with it are not known: want an object of the training matrix", y.M)}
+			return nil, &fault.DataError{Row: j, Err: fmt.Errorf("the object is not one of the %d reference objects of the Gram matrix, so inner products with it are unknown: want an object of the training matrix", y.M)}
 		}
 	}
 	return &gramBase{x: x, y: y}, nil
 }
 
-// newGramSelf requires all but one of the objects to be reference objects: of any two, one
-// must be known as a column.
+// newGramSelf requires that all objects but one are reference objects: of any two objects, one must
+// be a column.
 func newGramSelf(x *points.Gram) (*gramBase, error) {
 	unknown := -1
 	for i, r := range x.Reference {
@@ -43,7 +43,7 @@ func newGramSelf(x *points.Gram) (*gramBase, error) {
 }
 
 func unknownPair(x *points.Gram, i, j int) error {
-	return &fault.DataError{Row: i, Err: fmt.Errorf("neither this object nor object %d is one of the %d reference objects of the Gram matrix: their inner product is not known", j, x.M)}
+	return &fault.DataError{Row: i, Err: fmt.Errorf("neither this object nor object %d is one of the %d reference objects of the Gram matrix, so their inner product is unknown: want one of them in the training matrix", j, x.M)}
 }
 
 func (b *gramBase) norms() (x, y []float64) { return b.x.Diagonal, b.y.Diagonal }

@@ -13,17 +13,17 @@ import (
 // Kernel is a kernel function with all its parameters. It is an immutable value.
 type Kernel struct {
 	spec   Spec
-	stages []stage // innermost first, linear ones dropped: the scalar maps in order
+	stages []stage // the scalar maps in order: innermost first, without linear ones
 }
 
-// New returns the kernel of s. A Spec with an unresolved bandwidth rule, and the zero Spec,
-// are *fault.ParamError.
+// New returns the kernel of s. A Spec with an unresolved bandwidth rule, or the zero Spec, is a
+// *fault.ParamError.
 func New(s Spec) (Kernel, error) {
 	if s.IsZero() {
 		return Kernel{}, &fault.ParamError{Param: "kernel", Value: "", Want: "a kernel such as rbf:sigma=1"}
 	}
 	if r, _, open := s.Open(); open {
-		return Kernel{}, &fault.ParamError{Param: r.Parameter + " of kernel " + r.Kernel, Value: r.Name, Want: "a number (the rule is still to be resolved from data)"}
+		return Kernel{}, &fault.ParamError{Param: r.Parameter + " of kernel " + r.Kernel, Value: r.Name, Want: "a number; resolve the rule from data first"}
 	}
 	k := Kernel{spec: s}
 	for i := s.n - 1; i >= 0; i-- {
@@ -37,19 +37,19 @@ func New(s Spec) (Kernel, error) {
 // Linear returns the linear kernel, the inner product itself.
 func Linear() Kernel { return Kernel{spec: Spec{n: 1}} }
 
-// Spec returns the parsed text that the kernel was made from.
+// Spec returns the parsed text of the kernel.
 func (k Kernel) Spec() Spec { return k.spec }
 
 // String returns the canonical text of the kernel.
 func (k Kernel) String() string { return k.spec.String() }
 
-// Gram returns the kernel matrix of x, n x n, both triangles, symmetric to the bit, with the
-// exact diagonal of [Kernel.Diagonal].
+// Gram returns the n x n kernel matrix of x, both triangles, exactly symmetric, with the diagonal
+// of [Kernel.Diagonal].
 //
-// Errors: points that are not finite or whose squared length overflows, or that the kernel
-// does not take; 8n^2 or (for the centered copy of dense points) 8nd bytes above the memory
-// limit; ctx.Err().
-// Cost: n^2 d flops for dense points and one map per pair; each entry is written once.
+// Errors: points that are not finite, whose squared length overflows, or of a kind that the kernel
+// does not accept; 8n^2 or (for the centered copy of dense points) 8nd bytes above the memory
+// limit; ctx.Err(). Cost: n^2 d flops for dense points and one map per pair; each entry is written
+// once.
 func (k Kernel) Gram(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
 	n := x.Len()
 	if err := checkMemory(eng, n, n); err != nil {
@@ -79,7 +79,7 @@ func (k Kernel) gramTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix,
 	return ev.into(dst).symmetric(ctx, t)
 }
 
-// gramEvaluation prepares the evaluation of x with itself. Its base is to be released.
+// gramEvaluation prepares the evaluation of x with itself. The caller must release its base.
 func (k Kernel) gramEvaluation(ctx context.Context, eng *engine.Engine, x points.Points) (*evaluation, error) {
 	x, _, err := k.prepare(x, nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func (k Kernel) gramEvaluation(ctx context.Context, eng *engine.Engine, x points
 	return k.evaluate(eng, b, x)
 }
 
-// crossEvaluation prepares the evaluation of x with y. Its base is to be released.
+// crossEvaluation prepares the evaluation of x with y. The caller must release its base.
 func (k Kernel) crossEvaluation(ctx context.Context, eng *engine.Engine, x, y points.Points) (*evaluation, error) {
 	x, y, err := k.prepare(x, y)
 	if err != nil {
@@ -105,13 +105,13 @@ func (k Kernel) crossEvaluation(ctx context.Context, eng *engine.Engine, x, y po
 	return k.evaluate(eng, b, x, y)
 }
 
-// Cross returns the kernel matrix between x and y, |x| x |y|. Row i depends on point i of x
-// and on y only: it has the same bits in any batch (see the package comment).
+// Cross returns the kernel matrix between x and y, |x| x |y|. Row i depends only on point i of x
+// and on y: it is bit-identical in any batch (see the package comment).
 //
-// Errors as for [Kernel.Gram]; x and y of different dimension are a *fault.ShapeError, of
-// incompatible kinds a *fault.ParamError. With a precomputed Gram matrix the columns are
-// those of y's reference objects; an object of y that is none is a *fault.DataError.
-// Cost: 2 |x| |y| d flops for dense points and one map per pair.
+// Errors are those of [Kernel.Gram]; x and y of different dimension are a *fault.ShapeError, of
+// incompatible kinds a *fault.ParamError. With a precomputed Gram matrix, every object of y must be
+// a reference object, otherwise it is a *fault.DataError. Cost: 2 |x| |y| d flops for dense points
+// and one map per pair.
 func (k Kernel) Cross(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	if err := checkMemory(eng, x.Len(), y.Len()); err != nil {
 		return blas.Matrix{}, err
@@ -148,9 +148,9 @@ func (k Kernel) crossTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix
 	return ev.into(dst).whole(ctx, t)
 }
 
-// turnedEvaluation prepares the evaluation of y with x if that serves better than the reverse,
-// or returns nil: of dense points the smaller set is the one to be packed whole. What the
-// points are centered around, and so every bit, is the same.
+// turnedEvaluation prepares the evaluation of y with x if that is better than the reverse, and
+// otherwise returns nil: for dense points the smaller set should be packed as a whole. The center
+// of the points, and so every bit, is the same.
 func (k Kernel) turnedEvaluation(ctx context.Context, eng *engine.Engine, x, y points.Points) (*evaluation, error) {
 	_, xIsDense := x.(*points.Dense)
 	_, yIsDense := y.(*points.Dense)
@@ -168,8 +168,8 @@ func (k Kernel) turnedEvaluation(ctx context.Context, eng *engine.Engine, x, y p
 	return k.evaluate(eng, b, x, y)
 }
 
-// Diagonal returns k(x_i, x_i) for every point. O(nd). Errors: points that are not finite, whose
-// squared length overflows, or that the kernel does not take; ctx.Err().
+// Diagonal returns k(x_i, x_i) for every point. Cost: O(nd). Errors: points that are not finite,
+// whose squared length overflows, or of a kind that the kernel does not accept; ctx.Err().
 func (k Kernel) Diagonal(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
 	x, _, err := k.prepare(x, nil)
 	if err != nil {
@@ -178,7 +178,7 @@ func (k Kernel) Diagonal(ctx context.Context, eng *engine.Engine, x points.Point
 	return k.diagonal(ctx, eng, x)
 }
 
-// diagonal is Diagonal of prepared points.
+// diagonal is Diagonal for prepared points.
 func (k Kernel) diagonal(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
 	self, err := rawNorms(ctx, eng, x)
 	if err != nil {
@@ -198,15 +198,15 @@ func (k Kernel) diagonal(ctx context.Context, eng *engine.Engine, x points.Point
 	return self, nil
 }
 
-// SquaredDistances returns the squared distances between the points in the kernel's feature
-// space, K_ii + K_jj - 2 K_ij, n x n, never negative, symmetric to the bit, with a diagonal of
-// zeros. For the linear kernel these are Euclidean. Cost and errors as for [Kernel.Gram].
+// SquaredDistances returns the squared distances between the points in the kernel's feature space,
+// K_ii + K_jj - 2 K_ij, as an n x n matrix, never negative, exactly symmetric, with a diagonal of
+// zeros. For the linear kernel these are Euclidean. Cost and errors are those of [Kernel.Gram].
 func (k Kernel) SquaredDistances(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
 	return k.Squared().Gram(ctx, eng, x)
 }
 
-// prepare checks that the kernel can be evaluated on x, and on y with x unless y is nil, and
-// returns them as points that have inner products.
+// prepare checks that the kernel can be evaluated on x, and on x with y unless y is nil, and
+// returns them as points with inner products.
 func (k Kernel) prepare(x, y points.Points) (points.Points, points.Points, error) {
 	sets := []points.Points{x}
 	if y != nil {
@@ -219,7 +219,7 @@ func (k Kernel) prepare(x, y points.Points) (points.Points, points.Points, error
 	}
 	if xs, ok := x.(*points.Sequences); ok && y != nil {
 		if ys := y.(*points.Sequences); xs.Alphabet != ys.Alphabet {
-			return nil, nil, &fault.ParamError{Param: "alphabet", Value: xs.Alphabet, Want: ys.Alphabet + ", that of the sequences it is compared with"}
+			return nil, nil, &fault.ParamError{Param: "alphabet", Value: xs.Alphabet, Want: ys.Alphabet + ", the alphabet of the other sequences"}
 		}
 	}
 	sets, err := k.vectorsOf(sets...)
@@ -252,7 +252,7 @@ func (k Kernel) accepts(x points.Points) error {
 	return nil
 }
 
-// checkMemory prices a rows x cols kernel matrix.
+// checkMemory checks the memory of a rows x cols kernel matrix.
 func checkMemory(eng *engine.Engine, rows, cols int) error {
 	return eng.Check(fmt.Sprintf("kernel matrix %d x %d", rows, cols), engine.MatrixBytes(rows, cols), "use fewer points or landmarks, or raise the memory limit")
 }

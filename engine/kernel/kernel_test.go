@@ -22,12 +22,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// tol covers some hundred roundings; values of the kernels here are of order 1, those of
-// poly up to some hundred.
+// tol covers about a hundred rounding errors; kernel values in these tests are of order 1, those of
+// poly up to a few hundred.
 const tol = 2e-13
 
-// tolerance is tol, but for exp applied to another kernel: there the distance is the root of
-// a difference of kernel values, and near points show the root of a rounding error.
+// tolerance returns tol, except for exp applied to another kernel: there the distance is the square
+// root of a difference of kernel values, which for near points is the square root of a rounding
+// error.
 func tolerance(text string) float64 {
 	if strings.HasPrefix(text, "exp:width=2@") {
 		return 3e-8
@@ -35,7 +36,7 @@ func tolerance(text string) float64 {
 	return tol
 }
 
-// Every kernel, on every combination of dense and sparse points, against its definition.
+// Every kernel agrees with its definition on every combination of dense and sparse points.
 func TestAgainstDefinition(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	eng := enginetest.New(t, 0)
@@ -69,8 +70,8 @@ func checkAll(t *testing.T, tol float64, got blas.Matrix, want func(i, j int) fl
 	}
 }
 
-// Matrices of several tiles, with sizes around the tile edges, symmetric to the bit, with the
-// diagonal of Diagonal, and equal to the cross matrix of the points with themselves.
+// Matrices of several tiles, with sizes around the tile edges, are exactly symmetric, have the
+// diagonal of Diagonal, and equal the cross matrix of the points with themselves.
 func TestGramAndCrossAgree(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))
 	eng := enginetest.New(t, 3)
@@ -117,7 +118,7 @@ func checkSymmetric(t *testing.T, g blas.Matrix) {
 	}
 }
 
-// Large offsets cost no accuracy: the reference takes differences first.
+// Large offsets do not reduce the accuracy: the reference takes differences first.
 func TestShift(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 1))
 	eng := enginetest.New(t, 0)
@@ -143,8 +144,8 @@ func TestShift(t *testing.T) {
 	}
 }
 
-// Centering does not help when the points form far clusters, near pairs do not suffer for it,
-// and equal rows have a kernel of exactly 1 wherever they stand; dense and sparse.
+// For clusters far apart centering does not help. Near pairs are still accurate, and equal rows
+// have a kernel value of exactly 1 in any position, dense and sparse.
 func TestFarClusters(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 1))
 	eng := enginetest.New(t, 0)
@@ -190,7 +191,7 @@ func TestGramIsPositiveSemidefinite(t *testing.T) {
 	}
 	for _, text := range vectorKernels {
 		if strings.HasPrefix(text, "sigmoid") {
-			continue // it is not
+			continue // not positive semidefinite
 		}
 		g := gramOf(t, enginetest.Kernel(t, text), eng, x)
 		if strings.HasPrefix(text, "rbf") || strings.HasPrefix(text, "exp") {
@@ -204,7 +205,7 @@ func TestGramIsPositiveSemidefinite(t *testing.T) {
 		if err := eng.SymEig(t.Context(), g, w, false); err != nil {
 			t.Fatal(err)
 		}
-		// The root of a rounding error in exp@… is far above rounding itself.
+		// In exp@… the error is the square root of a rounding error, far above rounding itself.
 		slack := 1e-13
 		if strings.HasPrefix(text, "exp:width=2@") {
 			slack = 1e-8
@@ -236,12 +237,12 @@ func TestPermutation(t *testing.T) {
 	}
 }
 
-// Row i of a cross matrix has the same bits alone and in any batch.
+// Row i of a cross matrix is bit-identical alone and in any batch.
 func TestCrossRowsAreIndependent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 1))
 	eng := enginetest.New(t, 0)
 	if eng.Backend().Name() == "netlib" {
-		t.Skip("OpenBLAS's bits depend on the place of a row in its block")
+		t.Skip("the rounding of OpenBLAS depends on the position of a row in its block")
 	}
 	for _, d := range []int{2, 65} {
 		xd, xs := sparsify(rng, enginetest.Normal(rng, 140, d, 0.3))
@@ -275,7 +276,7 @@ func sameBits(a, b []float64) bool {
 	return slices.EqualFunc(a, b, func(x, y float64) bool { return math.Float64bits(x) == math.Float64bits(y) })
 }
 
-// Worker counts change nothing.
+// Results do not depend on the number of workers.
 func TestWorkersDoNotMatter(t *testing.T) {
 	rng := rand.New(rand.NewPCG(8, 1))
 	dense, sparse := sparsify(rng, enginetest.Normal(rng, 270, 7, 0.3))
@@ -283,20 +284,20 @@ func TestWorkersDoNotMatter(t *testing.T) {
 	for _, x := range []points.Points{enginetest.Normal(rng, 270, 7, 3), dense, sparse} {
 		for _, text := range []string{"linear", "rbf:sigma=1.5", "poly:degree=3,coef=0.5,scale=0.25@cosine"} {
 			k := enginetest.Kernel(t, text)
-			// One backend: its own threads are not the subject here.
+			// One backend for all, so that only the workers differ, not its threads.
 			one := enginetest.New(t, 1)
 			g, c := gramOf(t, k, one, x), crossOf(t, k, one, x, other)
 			for _, workers := range []int{2, 5} {
 				eng := enginetest.With(t, engine.Options{Workers: workers, Backend: one.Backend()})
 				if !sameBits(g.Data, gramOf(t, k, eng, x).Data) || !sameBits(c.Data, crossOf(t, k, eng, x, other).Data) {
-					t.Fatalf("%T %s: %d workers give other bits than 1", x, text, workers)
+					t.Fatalf("%T %s: the bits with %d workers and 1 worker differ", x, text, workers)
 				}
 			}
 		}
 	}
 }
 
-// A dst with a stride is filled within its columns only, whatever it held.
+// A dst with a stride is overwritten only within its columns.
 func TestToStride(t *testing.T) {
 	rng := rand.New(rand.NewPCG(9, 1))
 	eng := enginetest.New(t, 0)
@@ -341,7 +342,7 @@ func checkPadding(t *testing.T, big, dst, want blas.Matrix) {
 	}
 }
 
-// A precomputed linear Gram matrix serves every kernel as the vectors do.
+// Every kernel gives the same values for a precomputed linear Gram matrix as for the vectors.
 func TestPrecomputed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(10, 1))
 	eng := enginetest.New(t, 0)
@@ -362,7 +363,7 @@ func TestPrecomputed(t *testing.T) {
 	rows := []int{4, 29, 0, 4, 11}
 	for _, text := range vectorKernels {
 		k := enginetest.Kernel(t, text)
-		// Distances among precomputed products have only the expansion.
+		// Distances of precomputed products come from the expansion alone.
 		loose := 1e-12
 		if strings.HasPrefix(text, "exp") || strings.HasPrefix(text, "linear@rbf") {
 			loose = 1e-7
@@ -525,7 +526,7 @@ func TestErrors(t *testing.T) {
 	}{
 		{"features", rbf, x, &points.Dense{N: 1, D: 3, Data: make([]float64, 3)}, new(*fault.ShapeError), "number of features is 2: want 3"},
 		{"references", rbf, g, &points.Gram{N: 1, M: 1, Data: []float64{1}, Diagonal: []float64{1}, Reference: []int{0}}, new(*fault.ShapeError), "reference objects"},
-		{"kinds", rbf, x, g, new(*fault.ParamError), "both of one kind"},
+		{"kinds", rbf, x, g, new(*fault.ParamError), "points of one kind"},
 		{"sequences", enginetest.Kernel(t, "rbf:sigma=1@spectrum:k=3"), x, x, new(*fault.ParamError), "takes sequences"},
 		{"memory", rbf, &points.Dense{N: 1000}, &points.Dense{N: 1000}, new(*fault.MemoryError), "landmarks"},
 		{"nan in x", rbf, with(math.NaN()), x, new(*fault.DataError), `row 1, column "1": value is NaN`},
@@ -538,7 +539,7 @@ func TestErrors(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			_, err := c.k.Cross(t.Context(), eng, c.x, c.y)
 			if !errors.As(err, c.as) || !fault.IsInput(err) || !strings.Contains(err.Error(), c.wants) {
-				t.Errorf("Cross: %v, want %T that says %q", err, c.as, c.wants)
+				t.Errorf("Cross: %v, want %T with %q", err, c.as, c.wants)
 			}
 			if c.x.Len() == c.y.Len() && c.name != "kinds" && c.name != "features" {
 				for _, x := range []points.Points{c.x, c.y} {
@@ -584,8 +585,8 @@ func TestErrors(t *testing.T) {
 	})
 }
 
-// A Gram matrix that is symmetric but for rounding gives symmetric values to the bit, the same
-// ones for a matrix and for pairs.
+// A Gram matrix that is symmetric up to rounding gives exactly symmetric values, the same in a
+// matrix and for pairs.
 func TestNearlySymmetricGram(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	const n = 30

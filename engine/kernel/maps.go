@@ -6,13 +6,13 @@ import (
 	"github.com/mustlink/mustlink/asm"
 )
 
-// refineBelow is the fraction of |x|^2 + |y|^2 below which a squared distance has lost about
-// three digits to cancellation and is computed from differences instead. At 1/1000 the
-// expansion keeps 13 digits, and among spread-out points such pairs are rare.
+// refineBelow is a fraction of |x|^2 + |y|^2: a squared distance below it has lost about three
+// digits to cancellation and is computed from differences instead. At 1/1000 the expansion keeps 13
+// digits, and among spread-out points such pairs are rare.
 const refineBelow = 1e-3
 
-// squaredDistance is |x|^2 + |y|^2 - 2<x,y>, which rounding may make negative: this is the
-// one place where it is clamped.
+// squaredDistance returns |x|^2 + |y|^2 - 2<x,y>, clamped at 0 as rounding may make it negative. No
+// other function clamps it.
 func squaredDistance(xx, yy, xy float64) float64 { return max(0, xx+yy-2*xy) }
 
 // self returns f(<x,x>, <x,x>, <x,x>).
@@ -80,8 +80,8 @@ func (s stage) apply(xy, xx, yy float64) float64 {
 	}
 }
 
-// terms returns what the map needs to know about points whose self products are norms: these,
-// or their roots.
+// terms returns the values that the map needs for points with these norms (self products): the
+// norms, or their square roots.
 func (s stage) terms(t *asm.Table, norms []float64) []float64 {
 	if s.kind != cosine && s.kind != spectrum {
 		return norms
@@ -95,7 +95,7 @@ func (s stage) terms(t *asm.Table, norms []float64) []float64 {
 }
 
 // row writes f(dot[j], x, y[j]), given the terms of x and of all y_j, and reports whether some
-// squared distance has canceled below refineBelow. dst may be dot.
+// squared distance is below refineBelow. dst may be dot.
 func (s stage) row(t *asm.Table, dst, dot []float64, xx float64, yy []float64) (near bool) {
 	switch s.kind {
 	case rbf, exponential, distance:
@@ -131,14 +131,15 @@ func (s stage) distanceRow(t *asm.Table, row []float64) {
 	t.Exp(row, row)
 }
 
-// cosineOf is xy/(|x||y|), within [-1, 1], and 0 when either length is 0 (or, for an inexact
-// Gram matrix, below).
+// cosineOf returns xy/(|x||y|), within [-1, 1], and 0 if a squared length is 0 (or, in an inexact
+// Gram matrix, negative).
 func cosineOf(xy, xx, yy float64) float64 {
-	// The product of the roots, not the root of the product, which could overflow.
+	// This is the product of the square roots, because the product of the squared lengths could
+	// overflow.
 	return ratio(xy, math.Sqrt(max(0, xx))*math.Sqrt(max(0, yy)))
 }
 
-// ratio is xy/lengths within [-1, 1], and 0 when lengths is.
+// ratio returns xy/lengths within [-1, 1], and 0 if lengths is 0.
 func ratio(xy, lengths float64) float64 {
 	if lengths <= 0 {
 		return 0

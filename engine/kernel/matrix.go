@@ -7,8 +7,8 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// streamBytes is the size from which a matrix is written past the caches: one that is smaller
-// may still be there when it is read.
+// streamBytes is the size from which a matrix is written past the caches: a smaller one may still
+// be in a cache when it is read.
 const streamBytes = 4 << 20
 
 // matrix writes a kernel matrix.
@@ -16,7 +16,7 @@ type matrix struct {
 	*evaluation
 	dst      blas.Matrix
 	streamed bool
-	aligned  bool // its rows begin at lines of the cache
+	aligned  bool // its rows begin at cache lines
 }
 
 func (ev *evaluation) into(dst blas.Matrix) matrix {
@@ -48,13 +48,13 @@ func (w matrix) transposed(ctx context.Context, t tiling) error {
 	}})
 }
 
-// before returns the columns of a block that lie before column j of the whole.
+// before returns the columns of a block before column j of the whole matrix.
 func (b Block) before(j int) Block {
 	b.Matrix = b.Matrix.View(0, b.Matrix.Rows, 0, max(0, min(b.Matrix.Cols, j-b.Col)))
 	return b
 }
 
-// place writes m to the place that begins at (i, j).
+// place writes m to dst, beginning at (i, j).
 func (w matrix) place(m blas.Matrix, i, j int) {
 	if w.streamed {
 		w.t.Stream(m.Rows, m.Cols, w.dst.Data[i*w.dst.Stride+j:], w.dst.Stride, m.Data, m.Stride)

@@ -9,11 +9,11 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// MultiplyTo writes K V, |x| x r, where K is the kernel matrix between x and y, |x| x |y|,
-// which is never stored, and V is |y| x r. With r = 1 it is a kernel-vector product. Row i of
-// the result depends on point i of x, on y and on V only, to the bit.
+// MultiplyTo writes the |x| x r matrix K V to dst, where K is the |x| x |y| kernel matrix between x
+// and y, which is never stored, and V is |y| x r. With r = 1 it is a kernel-vector product. Every
+// bit of row i of the result depends only on point i of x, on y and on V.
 //
-// Errors as for [Kernel.Cross]; it panics if the shapes do not agree. Cost: |x| |y| (2d + 2r)
+// Errors are those of [Kernel.Cross]. It panics if the shapes do not agree. Cost: |x| |y| (2d + 2r)
 // flops and one map per pair; scratch memory is a packed copy of y and of V.
 func (k Kernel) MultiplyTo(ctx context.Context, eng *engine.Engine, dst blas.Matrix, x, y points.Points, v blas.Matrix) error {
 	checkShape(v, y.Len(), v.Cols)
@@ -50,8 +50,7 @@ func clearRows(m blas.Matrix) {
 	}
 }
 
-// multiply adds up the products of tiles with the rows of V that meet them, which are packed
-// once.
+// multiply sums the products of tiles with the corresponding rows of V, which are packed once.
 func (ev *evaluation) multiply(ctx context.Context, dst, v blas.Matrix, t tiling) error {
 	height := padded(t.rows, ev.t.MR)
 	width := padded(v.Cols, ev.t.NR)
@@ -92,7 +91,7 @@ func (ev *evaluation) multiply(ctx context.Context, dst, v blas.Matrix, t tiling
 	})
 }
 
-// multiplyFew is multiply for a V of few columns, which become contiguous.
+// multiplyFew is multiply for a V of few columns, which it copies to contiguous memory.
 func (ev *evaluation) multiplyFew(ctx context.Context, dst, v blas.Matrix, t tiling) error {
 	columns := ev.eng.GetMatrix(v.Cols, v.Rows)
 	defer ev.eng.PutMatrix(columns)

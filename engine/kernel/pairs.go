@@ -12,9 +12,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Pairs returns k(x_i, x_j) for each listed pair {i, j}; the order within a pair does not
-// matter. A pair of a point with itself gives its value of [Kernel.Diagonal]. A row out of
-// range is a *fault.DataError whose Row is the number of the pair. O(d) a pair.
+// Pairs returns k(x_i, x_j) for each listed pair {i, j}; the order within a pair does not matter. A
+// pair of a point with itself gives its value in [Kernel.Diagonal]. A row out of range is a
+// *fault.DataError whose Row is the number of the pair. Cost: O(d) per pair.
 func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	value, err := k.Values(ctx, eng, x)
 	if err != nil {
@@ -40,9 +40,9 @@ func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points, 
 	return out, nil
 }
 
-// Values returns the function (i, j) -> k(x_i, x_j), for single values here and there; it is safe
-// for concurrent use, and panics for a row out of range. Errors: points that the kernel does not
-// take, or whose squared lengths are not representable. O(nd) now, O(d) a value.
+// Values returns the function (i, j) -> k(x_i, x_j) for single values; it is safe for concurrent
+// use, and panics for a row out of range. Errors: points of a kind that the kernel does not accept,
+// or whose squared lengths are not representable. Cost: O(nd) for Values, O(d) per value.
 func (k Kernel) Values(ctx context.Context, eng *engine.Engine, x points.Points) (func(i, j int) float64, error) {
 	x, _, err := k.prepare(x, nil)
 	if err != nil {
@@ -61,7 +61,7 @@ func (k Kernel) Values(ctx context.Context, eng *engine.Engine, x points.Points)
 	}, nil
 }
 
-// checkPairs validates the rows of pairs, and for a Gram matrix that each product is known.
+// checkPairs checks that the rows of pairs exist, and that a Gram matrix contains each product.
 func checkPairs(x points.Points, pairs [][2]int) error {
 	g, isGram := x.(*points.Gram)
 	for p, pair := range pairs {
@@ -96,7 +96,7 @@ func (k Kernel) pair(t *asm.Table, x points.Points, i, j int) float64 {
 	return v
 }
 
-// productOf returns <x_i, x_j>, symmetric to the bit.
+// productOf returns <x_i, x_j>, exactly symmetric.
 func productOf(t *asm.Table, x points.Points, i, j int) float64 {
 	switch p := x.(type) {
 	case *points.Dense:
@@ -109,16 +109,16 @@ func productOf(t *asm.Table, x points.Points, i, j int) float64 {
 	return s
 }
 
-// SquaredDistance returns |x_i - y_j|^2 of two vectors as the sum of the squared differences
-// of their features: the same bits in every build, for either order. It panics for points that
-// are no vectors. O(d), or of the values that are not 0.
+// SquaredDistance returns |x_i - y_j|^2 of two vectors as the sum of the squared differences of
+// their features: bit-identical in every build and for either order. It panics for points that are
+// not vectors. Cost: O(d), or O(nonzero values) for sparse vectors.
 func SquaredDistance(x, y points.Points, i, j int) float64 {
 	xd, xIsDense := x.(*points.Dense)
 	yd, yIsDense := y.(*points.Dense)
 	if xIsDense && yIsDense {
 		return points.SquaredDistance(xd.Row(i), yd.Row(j))
 	}
-	return distanceOf(nil, x, y, i, j) // no kernels are used for sparse vectors
+	return distanceOf(nil, x, y, i, j) // nil: sparse vectors use no vector kernels
 }
 
 // distanceOf returns |x_i - y_j|^2 from the differences of the raw values of vectors.
@@ -158,7 +158,7 @@ func distanceSparse(x, y *points.CSR, i, j int) float64 {
 			d = yv[b]
 			b++
 		}
-		s += float64(d * d) // not fused: the same bits everywhere
+		s += float64(d * d) // not fused, so bit-identical on all machines
 	}
 	for ; a < len(xc); a++ {
 		s += float64(xv[a] * xv[a])
@@ -169,8 +169,8 @@ func distanceSparse(x, y *points.CSR, i, j int) float64 {
 	return s
 }
 
-// mergeSparse calls f with the values of each feature that one of the two vectors has, in
-// ascending order.
+// mergeSparse calls f with both values of each feature that is stored in at least one of the two
+// vectors, in ascending order.
 func mergeSparse(x, y points.Points, i, j int, f func(a, b float64)) {
 	a, b := newCursor(x, i), newCursor(y, j)
 	for {
@@ -184,7 +184,7 @@ func mergeSparse(x, y points.Points, i, j int, f func(a, b float64)) {
 
 const endOfRow = math.MaxInt
 
-// cursor walks over the features of one vector. A dense one has all of them.
+// cursor iterates over the stored features of one vector; a dense vector stores all.
 type cursor struct {
 	col []int32
 	val []float64
@@ -231,5 +231,5 @@ func firstNonFinite(row []float64) int {
 }
 
 func overflowError(v float64, j int) error {
-	return fmt.Errorf("kernel value with point %d is %v: want smaller values (standardize the data) or a lower degree", j, v)
+	return fmt.Errorf("kernel value with point %d is %v: want smaller values or a lower degree; standardize the data", j, v)
 }

@@ -17,10 +17,10 @@ const minBandwidth, maxBandwidth = 1e-150, 1e150
 // maxDegree bounds the degree of a polynomial kernel and the k of a spectrum kernel.
 const maxDegree = 100
 
-// Parse reads a kernel: STAGE or OUTER@INNER, where a STAGE is NAME or NAME:param=value,….
-// The bandwidth of rbf (sigma) and exp (width) may be a rule, with a factor before it
-// ("rbf:sigma=0.5mean"), and may stand alone ("exp:lle"). Errors are *fault.ParamError and
-// name the nearest right word.
+// Parse reads a kernel: STAGE or OUTER@INNER, where a STAGE is NAME or NAME:param=value,…. The
+// bandwidth of rbf (sigma) and exp (width) may be a rule, with an optional factor before it
+// ("rbf:sigma=0.5mean"), and its name may be omitted ("exp:lle"). Errors are *fault.ParamError and
+// suggest the nearest correct word.
 func Parse(text string) (Spec, error) {
 	parts := strings.Split(text, "@")
 	if len(parts) > maxStages {
@@ -72,7 +72,7 @@ func parseStage(text string) (stage, error) {
 	return st, nil
 }
 
-// parameters of each kernel, in canonical order.
+// parameters returns the parameters of each kernel, in canonical order.
 func (k kind) parameters() []string {
 	switch k {
 	case rbf:
@@ -93,10 +93,10 @@ func (k kind) parameters() []string {
 // params holds the text of the parameters of one stage by name.
 type params map[string]paramText
 
-type paramText struct{ label, text string } // label as errors name it: "sigma of kernel rbf"
+type paramText struct{ label, text string } // label is the name in errors: "sigma of kernel rbf"
 
-// splitParams splits "a=1,b=2". A value without a name is the first parameter's, for the
-// kernels with a bandwidth.
+// splitParams splits "a=1,b=2". For kernels with a bandwidth, a value without a name is that of the
+// first parameter.
 func splitParams(k kind, text string) (params, error) {
 	p := params{}
 	if strings.TrimSpace(text) == "" {
@@ -172,7 +172,7 @@ func (p params) bandwidth(st *stage) error {
 // parseRule reads a bandwidth that is not a number.
 func parseRule(st *stage, t paramText) error {
 	if st.gamma {
-		return &fault.ParamError{Param: t.label, Value: t.text, Want: "a number > 0 (rules are for sigma)"}
+		return &fault.ParamError{Param: t.label, Value: t.text, Want: "a number > 0; rules are for sigma"}
 	}
 	factor, rule, ok := splitRule(t.text)
 	if !ok {

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// pair holds what a kernel may depend on: |x-y|^2, <x,y>, <x,x> and <y,y>, each rounded once.
+// pair has the arguments of a kernel: |x-y|^2, <x,y>, <x,x> and <y,y>, each rounded once.
 type pair struct{ d2, xy, xx, yy float64 }
 
 // pairsOf returns the pair of each x_i and y_j.
@@ -59,7 +59,7 @@ func eval(text string, p pair) float64 {
 	return p.xy
 }
 
-// scalarMap is the definition of each kernel that the tests use, by its exact text.
+// scalarMap returns the definition of each kernel in the tests, by its exact text.
 func scalarMap(stage string) func(d2, xy, xx, yy float64) float64 {
 	switch stage {
 	case "linear":

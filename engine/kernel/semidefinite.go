@@ -12,16 +12,16 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// indefinite is the part of its trace by which a Gram matrix's smallest eigenvalue may lie
-// below 0: the rounding of matrices that were written with about ten digits.
+// indefinite is the tolerance for negative eigenvalues of a Gram matrix, relative to its trace: it
+// allows for the rounding of matrices that were written with about ten digits.
 const indefinite = 1e-10
 
-// CheckSemidefinite returns a *fault.DataError with the smallest eigenvalue unless the matrix
-// of g, whose objects must be the reference objects in order (a training matrix), is positive
+// CheckSemidefinite returns a *fault.DataError with the smallest eigenvalue unless the matrix of g,
+// whose objects must be the reference objects in order (a training matrix), is positive
 // semidefinite up to 1e-10 of its trace. Other Gram matrices have no eigenvalues and pass.
 //
-// Cost: one Cholesky decomposition, n^3/3 flops and 8n^2 bytes; only a matrix that fails is
-// searched for its smallest eigenvalue.
+// Cost: one Cholesky decomposition, n^3/3 flops and 8n^2 bytes; the smallest eigenvalue is computed
+// only if that fails.
 func CheckSemidefinite(ctx context.Context, eng *engine.Engine, g *points.Gram) error {
 	if !isTraining(g) {
 		return nil
@@ -45,13 +45,13 @@ func CheckSemidefinite(ctx context.Context, eng *engine.Engine, g *points.Gram) 
 	if err != nil {
 		return err
 	}
-	if smallest >= -indefinite*trace { // at the edge, or a matrix of zeros
+	if smallest >= -indefinite*trace { // within the tolerance, or a matrix of zeros
 		return nil
 	}
-	return fault.Data("", "the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or more (add %.3g to its diagonal, or use another similarity)", smallest, -smallest)
+	return fault.Data("", "the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or more; add %.3g to its diagonal, or use another similarity", smallest, -smallest)
 }
 
-// isTraining reports whether object i of g is reference object i, for all of them.
+// isTraining reports whether object i of g is reference object i, for all i.
 func isTraining(g *points.Gram) bool {
 	if g.N != g.M {
 		return false
@@ -74,11 +74,11 @@ func fillShifted(a blas.Matrix, g *points.Gram, sign, shift float64) {
 	}
 }
 
-// smallestEigenvalue is c minus the largest eigenvalue of c I - K, where c is a bound on the
-// eigenvalues of K: their largest magnitude then has the sign that the search looks for. It
-// destroys a, n x n.
+// smallestEigenvalue returns c minus the largest eigenvalue of c I - K, where c bounds the
+// eigenvalues of K: the eigenvalue of largest magnitude is then the one that the iteration finds.
+// It overwrites a, n x n.
 func smallestEigenvalue(ctx context.Context, eng *engine.Engine, a blas.Matrix, g *points.Gram) (float64, error) {
-	c := 0.0 // the largest sum of magnitudes in a row (Gershgorin)
+	c := 0.0 // the largest row sum of magnitudes (Gershgorin)
 	for i := range g.N {
 		sum := 0.0
 		for _, v := range g.Row(i) {

@@ -61,8 +61,8 @@ func withSpectrum(rng *rand.Rand, w []float64) *points.Gram {
 	return g
 }
 
-// A matrix of known spectrum passes exactly when its smallest eigenvalue is not negative
-// beyond the tolerance, and that eigenvalue is reported.
+// A matrix with a known spectrum passes exactly if its smallest eigenvalue is not negative beyond
+// the tolerance; otherwise the error reports that eigenvalue.
 func TestCheckSemidefinite(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -88,7 +88,7 @@ func TestCheckSemidefinite(t *testing.T) {
 		var got float64
 		_, after, _ := strings.Cut(err.Error(), "smallest eigenvalue is ")
 		if _, serr := fmt.Sscanf(after, "%g", &got); serr != nil || !(math.Abs(got-smallest) <= 1e-5*math.Abs(smallest)+1e-12) {
-			rt.Fatalf("the message says %q: want the smallest eigenvalue %g", err, smallest)
+			rt.Fatalf("the message is %q: want the smallest eigenvalue %g", err, smallest)
 		}
 	})
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// MultiplySingle writes K(x, y) v into dst, |x| x p, for v of |y| x p: [Kernel.MultiplyTo] in
-// single precision, of which [Kernel.GramSingle] tells kernels and accuracy; sums over |y| terms
-// are in single precision, too. Nothing of the size of the kernel matrix is kept. Errors are those
-// of [Kernel.CrossSingle]. It panics if shapes do not fit.
+// MultiplySingle writes the |x| x p product K(x, y) v into dst, for v of |y| x p:
+// [Kernel.MultiplyTo] in single precision, with the kernels and accuracy of [Kernel.GramSingle];
+// sums over |y| terms are in single precision, too. The kernel matrix is never stored. Errors are
+// those of [Kernel.CrossSingle]. It panics if the shapes do not agree.
 //
 // Cost: 2 |x| |y| (d + p) flops.
 func (k Kernel) MultiplySingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x, y *points.Single, v blas.Matrix32) error {
@@ -50,13 +50,13 @@ func (k Kernel) MultiplySingle(ctx context.Context, eng *engine.Engine, dst blas
 	})
 }
 
-// The rows of kernel values that are held at a time, and the most columns of them.
+// The numbers of rows and of columns of kernel values in memory at a time.
 const (
 	productRows = singleRows
 	productCols = 4 * singleCols
 )
 
-// panelsOf lays out the columns of v in panels of NR, with zeros behind the last.
+// panelsOf copies the columns of v into panels of NR, with zeros after the last.
 func panelsOf(t *asm.Single, v blas.Matrix32) []float32 {
 	out := make([]float32, padded(v.Cols, t.NR)*v.Rows)
 	for l := range v.Rows {
@@ -67,13 +67,13 @@ func panelsOf(t *asm.Single, v blas.Matrix32) []float32 {
 	return out
 }
 
-// product is the sums of some rows.
+// product accumulates the sums of some rows.
 type product struct {
 	t    *asm.Single
 	sums []float32 // rows of wide elements
 	wide int
 	left []float32 // a panel of kernel values
-	part []float32 // a register tile, nil where the first is the sum
+	part []float32 // a register tile, nil if the first is the sum
 }
 
 func newProduct(t *asm.Single, rows, depth, cols int, several bool) *product {
@@ -85,8 +85,8 @@ func newProduct(t *asm.Single, rows, depth, cols int, several bool) *product {
 	return p
 }
 
-// add adds the product of the first cols columns of a strip's tile and as many rows of the panels,
-// which are so many elements apart.
+// add adds the product of the first cols columns of a strip's tile with cols rows of the panels,
+// which are apart elements from one another.
 func (p *product) add(s *singleStrip, cols int, right []float32, apart int) {
 	t := p.t
 	for i := 0; i < s.hi-s.lo; i += t.MR {
@@ -108,7 +108,7 @@ func (p *product) add(s *singleStrip, cols int, right []float32, apart int) {
 	}
 }
 
-// load lays the first columns of rows i and behind out as a panel.
+// load copies the first columns of the rows from i on into a panel.
 func (p *product) load(s *singleStrip, i, cols int) {
 	var rows [largestPanel][]float32
 	mr := p.t.MR

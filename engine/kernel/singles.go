@@ -17,15 +17,15 @@ import (
 // single precision: for the kernels linear, rbf and exp, in half the memory and about half the time
 // of [Kernel.GramTo].
 //
-// Squared distances come from inner products of centered points, and those that have canceled below
-// 1/64 of |x|^2 + |y|^2 from differences in double precision. A squared distance has a relative
-// error of about 64 (d^1/2 + 4) 2^-24, 4e-5 for d = 100, and of 2^-24 where it is small; equal rows
+// Squared distances come from inner products of centered points; those below 1/64 of |x|^2 + |y|^2
+// are computed from differences in double precision instead. A squared distance has a relative
+// error of about 64 (d^1/2 + 4) 2^-24, 4e-5 for d = 100, and of 2^-24 if it is small; equal rows
 // have distance 0. An element of a linear kernel has an error of about d^1/2 2^-24 |x| |y|. dst is
-// symmetric to the bit, and has the same bits for any number of workers; other processors than
-// AVX-512's and AVX2's may differ in the last digits.
+// exactly symmetric and bit-identical for any number of workers; on processors without AVX-512 or
+// AVX2 the last digits may differ.
 //
-// Errors: another kernel (*fault.ParamError); a NaN or Inf, and points whose squared lengths are
-// beyond single precision, more than 4e37 or (but for the linear kernel) less than 1e-30
+// Errors: another kernel (*fault.ParamError); a NaN or Inf, or points whose squared lengths are
+// beyond single precision, above 4e37 or (except for the linear kernel) below 1e-30
 // (*fault.DataError); the memory limit, for packed points; ctx.Err(). It panics if dst is not n x
 // n.
 func (k Kernel) GramSingle(ctx context.Context, eng *engine.Engine, dst blas.Matrix32, x *points.Single) error {
@@ -53,8 +53,8 @@ func (k Kernel) CrossSingle(ctx context.Context, eng *engine.Engine, dst blas.Ma
 	return ev.walk(ctx, eng, false, w.place, w.end)
 }
 
-// walk evaluates all tiles, strip by strip, or, where x is y, those of the lower triangle, the
-// longest strips first: use is called with each, and end behind a strip.
+// walk evaluates all tiles, strip by strip, or with lower, if x is y, those of the lower triangle,
+// the longest strips first. It calls use with each tile, and end after each strip.
 func (ev *singles) walk(ctx context.Context, eng *engine.Engine, lower bool, use func(s *singleStrip, j0, cols int), end func()) error {
 	blocks := (ev.x.N + singleRows - 1) / singleRows
 	return eng.For(ctx, blocks, 1, func(b, _ int) error {
@@ -105,7 +105,7 @@ type singles struct {
 	t      *asm.Table
 	stage  stage // linear, rbf or exponential
 	x, y   *points.Single
-	center []float32 // subtracted from all points: about their mean, or zeros
+	center []float32 // subtracted from all points: approximately their mean, or zeros
 	right  []float32 // y in panels
 	yy     []float32 // squared lengths, padded to whole panels
 	spare  sync.Pool // of strips, all of one width
@@ -118,14 +118,14 @@ func (k Kernel) single(ctx context.Context, eng *engine.Engine, x, y *points.Sin
 	case len(k.stages) == 0:
 	case len(k.stages) == 1 && (k.stages[0].kind == rbf || k.stages[0].kind == exponential):
 		ev.stage = k.stages[0]
-		if d := ev.stage.decay(); !(d >= leastSingle && d <= mostSingle) {
-			return nil, &fault.ParamError{Param: "kernel", Value: k.String(), Want: "a bandwidth whose decay is a number of single precision (standardize the data)"}
+		if d := ev.stage.decay(); !(d >= minSingle && d <= maxSingle) {
+			return nil, &fault.ParamError{Param: "kernel", Value: k.String(), Want: "a bandwidth whose decay is representable in single precision; standardize the data"}
 		}
 	default:
 		return nil, &fault.ParamError{Param: "kernel", Value: k.String(), Want: "linear, rbf or exp in single precision"}
 	}
 	if x.D != y.D {
-		return nil, &fault.ShapeError{What: "number of features", Got: x.D, Want: fmt.Sprintf("%d, as the other points have", y.D)}
+		return nil, &fault.ShapeError{What: "number of features", Got: x.D, Want: fmt.Sprintf("%d, as for the other points", y.D)}
 	}
 	wide := padded(y.N, ev.t.Single.NR)
 	if err := eng.Check("packed copy of the points", engine.MatrixBytes(wide, y.D)/2, "use fewer points or raise the memory limit"); err != nil {
@@ -144,7 +144,7 @@ func (k Kernel) single(ctx context.Context, eng *engine.Engine, x, y *points.Sin
 	return ev, err
 }
 
-// centerOf writes the mean of the points, summed in their order.
+// centerOf writes the mean of the points, summed in order.
 func centerOf(center []float32, p *points.Single) {
 	mean := make([]float64, p.D)
 	for i := range p.N {
@@ -157,7 +157,7 @@ func centerOf(center []float32, p *points.Single) {
 	}
 }
 
-// pack lays points [lo, hi) out as one panel, centered, and writes their squared lengths.
+// pack copies the centered points [lo, hi) into one panel, and writes their squared lengths.
 func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []float32) error {
 	var rows [largestPanel][]float32
 	var sums [largestPanel]float32
@@ -174,16 +174,16 @@ func (ev *singles) pack(p *points.Single, lo, hi, width int, panel, norms []floa
 		}
 	}
 	for r, sum := range sums[:count] {
-		if !(sum <= mostSingle) || sum < leastSingle && ev.stage.kind != linear && !ev.isCenter(rows[r]) {
-			return &fault.DataError{Row: lo + r, Err: fmt.Errorf("squared length %g is beyond single precision: want 0 or %g to %.2g (standardize the data)", sum, leastSingle, mostSingle)}
+		if !(sum <= maxSingle) || sum < minSingle && ev.stage.kind != linear && !ev.isCenter(rows[r]) {
+			return &fault.DataError{Row: lo + r, Err: fmt.Errorf("squared length %g is beyond single precision: want 0 or %g to %.2g; standardize the data", sum, minSingle, maxSingle)}
 		}
 		norms[r] = sum
 	}
 	return nil
 }
 
-// isCenter says whether a point is the center, whose squared length is 0 and not a number too
-// small.
+// isCenter reports whether a point is the center, whose squared length 0 is correct and not an
+// underflow.
 func (ev *singles) isCenter(x []float32) bool {
 	for l, v := range x {
 		if v != ev.center[l] {
@@ -193,13 +193,13 @@ func (ev *singles) isCenter(x []float32) bool {
 	return true
 }
 
-// The squared lengths that single precision can hold, with those of their sums and differences.
+// The range of squared lengths for which single precision can represent their sums and differences.
 const (
-	leastSingle = 1e-30
-	mostSingle  = math.MaxFloat32 / 8
+	minSingle = 1e-30
+	maxSingle = math.MaxFloat32 / 8
 )
 
-// largestPanel bounds the vectors of a panel, of all levels.
+// largestPanel bounds the number of vectors of a panel on all SIMD levels.
 const largestPanel = 64
 
 // singleStrip is the evaluation of some rows.
@@ -208,12 +208,12 @@ type singleStrip struct {
 	lo, hi int
 	left   []float32 // x in panels
 	xx     []float32 // squared lengths
-	values []float32 // of a tile, whose rows are wide elements apart
+	values []float32 // of a tile with a stride of wide elements
 	wide   int
 }
 
-// strip returns the evaluation of rows [lo, hi), in tiles of up to wide columns, a number of whole
-// panels.
+// strip returns the evaluation of rows [lo, hi) in tiles of up to wide columns, a multiple of the
+// panel width.
 func (ev *singles) strip(lo, hi, wide int) (*singleStrip, error) {
 	mr, d := ev.t.Single.MR, ev.x.D
 	tall := padded(hi-lo, mr)
@@ -223,7 +223,7 @@ func (ev *singles) strip(lo, hi, wide int) (*singleStrip, error) {
 	}
 	s.lo, s.hi = lo, hi
 	s.left, s.xx, s.values = sized(s.left, tall*d), sized(s.xx, tall), sized(s.values, tall*wide)
-	clear(s.left[(tall-mr)*d:]) // rows behind the last
+	clear(s.left[(tall-mr)*d:]) // rows after the last
 	for i := 0; i < hi-lo; i += mr {
 		if err := ev.pack(ev.x, lo+i, min(lo+i+mr, hi), mr, s.left[i*d:], s.xx[i:]); err != nil {
 			return nil, err
@@ -232,10 +232,10 @@ func (ev *singles) strip(lo, hi, wide int) (*singleStrip, error) {
 	return s, nil
 }
 
-// done takes a strip back.
+// done returns a strip to the pool.
 func (ev *singles) done(s *singleStrip) { ev.spare.Put(s) }
 
-// sized returns x with n elements, of any values.
+// sized returns a slice of n elements with undefined values, in the memory of x if it fits.
 func sized(x []float32, n int) []float32 {
 	if cap(x) < n {
 		return make([]float32, n)
@@ -246,7 +246,7 @@ func sized(x []float32, n int) []float32 {
 // row returns the values of row r of the tile.
 func (s *singleStrip) row(r, cols int) []float32 { return s.values[r*s.wide:][:cols] }
 
-// tile evaluates columns [j0, j0 + cols), with others up to a whole panel.
+// tile evaluates columns [j0, j0 + cols), and more up to a whole panel.
 func (s *singleStrip) tile(j0, cols int) {
 	t, d := &s.t.Single, s.x.D
 	cols = padded(cols, t.NR)
@@ -275,7 +275,7 @@ func (s *singleStrip) tile(j0, cols int) {
 	}
 }
 
-// refine computes the squared distances of a row that have canceled from differences.
+// refine computes canceled squared distances of a row again, from differences.
 func (s *singleStrip) refine(row []float32, i, j0 int) {
 	xx := s.xx[i-s.lo]
 	for j := range min(len(row), s.y.N-j0) {
@@ -285,12 +285,12 @@ func (s *singleStrip) refine(row []float32, i, j0 int) {
 	}
 }
 
-// singleMatrix writes a matrix of tiles.
+// singleMatrix writes tiles to a matrix.
 type singleMatrix struct {
 	t        *asm.Table
 	dst      blas.Matrix32
 	streamed bool
-	aligned  bool // its rows begin at lines of the cache
+	aligned  bool // its rows begin at cache lines
 }
 
 func (ev *singles) into(dst blas.Matrix32) singleMatrix {

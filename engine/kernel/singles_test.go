@@ -21,8 +21,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// singlesOf returns normal points in single precision, far from the origin, of which every fifth is
-// nearly another one and every seventh is one.
+// singlesOf returns normal points in single precision, far from the origin; every fifth point is
+// close to another one, and every seventh is a copy.
 func singlesOf(rng *rand.Rand, n, d int, shift float64) *points.Single {
 	p := &points.Single{N: n, D: d, Data: make([]float32, n*d)}
 	for i := range n {
@@ -39,8 +39,8 @@ func singlesOf(rng *rand.Rand, n, d int, shift float64) *points.Single {
 	return p
 }
 
-// squared returns the squared distances of the points as they are, in double precision, summed up
-// from differences.
+// squared returns the squared distances of the points as sums of squared differences in double
+// precision.
 func squared(x, y *points.Single) blas.Matrix {
 	out := blas.NewMatrix(x.N, y.N)
 	for i := range x.N {
@@ -56,9 +56,9 @@ func squared(x, y *points.Single) blas.Matrix {
 	return out
 }
 
-// The documented bounds hold against a reference in double precision, for all kernels, sizes and
-// levels: of squared distances, seen through the kernels by what an error there does to their
-// values, and of inner products.
+// The documented error bounds hold relative to a reference in double precision, for all kernels,
+// sizes and SIMD levels: for inner products, and for squared distances, whose error bound is
+// propagated through the kernel.
 func TestSingles(t *testing.T) {
 	for _, level := range asm.Supported() {
 		t.Run(level.String(), func(t *testing.T) {
@@ -125,8 +125,8 @@ func TestSingles(t *testing.T) {
 	}
 }
 
-// A matrix that is large enough to be written past the caches is the one that is not, and workers
-// change no bit.
+// A matrix that is written past the caches equals one that is not, and results are bit-identical
+// for any number of workers.
 func TestSinglesAnyWorkers(t *testing.T) {
 	x := singlesOf(rand.New(rand.NewPCG(1, 1)), 1200, 20, 0)
 	k := enginetest.Kernel(t, "rbf:sigma=3")
@@ -150,7 +150,7 @@ func TestSinglesAnyWorkers(t *testing.T) {
 				}
 			}
 		} else if !slices.Equal(dst.Data, first) {
-			t.Errorf("%d workers: other bits", workers)
+			t.Errorf("%d workers: the bits differ", workers)
 		}
 	}
 }
@@ -191,8 +191,7 @@ func TestSinglesErrors(t *testing.T) {
 	}
 }
 
-// BenchmarkGramSingle sets single precision beside double precision, both into memory that is used
-// again.
+// BenchmarkGramSingle compares single with double precision, both into reused memory.
 func BenchmarkGramSingle(b *testing.B) {
 	eng := enginetest.New(b, 0)
 	for _, s := range []struct{ n, d int }{{2000, 16}, {4000, 64}, {8000, 100}} {
@@ -210,8 +209,8 @@ func BenchmarkGramSingle(b *testing.B) {
 	}
 }
 
-// The product is that of the kernel matrix, to the error of sums in single precision, for tiles of
-// every shape.
+// The product equals that of the kernel matrix, up to the rounding of sums in single precision, for
+// tiles of every shape.
 func TestMultiplySingle(t *testing.T) {
 	for _, level := range asm.Supported() {
 		backend, err := backends.Open(backends.Options{SIMD: level.String()})
@@ -252,7 +251,7 @@ func TestMultiplySingle(t *testing.T) {
 	}
 }
 
-// BenchmarkMultiplySingle is what embedding takes: 500 landmarks and as many coordinates.
+// BenchmarkMultiplySingle has the size of an embedding: 500 landmarks and 500 coordinates.
 func BenchmarkMultiplySingle(b *testing.B) {
 	eng := enginetest.New(b, 0)
 	for _, s := range []struct{ n, d int }{{20000, 100}, {20000, 784}} {

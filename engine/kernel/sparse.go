@@ -10,13 +10,12 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// sparseBase is the inner product of sparse points with sparse or dense ones, either way
-// round, uncentered.
+// sparseBase computes inner products, uncentered, of which at least one operand is sparse.
 type sparseBase struct {
 	t      *asm.Table
 	x, y   points.Points
-	yt     *points.CSR   // y transposed, when y is sparse
-	dense  *points.Dense // y transposed, when y is dense
+	yt     *points.CSR   // y transposed, if y is sparse
+	dense  *points.Dense // y transposed, if y is dense
 	xx, yy []float64
 }
 
@@ -48,8 +47,8 @@ func (b *sparseBase) load(lo, hi int) rows    { return rows{lo: lo, hi: hi} }
 func (b *sparseBase) unload(rows)             {}
 func (b *sparseBase) release()                {}
 
-// fill adds, for every feature of x_i in ascending order, its multiple of that feature's
-// column of y.
+// fill adds, for every feature of x_i in ascending order, its value times that feature's column of
+// y.
 func (b *sparseBase) fill(dst blas.Matrix, r rows, j0, cols int) {
 	if b.dense != nil { // and x is sparse
 		x := b.x.(*points.CSR)

@@ -8,14 +8,14 @@ import (
 // maxStages bounds the length of a composition. A fixed bound makes Spec a comparable value.
 const maxStages = 4
 
-// Spec is the parsed text of a kernel. Specs are values: equal kernels compare equal with ==,
-// and Parse(s.String()) == s. The zero Spec is no kernel; [Parse] makes valid ones.
+// Spec is the parsed text of a kernel. Specs are values: equal kernels compare equal with ==, and
+// Parse(s.String()) == s. The zero Spec is not a kernel; [Parse] returns valid ones.
 type Spec struct {
 	n      int
 	stages [maxStages]stage // outermost first, as written
 }
 
-// Rule is a bandwidth still to be found from data: Factor times the rule Name.
+// Rule is a bandwidth that depends on data: Factor times the rule Name.
 type Rule struct {
 	Kernel    string  // "rbf" or "exp"
 	Parameter string  // "sigma" or "width"
@@ -26,7 +26,7 @@ type Rule struct {
 // RuleNames returns the bandwidth rules: mean, median, knn10, msq, lle.
 func RuleNames() []string { return []string{"mean", "median", "knn10", "msq", "lle"} }
 
-// Names returns the kernels by name.
+// Names returns the names of the kernels.
 func Names() []string {
 	names := make([]string, numKinds)
 	for k := range names {
@@ -57,7 +57,7 @@ func (k kind) String() string {
 	}[k]
 }
 
-// shiftInvariant reports whether the kernel depends on x-y only.
+// shiftInvariant reports whether the kernel depends only on x-y.
 func (k kind) shiftInvariant() bool { return k == rbf || k == exponential || k == distance }
 
 // stage is one kernel of a composition with its parameters; unused ones are zero.
@@ -105,7 +105,7 @@ func (s stage) String() string {
 // formatNumber writes the shortest decimal that parses to the same bits.
 func formatNumber(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// String returns the canonical text, with every parameter written out: "rbf:sigma=1.5",
+// String returns the canonical text with all parameters: "rbf:sigma=1.5",
 // "poly:degree=2,coef=1,scale=1". It is "" for the zero Spec.
 func (s Spec) String() string {
 	var parts []string
@@ -115,11 +115,11 @@ func (s Spec) String() string {
 	return strings.Join(parts, "@")
 }
 
-// MarshalText returns String, so that a Spec is a string in JSON.
-// The error is always nil.
+// MarshalText returns the text of String, so that a Spec is a string in JSON. The error is always
+// nil.
 func (s Spec) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText parses as [Parse]; empty text gives the zero Spec.
+// UnmarshalText parses text as [Parse] does; empty text gives the zero Spec.
 func (s *Spec) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		*s = Spec{}
@@ -136,11 +136,11 @@ func (s *Spec) UnmarshalText(text []byte) error {
 // IsZero reports whether s is the zero Spec.
 func (s Spec) IsZero() bool { return s.n == 0 }
 
-// NeedsData reports whether a bandwidth is still a rule, to be resolved from data.
+// NeedsData reports whether a bandwidth is still a rule that has to be resolved from data.
 func (s Spec) NeedsData() bool { return s.open() >= 0 }
 
-// open returns the innermost stage whose bandwidth is a rule, or -1. Innermost first, because
-// the distances that an outer rule needs are those of a complete inner kernel.
+// open returns the innermost stage whose bandwidth is a rule, or -1. The innermost comes first
+// because an outer rule needs the distances of a complete inner kernel.
 func (s Spec) open() int {
 	for i := s.n - 1; i >= 0; i-- {
 		if s.stages[i].rule != "" {
@@ -150,8 +150,8 @@ func (s Spec) open() int {
 	return -1
 }
 
-// Open returns the innermost unresolved rule and the kernel whose distances it is about: the
-// kernel inside it, "linear" when there is none. ok is false when there is no rule left.
+// Open returns the innermost unresolved rule and the kernel whose distances it uses: the inner
+// kernel, "linear" if there is none. ok is false if no rule is left.
 func (s Spec) Open() (r Rule, inner Spec, ok bool) {
 	i := s.open()
 	if i < 0 {
@@ -166,8 +166,8 @@ func (s Spec) Open() (r Rule, inner Spec, ok bool) {
 }
 
 // Resolve returns s with the innermost unresolved rule replaced by the number v, its factor
-// included. A v that is not an acceptable bandwidth is a *fault.ParamError.
-// Without an unresolved rule s is returned as it is.
+// included. A v that is not a valid bandwidth is a *fault.ParamError. Without an unresolved rule,
+// Resolve returns s unchanged.
 func (s Spec) Resolve(v float64) (Spec, error) {
 	i := s.open()
 	if i < 0 {

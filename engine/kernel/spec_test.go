@@ -109,15 +109,15 @@ func TestParseErrors(t *testing.T) {
 			continue
 		}
 		if !strings.Contains(err.Error(), c.wants) {
-			t.Errorf("Parse(%q): %q does not say %q", c.text, err, c.wants)
+			t.Errorf("Parse(%q): %q does not contain %q", c.text, err, c.wants)
 		}
 		if !s.IsZero() {
-			t.Errorf("Parse(%q) returned %q beside the error", c.text, s)
+			t.Errorf("Parse(%q) returned %q together with the error", c.text, s)
 		}
 	}
 }
 
-// Whatever number a bandwidth gets, its text gives back the same bits.
+// The text of a kernel with any bandwidth parses to a bit-identical bandwidth.
 func TestResolveRoundTrip(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		open, err := kernel.Parse(rapid.SampledFrom([]string{"rbf:median", "exp:2lle", "rbf:0.1mean@cosine"}).Draw(t, "spec"))
@@ -216,7 +216,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// FuzzParse: an error of input, or a kernel whose text is a fixed point of Parse.
+// FuzzParse: any text gives an input error, or a kernel whose text is a fixed point of Parse.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"linear", "rbf:sigma=1.5", "rbf:gamma=0x1p-4", "rbf:0.5mean@cosine", "exp:lle", "poly:degree=3,coef=0,scale=1e-7", "sigmoid:coef=-1", "rbf:sigma=1@spectrum:k=3", "rbf:sigma=1e5knn10", "rbf:sigma=,", "@@", "poly:coef=-0"} {
 		f.Add(s)

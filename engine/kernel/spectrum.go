@@ -9,15 +9,15 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// The spectrum kernel (Leslie, Eskin & Noble 2002) of two sequences is the inner product of
-// the numbers of times that each word of k letters (k-mer) occurs in them, here divided by the
-// lengths of the two vectors of counts: a cosine. Sequences are therefore turned into sparse
-// vectors of counts, and the spectrum stage is the cosine map. Sums of products of counts are
-// exact whole numbers, so how the words are numbered leaves no trace in the result.
+// The spectrum kernel (Leslie, Eskin & Noble 2002) of two sequences is the inner product of their
+// counts of each word of k letters (k-mer), here divided by the lengths of the two count vectors: a
+// cosine. Sequences are therefore turned into sparse vectors of counts, and the spectrum stage is
+// the cosine map. Sums of products of counts are exact whole numbers, so the numbering of the words
+// does not affect the result.
 
-// vectorsOf returns points that a base inner product exists for: sequences as word counts, all
-// other points as they are. Every set of points in one call shares its numbering of words. A
-// sequence without a word is a *fault.DataError with its row.
+// vectorsOf returns points with a base inner product: sequences become word counts, other points
+// are returned unchanged. All sets of one call share one numbering of words. A sequence without a
+// word is a *fault.DataError with its row.
 func (k Kernel) vectorsOf(sets ...points.Points) ([]points.Points, error) {
 	if !k.takesSequences() {
 		return sets, nil
@@ -25,9 +25,9 @@ func (k Kernel) vectorsOf(sets ...points.Points) ([]points.Points, error) {
 	out := make([]points.Points, len(sets))
 	var n numbering
 	for s, x := range sets {
-		p := x.(*points.Sequences) // accepts has seen to it
+		p := x.(*points.Sequences) // accepts has checked the type
 		if i := slices.Index(sets[:s], x); i >= 0 {
-			out[s] = out[i] // the same set again stays the same set
+			out[s] = out[i] // equal sets stay equal pointers
 			continue
 		}
 		if n == nil {
@@ -47,7 +47,7 @@ func (k Kernel) vectorsOf(sets ...points.Points) ([]points.Points, error) {
 // takesSequences reports whether the innermost kernel is the spectrum.
 func (k Kernel) takesSequences() bool { return len(k.stages) > 0 && k.stages[0].kind == spectrum }
 
-// wordsOf calls f with every word of k letters in row that holds no gap, in order.
+// wordsOf calls f with every word of k letters without a gap in row, in order.
 func wordsOf(row []byte, k int, f func(word []byte)) {
 	from := 0 // beginning of the run without gaps
 	for i, c := range row {
@@ -62,13 +62,13 @@ func wordsOf(row []byte, k int, f func(word []byte)) {
 func noWord(p *points.Sequences, i, k int) error {
 	e := &fault.DataError{Row: i, Err: fmt.Errorf("the sequence has %d letters: want at least %d for %d-mers", len(p.Row(i)), k, k)}
 	if len(p.Row(i)) >= k {
-		e.Err = fmt.Errorf("every stretch of %d letters in the sequence holds a letter outside the alphabet: want one without, for %d-mers", k, k)
+		e.Err = fmt.Errorf("every run of %d letters in the sequence contains a letter outside the alphabet: want one without, for %d-mers", k, k)
 	}
 	return e
 }
 
-// countWords returns the sparse vectors of word counts. Their D is set by the caller. O(L k)
-// for L letters in all, and the sorting of each sequence's words.
+// countWords returns the sparse vectors of word counts. The caller sets their D. Cost: O(L k) for L
+// letters in total, and the sorting of each sequence's words.
 func countWords(p *points.Sequences, k int, n numbering) (*points.CSR, error) {
 	out := &points.CSR{N: p.Len(), Start: make([]int, 1, p.Len()+1)}
 	var words []int32
@@ -92,17 +92,17 @@ func countWords(p *points.Sequences, k int, n numbering) (*points.CSR, error) {
 	return out, nil
 }
 
-// numbering gives each word of k letters a number from 0 to size()-1.
+// numbering assigns each word of k letters a number from 0 to size()-1.
 type numbering interface {
 	number(word []byte) int32
 	size() int
 }
 
-// maxDirect bounds the number of words that are numbered without a table of them.
+// maxDirect is the maximum number of possible words for a numbering without a table.
 const maxDirect = 1 << 20
 
-// newNumbering numbers words by their letters as digits when there are few possible ones, and
-// else in order of appearance.
+// newNumbering numbers words by their letters as digits if few words are possible, and otherwise in
+// order of appearance.
 func newNumbering(alphabet string, k int) numbering {
 	total := 1
 	for range k {
@@ -118,7 +118,7 @@ func newNumbering(alphabet string, k int) numbering {
 	return d
 }
 
-// digits reads a word as a number to the base of the alphabet's size.
+// digits reads a word as a number in the base of the alphabet's size.
 type digits struct {
 	value [256]int32
 	base  int32

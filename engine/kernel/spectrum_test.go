@@ -35,7 +35,8 @@ func sequences(t testing.TB, alphabet string, rows ...string) *points.Sequences 
 	return p
 }
 
-// counts is the definition: how often each substring of length k without a gap occurs.
+// counts returns the number of occurrences of each substring of length k without a gap, by the
+// definition.
 func counts(s string, k int) map[string]float64 {
 	c := map[string]float64{}
 	for i := 0; i+k <= len(s); i++ {
@@ -46,7 +47,7 @@ func counts(s string, k int) map[string]float64 {
 	return c
 }
 
-// cosineOfCounts is the normalized spectrum kernel by its definition.
+// cosineOfCounts returns the normalized spectrum kernel by its definition.
 func cosineOfCounts(a, b string, k int) float64 {
 	product := func(x, y map[string]float64) (s float64) {
 		for w, n := range x {
@@ -58,7 +59,7 @@ func cosineOfCounts(a, b string, k int) float64 {
 	return product(x, y) / math.Sqrt(product(x, x)) / math.Sqrt(product(y, y))
 }
 
-// randomSequences returns sequences that each hold a word of k letters, some with gaps.
+// randomSequences returns sequences that each contain a word of k letters, some with gaps.
 func randomSequences(rng *rand.Rand, alphabet string, n, k int) []string {
 	rows := make([]string, n)
 	for i := range rows {
@@ -74,7 +75,7 @@ func randomSequences(rng *rand.Rand, alphabet string, n, k int) []string {
 	return rows
 }
 
-// Short words are numbered by their letters, long ones by a table: both are the definition,
+// Short words are numbered by their letters, long ones by a table: both agree with the definition,
 // in every function of the kernel.
 func TestSpectrumAgainstDefinition(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -118,8 +119,8 @@ func TestSpectrumAgainstDefinition(t *testing.T) {
 	})
 }
 
-// A row of the cross matrix has the same bits alone, in a batch, and as a row of the Gram
-// matrix, though the words are numbered anew each time.
+// A row of the cross matrix is bit-identical alone, in a batch, and as a row of the Gram matrix,
+// although the words are numbered again each time.
 func TestSpectrumRowsAreIndependent(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	eng := enginetest.New(t, 0)
@@ -130,7 +131,7 @@ func TestSpectrumRowsAreIndependent(t *testing.T) {
 		for _, i := range []int{0, 7, 29} {
 			alone := crossOf(t, kern, eng, x.Select([]int{i}), x)
 			for j := range 30 {
-				if i != j && alone.At(0, j) != gram.At(i, j) { // the diagonal is exact in Gram alone
+				if i != j && alone.At(0, j) != gram.At(i, j) { // the diagonal is exact only in Gram
 					t.Errorf("%s: entry (%d, %d) is %v alone, %v in the Gram matrix", text, i, j, alone.At(0, j), gram.At(i, j))
 				}
 			}
@@ -151,9 +152,9 @@ func TestSpectrumComposition(t *testing.T) {
 	}
 }
 
-// The order of the sequences permutes the matrix to the bit, whatever the numbering of words and
-// the number of workers; the matrix is positive semidefinite; a row that is a copy with its
-// gap doubled has the products of the original, as a gap is one end of words however long.
+// Permuted sequences give the permuted matrix, bit-identical for any numbering of words and number
+// of workers. The matrix is positive semidefinite. A copy of a row with a doubled gap has the
+// products of the original, as words end at a gap of any length.
 func TestSpectrumInvariance(t *testing.T) {
 	one, two := enginetest.New(t, 1), enginetest.New(t, 2)
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -229,7 +230,7 @@ func TestSpectrumErrors(t *testing.T) {
 	} {
 		err := c.run()
 		if !fault.IsInput(err) {
-			t.Errorf("%s: error %v: want one of bad input", name, err)
+			t.Errorf("%s: error %v: want an input error", name, err)
 			continue
 		}
 		for _, w := range c.words {
@@ -244,7 +245,7 @@ func TestSpectrumErrors(t *testing.T) {
 	}
 }
 
-// scop returns the sequences of a FASTA file, what is no amino acid left out as gaps.
+// scop returns the sequences of a FASTA file, with gaps for letters that are not amino acids.
 func scop(b *testing.B) *points.Sequences {
 	b.Helper()
 	folder := os.Getenv("MUSTLINK_DATA")
@@ -276,7 +277,7 @@ func scop(b *testing.B) *points.Sequences {
 	return sequences(b, points.Protein, rows...)
 }
 
-// BenchmarkSpectrumGram is the Gram matrix of all 11,206 sequences, into reused memory.
+// BenchmarkSpectrumGram computes the Gram matrix of all 11,206 sequences in reused memory.
 func BenchmarkSpectrumGram(b *testing.B) {
 	x := scop(b)
 	eng := enginetest.New(b, 0)

@@ -12,9 +12,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// tiling is the shape of the tiles in which a kernel matrix is evaluated: one tile stays in the
-// second-level cache, a row of it in the first, while the maps pass over it. cols is a multiple
-// of the register tiles' widths.
+// tiling is the shape of the tiles in which a kernel matrix is evaluated: while the maps are
+// applied, a tile stays in the second-level cache and one of its rows in the first-level cache.
+// cols is a multiple of the register tile widths.
 type tiling struct{ rows, cols int }
 
 // The tilings of the bases. The values are empirical; results do not depend on them.
@@ -23,20 +23,20 @@ var (
 	sparseTiling = tiling{rows: 32, cols: 4096} // one row of a tile fits the first-level cache
 )
 
-// Block is a part of a kernel matrix: its first element is (Row, Col) of the whole.
+// Block is a part of a kernel matrix: its first element is element (Row, Col) of the matrix.
 type Block struct {
 	Row, Col int
 	Matrix   blas.Matrix
-	// Error bounds what rounding has done to a squared distance between vectors, against the
-	// sum of the squared differences of their features: in all blocks of the kernel that
-	// [Kernel.Squared] makes of the linear one. It is 0 for sparse vectors of whole numbers,
-	// for other kernels and for precomputed inner products.
+	// Error bounds the rounding error of a squared distance between vectors, compared with the sum
+	// of the squared differences of their features, in all blocks of [Kernel.Squared] of the linear
+	// kernel. It is 0 for sparse vectors of whole numbers, for other kernels and for precomputed
+	// inner products.
 	Error float64
 }
 
-// distanceError is the bound for points of d features whose centered squared lengths are xx and
-// yy: 4 d eps (xx + yy) for products, norms and the sum of the squared differences, and what
-// centering costs.
+// distanceError is the bound for points of d features whose centered squared lengths are xx and yy:
+// 4 d eps (xx + yy) for products, norms and the sum of the squared differences, plus the error of
+// centering.
 func distanceError(d int, xx, yy []float64) float64 {
 	if d == 0 || len(xx) == 0 || len(yy) == 0 {
 		return 0
@@ -44,20 +44,20 @@ func distanceError(d int, xx, yy []float64) float64 {
 	return 8 * float64(d+8) * 0x1p-53 * (slices.Max(xx) + slices.Max(yy))
 }
 
-// evaluation is a base with a kernel's maps and the self products that each of them needs.
+// evaluation is a base with a kernel's maps and the self products that each map needs.
 type evaluation struct {
 	eng      *engine.Engine
 	t        *asm.Table
 	base     base
 	stages   []stage
-	x, y     [][]float64 // per stage: <x_i,x_i> and <y_j,y_j> as that stage sees them, or their roots
+	x, y     [][]float64 // per stage: <x_i,x_i> and <y_j,y_j> as inputs of that stage, or their square roots
 	diagonal []float64   // k(x_i, x_i)
 	checked  bool        // values may overflow
-	error    float64     // of [Block.Error]
+	error    float64     // value of [Block.Error]
 }
 
-// evaluate prepares the maps on a base of sets, which it releases if it fails. It does if a
-// self product is not representable.
+// evaluate prepares the maps on a base of sets. If a self product is not representable, it releases
+// the base and returns an error.
 func (k Kernel) evaluate(eng *engine.Engine, b base, sets ...points.Points) (*evaluation, error) {
 	ev, err := k.prepareMaps(eng, b)
 	if err != nil {
@@ -93,9 +93,9 @@ func (s stage) selves(norms []float64) []float64 {
 	return out
 }
 
-// sink takes a kernel matrix as it is evaluated, tile by tile, while a tile is in a cache. Tiles
-// of the same rows come one after the other, in the order of their columns; others
-// concurrently. What it is given may be changed, and must not be kept.
+// sink receives a kernel matrix tile by tile, while the tile is in a cache. Tiles of the same rows
+// arrive one after another in the order of their columns, others concurrently. A sink may change a
+// tile but must not keep it.
 type sink struct {
 	tile func(b Block) error
 	end  func() // after the last tile of some rows, if set
@@ -111,8 +111,8 @@ func (ev *evaluation) rectangular(ctx context.Context, m, n int, t tiling, to si
 	})
 }
 
-// lower evaluates the lower triangle of a symmetric matrix of order n: tiles reach up to the
-// last column of their rows' diagonal block, which is whole.
+// lower evaluates the lower triangle of a symmetric matrix of order n: the tiles of some rows end
+// with the last column of their diagonal block, which is complete.
 func (ev *evaluation) lower(ctx context.Context, n int, t tiling, to sink) error {
 	t = cmp.Or(t, ev.base.tiling())
 	blocks := (n + t.rows - 1) / t.rows
@@ -134,7 +134,7 @@ type strip struct {
 	rows     rows
 	dots     blas.Matrix // inner products of a tile, padded to whole register tiles
 	values   blas.Matrix // kernel values of a tile
-	diagonal []float64   // to be written where a tile has it, or nil
+	diagonal []float64   // diagonal values to write into the tiles, or nil
 }
 
 func (ev *evaluation) newStrip(lo, hi, cols int, to sink) *strip {
@@ -159,7 +159,7 @@ func (s *strip) end() {
 // padded rounds a size up to whole register tiles.
 func padded(n, unit int) int { return (n + unit - 1) / unit * unit }
 
-// tiles evaluates columns [0, n), so many at a time.
+// tiles evaluates columns [0, n), cols at a time.
 func (s *strip) tiles(ctx context.Context, n, cols int) error {
 	for j0 := 0; j0 < n; j0 += cols {
 		if err := ctx.Err(); err != nil {
@@ -175,7 +175,7 @@ func (s *strip) tiles(ctx context.Context, n, cols int) error {
 	return nil
 }
 
-// tile evaluates the tile that begins with column j0.
+// tile evaluates the tile that begins at column j0.
 func (s *strip) tile(j0, cols int) error {
 	lo, hi := s.rows.lo, s.rows.hi
 	b := Block{lo, j0, s.values.View(0, hi-lo, 0, cols), s.error}
@@ -187,7 +187,7 @@ func (s *strip) tile(j0, cols int) error {
 	}
 	if len(s.stages) > 0 {
 		for i := d0; i < d1; i++ {
-			dots.Set(i-lo, i-j0, 0) // not a distance of 0, which would have to be repaired
+			dots.Set(i-lo, i-j0, 0) // gives a large distance, which repair does not compute again
 		}
 		s.mapTile(b, dots)
 	}
@@ -200,7 +200,7 @@ func (s *strip) tile(j0, cols int) error {
 	return s.to.tile(b)
 }
 
-// check returns the error of the first value that has overflowed, where that is possible.
+// check returns an error for the first value that has overflowed, if values can overflow.
 func (s *strip) check(b Block) error {
 	if !s.checked {
 		return nil
@@ -219,7 +219,7 @@ func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
 	for s := range ev.stages {
 		st := &ev.stages[s]
 		xx, yy := ev.x[s][b.Row:], ev.y[s][b.Col:b.Col+m.Cols]
-		// Only the first map is about the points' own distances.
+		// Only the first map uses the distances of the points themselves.
 		exact := s == 0 && ev.base.vectors()
 		if s == 0 && st.kind == rbf {
 			near := ev.t.Gaussian(m.Rows, m.Cols, m.Data, m.Stride, dots.Data, dots.Stride, xx, yy, -st.decay(), refineBelow)
@@ -239,8 +239,8 @@ func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
 	}
 }
 
-// repair computes elements of a row of a shift-invariant map again, with distances from
-// differences, where the expansion has canceled.
+// repair computes elements of a row of a shift-invariant map again if the expansion has canceled,
+// with distances from differences.
 func (ev *evaluation) repair(st *stage, row, dot []float64, i, j0 int) {
 	const few = 32
 	xx, yy := ev.x[0][i], ev.y[0][j0:j0+len(row)]

@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// The height of the row blocks does not change a bit.
+// Results are bit-identical for any height of the row blocks.
 func TestRowBlocksDoNotMatter(t *testing.T) {
 	eng, err := engine.New(engine.Options{Workers: 2})
 	if err != nil {
@@ -68,7 +68,7 @@ func firstDifference(a, b []float64) int {
 	return -1
 }
 
-// counting counts the distances that are computed again from differences.
+// counting is a base that counts the distances that are computed again from differences.
 type counting struct {
 	base
 	count *atomic.Int64
@@ -79,8 +79,8 @@ func (c counting) exact(i, j int) float64 {
 	return c.base.exact(i, j)
 }
 
-// Far from the origin, centering keeps the expansion good for all but the nearest pairs: without
-// it the result would be right too, but every distance computed twice.
+// Far from the origin, centering keeps the expansion accurate for all but the nearest pairs:
+// without it the result would be correct too, but every distance would be computed twice.
 func TestCenteringSavesWork(t *testing.T) {
 	eng, err := engine.New(engine.Options{})
 	if err != nil {
@@ -105,7 +105,7 @@ func TestCenteringSavesWork(t *testing.T) {
 	if err := ev.into(blas.NewMatrix(100, 100)).whole(t.Context(), denseTiling); err != nil {
 		t.Fatal(err)
 	}
-	// The points themselves are 100 of the 10000 pairs.
+	// 100 of the 10000 pairs are a point with itself.
 	if c := count.Load(); c < 100 || c > 200 {
 		t.Errorf("%d of 10000 distances were computed from differences, want 100 to 200", c)
 	}
@@ -122,6 +122,6 @@ func TestPower(t *testing.T) {
 		}
 	}
 	if power(-2, 3) != -8 || power(0, 5) != 0 || power(-3, 2) != 9 {
-		t.Error("signs or zeros")
+		t.Error("a sign or a power of zero is wrong")
 	}
 }

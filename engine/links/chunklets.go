@@ -9,19 +9,18 @@ import (
 
 // FromChunklets returns the set in which the rows of each chunklet are linked pairwise.
 //
-// Chunklets that share a row are merged, since the formulas of RCA need disjoint ones, and
-// [Set.Merged] and a warning say so. A chunklet of one row adds no link but stays in
+// Chunklets that share a row are merged, since the formulas of RCA need disjoint ones; [Set.Merged]
+// and a warning report this. A chunklet of one row adds no link but stays in
 // [Set.Chunklets]: it counts as an observation. The same row twice in one chunklet is
-// collapsed and counted.
-// A row outside 0..n-1 and an empty chunklet are a *fault.DataError that names the
-// chunklet's place in the list. The pairs are written out only when [Set.Must] is called.
-// Cost O(n + rows given).
+// collapsed and counted. A row outside 0..n-1 or an empty chunklet is a *fault.DataError that names
+// the position of the chunklet in the list. The pairs are computed only when [Set.Must] is called.
+// Cost: O(n + rows given).
 func FromChunklets(n int, chunklets [][]int) (*Set, error) {
 	if n < 0 {
 		return nil, &fault.ParamError{Param: "number of rows", Value: n, Want: "a number >= 0"}
 	}
 	f := newForest(n)
-	member := make([]int, n) // 1 + the last chunklet that named the row, 0 if none
+	member := make([]int, n) // 1 + the last chunklet with the row, 0 if none
 	s := &Set{n: n}
 	firstShared := -1
 	for c, rows := range chunklets {
@@ -57,7 +56,7 @@ func FromChunklets(n int, chunklets [][]int) (*Set, error) {
 	return s, nil
 }
 
-// group fills cliques and listed from the trees of f that hold a row with named[i] != 0.
+// group fills cliques and listed from the trees of f that contain a row with named[i] != 0.
 func (s *Set) group(f *forest, named []int) {
 	of, count := f.numbers()
 	groups := make([][]int, count)

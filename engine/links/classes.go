@@ -6,10 +6,10 @@ import (
 	"sort"
 )
 
-// classes groups the labeled rows by label, and numbers their pairs so that a pair can be
-// drawn by drawing its number: n^2 pairs are never listed.
+// classes groups the labeled rows by label and numbers their pairs. A random pair is a random
+// number, so the n^2 pairs are never listed.
 type classes struct {
-	rows  []int // labeled rows, class by class, ascending inside a class
+	rows  []int // labeled rows, class by class, ascending within a class
 	start []int // class k is rows[start[k]:start[k+1]]; classes in order of first row
 	// sameUpTo[k] and differentUpTo[k] count the pairs whose first class is below k.
 	sameUpTo, differentUpTo []uint64
@@ -85,7 +85,8 @@ func classAt(upTo []uint64, number uint64) int {
 
 // unrankPair returns the a < b with b(b-1)/2 + a = r.
 func unrankPair(r uint64) (a, b int) {
-	// The root is good to a few units in the last place; the loops make it exact.
+	// The square root is accurate to a few units in the last place; the loops make the result
+	// exact.
 	t := uint64((1 + math.Sqrt(1+8*float64(r))) / 2)
 	for t*(t-1)/2 > r {
 		t--
@@ -96,12 +97,12 @@ func unrankPair(r uint64) (a, b int) {
 	return int(r - t*(t-1)/2), int(t)
 }
 
-// shuffle yields 0..total-1 in uniformly random order, lazily: a Fisher-Yates shuffle
-// that stores only the places it has touched, at most one per number yielded.
+// shuffle yields 0..total-1 in uniformly random order, lazily: a Fisher-Yates shuffle that stores
+// only the positions that have changed, at most one per number.
 type shuffle struct {
 	rng         *rand.Rand
 	total, done uint64
-	moved       map[uint64]uint64 // position -> number there, where it is not the place itself
+	moved       map[uint64]uint64 // position -> number there, if it is not the position itself
 }
 
 func newShuffle(total, seed, stream uint64) *shuffle {

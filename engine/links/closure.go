@@ -8,19 +8,19 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Closure returns the set with everything that the links imply: must-links between all
-// pairs of every component, and cannot-links between all rows of two components that a
-// cannot-link joins. Given links keep weight, bound and line; implied ones have weight 1
-// and neither bound nor line. The closure of a closure is itself.
+// Closure returns the set with all implied links: must-links between all pairs of every component,
+// and cannot-links between all rows of two components that a cannot-link joins. Given links keep
+// weight, bound and line; implied ones have weight 1 and neither bound nor line. The closure of a
+// closure is the closure itself.
 //
-// A set that is not [Set.Consistent] gives a *[ConflictError]; a closure of more than 2^25
-// links a *fault.MemoryError. Cost O(n + links of the result, times their logarithm).
+// A set that is not [Set.Consistent] gives a *[ConflictError]; a closure of more than 2^25 links a
+// *fault.MemoryError. Cost: O(n + m log m) for m links in the result.
 func (s *Set) Closure() (*Set, error) {
 	if err := s.Consistent(); err != nil {
 		return nil, err
 	}
 	if len(s.must) == 0 && len(s.cannot) == 0 {
-		return s, nil // chunklets are closed already
+		return s, nil // chunklets already have all implied links
 	}
 	groups := s.members()
 	joined := s.joinedComponents()
@@ -76,7 +76,7 @@ func checkClosure(groups [][]int, joined [][2]int) error {
 	return checkLinks("the closure of the links", total, "use chunklets, which need no closure, or fewer links")
 }
 
-// checkLinks returns a *fault.MemoryError when k links are too many to write out.
+// checkLinks returns a *fault.MemoryError if k links are too many to store.
 func checkLinks(what string, k uint64, hint string) error {
 	if k <= maxLinks {
 		return nil
@@ -84,7 +84,7 @@ func checkLinks(what string, k uint64, hint string) error {
 	return &fault.MemoryError{What: fmt.Sprintf("%s (%d links)", what, k), Need: int64(min(k, 1<<56)) * linkBytes, Limit: maxLinks * linkBytes, Hint: hint}
 }
 
-// triangle returns the number of unordered pairs of k things.
+// triangle returns the number of unordered pairs of k elements.
 func triangle(k int) uint64 {
 	if k < 2 {
 		return 0
@@ -96,8 +96,8 @@ func triangle(k int) uint64 {
 	return a * (b / 2)
 }
 
-// mergeGiven overwrites the links of all, which contains every pair of given, with the
-// given ones. Both are sorted; all is changed and returned.
+// mergeGiven replaces links in all by those of given; all contains every pair of given. Both are
+// sorted; all is changed and returned.
 func mergeGiven(given, all []Link) []Link {
 	at := 0
 	for _, l := range given {

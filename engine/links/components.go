@@ -2,15 +2,16 @@ package links
 
 import "slices"
 
-// partition numbers the connected components of the must-link graph, of the rows that must-links
-// and chunklets name: all others are components of their own, and there may be very many of them.
+// partition numbers the connected components of the must-link graph, but only for rows in
+// must-links and chunklets: every other row is a component of its own, and there may be very many
+// of them.
 type partition struct {
 	rows  []int // ascending
 	of    []int // component of rows[i]; numbered in the order of their smallest rows
 	count int
 }
 
-// component returns the component of a row, -1 for a row that no must-link or chunklet names.
+// component returns the component of a row, -1 for a row in no must-link or chunklet.
 func (p partition) component(row int) int {
 	if at, ok := slices.BinarySearch(p.rows, row); ok {
 		return p.of[at]
@@ -18,12 +19,12 @@ func (p partition) component(row int) int {
 	return -1
 }
 
-// Components returns the number of the must-link component of every row, 0-based and in
-// the order of the components' smallest rows; a row without must-links is a component of
-// its own. Cost O(n + links).
+// Components returns the number of the must-link component of every row, 0-based and in the order
+// of the components' smallest rows; a row without must-links is a component of its own. Cost: O(n +
+// links).
 func (s *Set) Components() []int {
 	p := s.partition()
-	out, number := make([]int, s.n), make([]int, p.count) // 1 + new number, 0 if not met yet
+	out, number := make([]int, s.n), make([]int, p.count) // 1 + new number, 0 for none yet
 	next, at := 0, 0
 	for row := range out {
 		if at == len(p.rows) || p.rows[at] != row {
@@ -68,7 +69,7 @@ func (s *Set) partition() partition {
 	})
 }
 
-// named returns the rows that must-links and chunklets name, ascending.
+// named returns the rows in must-links and chunklets, ascending.
 func (s *Set) named() []int {
 	rows := slices.Clone(s.listed)
 	for _, l := range s.must {
@@ -85,12 +86,13 @@ func (s *Set) named() []int {
 // that were listed as chunklets, each ascending, ordered by smallest row.
 func (s *Set) Chunklets() [][]int {
 	return s.chunklets.get(func() [][]int {
-		p := s.partition() // whose components of one row are those that were listed
+		p := s.partition() // its components of one row are the listed chunklets
 		size := make([]int, p.count)
 		for _, c := range p.of {
 			size[c]++
 		}
-		// One backing array, cut into pieces that cannot grow into each other.
+		// The chunklets share one backing array; full slice expressions keep append from writing
+		// into the next one.
 		store, out := make([]int, len(p.rows)), make([][]int, p.count)
 		for c, k := range size {
 			out[c], store = store[0:0:k], store[k:]

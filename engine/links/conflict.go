@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Conflict is a cannot-link between two rows that must-links join.
+// Conflict is a cannot-link between two rows of one must-link component.
 type Conflict struct {
 	Link Link   // the cannot-link
 	Path []Link // a shortest chain of must-links from Link.I to Link.J
@@ -17,7 +17,7 @@ func (c Conflict) String() string {
 	return fmt.Sprintf("cannot-link %s contradicts the must-links %s", pairText(c.Link.I, c.Link.J, c.Link.Line), c.PathString())
 }
 
-// PathString writes the path in walking order from Link.I: "3-7 (line 4), 7-12 (line 9)".
+// PathString writes the path from Link.I to Link.J: "3-7 (line 4), 7-12 (line 9)".
 func (c Conflict) PathString() string {
 	var b strings.Builder
 	at := c.Link.I
@@ -32,7 +32,7 @@ func (c Conflict) PathString() string {
 	return b.String()
 }
 
-// ConflictError reports a set whose must-links and cannot-links cannot all be met.
+// ConflictError reports a set whose must-links and cannot-links cannot all be satisfied.
 type ConflictError struct {
 	First Conflict
 	Count int // number of cannot-links inside a must-link component, >= 1
@@ -48,8 +48,8 @@ func (e *ConflictError) Error() string {
 // InputFault marks the error as caused by input.
 func (e *ConflictError) InputFault() {}
 
-// Consistent returns nil when all links can be met, and a *[ConflictError] when a
-// cannot-link lies inside a must-link component. Cost O(n + links).
+// Consistent returns nil if all links can be satisfied, and a *[ConflictError] if a cannot-link is
+// inside a must-link component. Cost: O(n + links).
 func (s *Set) Consistent() error {
 	bad := s.conflicting()
 	if len(bad) == 0 {
@@ -58,10 +58,9 @@ func (s *Set) Consistent() error {
 	return &ConflictError{First: s.paths(bad[:1])[0], Count: len(bad)}
 }
 
-// Conflicts returns the cannot-links inside a must-link component, in the order of
-// [Set.Cannot], each with a shortest path of must-links between its rows.
-// Cost O(n + links) and, for every distinct first row of a conflict, one breadth-first
-// search of its component.
+// Conflicts returns the cannot-links inside a must-link component, in the order of [Set.Cannot],
+// each with a shortest path of must-links between its rows. Cost: O(n + links) and, for every
+// distinct first row of a conflict, one breadth-first search of its component.
 func (s *Set) Conflicts() []Conflict {
 	return s.conflicts.get(func() []Conflict { return s.paths(s.conflicting()) })
 }
@@ -81,15 +80,15 @@ func (s *Set) conflicting() []Link {
 	return out
 }
 
-// paths finds a shortest path for each of the given conflicting links, which are sorted by
-// their first row so that one search serves all that share it. Among shortest paths it
-// takes the one whose search met lower rows first, so the answer is deterministic.
+// paths finds a shortest path for each of the given conflicting links, which are sorted by their
+// first row so that one search finds the paths of all links that share it. Among shortest paths it
+// takes the first one of a search in ascending order of rows, so the result is deterministic.
 func (s *Set) paths(bad []Link) []Conflict {
 	if len(bad) == 0 {
 		return nil
 	}
 	g := s.adjacency()
-	via := make([]int, s.n) // 1 + number of the must-link that reached the row, 0 if none
+	via := make([]int, s.n) // 1 + number of the must-link to the row, 0 if none
 	out := make([]Conflict, len(bad))
 	var queue []int
 	for k, l := range bad {
@@ -144,8 +143,8 @@ func (s *Set) adjacency() adjacency {
 	})
 }
 
-// search walks the component of root breadth first, sets via for every row it reaches
-// (the root gets -1) and returns those rows in the order they were reached.
+// search traverses the component of root breadth first, sets via for every row that it reaches (the
+// root gets -1) and returns these rows in the order of the search.
 func (g adjacency) search(root int, via, queue []int) []int {
 	queue = append(queue, root)
 	via[root] = -1

@@ -2,18 +2,18 @@ package links
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Restrict returns the links among the given rows, renumbered so that rows[r] becomes r:
-// what remains of the set after a split or points.Points.Select.
+// Restrict returns the links between the given rows, renumbered so that rows[r] becomes r: the set
+// for a split or for points.Points.Select.
 //
-// Links with an end outside are dropped, and with them what they implied: to keep the
-// link between 3 and 12 that holds through 7, take the [Set.Closure] first. Chunklets
-// keep the rows that remain; one that shrinks to a single row is dropped unless it was
-// listed as such. Lines are kept. A row out of range or given twice is a *fault.DataError.
-// Cost O(n + links).
+// Links to other rows are dropped, and with them the links that they imply: to keep the implied
+// link between 3 and 12 through 7, take the [Set.Closure] first. Chunklets keep their remaining
+// rows; one that shrinks to a single row is dropped unless it was listed with one row. Lines are
+// kept. A row out of range or given twice is a *fault.DataError. Cost: O(n + links).
 func (s *Set) Restrict(rows []int) (*Set, error) {
 	number := make([]int, s.n) // 1 + new number, 0 if dropped
 	for r, i := range rows {
@@ -61,11 +61,11 @@ func renumber(ls []Link, number []int) []Link {
 
 // Union returns the links of both sets, which must be on the same number of rows (else a
 // *fault.ShapeError). A pair with different signs in a and b is an error as in [New]; of
-// duplicates a's is kept, and they are counted. Chunklets are written out as pairs: a
-// *fault.MemoryError when those are more than 2^25.
+// duplicates, the link of a is kept, and they are counted. Chunklets become pairs; more than 2^25
+// pairs are a *fault.MemoryError.
 func Union(a, b *Set) (*Set, error) {
 	if a.n != b.n {
-		return nil, &fault.ShapeError{What: "number of rows of the second set of links", Got: b.n, Want: "that of the first"}
+		return nil, &fault.ShapeError{What: "number of rows of the second set of links", Got: b.n, Want: strconv.Itoa(a.n) + ", as in the first set"}
 	}
 	if err := checkLinks("the union of two sets of links", uint64(a.Len())+uint64(b.Len()), "use fewer links"); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func Union(a, b *Set) (*Set, error) {
 	return s, nil
 }
 
-// loose returns the given rows that no must-link touches, ascending, each once.
+// loose returns the given rows without must-links, ascending, each once.
 func (s *Set) loose(rows []int) []int {
 	touched := make(map[int]bool)
 	for _, l := range s.must {

@@ -1,12 +1,11 @@
-// Package links holds pairwise constraints: must-link and cannot-link pairs and chunklets,
+// Package links represents pairwise constraints: must-link and cannot-link pairs and chunklets,
 // validated once, with transitive closure, components and sampling from labels.
 //
-// A [Set] is made by [New] from pairs, by [FromChunklets] from groups, or by one of the
-// Sample functions from labels, and never changes afterwards. Its derived views (the
-// components, the chunklets, the conflicts, the pairs of chunklets) are computed at the
-// first request and kept; all of them are safe for concurrent use.
+// [New] makes a [Set] from pairs, [FromChunklets] from groups, and the Sample functions from
+// labels; it never changes afterwards. Its derived views (components, chunklets, conflicts, pairs
+// of chunklets) are computed on first use and kept; all are safe for concurrent use.
 //
-// What is an error and what is not:
+// Errors and warnings:
 //
 //   - a row out of range, a pair of a row with itself, an unusable weight or bound, and a
 //     pair with both signs are errors that name the line;

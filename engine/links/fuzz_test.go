@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// FuzzSet: components, chunklets, closure and conflicts of any links are those that Floyd and
-// Warshall's algorithm gives.
+// FuzzSet: components, chunklets, closure and conflicts of any links agree with the algorithm of
+// Floyd and Warshall.
 func FuzzSet(f *testing.F) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 20 {

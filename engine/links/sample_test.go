@@ -99,14 +99,14 @@ func TestSampleByComponents(t *testing.T) {
 func TestSampleByComponentsErrors(t *testing.T) {
 	for _, fraction := range []float64{0, -0.5, 1.01, math.NaN(), math.Inf(1)} {
 		if _, err := SampleByComponents([]string{"a", "a"}, fraction, 1); !fault.IsInput(err) {
-			t.Errorf("fraction %v: error %v, want one of input", fraction, err)
+			t.Errorf("fraction %v: error %v, want an input error", fraction, err)
 		}
 	}
-	// Only one pair in about 20,000 joins the two rows of class b: a limit of 1000 links is
-	// reached long before, at 3 components instead of 2, and must end the search.
+	// Only one pair in about 20,000 joins the two rows of class b: the search must end at the limit
+	// of 1000 links, with 3 components instead of 2.
 	labels := append(slices.Repeat([]string{"a"}, 200), "b", "b")
 	if _, err := sampleByComponents(labels, 2.0/202, 1, 1000); !fault.IsInput(err) {
-		t.Errorf("limit on draws: error %v, want one of input", err)
+		t.Errorf("limit on draws: error %v, want an input error", err)
 	}
 	if s := mustSet(SampleByComponents(labels, 2.0/202, 1)); s.NumComponents() != 2 {
 		t.Errorf("%d components, want 2", s.NumComponents())
@@ -135,13 +135,13 @@ func TestSampleChunklets(t *testing.T) {
 		checkSigns(t, labels, s)
 		for _, ask := range [][2]int{{possible + 1, size}, {-1, size}, {0, 0}} {
 			if _, err := SampleChunklets(labels, ask[0], ask[1], 1); !fault.IsInput(err) {
-				t.Fatalf("%d chunklets of %d: error %v, want one of input", ask[0], ask[1], err)
+				t.Fatalf("%d chunklets of %d: error %v, want an input error", ask[0], ask[1], err)
 			}
 		}
 	})
 }
 
-// The numbering of pairs must hit every pair exactly once.
+// The numbering of pairs must contain every pair exactly once.
 func TestPairNumberingIsBijective(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		labels := drawLabels(t)
@@ -188,10 +188,10 @@ func TestShuffleIsAPermutation(t *testing.T) {
 		for k := range total {
 			v := s.next()
 			if v >= total || seen[v] {
-				t.Fatalf("draw %d of %d is %d, again or out of range", k, total, v)
+				t.Fatalf("draw %d of %d is %d, repeated or out of range", k, total, v)
 			}
 			if seen[v] = true; len(s.moved) > int(min(k+1, total-k-1)) {
-				t.Fatalf("%d places stored after %d draws of %d", len(s.moved), k+1, total)
+				t.Fatalf("%d positions stored after %d draws of %d", len(s.moved), k+1, total)
 			}
 		}
 	})
@@ -321,7 +321,7 @@ func BenchmarkNew(b *testing.B) {
 	})
 }
 
-// The closure of what labels say is every pair of labeled rows, with the sign of its labels.
+// The closure of FromLabels has every pair of labeled rows, with the sign of its labels.
 func TestFromLabels(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"", "a", "b", "c", "d"}), 1, 14).Draw(t, "labels")
@@ -349,7 +349,7 @@ func TestFromLabels(t *testing.T) {
 			}
 		}
 		if len(s.Conflicts()) > 0 || s.Consistent() != nil {
-			t.Fatal("labels contradict themselves")
+			t.Fatal("the links contradict each other")
 		}
 	})
 }

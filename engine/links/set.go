@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// maxLinks bounds what one call may create out of little input (closure, sampling,
+// maxLinks bounds the number of links that one call may create from small input (closure, sampling,
 // expansion in Union): 2^25 links take 1.5 GiB.
 const maxLinks = 1 << 25
 
@@ -19,15 +19,14 @@ type Set struct {
 	n int
 	// must and cannot are canonical, sorted by (I, J) and without duplicates.
 	must, cannot []Link
-	// cliques are disjoint sorted groups of at least two rows whose pairs are must-links that
-	// are written out only on request. When there are any, must is empty, and no cannot-link is
-	// inside one.
+	// cliques are disjoint sorted groups of at least two rows whose pairs are must-links, which are
+	// computed only on request. If there are any, must is empty, and no cannot-link is inside one.
 	cliques [][]int
-	listed  []int // rows listed as a chunklet of their own, ascending
+	listed  []int // rows that were given as a chunklet of one row, ascending
 
 	duplicates int
 	merged     int
-	remarks    []string // warnings known since construction
+	remarks    []string // warnings from construction
 
 	expanded   lazy[[]Link]
 	components lazy[partition]
@@ -36,7 +35,7 @@ type Set struct {
 	conflicts  lazy[[]Conflict]
 }
 
-// lazy is a value computed at most once, at the first request.
+// lazy is a value that is computed at most once, on first use.
 type lazy[T any] struct {
 	once  sync.Once
 	value T
@@ -52,8 +51,8 @@ func (s *Set) N() int { return s.n }
 
 // Must returns the must-links, sorted by (I, J) with I < J.
 //
-// A set made by [FromChunklets] has all pairs of every chunklet; they are written out at
-// the first call. That takes [Set.Bytes], which may be large: check it first.
+// A set of [FromChunklets] has all pairs of every chunklet; the first call computes them. They take
+// [Set.Bytes] of memory, which may be large: check it first.
 func (s *Set) Must() []Link {
 	if s.cliques == nil {
 		return s.must
@@ -64,7 +63,7 @@ func (s *Set) Must() []Link {
 // Cannot returns the cannot-links, sorted by (I, J) with I < J.
 func (s *Set) Cannot() []Link { return s.cannot }
 
-// Count returns the numbers of must-links and of cannot-links, without writing them out.
+// Count returns the numbers of must-links and of cannot-links without computing the links.
 func (s *Set) Count() (must, cannot int) {
 	must = len(s.must)
 	for _, c := range s.cliques {
@@ -73,13 +72,13 @@ func (s *Set) Count() (must, cannot int) {
 	return must, len(s.cannot)
 }
 
-// Len returns the number of links of both signs, without writing them out.
+// Len returns the number of links of both signs without computing the links.
 func (s *Set) Len() int {
 	must, cannot := s.Count()
 	return must + cannot
 }
 
-// Bytes returns the memory that the links take once they are all written out.
+// Bytes returns the memory of all links once they are computed.
 func (s *Set) Bytes() int64 { return int64(s.Len()) * linkBytes }
 
 // Duplicates returns how many of the given links (for chunklets: rows given twice in one
@@ -89,13 +88,12 @@ func (s *Set) Duplicates() int { return s.duplicates }
 // Merged returns how many chunklets were merged into another one because they share rows.
 func (s *Set) Merged() int { return s.merged }
 
-// maxRemarks bounds how many warnings of one kind are spelled out.
+// maxRemarks is the maximum number of warnings of one kind in full.
 const maxRemarks = 10
 
-// Warnings returns remarks for people on what is legal but probably unwanted: duplicates,
-// duplicates that disagree, overlapping chunklets, chunklets of one row, and cannot-links
-// inside a must-link component with the path that contradicts them. Of each kind the first
-// ten are spelled out.
+// Warnings returns messages about legal but probably unwanted input: duplicates, duplicates that
+// disagree, overlapping chunklets, chunklets of one row, and cannot-links inside a must-link
+// component with the path that contradicts them. The first ten of each kind are given in full.
 func (s *Set) Warnings() []string {
 	var w []string
 	w = append(w, s.remarks...)

@@ -24,7 +24,7 @@ func mustSet(s *Set, err error) *Set {
 	return s
 }
 
-// fataler is what *testing.T and *rapid.T share here.
+// fataler has the methods of both *testing.T and *rapid.T that the tests use.
 type fataler interface {
 	Helper()
 	Fatalf(string, ...any)
@@ -46,8 +46,8 @@ func none(list any) bool {
 	return v.Kind() == reflect.Slice && v.Len() == 0
 }
 
-// random draws a valid list of links on up to 12 rows: a pair has one sign throughout, but
-// may come several times and either way round.
+// random draws a valid list of links on up to 12 rows: a pair has only one sign, but may occur
+// several times and in either order.
 func random(t *rapid.T) (n int, ls []Link) {
 	n = rapid.IntRange(2, 12).Draw(t, "n")
 	sign := make(map[[2]int]Sign)
@@ -65,7 +65,7 @@ func random(t *rapid.T) (n int, ls []Link) {
 	return n, ls
 }
 
-// hops returns the lengths of shortest must-link paths, far where there is none, by
+// hops returns the lengths of shortest must-link paths, far if there is none, by the algorithm of
 // Floyd and Warshall.
 func hops(n int, ls []Link) [][]int {
 	d := make([][]int, n)
@@ -142,7 +142,7 @@ func chunkletsProperty(t *rapid.T) {
 	}
 }
 
-// The set must hold the first of every pair given, in canonical form and sorted.
+// The set must contain the first link of every pair, in canonical form and sorted.
 func TestNewKeepsFirstOfEachPair(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n, ls := random(t)
@@ -282,7 +282,7 @@ func TestConflictText(t *testing.T) {
 	})
 	err := s.Consistent()
 	if !fault.IsInput(err) {
-		t.Errorf("Consistent() = %v, want an error of input", err)
+		t.Errorf("Consistent() = %v, want an input error", err)
 	}
 	equal(t, "error", err.Error(), "cannot-link 0-2 contradicts the must-links 0-1, 1-2 (the first of 2 such cannot-links)")
 }
@@ -337,7 +337,7 @@ func TestValidateFindsEveryProblem(t *testing.T) {
 	}) {
 		var data *fault.DataError
 		if !errors.As(err, &data) {
-			t.Fatalf("%v is no *fault.DataError", err)
+			t.Fatalf("%v is not a *fault.DataError", err)
 		}
 		lines = append(lines, data.Line)
 	}
@@ -360,10 +360,10 @@ func TestWarnings(t *testing.T) {
 		"2 chunklets have a single row and add no link (the first is row 4)",
 	})
 	if w := mustSet(New(3, []Link{NewLink(0, 1, Must), NewLink(1, 2, Cannot)})).Warnings(); len(w) != 0 {
-		t.Errorf("warnings on sound links: %q", w)
+		t.Errorf("warnings on valid links: %q", w)
 	}
 
-	// A clique of 8 rows and 20 contradictions: the first ten are spelled out.
+	// A clique of 8 rows with 20 contradictions: the first ten are given in full.
 	var ls []Link
 	for i := range 20 {
 		ls = append(ls, NewLink(i, i+1, Must))
@@ -390,7 +390,7 @@ func TestFromChunklets(t *testing.T) {
 	equal(t, "chunklets of the closure", closed.Chunklets(), s.Chunklets())
 }
 
-// Chunklets and the same groups given as chains of links must be the same constraints.
+// Chunklets and the same groups as chains of links must be the same constraints.
 func TestChunkletsEqualChains(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 12).Draw(t, "n")
@@ -445,7 +445,7 @@ func TestFromChunkletsErrors(t *testing.T) {
 	}
 }
 
-// What a million rows in one component imply must be refused, not attempted.
+// The closure of a million rows in one component must be refused, not attempted.
 func TestClosureRefusesHugeResults(t *testing.T) {
 	const n = 1_000_000
 	chain := make([]Link, n-1)
@@ -469,8 +469,8 @@ func TestClosureRefusesHugeResults(t *testing.T) {
 	}
 	mustSet(s.Closure())
 
-	// Two components of 5000 have 25e6 pairs, which is below the limit; one cannot-link
-	// between them implies as many again.
+	// Two components of 5000 have 25e6 pairs, which is below the limit; a cannot-link between them
+	// implies 25e6 more.
 	var two []Link
 	for i := range 9999 {
 		if i != 4999 {
@@ -519,7 +519,7 @@ func rangeTo(n int) func(func(int) bool) {
 func TestRestrictChunklets(t *testing.T) {
 	s := mustSet(FromChunklets(10, [][]int{{0, 1, 2}, {4}, {5, 6}, {8}, {7, 9}}))
 	r := mustSet(s.Restrict([]int{9, 7, 6, 4, 2, 0}))
-	// {5, 6} shrinks to one row and goes, {4} was listed alone and stays.
+	// {5, 6} shrinks to one row and is dropped; {4} was given as one row and stays.
 	equal(t, "chunklets", r.Chunklets(), [][]int{{0, 1}, {3}, {4, 5}})
 	equal(t, "must-links", r.Must(), []Link{NewLink(0, 1, Must), NewLink(4, 5, Must)})
 	equal(t, "warnings", mustSet(s.Restrict([]int{8, 3, 4})).Warnings(), []string{
@@ -533,7 +533,7 @@ func TestRestrictChunklets(t *testing.T) {
 	})
 	for _, rows := range [][]int{{10}, {-1}, {3, 3}} {
 		if _, err := s.Restrict(rows); !fault.IsInput(err) {
-			t.Errorf("Restrict(%v): error %v, want one of input", rows, err)
+			t.Errorf("Restrict(%v): error %v, want an input error", rows, err)
 		}
 	}
 }
@@ -552,7 +552,7 @@ func TestUnion(t *testing.T) {
 		t.Errorf("%d duplicates, first link %+v, want 1 and the first set's link", u.Duplicates(), u.Must()[0])
 	}
 	if _, err := Union(a, mustSet(New(8, []Link{NewLink(0, 2, Cannot)}))); !fault.IsInput(err) {
-		t.Errorf("union with a contradicting sign: error %v, want one of input", err)
+		t.Errorf("union with a contradicting sign: error %v, want an input error", err)
 	}
 	var shape *fault.ShapeError
 	if _, err := Union(a, mustSet(New(7, nil))); !errors.As(err, &shape) {
@@ -567,7 +567,7 @@ func TestSetIsIndependentOfInput(t *testing.T) {
 	ls[0], groups[0][1], groups[1][0] = NewLink(1, 3, Cannot), 3, 0
 	equal(t, "must-links", s.Must(), []Link{NewLink(0, 1, Must)})
 	equal(t, "chunklets", c.Chunklets(), [][]int{{0, 1}, {2}})
-	// Appending to a returned slice must not reach the next one.
+	// Appending to a returned slice must not overwrite the next one.
 	first := c.Chunklets()[0]
 	_ = append(first, 99)
 	equal(t, "chunklets", c.Chunklets(), [][]int{{0, 1}, {2}})
@@ -581,7 +581,7 @@ func TestZeroSet(t *testing.T) {
 	mustSet(s.Closure())
 }
 
-// Every derived view is asked for by several goroutines at once; the race detector watches.
+// Several goroutines use every derived view concurrently, for the race detector.
 func TestConcurrentUse(t *testing.T) {
 	s := mustSet(New(6, []Link{NewLink(0, 1, Must), NewLink(1, 2, Must), NewLink(0, 2, Cannot), NewLink(4, 5, Must)}))
 	c := mustSet(FromChunklets(6, [][]int{{0, 1, 2}, {4, 5}}))

@@ -2,15 +2,15 @@ package links
 
 import "fmt"
 
-// Triplet says that row I belongs nearer to row J than to row K, three different 0-based rows.
+// Triplet is a relative comparison: row I should be nearer to row J than to row K. The three
+// 0-based rows are different.
 type Triplet struct {
 	I, J, K int
-	Line    int // 1-based line of the file it came from, 0 if none
+	Line    int // 1-based line of its file, 0 if none
 }
 
-// CheckTriplets returns nil if all triplets are of three different rows below n, and otherwise a
-// *fault.DataError for the first that is not, with its Line (File is left to the reader of the
-// file).
+// CheckTriplets returns nil if all triplets have three different rows below n, and otherwise a
+// *fault.DataError for the first that does not, with its Line (the reader of the file adds File).
 func CheckTriplets(n int, list []Triplet) error {
 	for at, t := range list {
 		if column, err := t.check(n); err != nil {
@@ -20,7 +20,7 @@ func CheckTriplets(n int, list []Triplet) error {
 	return nil
 }
 
-// check returns what is wrong, and in which column.
+// check returns the problem and its column.
 func (t Triplet) check(n int) (column string, err error) {
 	rows, names := [3]int{t.I, t.J, t.K}, [3]string{"i", "j", "k"}
 	for a, i := range rows {
@@ -36,15 +36,15 @@ func (t Triplet) check(n int) (column string, err error) {
 	return "", nil
 }
 
-// Quadruplet is a relative comparison: rows I and J are nearer to each other than rows K and L.
-// Rows are 0-based; I differs from J and K from L. The triplet (i, j, k) is the quadruplet (i, j,
-// i, k).
+// Quadruplet is a relative comparison: rows I and J should be nearer to each other than rows K and
+// L. Rows are 0-based; I differs from J and K from L. The triplet (i, j, k) is the quadruplet (i,
+// j, i, k).
 type Quadruplet struct {
 	I, J, K, L int
-	Line       int // 1-based line of the file it came from, 0 if none
+	Line       int // 1-based line of its file, 0 if none
 }
 
-// Quadruplet returns the comparison that the triplet makes.
+// Quadruplet returns the triplet as a quadruplet.
 func (t Triplet) Quadruplet() Quadruplet {
 	return Quadruplet{I: t.I, J: t.J, K: t.I, L: t.K, Line: t.Line}
 }
@@ -61,7 +61,7 @@ func CheckQuadruplets(n int, list []Quadruplet) error {
 	return nil
 }
 
-// check returns what is wrong, and in which column.
+// check returns the problem and its column.
 func (q Quadruplet) check(n int) (column string, err error) {
 	for at, i := range []int{q.I, q.J, q.K, q.L} {
 		if i < 0 || i >= n {

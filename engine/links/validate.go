@@ -11,12 +11,11 @@ import (
 
 // New returns the set of the given links on the rows 0..n-1. ls is copied.
 //
-// The first problem in the order of ls is returned as a *fault.DataError with the link's
-// Line (File is left to the reader of the file): a row out of range, a pair of a row with
-// itself, a weight or bound that is negative or not finite, a sign other than [Must] and
-// [Cannot], a pair with both signs. A negative n is a *fault.ParamError. Of duplicates,
-// also reversed ones, the first is kept with its weight, bound and line.
-// Cost O(len(ls) log len(ls)).
+// The first problem in the order of ls is returned as a *fault.DataError with the link's Line (the
+// reader of the file adds File): a row out of range, a pair of a row with itself, a weight or bound
+// that is negative or not finite, a sign other than [Must] and [Cannot], a pair with both signs. A
+// negative n is a *fault.ParamError. Of duplicates, also reversed ones, the first is kept with its
+// weight, bound and line. Cost: O(len(ls) log len(ls)).
 func New(n int, ls []Link) (*Set, error) {
 	s, problems := build(n, ls)
 	if len(problems) > 0 {
@@ -25,13 +24,13 @@ func New(n int, ls []Link) (*Set, error) {
 	return s, nil
 }
 
-// Validate returns every problem that [New] would refuse, in the order of ls.
+// Validate returns all problems for which [New] would refuse the links, in the order of ls.
 func Validate(n int, ls []Link) []error {
 	_, problems := build(n, ls)
 	return problems
 }
 
-// position is a pair i < j and its position in the list given.
+// position is a pair i < j and its index in the given list.
 type position struct{ i, j, at int }
 
 func comparePositions(a, b position) int {
@@ -49,7 +48,7 @@ func build(n int, ls []Link) (*Set, []error) {
 		return nil, []error{&fault.ParamError{Param: "number of rows", Value: n, Want: "a number >= 0"}}
 	}
 	found := make(map[int]error)
-	sound := make([]position, 0, len(ls)) // links that are sound by themselves
+	sound := make([]position, 0, len(ls)) // links without a problem of their own
 	for k, l := range ls {
 		if err := checkLink(n, l, k); err != nil {
 			found[k] = err
@@ -71,7 +70,7 @@ func build(n int, ls []Link) (*Set, []error) {
 				continue
 			}
 			s.duplicates++
-			if !again.sameDemand(first) {
+			if !again.sameTarget(first) {
 				if disagree++; disagree <= maxRemarks {
 					s.remarks = append(s.remarks, fmt.Sprintf("%s: pair %d,%d has another weight or bound than on %s: the first is kept",
 						origin(again, sound[hi].at), first.I, first.J, origin(first, sound[lo].at)))
@@ -104,7 +103,7 @@ func inOrder(found map[int]error) []error {
 	return problems
 }
 
-// checkLink returns what is wrong with link number k by itself, or nil.
+// checkLink returns the problem of link number k alone, or nil.
 func checkLink(n int, l Link, k int) error {
 	switch {
 	case l.I < 0 || l.I >= n:
@@ -134,7 +133,7 @@ func linkError(l Link, k int, column, format string, args ...any) error {
 	return lineError(l.Line, "link", k, column, fmt.Errorf(format, args...))
 }
 
-// lineError is the error of a line, or of a member of a list that came from no file.
+// lineError is the error of a line, or of an element of a list that has no file.
 func lineError(line int, what string, at int, column string, err error) error {
 	if line <= 0 {
 		err = fmt.Errorf("%s %d of the list: %w", what, at, err)
@@ -147,7 +146,7 @@ func bothSigns(again Link, k int, first Link, firstK int) error {
 		first.I, first.J, again.Sign, first.Sign, origin(first, firstK))
 }
 
-// origin says where link number k came from.
+// origin names the line or the list index of link number k.
 func origin(l Link, k int) string {
 	if l.Line > 0 {
 		return fmt.Sprintf("line %d", l.Line)

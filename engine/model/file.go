@@ -15,8 +15,8 @@ import (
 // FormatVersion is the version of the model file that this package writes.
 const FormatVersion = 1
 
-// What can be wrong with a file as a whole. [Read] wraps them in a *fault.DataError, so
-// that errors.Is tells them apart.
+// The kinds of errors of a whole file. [Read] wraps them in a *fault.DataError; use errors.Is to
+// distinguish them.
 var (
 	ErrForeign   = errors.New("not a mustlink model file")
 	ErrTruncated = errors.New("model file ends early")
@@ -35,7 +35,7 @@ const (
 	U8  DType = "U8"
 )
 
-// size returns the bytes of one element, or 0 for a type that is not known.
+// size returns the bytes of one element, or 0 for an unknown type.
 func (d DType) size() int {
 	switch d {
 	case F64, I64:
@@ -58,7 +58,7 @@ type Tensor struct {
 	U8    []byte
 }
 
-// DType returns the type of the slice that is set, or "" when there is not exactly one.
+// DType returns the type of the slice that is set, or "" unless exactly one is set.
 func (t Tensor) DType() DType {
 	set := slices.DeleteFunc([]DType{F64, F32, I64, U8}, func(d DType) bool { return !t.has(d) })
 	if len(set) != 1 {
@@ -74,27 +74,27 @@ func (t Tensor) has(d DType) bool {
 // Len returns the number of elements.
 func (t Tensor) Len() int { return len(t.F64) + len(t.F32) + len(t.I64) + len(t.U8) }
 
-// Header says what the tensors are. Its JSON is the metadata entry "mustlink".
+// Header describes the tensors. Its JSON is the metadata entry "mustlink".
 //
-// Numbers of the method belong into tensors, except for small things that a person wants
-// to read. Params, Status and Extra hold JSON that only the method knows.
+// Numbers of the method belong in tensors, except for a few that people want to read. The method
+// defines the JSON of Params, Status and Extra.
 type Header struct {
 	FormatVersion  int             `json:"format_version"` // set on writing
 	Method         string          `json:"method"`
 	Params         json.RawMessage `json:"params,omitempty"`
-	Kernel         string          `json:"kernel,omitempty"`   // the resolved kernel, as kernel.Parse reads it
-	Features       []string        `json:"features,omitempty"` // names of the columns it was fitted on
+	Kernel         string          `json:"kernel,omitempty"`   // the resolved kernel, as text for kernel.Parse
+	Features       []string        `json:"features,omitempty"` // names of the columns of the training points
 	LibraryVersion string          `json:"library_version,omitempty"`
 	Fingerprint    string          `json:"fingerprint,omitempty"` // dataset.Fingerprint of the training points
-	Build          string          `json:"build,omitempty"`       // backend and kernels that computed it
+	Build          string          `json:"build,omitempty"`       // backend and vector kernels of the fit
 	Precision      string          `json:"precision,omitempty"`   // [Single] for a file of [File.Narrowed]
 	Status         json.RawMessage `json:"status,omitempty"`
-	// Extra holds whatever else a method or a program wants to keep.
+	// Extra has additional members of a method or a program.
 	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 }
 
-// File is the content of a model file. Scaling, where there is one, is in the tensors
-// "scaling.mean" and "scaling.scale".
+// File is the content of a model file. A scaling, if any, is in the tensors "scaling.mean" and
+// "scaling.scale".
 type File struct {
 	Header  Header
 	Tensors map[string]Tensor
@@ -121,7 +121,7 @@ func (f *File) SetBytes(name string, data []byte, shape ...int) {
 	f.set(name, Tensor{U8: orEmpty(data)}, shape)
 }
 
-// orEmpty returns data, which a tensor of no elements has too.
+// orEmpty returns data, or an empty slice for nil, as a tensor without elements needs one.
 func orEmpty[T any](data []T) []T {
 	if data == nil {
 		return []T{}
@@ -140,15 +140,15 @@ func (f *File) set(name string, t Tensor, shape []int) {
 	f.Tensors[name] = t
 }
 
-// Has reports whether there is a tensor of that name, for those that are optional.
+// Has reports whether the tensor name exists, for optional tensors.
 func (f *File) Has(name string) bool {
 	_, ok := f.Tensors[name]
 	return ok
 }
 
-// Float64s returns the values of the F64 tensor name, shared with f, or a widened copy of those of
-// an F32 one in a file of single precision. Its shape must be the given one, in which -1 stands for
-// any size; without a shape it must be a vector. A tensor that is missing, of another type or of
+// Float64s returns the values of the F64 tensor name, shared with f, or, in a file of single
+// precision, a widened copy of an F32 tensor. It must have the given shape, in which -1 allows any
+// size; without a shape it must be a vector. A tensor that is missing, of another type or of
 // another shape is a *fault.DataError.
 func (f *File) Float64s(name string, shape ...int) ([]float64, error) {
 	if f.Header.Precision == Single && f.Tensors[name].F32 != nil {
@@ -184,9 +184,9 @@ func (f *File) Bytes(name string, shape ...int) ([]byte, error) {
 	return t.U8, err
 }
 
-// Dims returns the shape of the tensor name, which must have that many dimensions, for
-// callers that learn sizes from the file.
-// A tensor that is missing or of another number of dimensions is a *fault.DataError.
+// Dims returns the shape of the tensor name, which must have dims dimensions, for callers that take
+// sizes from the file. A tensor that is missing or of another number of dimensions is a
+// *fault.DataError.
 func (f *File) Dims(name string, dims int) ([]int, error) {
 	t, ok := f.Tensors[name]
 	if !ok {
@@ -220,7 +220,7 @@ func (f *File) get(name string, d DType, shape []int) (Tensor, error) {
 }
 
 func missing(name string) error {
-	return fault.Data("", "tensor %q is missing from the model file", name)
+	return fault.Data("", "tensor %q is missing: want a model file with it", name)
 }
 
 // shapeString writes a shape as "3 x any x 2".
@@ -239,21 +239,21 @@ func shapeString(shape []int) string {
 	return strings.Join(parts, " x ")
 }
 
-// elements returns the product of shape, or an error when a size is negative or the
-// product does not fit into an int.
+// elements returns the product of shape, or an error if a size is negative or the product does not
+// fit into an int.
 func elements(shape []int) (int, error) {
-	// A zero anywhere makes the product zero, but the others must be sane all the same.
+	// A zero makes the product zero, but the other sizes must be valid too.
 	n, zero := 1, false
 	for _, s := range shape {
 		if s < 0 {
-			return 0, fmt.Errorf("negative size %d in shape", s)
+			return 0, fmt.Errorf("size %d in the shape is negative: want 0 or more", s)
 		}
 		if s == 0 {
 			zero = true
 			continue
 		}
 		if n > math.MaxInt/s {
-			return 0, fmt.Errorf("shape %s is too large", shapeString(shape))
+			return 0, fmt.Errorf("shape %s is too large: want at most 2^63 - 1 elements", shapeString(shape))
 		}
 		n *= s
 	}
@@ -263,12 +263,12 @@ func elements(shape []int) (int, error) {
 	return n, nil
 }
 
-// Single as the precision in a header says that real numbers are stored as F32.
+// Single is the precision of a header whose file stores real numbers as F32.
 const Single = "single"
 
-// Narrowed returns the file with its F64 tensors rounded to F32, half the bytes, and a header that
-// says so: values have relative errors up to 2^-24. Tensors of other types are shared with f. A
-// value beyond the range of float32 is a *fault.DataError.
+// Narrowed returns the file with its F64 tensors rounded to F32, in half the bytes, and with the
+// precision [Single] in its header: values have relative errors up to 2^-24. Tensors of other types
+// are shared with f. A value beyond the range of float32 is a *fault.DataError.
 func (f *File) Narrowed() (*File, error) {
 	out := &File{Header: f.Header, Tensors: make(map[string]Tensor, len(f.Tensors))}
 	out.Header.Precision = Single
@@ -277,7 +277,7 @@ func (f *File) Narrowed() (*File, error) {
 			narrow := make([]float32, len(t.F64))
 			for i, v := range t.F64 {
 				if math.Abs(v) > math.MaxFloat32 {
-					return nil, fault.Data("", "tensor %s: element %d is %g, beyond single precision: want double (or standardize the data)", name, i, v)
+					return nil, fault.Data("", "tensor %s: element %d is %g, beyond single precision: want double precision; or standardize the data", name, i, v)
 				}
 				narrow[i] = float32(v)
 			}

@@ -12,10 +12,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// FuzzHeader is [FuzzRead] behind the checksums: the input is the text of the header, the
-// descriptions of the tensors, and the data, and the container around them is sound. What is read
-// takes memory in proportion to the file, whatever it claims, and can be written to the same
-// content.
+// FuzzHeader is [FuzzRead] with valid checksums: the input is the text of the header, the
+// descriptions of the tensors, and the data, in a valid container. Reading takes memory in
+// proportion to the file, whatever it claims, and the result can be written to the same content.
 func FuzzHeader(f *testing.F) {
 	f.Add(`{"format_version":1,"method":"krca"}`, `"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}`, make([]byte, 8))
 	f.Add(`{"format_version":1,"params":{"eps":1},"features":["x"],"extra":{"krca":[1,2]}}`,
@@ -44,7 +43,7 @@ func FuzzHeader(f *testing.F) {
 		}
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is no input fault", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 			return
 		}

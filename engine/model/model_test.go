@@ -24,10 +24,10 @@ import (
 	"github.com/mustlink/mustlink/internal/same"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "rewrite the golden files")
 
-// sample is a file with a bit of everything: each type, odd lengths, an empty tensor, a
-// single number, special values, and text that JSON has to escape.
+// sample returns a file with each type, odd lengths, an empty tensor, a single number, special
+// values, and text that JSON has to escape.
 func sample() *File {
 	f := &File{Header: Header{
 		Method:         "krca",
@@ -60,7 +60,7 @@ func encodeFile(t testing.TB, f *File) []byte {
 		t.Fatal(err)
 	}
 	if n != int64(b.Len()) {
-		t.Fatalf("WriteTo says %d bytes and wrote %d", n, b.Len())
+		t.Fatalf("WriteTo reports %d bytes and wrote %d", n, b.Len())
 	}
 	return b.Bytes()
 }
@@ -101,7 +101,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// The layout promised to other readers of safetensors, checked with code of its own.
+// The layout is valid for other readers of safetensors, checked with separate code.
 func TestLayout(t *testing.T) {
 	b := encodeFile(t, sample())
 	h := int64(binary.LittleEndian.Uint64(b))
@@ -145,7 +145,7 @@ func TestLayout(t *testing.T) {
 	}
 }
 
-// Whatever the content: write, read, write gives equal content and equal bytes.
+// For any content, write, read, write gives equal content and equal bytes.
 func TestRoundTrip(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		f := minimal()
@@ -189,7 +189,7 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 	for n := range b {
 		_, err := read(b[:n])
 		if !fault.IsInput(err) {
-			t.Fatalf("first %d of %d bytes: error %v, want an input fault", n, len(b), err)
+			t.Fatalf("first %d of %d bytes: error %v, want an input error", n, len(b), err)
 		}
 		if n > 8 && !errors.Is(err, ErrTruncated) {
 			t.Fatalf("first %d of %d bytes: error %v, want ErrTruncated", n, len(b), err)
@@ -200,9 +200,9 @@ func TestEveryTruncationIsAnError(t *testing.T) {
 	}
 }
 
-// No single wrong bit may pass and change what is read. Of each byte three bits are tried,
-// among them the one that turns capitals into small letters. (A changed name of the header's
-// own checksum passes: the key is then one that is not known.)
+// Every flipped bit that changes the content must be detected. Three bits of each byte are tried,
+// including the one that turns upper case into lower case. (A changed name of the header's own
+// checksum is accepted, as unknown keys are.)
 func TestEveryFlippedBitIsFound(t *testing.T) {
 	want, b := sample(), encodeFile(t, sample())
 	want.Header.FormatVersion = 1
@@ -212,16 +212,16 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 			got, err := read(b)
 			b[i] ^= 1 << bit
 			if err != nil && !fault.IsInput(err) {
-				t.Fatalf("byte %d, bit %d: error %v is no input fault", i, bit, err)
+				t.Fatalf("byte %d, bit %d: error %v is not an input error", i, bit, err)
 			}
 			if err == nil && !reflect.DeepEqual(got, want) {
-				t.Fatalf("byte %d, bit %d: passed unnoticed\n%s", i, bit, same.Diff(want, got))
+				t.Fatalf("byte %d, bit %d: not detected\n%s", i, bit, same.Diff(want, got))
 			}
 		}
 	}
 }
 
-// pack makes a file of the given header text and data, without checksums.
+// pack returns a file of the given header text and data, without checksums.
 func pack(header string, data ...byte) []byte {
 	for len(header)%8 != 0 {
 		header += " "
@@ -230,13 +230,13 @@ func pack(header string, data ...byte) []byte {
 	return append(append(b, header...), data...)
 }
 
-// ours is pack with the metadata that a model file needs.
+// ours is like pack, with the metadata of a model file.
 func ours(tensors string, data ...byte) []byte {
 	const empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855" // sha256 of nothing
 	return pack(fmt.Sprintf(`{"__metadata__":{"mustlink":"{\"format_version\":1}","sha256":"%s"}%s}`, empty, tensors), data...)
 }
 
-// manyMembers is JSON of more members than there may be.
+// manyMembers returns JSON with more members than allowed.
 func manyMembers() string {
 	var b strings.Builder
 	for i := range maxMembers + 1 {
@@ -266,11 +266,11 @@ func TestHostileFiles(t *testing.T) {
 		{"no metadata", pack(`{}`), ErrForeign, "mustlink"},
 		{"not JSON", pack(`{"__metadata__"`), ErrCorrupted, "header"},
 		{"text after the object", pack(`{} x`), ErrCorrupted, "spaces"},
-		{"newer version", pack(`{"__metadata__":{"mustlink":"{\"format_version\":7}"},"w":{"dtype":"Q4"}}`), ErrVersion, "version 7, this library reads version 1"},
+		{"newer version", pack(`{"__metadata__":{"mustlink":"{\"format_version\":7}"},"w":{"dtype":"Q4"}}`), ErrVersion, "version 7: want version 1"},
 		{"version 0", pack(`{"__metadata__":{"mustlink":"{}"}}`), ErrCorrupted, "version is 0"},
 		{"version of a wrong type", pack(`{"__metadata__":{"mustlink":"{\"format_version\":\"1\"}"}}`), ErrCorrupted, "mustlink"},
 		{"metadata that is no text", pack(`{"__metadata__":{"mustlink":7}}`), ErrCorrupted, "text"},
-		{"empty but sound", ours(""), nil, ""},
+		{"empty but valid", ours(""), nil, ""},
 		{"many members", pack("{" + manyMembers() + "}"), ErrCorrupted, "more than 16384 members"},
 		{"duplicate name", ours(tensor("a", "F64", "[0]", "[0,0]") + tensor("a", "F64", "[0]", "[0,0]")), ErrCorrupted, "twice"},
 		{"duplicate member", ours(`,"a":{"dtype":"F64","dtype":"I64","shape":[0],"data_offsets":[0,0]}`), ErrCorrupted, "twice"},
@@ -279,7 +279,7 @@ func TestHostileFiles(t *testing.T) {
 		{"unknown type", ours(tensor("a", "BF16", "[4]", "[0,8]"), eight...), ErrCorrupted, "BF16"},
 		{"gap", ours(tensor("a", "F64", "[0]", "[8,8]"), eight...), ErrCorrupted, "gap"},
 		{"overlap", ours(tensor("a", "F64", "[1]", "[0,8]")+tensor("b", "I64", "[1]", "[0,8]"), eight...), ErrCorrupted, "overlap"},
-		{"bytes behind", ours("", eight...), ErrCorrupted, "follow"},
+		{"bytes after the end", ours("", eight...), ErrCorrupted, "follow"},
 		{"too short", ours(tensor("a", "F64", "[2]", "[0,16]"), eight...), ErrTruncated, "16 bytes"},
 		{"offsets against the shape", ours(tensor("a", "F64", "[2]", "[0,8]"), eight...), ErrCorrupted, "do not fit"},
 		{"negative size", ours(tensor("a", "F64", "[-1]", "[0,8]"), eight...), ErrCorrupted, "negative"},
@@ -304,13 +304,14 @@ func TestHostileFiles(t *testing.T) {
 				return
 			}
 			if !errors.Is(err, c.want) || !fault.IsInput(err) || !strings.Contains(err.Error(), c.text) {
-				t.Errorf("error %v, want an input fault wrapping %q with %q", err, c.want, c.text)
+				t.Errorf("error %v, want an input error wrapping %q with %q", err, c.want, c.text)
 			}
 		})
 	}
 }
 
-// The claimed size of a tensor must not be believed before the file is known to hold it.
+// Memory for a claimed tensor size must not be allocated before the file is known to contain the
+// tensor.
 func TestNoAllocationBeyondTheFile(t *testing.T) {
 	b := ours(`,"a":{"dtype":"F64","shape":[1000000000],"data_offsets":[0,8000000000]}`, make([]byte, 80)...)
 	var before, after runtime.MemStats
@@ -411,12 +412,12 @@ func TestGetters(t *testing.T) {
 	_, e6 := f.Dims("absent", 1)
 	for i, err := range []error{e1, e2, e3, e4, e5, e6} {
 		if !fault.IsInput(err) {
-			t.Errorf("case %d: error %v, want an input fault", i+1, err)
+			t.Errorf("case %d: error %v, want an input error", i+1, err)
 		}
 	}
 }
 
-// A file that is read must be one that can be written, to the same content.
+// A file that can be read can be written to the same content.
 func FuzzRead(f *testing.F) {
 	f.Add(encodeFile(f, sample()))
 	f.Add(encodeFile(f, minimal()))
@@ -427,7 +428,7 @@ func FuzzRead(f *testing.F) {
 		got, err := read(b)
 		if err != nil {
 			if !fault.IsInput(err) {
-				t.Fatalf("error %v is no input fault", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 			return
 		}
@@ -435,7 +436,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// NaN is not equal to itself: compare what is written instead.
+		// NaN is not equal to itself, so compare the written bytes instead.
 		if !bytes.Equal(encodeFile(t, got), encodeFile(t, again)) {
 			t.Fatal("the content changed by writing and reading")
 		}

@@ -9,9 +9,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// TestNarrowed: a file of single precision goes through bytes, is about half as large, and gives
-// back its numbers as double ones with errors of rounding alone; what is no number of double
-// precision stays as it is.
+// TestNarrowed: a file of single precision survives writing and reading, is about half as large,
+// and returns its numbers in double precision with rounding errors only; other tensors are
+// unchanged.
 func TestNarrowed(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	values := make([]float64, 5000)

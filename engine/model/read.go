@@ -23,9 +23,9 @@ import (
 // opened is a *fault.DataError too.
 func ReadFile(path string) (*File, error) { return ReadFileWithin(path, 0) }
 
-// ReadFileWithin is [ReadFile] with a limit on the size of the file, which is about what its values
-// take in memory: one of more bytes is a *fault.DataError that wraps a *fault.MemoryError, before
-// it is read. 0 is no limit. A file with holes can claim more than the disk has.
+// ReadFileWithin is [ReadFile] with a limit on the size of the file, which is about the memory of
+// its values: a larger file is refused before it is read, with a *fault.DataError that wraps a
+// *fault.MemoryError. 0 means no limit. A sparse file can be larger than the disk.
 func ReadFileWithin(path string, limit int64) (*File, error) {
 	in, err := os.Open(path)
 	if err != nil {
@@ -41,7 +41,7 @@ func ReadFileWithin(path string, limit int64) (*File, error) {
 	}
 	if limit > 0 && info.Size() > limit {
 		return nil, fault.Data(path, "%w", &fault.MemoryError{What: "reading the model", Need: info.Size(), Limit: limit,
-			Hint: "raise the limit if the file is to be trusted"})
+			Hint: "raise the limit if you trust the file"})
 	}
 	f, err := Read(in, info.Size())
 	if de, ok := errors.AsType[*fault.DataError](err); ok {
@@ -96,7 +96,7 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	return f, nil
 }
 
-// bad makes the error for a file that is wrong as a whole.
+// bad returns the error for a whole file.
 func bad(kind error, format string, args ...any) error {
 	return fault.Data("", "%w: %s", kind, fmt.Sprintf(format, args...))
 }
@@ -107,7 +107,7 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 		return nil, bad(ErrForeign, "it has %d bytes: want a safetensors file", size)
 	}
 	if size > addressable {
-		return nil, bad(ErrCorrupted, "it has %d bytes: more than memory can hold", size)
+		return nil, bad(ErrCorrupted, "it has %d bytes, more than memory can hold: want a smaller file", size)
 	}
 	var prefix [9]byte // length and the first byte of the header
 	if err := readAt(r, prefix[:min(9, size)], 0); err != nil {
@@ -116,11 +116,11 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 	length := binary.LittleEndian.Uint64(prefix[:8])
 	switch {
 	case size == 8 || prefix[8] != '{':
-		return nil, bad(ErrForeign, "want a safetensors file, which begins with a header in JSON")
+		return nil, bad(ErrForeign, "it has no header in JSON: want a safetensors file")
 	case length > maxHeader:
 		return nil, bad(ErrForeign, "its header claims %d bytes: want at most %d", length, maxHeader)
 	case int64(length) > size-8:
-		return nil, bad(ErrTruncated, "its header needs %d bytes, %d are there", length, size-8)
+		return nil, bad(ErrTruncated, "its header needs %d bytes, but the file has %d", length, size-8)
 	case length%8 != 0:
 		return nil, bad(ErrForeign, "the length of its header is %d: want a multiple of 8", length)
 	}
@@ -129,7 +129,7 @@ func readHeader(r io.ReaderAt, size int64) ([]byte, error) {
 		return nil, err
 	}
 	if !utf8.Valid(header) {
-		return nil, bad(ErrCorrupted, "its header is not UTF-8 text")
+		return nil, bad(ErrCorrupted, "its header is not UTF-8: want UTF-8 text")
 	}
 	return header, nil
 }
@@ -140,21 +140,21 @@ func readAt(r io.ReaderAt, buf []byte, at int64) error {
 		return nil
 	}
 	if err == io.EOF {
-		return bad(ErrTruncated, "it became shorter while it was read")
+		return bad(ErrTruncated, "it became shorter during reading: want a file that does not change")
 	}
 	return err
 }
 
-// maxMembers is the most members that an object of the header may have: models have some ten
-// tensors, and a file of millions of names must not keep its reader busy.
+// maxMembers is the maximum number of members of an object in the header: models have about ten
+// tensors, and a file with millions of names must not take long to read.
 const maxMembers = 1 << 14
 
-// object calls f for every member of the JSON object text, and fails on a name that comes
-// twice: encoding/json would silently take the last.
+// object calls f for every member of the JSON object text, and fails on a duplicate name:
+// encoding/json would silently use the last one.
 func object(text []byte, f func(name string, value json.RawMessage) error) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("want a JSON object")
+		return errors.New("the text is not a JSON object: want one")
 	}
 	seen := make(map[string]bool)
 	for dec.More() {
@@ -162,12 +162,12 @@ func object(text []byte, f func(name string, value json.RawMessage) error) error
 		if err != nil {
 			return err
 		}
-		name, _ := t.(string) // inside an object the decoder gives nothing else
+		name, _ := t.(string) // inside an object the decoder returns only strings here
 		if seen[name] {
-			return fmt.Errorf("%q comes twice", name)
+			return fmt.Errorf("%q occurs twice: want it once", name)
 		}
 		if seen[name] = true; len(seen) > maxMembers {
-			return fmt.Errorf("more than %d members", maxMembers)
+			return fmt.Errorf("it has more than %d members: want fewer", maxMembers)
 		}
 		var value json.RawMessage
 		if err := dec.Decode(&value); err != nil {
@@ -181,12 +181,12 @@ func object(text []byte, f func(name string, value json.RawMessage) error) error
 		return err
 	}
 	if rest := bytes.TrimLeft(text[dec.InputOffset():], " "); len(rest) > 0 {
-		return errors.New("want nothing but spaces after the object")
+		return errors.New("there is text after the object: want only spaces")
 	}
 	return nil
 }
 
-// parseHeader splits the header into the metadata and the tensors' descriptions.
+// parseHeader splits the header into the metadata and the descriptions of the tensors.
 func parseHeader(header []byte) (meta map[string]string, raw map[string]json.RawMessage, err error) {
 	raw = make(map[string]json.RawMessage)
 	err = object(header, func(name string, value json.RawMessage) error {
@@ -198,7 +198,7 @@ func parseHeader(header []byte) (meta map[string]string, raw map[string]json.Raw
 		return object(value, func(key string, value json.RawMessage) error {
 			var s *string
 			if err := json.Unmarshal(value, &s); err != nil || s == nil {
-				return fmt.Errorf("%s: want text for key %q", metadataName, key)
+				return fmt.Errorf("%s: key %q has no text: want text", metadataName, key)
 			}
 			meta[key] = *s
 			return nil
@@ -210,13 +210,13 @@ func parseHeader(header []byte) (meta map[string]string, raw map[string]json.Raw
 	return meta, raw, nil
 }
 
-// decodeMetadata reads the header proper. The version is looked at first: a newer file
-// may differ in anything else.
+// decodeMetadata decodes the [Header]. It checks the version first, as a newer file may differ in
+// everything else.
 func decodeMetadata(meta map[string]string) (Header, error) {
 	var h Header
 	text, ok := meta[keyHeader]
 	if !ok {
-		return h, bad(ErrForeign, "it is a safetensors file without the metadata key %q", keyHeader)
+		return h, bad(ErrForeign, "it is a safetensors file without the metadata key %q: want a model file", keyHeader)
 	}
 	var v struct {
 		FormatVersion int `json:"format_version"`
@@ -226,7 +226,7 @@ func decodeMetadata(meta map[string]string) (Header, error) {
 	}
 	switch {
 	case v.FormatVersion > FormatVersion:
-		return h, bad(ErrVersion, "it has version %d, this library reads version %d: use a newer mustlink",
+		return h, bad(ErrVersion, "it has version %d: want version %d; use a newer mustlink",
 			v.FormatVersion, FormatVersion)
 	case v.FormatVersion < 1:
 		return h, bad(ErrCorrupted, "its format version is %d: want 1 to %d", v.FormatVersion, FormatVersion)
@@ -237,8 +237,8 @@ func decodeMetadata(meta map[string]string) (Header, error) {
 	return h, nil
 }
 
-// placeTensors checks that the tensors fill the data section of the given length without
-// gap or overlap, and returns them in the order of their places.
+// placeTensors checks that the tensors fill the data section of the given length without gap or
+// overlap, and returns them in the order of their offsets.
 func placeTensors(raw map[string]json.RawMessage, length int64) ([]entry, error) {
 	entries := make([]entry, 0, len(raw))
 	for name, text := range raw {
@@ -263,9 +263,9 @@ func placeTensors(raw map[string]json.RawMessage, length int64) ([]entry, error)
 	}
 	switch {
 	case at > length:
-		return nil, bad(ErrTruncated, "its tensors need %d bytes, %d are there", at, length)
+		return nil, bad(ErrTruncated, "its tensors need %d bytes, but the file has %d", at, length)
 	case at < length:
-		return nil, bad(ErrCorrupted, "%d bytes follow the last tensor", length-at)
+		return nil, bad(ErrCorrupted, "%d bytes follow the last tensor: want none", length-at)
 	}
 	return entries, nil
 }
@@ -273,7 +273,7 @@ func placeTensors(raw map[string]json.RawMessage, length int64) ([]entry, error)
 func parseTensor(name string, text json.RawMessage) (entry, error) {
 	e := entry{name: name}
 	if name == "" {
-		return e, errors.New("want a name")
+		return e, errors.New("the name is empty: want a name")
 	}
 	var offsets []int64
 	members := 0
@@ -287,7 +287,7 @@ func parseTensor(name string, text json.RawMessage) (entry, error) {
 		case "data_offsets":
 			return json.Unmarshal(value, &offsets)
 		}
-		return fmt.Errorf("unknown member %q", key)
+		return fmt.Errorf("unknown member %q: want dtype, shape or data_offsets", key)
 	})
 	if err != nil {
 		return e, err
@@ -296,7 +296,7 @@ func parseTensor(name string, text json.RawMessage) (entry, error) {
 	size := e.dtype.size()
 	switch {
 	case members != 3 || e.shape == nil:
-		return e, errors.New("want dtype, shape and data_offsets")
+		return e, errors.New("a member is missing: want dtype, shape and data_offsets")
 	case size == 0:
 		return e, fmt.Errorf("type %q: want F64, F32, I64 or U8", e.dtype)
 	case len(e.shape) > maxDims:
@@ -324,7 +324,7 @@ func readTensors(r io.Reader, entries []entry, sum string) (map[string]Tensor, e
 			hi := min(at+chunkElements, n)
 			part := buf[:(hi-at)*e.dtype.size()]
 			if _, err := io.ReadFull(r, part); err == io.EOF || err == io.ErrUnexpectedEOF {
-				return nil, bad(ErrTruncated, "it became shorter while it was read")
+				return nil, bad(ErrTruncated, "it became shorter during reading: want a file that does not change")
 			} else if err != nil {
 				return nil, err
 			}

@@ -29,7 +29,7 @@ const (
 	chunkElements = 8192 // values converted at a time
 )
 
-// WriteFile writes the file to path, replacing it as a whole or not at all. An output
+// WriteFile writes the file to path and replaces an older file completely or not at all. An output
 // folder that is missing or read-only is a *fault.DataError.
 func (f *File) WriteFile(path string) error {
 	return atomicfile.Write(path, func(w io.Writer) error {
@@ -38,9 +38,9 @@ func (f *File) WriteFile(path string) error {
 	})
 }
 
-// WriteTo writes the file to w and returns the number of bytes written. It passes over
-// the data twice, first for the checksum. A tensor whose shape does not fit its data, or
-// a header of more than 16 MiB, is an error before anything is written.
+// WriteTo writes the file to w and returns the number of bytes written. It reads the data twice,
+// first for the checksum. A tensor whose shape does not fit its data, or a header of more than 16
+// MiB, is an error before anything is written.
 func (f *File) WriteTo(w io.Writer) (int64, error) {
 	entries, err := f.layout()
 	if err != nil {
@@ -62,7 +62,7 @@ func (f *File) WriteTo(w io.Writer) (int64, error) {
 	return int64(n) + m, err
 }
 
-// entry is one tensor's place in the file: data[begin:end] of the data section.
+// entry describes one tensor in the file: bytes [begin, end) of the data section.
 type entry struct {
 	name       string
 	dtype      DType
@@ -70,7 +70,7 @@ type entry struct {
 	begin, end int64
 }
 
-// layout checks the tensors and gives each its place, in the order of the data section.
+// layout checks the tensors and assigns their offsets, in the order of the data section.
 func (f *File) layout() ([]entry, error) {
 	entries := make([]entry, 0, len(f.Tensors))
 	for _, name := range slices.Sorted(maps.Keys(f.Tensors)) {
@@ -86,11 +86,11 @@ func (f *File) layout() ([]entry, error) {
 		case err != nil:
 			return nil, fmt.Errorf("model: tensor %q: %w", name, err)
 		case n != t.Len():
-			return nil, fmt.Errorf("model: tensor %q has %d values: shape %s wants %d", name, t.Len(), shapeString(t.Shape), n)
+			return nil, fmt.Errorf("model: tensor %q has %d values, shape %s: want %d", name, t.Len(), shapeString(t.Shape), n)
 		}
 		entries = append(entries, entry{name: name, dtype: t.DType(), shape: t.Shape})
 	}
-	if len(entries) >= maxMembers { // and the metadata
+	if len(entries) >= maxMembers { // the metadata is a member too
 		return nil, fmt.Errorf("model: %d tensors: want fewer than %d", len(entries), maxMembers)
 	}
 	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(b.dtype.size(), a.dtype.size()) })
@@ -166,7 +166,7 @@ func encodeMembers(buf *bytes.Buffer, meta map[string]string, entries []entry) e
 	return nil
 }
 
-// marshal is json.Marshal without the escapes that HTML would need.
+// marshal is json.Marshal without HTML escapes.
 func marshal(v any) ([]byte, error) {
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
@@ -177,9 +177,9 @@ func marshal(v any) ([]byte, error) {
 	return bytes.TrimSuffix(buf.Bytes(), []byte("\n")), nil
 }
 
-// checksum covers what the checksum of the data section does not: the header's text and
-// each tensor's name, type, shape and place. It is taken over the content and not the
-// bytes, so that a program may write the same header in another order.
+// checksum covers what the checksum of the data section does not: the text of the header and the
+// name, type, shape and offsets of each tensor. It depends on the content and not on the bytes, so
+// that a program may write the same header in another order.
 func checksum(text string, entries []entry) string {
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%d %s\n", len(text), text)

@@ -8,25 +8,25 @@ import (
 	"strings"
 )
 
-// Field is one parameter, as people see it.
+// Field is one parameter as help texts show it.
 type Field struct {
 	Name    string
 	Type    Type
-	Default string // as a person writes it; "" when it is not set by default
+	Default string // as a user writes it; "" if there is none
 	Help    string // one line: meaning, choices, range
 	Range   string // as in the tag, ">= 0" for an int without one
 	Choices []Choice
-	Words   []Choice // that stand for numbers
-	File    string   // what a file holds that can be given as @FILE, "" for none
+	Words   []Choice // words for particular numbers
+	File    string   // content of a file that can be given as @FILE, "" for none
 }
 
-// Choice is a value that a person can write.
+// Choice is a value that a user can write.
 type Choice struct {
 	Name string
-	Help string // "" where the name says all
+	Help string // "" if the name is enough
 }
 
-// Type is that of a parameter's value.
+// Type is the type of a parameter's value.
 type Type string
 
 // The types.
@@ -37,10 +37,10 @@ const (
 	Text  Type = "text"
 )
 
-// Fields returns the parameters of a struct, or of what a pointer to one points to, in order.
+// Fields returns the parameters of a struct or of a pointer to one, in order.
 func Fields(params any) []Field {
 	var out []Field
-	first := map[string]string{} // of each group of which one is given
+	first := map[string]string{} // first field of each group with the tag oneof
 	for _, f := range all(params) {
 		t := Field{
 			Name: f.name, Type: f.kind(), Default: f.defaultText(), Range: f.bounds(),
@@ -65,20 +65,20 @@ func Default[P any]() P {
 	for _, f := range all(&out) {
 		if text := f.tag("default"); text != "" {
 			if err := f.set(text); err != nil {
-				panic("param: a default that is no value")
+				panic("param: a default is not a valid value")
 			}
 		}
 	}
 	return out
 }
 
-// field is a parameter and the place of its value.
+// field is a parameter and its value in a struct.
 type field struct {
 	name  string
 	value reflect.Value
 	owner reflect.Value // the struct that holds it
 	tags  reflect.StructTag
-	outer []reflect.StructTag // of the structs that embed its struct, the outermost first
+	outer []reflect.StructTag // tags of the structs that embed its struct, the outermost first
 }
 
 // all returns the parameters of a struct or of a pointer to one.
@@ -104,7 +104,7 @@ func appendFields(out []field, v reflect.Value, outer []reflect.StructTag) []fie
 	return out
 }
 
-// tag returns a tag of the field, or what a struct around it has instead.
+// tag returns a tag of the field, or the one that an outer struct has instead.
 func (f field) tag(key string) string {
 	if key == "default" || key == "choices" {
 		for _, t := range f.outer {
@@ -129,10 +129,10 @@ func (f field) kind() Type {
 	case reflect.String:
 		return Text
 	}
-	panic("param: a field of a type that no parameter has")
+	panic("param: a field has an unsupported type")
 }
 
-// defaultText returns the default as people see it.
+// defaultText returns the default as help texts show it.
 func (f field) defaultText() string {
 	text := f.tag("default")
 	switch kind := f.kind(); {
@@ -144,7 +144,7 @@ func (f field) defaultText() string {
 	return "0"
 }
 
-// help returns the line that people see.
+// help returns the help line.
 func (f field) help() string {
 	s := f.tag("help")
 	if unit := f.tag("unit"); unit != "" {
@@ -212,7 +212,7 @@ func choices(text string) []Choice {
 	return out
 }
 
-// words returns what stands for numbers.
+// words returns the words for numbers.
 func (f field) words() []Choice {
 	var out []Choice
 	for text := range strings.SplitSeq(f.tag("named"), ";") {
@@ -224,7 +224,7 @@ func (f field) words() []Choice {
 	return out
 }
 
-// named returns the number that a word stands for.
+// named returns the number of a word.
 func (f field) named(word string) (float64, bool) {
 	for text := range strings.SplitSeq(f.tag("named"), ";") {
 		if name, rest, _ := strings.Cut(strings.TrimSpace(text), "="); name == word && word != "" {
@@ -235,7 +235,7 @@ func (f field) named(word string) (float64, bool) {
 	return 0, false
 }
 
-// isNamed says whether a number has a name.
+// isNamed reports whether a number has a word.
 func (f field) isNamed(v float64) bool {
 	return slices.ContainsFunc(f.words(), func(w Choice) bool {
 		number, _ := f.named(w.Name)
@@ -251,7 +251,7 @@ func (f field) bounds() string {
 	return ">= 0"
 }
 
-// inRange says whether a number can be used, apart from those that have names.
+// inRange reports whether a number is valid, apart from numbers with a word.
 func (f field) inRange(v float64) bool {
 	if v == 0 && f.tag("zero") != "" {
 		return true
@@ -267,7 +267,7 @@ func (f field) inRange(v float64) bool {
 	return true
 }
 
-// holds says whether v keeps to a bound such as ">= 1".
+// holds reports whether v satisfies a bound such as ">= 1".
 func holds(bound string, v float64) bool {
 	op, number, _ := strings.Cut(bound, " ")
 	end := mustNumber(number)
@@ -281,14 +281,14 @@ func holds(bound string, v float64) bool {
 	case "<=":
 		return v <= end
 	}
-	panic("param: a range that cannot be read")
+	panic("param: a range cannot be parsed")
 }
 
 // mustNumber reads a number of a tag.
 func mustNumber(text string) float64 {
 	v, err := strconv.ParseFloat(text, 64)
 	if err != nil {
-		panic("param: a number of a tag that cannot be read")
+		panic("param: a number in a tag cannot be parsed")
 	}
 	return v
 }

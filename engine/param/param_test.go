@@ -13,7 +13,7 @@ import (
 
 type mode string
 
-// Shape is a struct that others embed, and reads text itself.
+// Shape is an embedded struct that parses text itself.
 type Shape struct {
 	Graph  string `param:"graph" default:"knn" choices:"knn (nearest, either way),eps:R,@FILE (distances)" also:"eps,given" file:"distances" help:"neighbors"`
 	Radius float64
@@ -32,7 +32,7 @@ func (s *Shape) SetText(name, text string) (bool, error) {
 	return true, nil
 }
 
-// Settings embeds one, with a default of its own.
+// Settings embeds Shape with another default.
 type Settings struct {
 	Loss  mode `param:"loss" default:"square" choices:"square,hinge" help:"loss"`
 	Shape `default:"near=7"`
@@ -77,7 +77,7 @@ func TestDefault(t *testing.T) {
 	}
 }
 
-// What people see of each parameter, in order.
+// Fields returns the parameters in order, with their help.
 func TestFields(t *testing.T) {
 	type c = param.Choice
 	want := []param.Field{
@@ -111,7 +111,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// Text that is right, and what it makes of the struct.
+// Valid text sets the fields.
 func TestSet(t *testing.T) {
 	for text, change := range map[string]func(*params){
 		"rank= 12 ":     func(p *params) { p.Rank = 12 },
@@ -144,7 +144,7 @@ func TestSet(t *testing.T) {
 	}
 }
 
-// Text that is wrong, and the whole message.
+// Invalid text gives these complete messages.
 func TestSetRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"rank=-1":         `rank is "-1": want an integer >= 0, or root, or all (0: none)`, // only by name
@@ -187,7 +187,7 @@ func TestSetRefuses(t *testing.T) {
 	}
 }
 
-// Values of a program, right and wrong.
+// Validate accepts and refuses these values.
 func TestValidate(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*params)
@@ -224,7 +224,7 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-// Tags that cannot be read are a program's mistake.
+// Tags that cannot be parsed are mistakes of the program.
 func TestBadTags(t *testing.T) {
 	for name, use := range map[string]func(){
 		"a range": func() {
@@ -256,7 +256,7 @@ func TestBadTags(t *testing.T) {
 		func() {
 			defer func() {
 				if recover() == nil {
-					t.Errorf("%s that is none: no panic", name)
+					t.Errorf("invalid tag, %s: no panic", name)
 				}
 			}()
 			use()
@@ -264,8 +264,7 @@ func TestBadTags(t *testing.T) {
 	}
 }
 
-// Whatever text is given: it is refused with a typed error that names it, or makes parameters that
-// can be used.
+// Any text is refused with a typed error that names the parameter, or gives valid parameters.
 func FuzzSet(f *testing.F) {
 	for _, name := range []string{"rank", "dims", "loss", "graph", "heat", "tol", "free", "least", "mode", "name", "a", "b"} {
 		for _, text := range []string{"root", "-1", "0", "1e-3", "hinge", "eps:2", "@x", "NaN", "true", " 7 ", "9999999999"} {
@@ -281,7 +280,7 @@ func FuzzSet(f *testing.F) {
 			return
 		}
 		if err := param.Validate(p); err != nil {
-			t.Errorf("%q=%q is taken, and then refused: %v", name, text, err)
+			t.Errorf("%q=%q is accepted, and then refused: %v", name, text, err)
 		}
 	})
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Setter is implemented by (pointers to) structs of parameters whose text can mean more than the
-// value of one field, such as a graph with its radius.
+// Setter is implemented by (pointers to) parameter structs in which one text can set several
+// fields, such as a graph with its radius.
 type Setter interface {
-	// SetText sets the parameter of that name. It returns false, and changes nothing, for text that
-	// means the value of the field.
+	// SetText sets the named parameter. It returns false and changes nothing if text is an ordinary
+	// value of the field.
 	SetText(name, text string) (bool, error)
 }
 
-// Set reads text into the struct that params points to, in the order of names, so that of several
-// mistakes the same one is always reported. Spaces around a text do not count. One of a group of
-// which exactly one is given takes the place of the default. The error is a *fault.ParamError;
-// method says whose parameters they are.
+// Set parses the given texts into the struct that params points to, in the order of names, so that
+// the first of several mistakes is always the same. Spaces around a text are ignored. A given
+// member of a oneof group replaces the default of the group. The error is a *fault.ParamError;
+// method is the owner of the parameters in messages.
 func Set(params any, method string, given map[string]string) error {
 	list := all(params)
 	if err := startGroups(list, given); err != nil {
@@ -47,7 +47,7 @@ func names(list []field) []string {
 	return out
 }
 
-// startGroups clears the defaults of groups of which a member is given, and refuses two of them.
+// startGroups clears the defaults of groups with a given member, and refuses two given members.
 func startGroups(list []field, given map[string]string) error {
 	for _, group := range groups(list) {
 		var found []string
@@ -68,7 +68,7 @@ func startGroups(list []field, given map[string]string) error {
 	return nil
 }
 
-// set reads the text of one parameter.
+// set parses the text of one parameter.
 func (f field) set(text string) error {
 	if s, is := f.owner.Addr().Interface().(Setter); is {
 		if done, err := s.SetText(f.name, text); done || err != nil {
@@ -118,12 +118,12 @@ func (f field) setInt(text string) error {
 	return nil
 }
 
-// refuse returns the error of a value that cannot be used.
+// refuse returns the error for an invalid value.
 func (f field) refuse(value any) error {
 	return &fault.ParamError{Param: f.name, Value: value, Want: f.want()}
 }
 
-// want says what can be used.
+// want describes the valid values.
 func (f field) want() string {
 	s := "a number"
 	switch f.kind() {

@@ -7,8 +7,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Validate returns a *fault.ParamError for the first value that cannot be used, in the order of the
-// fields. Then groups are looked at of which exactly one number is to be given.
+// Validate returns a *fault.ParamError for the first invalid value, in the order of the fields. It
+// then checks that exactly one number of each oneof group is given.
 func Validate(params any) error {
 	list := all(params)
 	for _, f := range list {
@@ -24,7 +24,7 @@ func Validate(params any) error {
 	return nil
 }
 
-// check returns the error of a value that cannot be used.
+// check returns the error for an invalid value.
 func (f field) check() error {
 	var v float64
 	switch f.kind() {
@@ -41,8 +41,8 @@ func (f field) check() error {
 	return f.refuse(f.value.Interface())
 }
 
-// checkText returns the error of text that is no choice; of a program's, a value of the tag also is
-// one.
+// checkText returns the error for text that is not a choice. For a program the values of the tag
+// also are choices too.
 func (f field) checkText(text string, program bool) error {
 	list := choices(f.tag("choices"))
 	if len(list) == 0 || text == "" && f.tag("zero") != "" {
@@ -59,7 +59,7 @@ func (f field) checkText(text string, program bool) error {
 	return fault.Unknown(f.name, text, known)
 }
 
-// groups returns the fields of each tag oneof, in order.
+// groups returns the fields of each oneof group, in order.
 func groups(list []field) [][]field {
 	var out [][]field
 	for _, f := range list {
@@ -76,7 +76,7 @@ func groups(list []field) [][]field {
 	return out
 }
 
-// checkGroup demands that exactly one number of a group is given.
+// checkGroup checks that exactly one number of a group is given.
 func checkGroup(group []field) error {
 	var given, others []string
 	for i, f := range group {
@@ -97,10 +97,10 @@ func checkGroup(group []field) error {
 	return nil
 }
 
-// unquoted is a value that a message shows as it is.
+// unquoted is a value that a message shows without quotes.
 type unquoted string
 
-// together is the error for parameters, two or more, of which only one may be given.
+// together returns the error for two or more given parameters of a oneof group.
 func together(names []string) error {
 	return &fault.ParamError{
 		Param: names[0],

@@ -31,7 +31,7 @@ func (p *CSR) Row(i int) (col []int32, val []float64) {
 	return p.Col[lo:hi:hi], p.Val[lo:hi:hi]
 }
 
-// Select returns copies of the vectors at rows, in that order. O(len(rows) + values copied).
+// Select returns copies of the vectors at rows, in that order. Cost: O(len(rows) + values copied).
 func (p *CSR) Select(rows []int) Points {
 	out := &CSR{N: len(rows), D: p.D, Start: make([]int, 1, len(rows)+1)}
 	for _, r := range rows {
@@ -44,16 +44,15 @@ func (p *CSR) Select(rows []int) Points {
 	return out
 }
 
-// Validate reports the first inconsistency of the structure, then the first value, by row
-// and column, that is NaN or infinite.
-// All errors are *fault.DataError. O(values).
+// Validate reports the first inconsistency of the structure, then the first value, by row and
+// column, that is NaN or infinite. All errors are *fault.DataError. Cost: O(values).
 func (p *CSR) Validate() error {
 	if err := p.validateFrame(); err != nil {
 		return asData(err)
 	}
 	for i := range p.N {
 		if p.Start[i+1] < p.Start[i] || p.Start[i+1] > len(p.Col) {
-			return &fault.DataError{Row: i, Err: fmt.Errorf("row ends at value %d: want a place from %d to %d", p.Start[i+1], p.Start[i], len(p.Col))}
+			return &fault.DataError{Row: i, Err: fmt.Errorf("row ends at value %d: want a position from %d to %d", p.Start[i+1], p.Start[i], len(p.Col))}
 		}
 		if err := p.validateRow(i); err != nil {
 			return err
@@ -69,7 +68,7 @@ func (p *CSR) validateFrame() error {
 	case p.D > math.MaxInt32:
 		return &fault.ShapeError{What: "number of features of sparse points", Got: p.D, Want: "at most 2147483647"}
 	case len(p.Start) != p.N+1:
-		return &fault.ShapeError{What: "number of row starts", Got: len(p.Start), Want: fmt.Sprintf("%d, one more than the rows", p.N+1)}
+		return &fault.ShapeError{What: "number of row starts", Got: len(p.Start), Want: fmt.Sprintf("%d, one more than the number of rows", p.N+1)}
 	case p.Start[0] != 0:
 		return &fault.ShapeError{What: "start of row 0", Got: p.Start[0], Want: "0"}
 	case len(p.Col) != len(p.Val):

@@ -29,14 +29,13 @@ func (p *Dense) Dim() int { return p.D }
 // Row returns vector i, sharing memory.
 func (p *Dense) Row(i int) []float64 { return p.Data[i*p.D : (i+1)*p.D : (i+1)*p.D] }
 
-// Select returns copies of the vectors at rows, in that order. O(len(rows) d).
+// Select returns copies of the vectors at rows, in that order. Cost: O(len(rows) d).
 func (p *Dense) Select(rows []int) Points {
 	return &Dense{N: len(rows), D: p.D, Data: selectRows(p.Data, p.N, p.D, rows)}
 }
 
-// Validate reports a length that does not fit the shape, then the first value, by row and
-// column, that is NaN or infinite.
-// Both are *fault.DataError. O(nd).
+// Validate reports a length that does not fit the shape, then the first value, by row and column,
+// that is NaN or infinite. Both are *fault.DataError. Cost: O(nd).
 func (p *Dense) Validate() error {
 	if err := checkLength("values of dense points", len(p.Data), p.N, p.D); err != nil {
 		return asData(err)
@@ -54,8 +53,8 @@ func selectRows(data []float64, n, d int, rows []int) []float64 {
 	return out
 }
 
-// checkRow panics unless 0 <= r < n. A slice expression alone would let rows beyond n pass
-// when d is 0.
+// checkRow panics unless 0 <= r < n. A slice expression alone would not detect rows beyond n if d
+// is 0.
 func checkRow(r, n int) {
 	if r < 0 || r >= n {
 		panic(fmt.Sprintf("points: row %d out of range for %d objects", r, n))
@@ -81,18 +80,18 @@ func checkLength(what string, got, n, d int) error {
 	if n < 0 || d < 0 {
 		return &fault.ShapeError{What: "smaller dimension of points", Got: min(n, d), Want: "0 or more"}
 	}
-	// Comparing by division keeps n*d from overflowing.
+	// The comparison by division avoids an overflow of n*d.
 	if fits := n == 0 || d == 0; fits && got != 0 || !fits && (got%d != 0 || got/d != n) {
 		return &fault.ShapeError{What: "number of " + what, Got: got, Want: fmt.Sprintf("%d x %d", n, d)}
 	}
 	return nil
 }
 
-// asData wraps a problem of structure as the DataError that Validate promises.
+// asData wraps a problem of the structure as the documented DataError of Validate.
 func asData(err error) error { return &fault.DataError{Row: -1, Err: err} }
 
-// SquaredDistance returns the sum of (x_j - y_j)^2 in a fixed order of its own. len(x) ==
-// len(y). The conversions forbid fused multiply-add: all platforms give the same bits.
+// SquaredDistance returns the sum of (x_j - y_j)^2 in a fixed order. len(x) == len(y). The
+// conversions prevent fused multiply-add, so the result is bit-identical on all platforms.
 func SquaredDistance(x, y []float64) float64 {
 	y = y[:len(x)]
 	var s0, s1, s2, s3 float64

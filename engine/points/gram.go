@@ -8,17 +8,17 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// tolerance is the relative difference up to which two entries of a Gram matrix that should
-// be equal are taken as equal. It allows for matrices written with about 12 digits.
+// tolerance is the maximum relative difference of two entries of a Gram matrix that should be
+// equal. It allows for matrices written with about 12 digits.
 const tolerance = 1e-10
 
-// NewGram returns n objects known by their inner products with m reference objects (see
-// [Gram]). The slices are kept, not copied.
+// NewGram returns n objects given by their inner products with m reference objects (see [Gram]).
+// The slices are kept, not copied.
 //
-// For a square matrix a nil reference means 0..n-1 (the objects are the reference objects,
-// and the matrix must then be symmetric to 1e-10 of its largest entry); for a rectangular
-// one it means that no object is a reference object. A nil diagonal is read from the
-// matrix, which takes a reference for every object.
+// For a square matrix a nil reference means 0..n-1 (the objects are the reference objects, and the
+// matrix must then be symmetric to 1e-10 of its largest entry); for a rectangular one it means that
+// no object is a reference object. A nil diagonal is read from the matrix, which requires that
+// every object is a reference object.
 func NewGram(n, m int, data, diagonal []float64, reference []int) (*Gram, error) {
 	if err := checkLength("entries of the Gram matrix", len(data), n, m); err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (p *Gram) readDiagonal() error {
 	p.Diagonal = make([]float64, p.N)
 	for i, r := range p.Reference {
 		if r < 0 {
-			return &fault.DataError{Row: i, Err: fmt.Errorf("the object is none of the %d reference objects, so the matrix does not hold its inner product with itself: want the diagonal given", p.M)}
+			return &fault.DataError{Row: i, Err: fmt.Errorf("the object is not one of the %d reference objects, so the matrix does not contain its inner product with itself: want the diagonal given", p.M)}
 		}
 		p.Diagonal[i] = p.Data[i*p.M+r]
 	}
@@ -73,8 +73,8 @@ func (p *Gram) Dim() int { return p.M }
 // Row returns the inner products of object i with the reference objects, sharing memory.
 func (p *Gram) Row(i int) []float64 { return p.Data[i*p.M : (i+1)*p.M : (i+1)*p.M] }
 
-// Select returns the objects at rows, in that order. All columns are kept: the reference
-// objects stay the same. O(len(rows) m).
+// Select returns the objects at rows, in that order. All columns are kept: the reference objects
+// stay the same. Cost: O(len(rows) m).
 func (p *Gram) Select(rows []int) Points {
 	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows)}
 	out.Diagonal = selectRows(p.Diagonal, p.N, 1, rows)
@@ -85,10 +85,10 @@ func (p *Gram) Select(rows []int) Points {
 	return out
 }
 
-// Validate reports lengths that do not fit the shape; then the first entry, by row and
-// column, that is NaN or infinite; then a negative or contradicted diagonal; and, when the
-// objects are the reference objects, a pair of entries that breaks symmetry.
-// All errors are *fault.DataError. O(nm).
+// Validate reports lengths that do not fit the shape; then the first entry, by row and column, that
+// is NaN or infinite; then a diagonal entry that is negative or differs from the matrix; and, if
+// the objects are the reference objects, a pair of entries that is not symmetric. All errors are
+// *fault.DataError. Cost: O(nm).
 func (p *Gram) Validate() error {
 	if err := checkLength("entries of the Gram matrix", len(p.Data), p.N, p.M); err != nil {
 		return asData(err)
@@ -143,7 +143,7 @@ func (p *Gram) checkSymmetry(slack float64) error {
 			return nil
 		}
 	}
-	// Square blocks, so that the transposed reads stay in cache.
+	// Blocks are square, so that the transposed reads stay in cache.
 	const block = 64
 	for i0 := 0; i0 < p.N; i0 += block {
 		for j0 := 0; j0 <= i0; j0 += block {

@@ -6,14 +6,15 @@ import (
 	"slices"
 )
 
-// Index finds points among others by their values. Vectors are equal if all their values are, letters
-// of sequences likewise; rows of a Gram matrix are equal if they are the same reference object.
+// Index finds points among others by their values. Vectors are equal if all their values are equal,
+// sequences if all their letters are; rows of a Gram matrix are equal if they are the same
+// reference object.
 type Index struct {
 	points Points
 	rows   map[uint64][]int // by digest, ascending
 }
 
-// NewIndex returns an index of y. It takes one pass over y, and some 40 bytes a point.
+// NewIndex returns an index of y. Cost: it reads y once and takes about 40 bytes per point.
 func NewIndex(y Points) *Index {
 	ix := &Index{y, make(map[uint64][]int, y.Len())}
 	for j := range y.Len() {
@@ -24,7 +25,7 @@ func NewIndex(y Points) *Index {
 }
 
 // Find returns the rows of the indexed points that equal point i of x, ascending. Points of another
-// kind, or of another number of features, equal none.
+// kind, or with another number of features, have no equal.
 func (ix *Index) Find(x Points, i int) []int {
 	if x.Dim() != ix.points.Dim() {
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// TestIndex: rows and runs are those that a comparison of all rows finds, for every kind of points.
+// TestIndex: rows and runs agree with a comparison of all rows, for every kind of points.
 func TestIndex(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n, m := rapid.IntRange(1, 12).Draw(rt, "n"), rapid.IntRange(0, 4).Draw(rt, "m")
@@ -82,7 +82,7 @@ func lettersOf(x *Dense) *Sequences {
 	return out
 }
 
-// TestIndexOfReferences: a row of a Gram matrix is the reference object that it says.
+// TestIndexOfReferences: a row of a Gram matrix is found as its reference object.
 func TestIndexOfReferences(t *testing.T) {
 	y := &Gram{N: 3, M: 3, Reference: []int{0, 1, 2}}
 	x := &Gram{N: 3, M: 3, Reference: []int{2, -1, 0}}

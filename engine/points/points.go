@@ -1,7 +1,7 @@
-// Package points (engine room: may change) holds the objects that are learned from: dense vectors,
-// sparse vectors, sequences of letters, or rows of a precomputed Gram matrix.
+// Package points (engine room: may change) stores the objects of a data set: dense vectors, sparse
+// vectors, sequences of letters, or rows of a precomputed Gram matrix.
 //
-// It is storage and validation only; kernels are evaluated by engine/kernel.
+// It only stores and validates; package engine/kernel evaluates kernels.
 package points
 
 // Points is a set of n objects. The implementations are *[Dense], *[CSR], *[Sequences]
@@ -12,11 +12,11 @@ type Points interface {
 	// Dim returns the number of features, of letters in the alphabet for sequences, or of
 	// reference objects for a Gram matrix.
 	Dim() int
-	// Select returns the objects at the given rows, in that order, sharing no memory that
-	// the caller may write. It panics if a row is out of range.
+	// Select returns the objects at the given rows, in that order, without sharing memory that the
+	// caller may write. It panics if a row is out of range.
 	Select(rows []int) Points
-	// Validate reports the first problem as a *fault.DataError with row and column:
-	// a value that is NaN or infinite, or an index structure that is inconsistent.
+	// Validate reports the first problem as a *fault.DataError with row and column: a value that is
+	// NaN or infinite, or an inconsistent index structure.
 	Validate() error
 }
 
@@ -27,7 +27,7 @@ type Dense struct {
 }
 
 // CSR is n sparse vectors of d features in compressed sparse rows: row i has the columns
-// Col[Start[i]:Start[i+1]], strictly ascending, with the values Val at the same places.
+// Col[Start[i]:Start[i+1]], strictly ascending, and the values Val[Start[i]:Start[i+1]].
 type CSR struct {
 	N, D  int
 	Start []int // length N+1, Start[0] = 0
@@ -35,15 +35,15 @@ type CSR struct {
 	Val   []float64
 }
 
-// Gram is n objects known only by their inner products with m reference objects:
-// Data[i*M+j] = k(object i, reference j).
+// Gram is n objects given only by their inner products with m reference objects: Data[i*M+j] =
+// k(object i, reference j).
 type Gram struct {
 	N, M int
 	Data []float64 // length N*M
-	// Diagonal holds k(object i, object i), length N.
+	// Diagonal[i] is k(object i, object i). Length N.
 	Diagonal []float64
-	// Reference[i] is the reference object (a column) that object i is, or -1 when it is
-	// none of them. Length N. For a square training matrix it is 0..N-1.
+	// Reference[i] is the column of object i if it is a reference object, otherwise -1. Length N.
+	// For a square training matrix it is 0..N-1.
 	Reference []int
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// at returns element (i, j) of any kind of points: the reading that Select must preserve.
+// at returns element (i, j) of any kind of points, which Select must preserve.
 func at(p points.Points, i, j int) float64 {
 	switch p := p.(type) {
 	case *points.Dense:
@@ -165,7 +165,7 @@ func TestConstructorsReject(t *testing.T) {
 		{"dense size overflows", dense(math.MaxInt/2+1, 4), -2, "", "x 4"},
 		{"dense NaN", dense(2, 2, 1, 2, nan, inf), 1, "0", "NaN"},
 		{"dense Inf", dense(2, 2, 1, inf, nan, 1), 0, "1", "+Inf"},
-		{"csr start", csr(2, 2, []int{0, 1}, []int32{0}, 1), -1, "", "one more than the rows"},
+		{"csr start", csr(2, 2, []int{0, 1}, []int32{0}, 1), -1, "", "one more than the number of rows"},
 		{"csr first start", csr(1, 2, []int{1, 1}, []int32{0}, 1), -1, "", "start of row 0"},
 		{"csr last start", csr(1, 2, []int{0, 0}, []int32{0}, 1), -1, "", "number of values"},
 		{"csr falling start", csr(2, 2, []int{0, 2, 1}, []int32{0}, 1), 0, "", "row ends at value 2"},
@@ -192,7 +192,7 @@ func TestConstructorsReject(t *testing.T) {
 				t.Fatalf("got %v, want an input error", err)
 			}
 			if !strings.Contains(err.Error(), c.wants) {
-				t.Errorf("%q does not say %q", err, c.wants)
+				t.Errorf("%q does not contain %q", err, c.wants)
 			}
 			var d *fault.DataError
 			var s *fault.ShapeError
@@ -216,16 +216,16 @@ func TestGramDefaults(t *testing.T) {
 	if err != nil || !slices.Equal(wide.Reference, []int{-1}) {
 		t.Errorf("rectangular: %+v, %v", wide, err)
 	}
-	// A diagonal can be read wherever every object is a reference object.
+	// A diagonal can be read from the matrix if every object is a reference object.
 	read, err := points.NewGram(3, 2, []float64{4, 1, 1, 9, 4, 1}, nil, []int{0, 1, 0})
 	if err != nil || !slices.Equal(read.Diagonal, []float64{4, 9, 4}) {
 		t.Errorf("referenced: %+v, %v", read, err)
 	}
-	// New objects that happen to be as many as the reference objects need no symmetry.
+	// A square matrix of new objects need not be symmetric.
 	if _, err := points.NewGram(2, 2, []float64{1, 2, 3, 4}, []float64{5, 5}, []int{-1, -1}); err != nil {
 		t.Errorf("square but new: %v", err)
 	}
-	// Rounding in the twelfth digit is no asymmetry.
+	// Rounding in the twelfth digit is not an error.
 	if _, err := points.NewGram(2, 2, []float64{1, 0.5, 0.5 + 1e-12, 1}, nil, nil); err != nil {
 		t.Errorf("nearly symmetric: %v", err)
 	}

@@ -8,8 +8,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Gap stands in a sequence for one or more letters outside the alphabet: no word (k-mer) spans
-// it.
+// Gap marks one or more letters outside the alphabet in a sequence: no word (k-mer) spans it.
 const Gap = '-'
 
 // Protein is the alphabet of the twenty amino acids.
@@ -25,9 +24,9 @@ type Sequences struct {
 
 var _ Points = (*Sequences)(nil)
 
-// NewSequences returns sequences over alphabet. The slices are kept, not copied. An unusable
-// alphabet, an inconsistent structure and a letter that is not in the alphabet are
-// *fault.DataError, the last with its row and place.
+// NewSequences returns sequences over alphabet. The slices are kept, not copied. An invalid
+// alphabet, an inconsistent structure or a letter that is not in the alphabet is a
+// *fault.DataError, the last with its row and position.
 func NewSequences(alphabet string, start []int, letters []byte) (*Sequences, error) {
 	p := &Sequences{Alphabet: alphabet, Start: start, Letters: letters}
 	if err := p.Validate(); err != nil {
@@ -45,7 +44,7 @@ func (p *Sequences) Dim() int { return len(p.Alphabet) }
 // Row returns sequence i, sharing memory.
 func (p *Sequences) Row(i int) []byte { return p.Letters[p.Start[i]:p.Start[i+1]:p.Start[i+1]] }
 
-// Select returns copies of the sequences at rows, in that order. O(letters copied).
+// Select returns copies of the sequences at rows, in that order. Cost: O(letters copied).
 func (p *Sequences) Select(rows []int) Points {
 	out := &Sequences{Alphabet: p.Alphabet, Start: make([]int, 1, len(rows)+1)}
 	for _, r := range rows {
@@ -56,8 +55,8 @@ func (p *Sequences) Select(rows []int) Points {
 	return out
 }
 
-// Validate reports the first inconsistency of the alphabet or of the structure, then the
-// first letter, by row and place, that is neither in the alphabet nor Gap.
+// Validate reports the first inconsistency of the alphabet or of the structure, then the first
+// letter, by row and position, that is neither in the alphabet nor Gap.
 func (p *Sequences) Validate() error {
 	if err := CheckAlphabet(p.Alphabet); err != nil {
 		return asData(err)
@@ -72,7 +71,7 @@ func (p *Sequences) Validate() error {
 	for i := range p.Len() {
 		bad := func(c byte) bool { return !known[c] }
 		if at := slices.IndexFunc(p.Row(i), bad); at >= 0 {
-			return &fault.DataError{Row: i, Err: fmt.Errorf("letter %q at place %d is not in the alphabet: want one of %s, or %q", p.Row(i)[at], at, p.Alphabet, Gap)}
+			return &fault.DataError{Row: i, Err: fmt.Errorf("letter %q at position %d is not in the alphabet: want one of %s, or %q", p.Row(i)[at], at, p.Alphabet, Gap)}
 		}
 	}
 	return nil
@@ -81,7 +80,7 @@ func (p *Sequences) Validate() error {
 func (p *Sequences) validateFrame() error {
 	switch {
 	case len(p.Start) == 0:
-		return &fault.ShapeError{What: "number of sequence starts", Got: 0, Want: "one more than the sequences"}
+		return &fault.ShapeError{What: "number of sequence starts", Got: 0, Want: "one more than the number of sequences"}
 	case p.Start[0] != 0:
 		return &fault.ShapeError{What: "start of sequence 0", Got: p.Start[0], Want: "0"}
 	case p.Start[p.Len()] != len(p.Letters):
@@ -89,7 +88,7 @@ func (p *Sequences) validateFrame() error {
 	}
 	for i := range p.Len() {
 		if p.Start[i+1] < p.Start[i] || p.Start[i+1] > len(p.Letters) {
-			return &fault.ShapeError{What: fmt.Sprintf("end of sequence %d", i), Got: p.Start[i+1], Want: fmt.Sprintf("a place from %d to %d", p.Start[i], len(p.Letters))}
+			return &fault.ShapeError{What: fmt.Sprintf("end of sequence %d", i), Got: p.Start[i+1], Want: fmt.Sprintf("a position from %d to %d", p.Start[i], len(p.Letters))}
 		}
 	}
 	return nil
@@ -109,9 +108,9 @@ func CheckAlphabet(alphabet string) error {
 		case c <= ' ' || c > '~':
 			return bad("printable ASCII letters")
 		case c == Gap:
-			return bad("letters other than " + string(Gap) + ", which stands for a gap")
+			return bad("letters other than " + string(Gap) + ", which marks a gap")
 		case strings.IndexByte(alphabet, c) < i:
-			return bad(fmt.Sprintf("distinct letters (%q comes twice)", c))
+			return bad(fmt.Sprintf("distinct letters (%q occurs twice)", c))
 		}
 	}
 	return nil

@@ -59,7 +59,7 @@ func TestSequencesInvalid(t *testing.T) {
 		row      int
 		words    []string
 	}{
-		"letter":           {"ACGT", []int{0, 2, 5}, "ACGTX", 1, []string{`'X'`, "place 2", "ACGT"}},
+		"letter":           {"ACGT", []int{0, 2, 5}, "ACGTX", 1, []string{`'X'`, "position 2", "ACGT"}},
 		"no starts":        {"ACGT", nil, "", -1, []string{"starts"}},
 		"first start":      {"ACGT", []int{1, 1}, "A", -1, []string{"start of sequence 0"}},
 		"last start":       {"ACGT", []int{0, 1}, "AA", -1, []string{"end of the last"}},
@@ -67,7 +67,7 @@ func TestSequencesInvalid(t *testing.T) {
 		"beyond":           {"ACGT", []int{0, 9, 3}, "ACG", -1, []string{"end of sequence 0"}},
 		"empty alphabet":   {"", []int{0}, "", -1, []string{"alphabet"}},
 		"gap in alphabet":  {"AC-", []int{0}, "", -1, []string{"gap"}},
-		"letter twice":     {"ACA", []int{0}, "", -1, []string{"'A' comes twice"}},
+		"letter twice":     {"ACA", []int{0}, "", -1, []string{"'A' occurs twice"}},
 		"not ASCII":        {"Aé", []int{0}, "", -1, []string{"ASCII"}},
 		"blank in letters": {"A C", []int{0}, "", -1, []string{"ASCII"}},
 	} {
@@ -84,6 +84,6 @@ func TestSequencesInvalid(t *testing.T) {
 		}
 	}
 	if _, err := sequences(Protein, "", "ACDEFGHIKLMNPQRSTVWY", "-"); err != nil {
-		t.Errorf("error %v: want sound sequences", err)
+		t.Errorf("error %v: want valid sequences", err)
 	}
 }

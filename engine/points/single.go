@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Single is N vectors of D features in single precision, row-major. It is not a [Points]: nothing
-// computes in single precision unless it is asked to.
+// Single is N vectors of D features in single precision, row-major. It is not a [Points], so that
+// no function computes in single precision by accident.
 type Single struct {
 	N, D int
 	Data []float32 // N*D
@@ -36,7 +36,7 @@ func Narrow(x *Dense) (*Single, error) {
 	for k, v := range x.Data {
 		w := float32(v)
 		if w-w != 0 {
-			return nil, &fault.DataError{Row: k / x.D, Column: strconv.Itoa(k % x.D), Err: fmt.Errorf("value is %g, beyond single precision: want at most %.2g (standardize the data)", v, math.MaxFloat32)}
+			return nil, &fault.DataError{Row: k / x.D, Column: strconv.Itoa(k % x.D), Err: fmt.Errorf("value is %g, beyond single precision: want at most %.2g; standardize the data", v, math.MaxFloat32)}
 		}
 		out.Data[k] = w
 	}
@@ -55,8 +55,8 @@ func (p *Single) Widened() *Dense {
 	return out
 }
 
-// SquaredDistance returns the squared distance of vector i from vector j of y, summed up from
-// differences in double precision. O(d).
+// SquaredDistance returns the squared distance of vector i from vector j of y, as the sum of
+// squared differences in double precision. Cost: O(d).
 func (p *Single) SquaredDistance(i int, y *Single, j int) float64 {
 	sum, b := 0.0, y.Row(j)
 	for l, v := range p.Row(i) {

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// TestNewSingle: points in single precision keep their memory, round once, widen exactly, and
-// refuse what is no number or no matrix.
+// TestNewSingle: points in single precision keep the given memory, round once, widen exactly, and
+// refuse values that are not finite and wrong lengths.
 func TestNewSingle(t *testing.T) {
 	data := []float32{1, 2, 3, 4, 5, math.MaxFloat32}
 	p, err := points.NewSingle(2, 3, data)
@@ -27,7 +27,7 @@ func TestNewSingle(t *testing.T) {
 	}
 	for i, v := range again.Data {
 		if v != data[i] {
-			t.Errorf("value %d is %v there and back: want %v", i, v, data[i])
+			t.Errorf("value %d is %v after narrowing and widening: want %v", i, v, data[i])
 		}
 	}
 	var shape *fault.ShapeError

@@ -24,12 +24,12 @@ func Accuracy[T comparable](truth, predicted []T) (float64, error) {
 // maxCells bounds the dense table of ClusterAccuracy: 2^24 cells take 128 MiB.
 const maxCells = 1 << 24
 
-// ClusterAccuracy returns the fraction of objects that are right under the best one-to-one
-// matching of clusters to classes; clusters or classes left over match nothing.
-// The matching is exact (Hungarian method, [Kuhn 1955]) and takes O(n + s^2 t), s <= t
-// being the numbers of classes and clusters in order. Symmetric.
+// ClusterAccuracy returns the fraction of correct objects under the best one-to-one matching of
+// clusters to classes; surplus clusters or classes have no match. The matching is exact (Hungarian
+// method, [Kuhn 1955]) and costs O(n + s^2 t), where s and t are the smaller and the larger of the
+// numbers of classes and clusters. Symmetric.
 //
-// Lengths that differ or are 0 are a *fault.ShapeError, and so are more than 2^24 cells.
+// Lengths that differ or are 0, and more than 2^24 cells, are a *fault.ShapeError.
 //
 // [Kuhn 1955]: https://doi.org/10.1002/nav.3800020109
 func ClusterAccuracy[A, B comparable](truth []A, predicted []B) (float64, error) {
@@ -45,12 +45,12 @@ func (t *contingency) clusterAccuracy() (float64, error) {
 	return float64(assign(table, rows, columns)) / float64(t.n), nil
 }
 
-// assign returns the largest sum of entries of the rows x columns table, rows <= columns,
-// that takes one entry from each row and at most one from each column.
+// assign returns the largest sum of entries of the rows x columns table, rows <= columns, that
+// takes one entry from each row and at most one from each column.
 //
-// It adds the rows one by one, each through a shortest augmenting path in the costs
-// reduced by the potentials u and v (the Hungarian method in the form of Jonker and
-// Volgenant 1987, Computing 38:325-340). Cost O(rows^2 columns).
+// It adds the rows one by one, each through a shortest augmenting path in the costs reduced by the
+// potentials u and v (the Hungarian method in the form of Jonker and Volgenant 1987, Computing
+// 38:325-340). Cost: O(rows^2 columns).
 func assign(table []int64, rows, columns int) int64 {
 	const far = int64(1) << 62
 	u, v := make([]int64, rows+1), make([]int64, columns+1)

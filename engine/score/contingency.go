@@ -7,9 +7,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// contingency is the sparse table n_ab of two labelings: how many objects have class a
-// and cluster b. Classes, clusters and cells are numbered by first appearance, so that
-// sums over them have one order whatever the labels are called.
+// contingency is the sparse table n_ab of two labelings: the number of objects with class a and
+// cluster b. Classes, clusters and cells are numbered by first appearance, so that the order of
+// sums does not depend on the names of the labels.
 type contingency struct {
 	n                uint64
 	classes, cluster []uint64 // sizes
@@ -21,15 +21,15 @@ type cell struct {
 	count          uint64
 }
 
-// counter makes a contingency table of labels that come one after the other.
+// counter builds a contingency table from one pair of labels after another.
 type counter[A, B comparable] struct {
 	table    contingency
 	classes  numbering[A]
 	clusters numbering[B]
-	place    map[[2]int32]int32 // of each pair among the cells
+	place    map[[2]int32]int32 // index of each pair among the cells
 }
 
-// ofTable scores two labelings by their contingency table.
+// ofTable computes a score of two labelings from their contingency table.
 func ofTable[A, B comparable](truth []A, predicted []B, score func(*contingency) (float64, error)) (float64, error) {
 	if err := sameLength(len(truth), len(predicted)); err != nil {
 		return 0, err
@@ -41,7 +41,7 @@ func ofTable[A, B comparable](truth []A, predicted []B, score func(*contingency)
 	return score(c.contingency())
 }
 
-// add counts n objects with these labels, 1 or more.
+// add counts n >= 1 objects with these labels.
 func (c *counter[A, B]) add(truth A, predicted B, n uint64) {
 	if c.place == nil {
 		c.place = make(map[[2]int32]int32)
@@ -101,12 +101,12 @@ func sameLength(truth, predicted int) error {
 		return &fault.ShapeError{What: "number of true labels", Got: 0, Want: "at least 1"}
 	}
 	if predicted != truth {
-		return &fault.ShapeError{What: "number of predicted labels", Got: predicted, Want: fmt.Sprintf("%d, as many as true labels", truth)}
+		return &fault.ShapeError{What: "number of predicted labels", Got: predicted, Want: fmt.Sprintf("%d, the number of true labels", truth)}
 	}
 	return nil
 }
 
-// pairs counts the n(n-1)/2 pairs of objects by what the two labelings say of them.
+// pairs counts the n(n-1)/2 pairs of objects by whether each labeling puts them together.
 type pairs struct {
 	both      uint64 // same class, same cluster
 	classOnly uint64 // same class, different clusters
@@ -116,7 +116,7 @@ type pairs struct {
 
 func (p pairs) total() uint64 { return p.both + p.classOnly + p.clustOnly + p.neither }
 
-// pairs needs n >= 2, without which there are none.
+// pairs returns the counts; it requires n >= 2, as otherwise there are no pairs.
 func (t *contingency) pairs() (pairs, error) {
 	if t.n < 2 {
 		return pairs{}, &fault.ShapeError{What: "number of objects", Got: int(t.n), Want: "at least 2, as the score is over pairs"}
@@ -141,8 +141,8 @@ func (t *contingency) pairs() (pairs, error) {
 // choose2 returns q(q-1)/2 for q < 2^32.
 func choose2(q uint64) uint64 { return q * (q - 1) / 2 }
 
-// dense returns the table with classes as rows, or its transpose when there are fewer
-// clusters than classes: rows <= columns.
+// dense returns the table with classes as rows, or its transpose if there are fewer clusters than
+// classes: rows <= columns.
 func (t *contingency) dense() (table []int64, rows, columns int) {
 	rows, columns = len(t.classes), len(t.cluster)
 	swap := rows > columns

@@ -9,13 +9,13 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// JRatio returns J = mean distance between points of different classes / mean distance
-// between points of one class, over unordered pairs, with Euclidean distances that are
-// not squared (Yeung, Chang & Dai 2008). Larger is better; scaling x changes nothing.
+// JRatio returns J = mean distance between points of different classes / mean distance between
+// points of one class, over unordered pairs, with Euclidean distances that are not squared (Yeung,
+// Chang & Dai 2008). Larger is better; J does not depend on the scale of x.
 //
-// x is n x d, row-major and compact. Wrong sizes are a *fault.ShapeError; a value that is
-// not finite, labels without a pair of either kind, and classes that are single points
-// (mean within 0) a *fault.DataError. Cost O(n^2 d) time and O(n) memory.
+// x is n x d, row-major and compact. Wrong sizes are a *fault.ShapeError; a value that is not
+// finite, labels without a pair of either kind, and classes whose points all coincide (mean
+// distance 0) are a *fault.DataError. Cost: O(n^2 d) time and O(n) memory.
 func JRatio[T comparable](x []float64, n, d int, labels []T) (float64, error) {
 	return ofEmbedding(x, n, d, labels, (*embedding).jRatio)
 }
@@ -24,7 +24,7 @@ func (e *embedding) jRatio() (float64, error) {
 	if err := e.bothKinds("J"); err != nil {
 		return 0, err
 	}
-	// One partial sum per row: the rounding error grows with n, not with the number of pairs.
+	// With one partial sum per row, the rounding error grows with n, not with the number of pairs.
 	within, between := 0.0, 0.0
 	e.rows(false, func(i, from int, dist []float64) {
 		w, b := 0.0, 0.0
@@ -41,25 +41,25 @@ func (e *embedding) jRatio() (float64, error) {
 	within /= float64(e.samePairs())
 	between /= float64(e.differentPairs())
 	if within == 0 {
-		return 0, fault.Data("", "J is undefined: all points of a class coincide, the mean distance within classes is 0")
+		return 0, fault.Data("", "J is undefined, as the mean distance within classes is 0: want a class with different points")
 	}
 	j := between / within
 	if math.IsInf(j, 0) || math.IsNaN(j) {
-		return 0, fault.Data("", "J is out of range: mean distance %g between classes, %g within", between, within)
+		return 0, fault.Data("", "J is out of range, with mean distance %g between classes and %g within: want values of similar magnitude", between, within)
 	}
 	return j, nil
 }
 
-// maxDistances bounds what PairAUC stores: 2^27 distances take 1 GiB.
+// maxDistances bounds the number of stored distances in PairAUC: 2^27 distances take 1 GiB.
 const maxDistances = 1 << 27
 
-// PairAUC returns the probability that a random pair of one class is closer than a random
-// pair of different classes, ties half: the area under the ROC curve of the distance as a
-// test of "same class". 1 is perfect, 1/2 chance.
+// PairAUC returns the probability that a random pair of one class is closer than a random pair of
+// different classes, where ties count half: the area under the ROC curve of the distance as a test
+// of "same class". 1 is perfect, 1/2 is chance.
 //
-// Input and errors as in [JRatio], except that coinciding points are fine. It stores the
-// distances of the rarer kind of pair: above 2^27 of them it is a *fault.MemoryError.
-// Cost O(n^2 (d + log n)).
+// Input and errors are as in [JRatio], except that coinciding points are allowed. It stores the
+// distances of the rarer kind of pair; more than 2^27 are a *fault.MemoryError. Cost: O(n^2 (d +
+// log n)).
 func PairAUC[T comparable](x []float64, n, d int, labels []T) (float64, error) {
 	return ofEmbedding(x, n, d, labels, (*embedding).pairAUC)
 }

@@ -1,6 +1,6 @@
-// Package score measures how well a partition, a ranking or an embedding agrees with
-// known classes: Rand (plain, class-balanced, adjusted), NMI, the ratio J, AUC, recall@k
-// and accuracy, as pure functions.
+// Package score measures how well a partition, a ranking or an embedding agrees with known classes:
+// Rand (plain, class-balanced, adjusted), NMI, the ratio J, AUC, recall@k and accuracy, as pure
+// functions.
 //
 // Three kinds of input:
 //
@@ -12,10 +12,10 @@
 //   - an embedding, n x d row-major and compact, with labels ([JRatio], [PairAUC],
 //     [RecallAtK], [NeighborAccuracy]): Euclidean distances, O(n^2 d), never stored.
 //
-// [All] computes everything that the data allow, as `mustlink score` shows it.
+// [All] computes all scores that the data allow, as `mustlink score` shows them.
 //
-// Bad input gives the typed errors of engine/fault; a measure that is undefined on the
-// data (no pair of the kind it averages over) is an error that says why, never a NaN.
-// Every label is a class here, also ""; only [All] leaves out rows without truth.
-// Results do not depend on how the labels are named.
+// Bad input gives the typed errors of engine/fault; a measure that is undefined for the data (no
+// pair of the kind that it averages over) is an error with the reason, never a NaN. Every label is
+// a class, also ""; only [All] omits rows without a true label. Results do not depend on the names
+// of the labels.
 package score

@@ -8,7 +8,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// embedding is n points of d coordinates with their classes.
+// embedding is n points with d coordinates and their classes.
 type embedding struct {
 	x     []float64
 	n, d  int
@@ -37,7 +37,7 @@ func newEmbedding[T comparable](x []float64, n, d int, labels []T) (*embedding, 
 	return e, nil
 }
 
-// ofEmbedding scores points with their classes.
+// ofEmbedding computes a score of points with their classes.
 func ofEmbedding[T comparable](x []float64, n, d int, labels []T, score func(*embedding) (float64, error)) (float64, error) {
 	e, err := newEmbedding(x, n, d, labels)
 	if err != nil {
@@ -48,8 +48,8 @@ func ofEmbedding[T comparable](x []float64, n, d int, labels []T, score func(*em
 
 func (e *embedding) point(i int) []float64 { return e.x[i*e.d : (i+1)*e.d] }
 
-// rows calls f for each i with the distances from point i to the points from..n-1, where
-// from is i+1, or 0 when all is set; dist[j-from] is that to point j. dist is reused.
+// rows calls f for each i with the distances from point i to the points from..n-1, where from is
+// i+1, or 0 if all is set; dist[j-from] is the distance to point j. dist is reused.
 func (e *embedding) rows(all bool, f func(i, from int, dist []float64)) {
 	buffer := make([]float64, e.n)
 	for i := range e.n {
@@ -66,10 +66,10 @@ func (e *embedding) rows(all bool, f func(i, from int, dist []float64)) {
 	}
 }
 
-// distance returns the Euclidean distance, the same bits either way round. Coordinates
-// whose squares overflow or vanish are met by scaling.
+// distance returns the Euclidean distance, bit-identical for either order. It scales coordinates
+// whose squares overflow or vanish.
 func distance(p, q []float64) float64 {
-	// Four sums, as one would wait for each addition to finish.
+	// Four sums run in parallel; a single sum would wait for each addition to finish.
 	var s0, s1, s2, s3 float64
 	q = q[:len(p)]
 	k := 0
@@ -107,13 +107,13 @@ func (e *embedding) samePairs() uint64 {
 
 func (e *embedding) differentPairs() uint64 { return choose2(uint64(e.n)) - e.samePairs() }
 
-// bothKinds returns an error when there is no pair within a class or none between.
+// bothKinds returns an error if there is no pair within a class or none between classes.
 func (e *embedding) bothKinds(what string) error {
 	if e.samePairs() == 0 {
-		return fault.Data("", "%s is undefined: no two of %d points share a class", what, e.n)
+		return fault.Data("", "%s is undefined: want at least two of %d points in one class", what, e.n)
 	}
 	if e.differentPairs() == 0 {
-		return fault.Data("", "%s is undefined: all %d points are in one class", what, e.n)
+		return fault.Data("", "%s is undefined, as all %d points are in one class: want at least two classes", what, e.n)
 	}
 	return nil
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// grid draws an embedding with many tied and coinciding points.
+// grid draws an embedding with many equal distances and coinciding points.
 func grid(t *rapid.T) (x []float64, n, d int, labels []int) {
 	n, d = rapid.IntRange(2, 16).Draw(t, "n"), rapid.IntRange(1, 3).Draw(t, "d")
 	for range n * d {
@@ -59,7 +59,7 @@ func TestDistanceScoresMatchDefinition(t *testing.T) {
 		auc, errAUC := PairAUC(x, n, d, labels)
 		if len(within) == 0 || len(between) == 0 {
 			if !fault.IsInput(errJ) || !fault.IsInput(errAUC) {
-				t.Fatalf("without pairs of both kinds: errors %v and %v, want errors of input", errJ, errAUC)
+				t.Fatalf("without pairs of both kinds: errors %v and %v, want input errors", errJ, errAUC)
 			}
 			return
 		}
@@ -76,7 +76,7 @@ func TestDistanceScoresMatchDefinition(t *testing.T) {
 		near(t, "PairAUC", must(auc, errAUC), wins/float64(len(within)*len(between)), ulps)
 		if slices.Max(within) == 0 {
 			if !fault.IsInput(errJ) {
-				t.Fatalf("coinciding classes: J = %v, error %v, want an error of input", j, errJ)
+				t.Fatalf("coinciding classes: J = %v, error %v, want an input error", j, errJ)
 			}
 			return
 		}
@@ -124,7 +124,7 @@ func TestRetrievalMatchesSortedNeighbors(t *testing.T) {
 		got, err := RecallAtK(x, n, d, labels, k, n-1)
 		if asked == 0 {
 			if !fault.IsInput(err) {
-				t.Fatalf("no classmates: recall %v, error %v, want an error of input", got, err)
+				t.Fatalf("no classmates: recall %v, error %v, want an input error", got, err)
 			}
 			return
 		}
@@ -141,7 +141,7 @@ func TestJRatioByHand(t *testing.T) {
 	x := []float64{0, 1, 10, 14}
 	labels := []string{"a", "a", "b", "b"}
 	near(t, "J", must(JRatio(x, 4, 1, labels)), 11.5/2.5, ulps)
-	// Distances of any size: neither overflow nor underflow on the way.
+	// Distances of any size neither overflow nor underflow.
 	for _, scale := range []float64{1e-200, 1e200} {
 		y := make([]float64, len(x))
 		for i, v := range x {
@@ -209,7 +209,7 @@ func TestAll(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The same scores one by one, without the unlabeled row.
+	// The individual functions give the same scores, without the unlabeled row.
 	a, b, y := []string{"a", "a", "b", "b", "b"}, []string{"b", "b", "a", "a", "b"}, []float64{0, 1, 10, 11, 2}
 	recall, err := RecallAtK(y, 5, 1, a, 1)
 	if err != nil {
@@ -222,7 +222,7 @@ func TestAll(t *testing.T) {
 		{"neighbor_accuracy", must(NeighborAccuracy(y, 5, 1, a))}, {"recall@1", recall[0]},
 	}
 	if got := r.Scores(); !slices.Equal(got, want) {
-		t.Errorf("figures %v, want %v", got, want)
+		t.Errorf("scores %v, want %v", got, want)
 	}
 	if r.N != 5 || r.Unlabeled != 1 || r.Classes != 2 || r.Clusters != 2 || len(r.Notes) != 0 {
 		t.Errorf("report %+v, want 5 rows, 1 unlabeled, 2 classes, 2 clusters, no notes", r)
@@ -235,7 +235,7 @@ func TestAllNotesWhatIsUndefined(t *testing.T) {
 		t.Fatal(err)
 	}
 	if r.JRatio != nil || r.PairAUC != nil || r.Recall != nil || r.Accuracy != nil {
-		t.Errorf("report %+v: J, pair AUC, recall and accuracy have no meaning here", r)
+		t.Errorf("report %+v: want no J, pair AUC, recall and accuracy, which are undefined", r)
 	}
 	if *r.NeighborAccuracy != 0 || *r.Rand != 2.0/3 {
 		t.Errorf("neighbor accuracy %v, Rand %v, want 0 and 2/3", *r.NeighborAccuracy, *r.Rand)
@@ -248,7 +248,7 @@ func TestAllNotesWhatIsUndefined(t *testing.T) {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(text), "j_ratio") || !strings.Contains(string(text), `"balanced_rand":`) {
-		t.Errorf("JSON %s: want the defined scores only", text)
+		t.Errorf("JSON %s: want only the defined scores", text)
 	}
 }
 
@@ -264,7 +264,7 @@ func TestAllErrors(t *testing.T) {
 		"NaN":              {Truth: []string{"a", "b", ""}, X: []float64{1, 2, math.NaN()}, N: 3, D: 1},
 	} {
 		if _, err := All(in); !fault.IsInput(err) {
-			t.Errorf("%s: error %v, want one of input", what, err)
+			t.Errorf("%s: error %v, want an input error", what, err)
 		}
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-const ulps = 1e-14 // a few dozen roundings of numbers below 1
+const ulps = 1e-14 // a few dozen rounding errors of numbers below 1
 
 func near(t interface {
 	Helper()
@@ -33,7 +33,7 @@ func must(v float64, err error) float64 {
 	return v
 }
 
-// countPairs is the definition: all pairs, one by one.
+// countPairs counts all pairs one by one, by the definition.
 func countPairs(a, b []int) (p pairs) {
 	for i := range a {
 		for j := range i {
@@ -138,8 +138,7 @@ func TestNMIMatchesEntropies(t *testing.T) {
 	})
 }
 
-// Independent labelings tell nothing of each other; rounding must not show as a score
-// below zero.
+// Independent labelings have no mutual information; rounding must not give a score below zero.
 func TestNMIOfIndependentLabelings(t *testing.T) {
 	for rows := 2; rows <= 5; rows++ {
 		for columns := 2; columns <= 120; columns++ {
@@ -154,7 +153,7 @@ func TestNMIOfIndependentLabelings(t *testing.T) {
 	}
 }
 
-// Renaming labels, and reordering the objects, must change nothing, to the bit.
+// Renaming labels and reordering objects must give bit-identical scores.
 func TestInvariances(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 30).Draw(t, "n")
@@ -204,7 +203,7 @@ func indices(n int) []int {
 	return out
 }
 
-// fromTable lists labels whose contingency table is the given one.
+// fromTable returns labels with the given contingency table.
 func fromTable(table [][]int) (a, b []int) {
 	for i, row := range table {
 		for j, count := range row {
@@ -241,14 +240,14 @@ func TestPublishedValues(t *testing.T) {
 }
 
 func TestBalancedRandDropsMissingTerm(t *testing.T) {
-	// One class: three pairs, one of them kept together.
+	// One class: three pairs, one of them is kept together.
 	near(t, "one class", must(BalancedRand([]int{1, 1, 1}, []int{0, 0, 1})), 1.0/3, ulps)
-	// No two objects share a class: two of three pairs kept apart.
+	// No two objects share a class: two of three pairs are kept apart.
 	near(t, "all different", must(BalancedRand([]int{1, 2, 3}, []int{0, 0, 1})), 2.0/3, ulps)
 }
 
-// Pair counts near the largest n: 2^31 - 1 objects in two blocks that half agree. The
-// expected values are worked out in big floats of the form (1/2)(1 - O(1/n)).
+// Pair counts near the maximum n: 2^31 - 1 objects in two blocks that half agree. The expected
+// values were computed in big floats of the form (1/2)(1 - O(1/n)).
 func TestPairCountsDoNotOverflow(t *testing.T) {
 	const n = math.MaxInt32
 	half := uint64(n / 2)
@@ -264,7 +263,7 @@ func TestPairCountsDoNotOverflow(t *testing.T) {
 	near(t, "Rand", p.rand(), 0.5, 1e-9)
 	near(t, "BalancedRand", p.balanced(), 0.5, 1e-9)
 	near(t, "AdjustedRand", p.adjusted(), 0, 1e-9)
-	// All apart but one pair against all together: exact products matter here.
+	// All objects apart except one pair, compared with all together: this requires exact products.
 	q := pairs{both: 1 << 60, neither: 1 << 60, classOnly: 1 << 60, clustOnly: 1<<60 + 1}
 	near(t, "AdjustedRand of nearly equal products", q.adjusted(), -2*0x1p60/(8*0x1p120), 1e-30)
 }
@@ -278,7 +277,7 @@ func TestClusterAccuracyMatchesPermutations(t *testing.T) {
 	})
 }
 
-// bestMatching tries every injective naming of six clusters by six classes.
+// bestMatching tries every one-to-one matching of six clusters to six classes.
 func bestMatching(a, b []int) int {
 	var count [6][6]int
 	for i := range a {
@@ -300,8 +299,7 @@ func bestMatching(a, b []int) int {
 	return try(0, 0)
 }
 
-// The value of an assignment problem equals that of its dual: every planted matching of
-// large entries is found, also in larger tables.
+// A planted matching of large entries is found, also in larger tables.
 func TestAssignFindsPlantedMatching(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for _, size := range [][2]int{{1, 1}, {1, 7}, {40, 40}, {60, 97}} {
@@ -349,7 +347,7 @@ func TestPartitionErrors(t *testing.T) {
 	}
 	many := indices(5000)
 	if _, err := ClusterAccuracy(many, many); !fault.IsInput(err) {
-		t.Errorf("ClusterAccuracy of 5000 x 5000 clusters: error %v, want one about the size", err)
+		t.Errorf("ClusterAccuracy of 5000 x 5000 clusters: error %v, want an error about the size", err)
 	}
 }
 
@@ -389,7 +387,7 @@ func TestAUCErrors(t *testing.T) {
 		{[]float64{1, 2}, []bool{false, false}}, {[]float64{1, math.NaN()}, []bool{true, false}},
 	} {
 		if _, err := AUC(c.scores, c.positive); !fault.IsInput(err) {
-			t.Errorf("AUC(%v, %v): error %v, want one of input", c.scores, c.positive, err)
+			t.Errorf("AUC(%v, %v): error %v, want an input error", c.scores, c.positive, err)
 		}
 	}
 }

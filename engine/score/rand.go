@@ -2,19 +2,18 @@ package score
 
 import "math/bits"
 
-// Rand returns the Rand index: the fraction of the n(n-1)/2 pairs on which the two
-// labelings agree, same in both or different in both. In [0, 1]; symmetric.
-// (Rand 1971, JASA 66:846-850.) Lengths that differ or are below 2 are a *fault.ShapeError.
+// Rand returns the Rand index: the fraction of the n(n-1)/2 pairs on which the two labelings agree:
+// together in both or apart in both. In [0, 1]; symmetric. (Rand 1971, JASA 66:846-850.) Lengths
+// that differ or are below 2 are a *fault.ShapeError.
 func Rand[A, B comparable](truth []A, predicted []B) (float64, error) {
 	return byPairs(truth, predicted, pairs.rand)
 }
 
-// BalancedRand returns half the probability that a same-class pair shares a cluster plus
-// half the probability that a different-class pair does not. With more than two clusters
-// the plain index is dominated by the many different-class pairs; this one is not.
-// When there are no pairs of one kind, the other term counts alone. Not symmetric.
-// (Xing, Ng, Jordan & Russell, NIPS 2002, section 3; Yeung, Chang & Dai 2008.)
-// Lengths that differ or are below 2 are a *fault.ShapeError.
+// BalancedRand returns half the probability that a same-class pair shares a cluster plus half the
+// probability that a different-class pair does not. With more than two clusters the many
+// different-class pairs dominate the plain index, but not this one. If there are no pairs of one
+// kind, only the other term counts. Not symmetric. (Xing, Ng, Jordan & Russell, NIPS 2002, section
+// 3; Yeung, Chang & Dai 2008.) Lengths that differ or are below 2 are a *fault.ShapeError.
 func BalancedRand[A, B comparable](truth []A, predicted []B) (float64, error) {
 	return byPairs(truth, predicted, pairs.balanced)
 }
@@ -55,9 +54,9 @@ func (p pairs) balanced() float64 {
 //
 //	2 (both neither - classOnly clustOnly) / (same (classOnly+neither) + joined (clustOnly+neither)),
 //
-// same = both + classOnly, joined = both + clustOnly: it is their formula with index,
-// expectation and maximum multiplied by the number of pairs. The products have up to 122
-// bits and are formed exactly, so nothing cancels.
+// same = both + classOnly, joined = both + clustOnly: it is their formula with index, expectation
+// and maximum multiplied by the number of pairs. The products have up to 122 bits and are computed
+// exactly, so there is no cancellation.
 func (p pairs) adjusted() float64 {
 	if p.classOnly == 0 && p.clustOnly == 0 {
 		return 1

@@ -9,24 +9,24 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Input is what [All] scores: the truth with predicted labels, an embedding, or both.
+// Input is the input of [All]: true labels with predicted labels, an embedding, or both.
 type Input struct {
-	// Truth has the true label of each row; rows with "" are left out of every score.
+	// Truth has the true label of each row; rows with "" are omitted from every score.
 	Truth []string
-	// Predicted has the predicted label of each row; nil when there are none. A "" here is
-	// a label like any other.
+	// Predicted has the predicted label of each row; nil for none. Here "" is a label like any
+	// other.
 	Predicted []string
-	// X is the N x D embedding, row-major and compact; nil when there is none.
+	// X is the N x D embedding, row-major and compact; nil for none.
 	X    []float64
 	N, D int
-	// Ks are the k of recall@k; nil means those of 1, 5, 10 that the rows allow.
+	// Ks are the k of recall@k; nil means those of 1, 5 and 10 that are below the number of rows.
 	Ks []int
 }
 
-// Report holds the scores that the input allows; the others are nil.
+// Report has the scores that the input allows; the others are nil.
 type Report struct {
 	N         int `json:"n"`                  // rows scored
-	Unlabeled int `json:"unlabeled"`          // rows left out for want of a true label
+	Unlabeled int `json:"unlabeled"`          // rows without a true label, which are omitted
 	Classes   int `json:"classes"`            // distinct true labels
 	Clusters  int `json:"clusters,omitempty"` // distinct predicted labels
 
@@ -34,10 +34,10 @@ type Report struct {
 	BalancedRand *float64 `json:"balanced_rand,omitempty"`
 	AdjustedRand *float64 `json:"adjusted_rand,omitempty"`
 	NMI          *float64 `json:"nmi,omitempty"`
-	// ClusterAccuracy is under the best one-to-one naming of the clusters.
+	// ClusterAccuracy is the accuracy under the best one-to-one matching of clusters to classes.
 	ClusterAccuracy *float64 `json:"cluster_accuracy,omitempty"`
-	// Accuracy takes the labels at their word; nil unless all predicted labels are true
-	// labels of some row, without which it would only measure the naming.
+	// Accuracy compares the labels literally; nil unless every predicted label is a true label of
+	// some row, as otherwise it would only measure how clusters are named.
 	Accuracy *float64 `json:"accuracy,omitempty"`
 
 	JRatio           *float64   `json:"j_ratio,omitempty"`
@@ -45,7 +45,7 @@ type Report struct {
 	NeighborAccuracy *float64   `json:"neighbor_accuracy,omitempty"`
 	Recall           []RecallAt `json:"recall,omitempty"`
 
-	// Notes says for each score that the data leave undefined why it is missing.
+	// Notes gives the reason for each score that is undefined for the data.
 	Notes []string `json:"notes,omitempty"`
 }
 
@@ -61,8 +61,8 @@ type Score struct {
 	Value float64
 }
 
-// Scores lists the scores that are there, in a fixed order, under their JSON names; the
-// recall at k is "recall@k".
+// Scores lists the computed scores in a fixed order, under their JSON names; the recall at k is
+// "recall@k".
 func (r *Report) Scores() []Score {
 	var out []Score
 	add := func(name string, v *float64) {
@@ -94,12 +94,12 @@ func (r *Report) String() string {
 	return strings.Join(parts, ", ")
 }
 
-// All computes every score that the input allows. Wrong sizes, values that are not finite
-// and fewer than two labeled rows are errors as in the single functions; a score that
-// the data leave undefined is left out with a note.
+// All computes every score that the input allows. Wrong sizes, values that are not finite and fewer
+// than two labeled rows are errors as in the individual functions; a score that is undefined for
+// the data is omitted with a note.
 func All(in Input) (*Report, error) {
 	if in.Predicted == nil && in.X == nil {
-		return nil, fault.Data("", "nothing to score: want predicted labels or an embedding beside the true labels")
+		return nil, fault.Data("", "there is nothing to score: want predicted labels or an embedding in addition to the true labels")
 	}
 	keep := make([]int, 0, len(in.Truth))
 	for i, label := range in.Truth {
@@ -123,7 +123,7 @@ func All(in Input) (*Report, error) {
 		}
 	}
 	if in.X != nil {
-		// The whole embedding is checked, also the rows that are left out.
+		// The whole embedding is checked, also the omitted rows.
 		all, err := newEmbedding(in.X, in.N, in.D, in.Truth)
 		if err != nil {
 			return nil, err

@@ -9,14 +9,14 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// RecallAtK returns the recall at each of the given k for retrieval by leave-one-out: the
-// fraction of points with at least one point of their own class among their k nearest
-// others (Jegou, Douze & Schmid 2011; Song, Xiang, Jegelka & Savarese, CVPR 2016).
-// Points that are alone in their class have nothing to find and are not asked.
-// Of points at the same distance the one with the lower row number is the nearer.
+// RecallAtK returns the recall at each of the given k for retrieval by leave-one-out: the fraction
+// of points with at least one point of their own class among their k nearest others (Jegou, Douze &
+// Schmid 2011; Song, Xiang, Jegelka & Savarese, CVPR 2016). Points that are alone in their class
+// have nothing to find and do not count. Of points at the same distance, the one with the lower row
+// number is nearer.
 //
-// Input and errors as in [JRatio]; a k outside 1..n-1 is a *fault.ParamError. One class
-// only is legal and gives 1. Cost O(n^2 d) for all k together.
+// Input and errors are as in [JRatio]; a k outside 1..n-1 is a *fault.ParamError. A single class is
+// allowed and gives 1. Cost: O(n^2 d) for all k together.
 func RecallAtK[T comparable](x []float64, n, d int, labels []T, k ...int) ([]float64, error) {
 	e, err := newEmbedding(x, n, d, labels)
 	if err != nil {
@@ -41,10 +41,10 @@ func (e *embedding) checkK(k []int) error {
 	return nil
 }
 
-// NeighborAccuracy returns the leave-one-out accuracy of the nearest-neighbor
-// classifier: the fraction of points whose nearest other point, ties to the lower row,
-// has their label. It differs from recall@1 in that points alone in their class count,
-// as errors. Input and errors as in [JRatio]. Cost O(n^2 d).
+// NeighborAccuracy returns the leave-one-out accuracy of the nearest-neighbor classifier: the
+// fraction of points whose nearest other point, ties to the lower row, has their label. Unlike
+// recall@1, it counts points that are alone in their class, as errors. Input and errors are as in
+// [JRatio]. Cost: O(n^2 d).
 func NeighborAccuracy[T comparable](x []float64, n, d int, labels []T) (float64, error) {
 	return ofEmbedding(x, n, d, labels, func(e *embedding) (float64, error) {
 		ranks, err := e.hitRanks()
@@ -55,10 +55,10 @@ func NeighborAccuracy[T comparable](x []float64, n, d int, labels []T) (float64,
 	})
 }
 
-var errNoClassmates = errors.New("recall is undefined: no two points share a class")
+var errNoClassmates = errors.New("recall is undefined: want at least two points in one class")
 
-// hitRanks returns, for every point that has classmates, which of its neighbors (1 = the
-// nearest) is the first of its class, ascending.
+// hitRanks returns, for every point with others in its class, the rank of its first neighbor of
+// that class (1 = the nearest). The ranks are sorted.
 func (e *embedding) hitRanks() ([]int, error) {
 	if e.samePairs() == 0 {
 		return nil, &fault.DataError{Row: -1, Err: errNoClassmates}

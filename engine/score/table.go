@@ -8,16 +8,16 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Table counts how often each true label meets each predicted one, for rows that come a block at a
-// time. What it holds grows with the numbers of different labels and of pairs of them, not with
-// that of rows. The zero value is empty.
+// Table counts the rows of each pair of a true and a predicted label, for rows that arrive in
+// blocks. Its memory grows with the number of different labels and pairs, not with the number of
+// rows. The zero value is empty.
 type Table struct {
 	labels    counter[string, string]
 	right     uint64 // rows whose two labels are equal
 	unlabeled int
 }
 
-// Add counts rows. Those whose true label is "" are left out of every score; a predicted "" is a
+// Add counts rows. Rows whose true label is "" are omitted from every score; a predicted "" is a
 // label like any other. Lengths that differ, and more rows than 2^32 - 1, are a *fault.ShapeError.
 func (t *Table) Add(truth, predicted []string) error {
 	if len(predicted) != len(truth) {
@@ -32,7 +32,7 @@ func (t *Table) Add(truth, predicted []string) error {
 	return nil
 }
 
-// AddCount is Add for a number of rows that all have the same two labels. A negative number is a
+// AddCount is Add for several rows with the same two labels. A negative number is a
 // *fault.ParamError.
 func (t *Table) AddCount(truth, predicted string, rows int) error {
 	if rows < 0 {
@@ -45,7 +45,7 @@ func (t *Table) AddCount(truth, predicted string, rows int) error {
 	return nil
 }
 
-// checkRoom refuses so many rows that the number of pairs would need more than 64 bits.
+// checkRoom refuses rows whose number of pairs would need more than 64 bits.
 func (t *Table) checkRoom(rows int) error {
 	if n := t.labels.table.n + uint64(rows); n > math.MaxUint32 {
 		return &fault.ShapeError{What: "number of labels", Got: int(n), Want: "at most 2^32 - 1"}
@@ -64,7 +64,7 @@ func (t *Table) add(truth, predicted string, rows uint64) {
 	t.labels.add(kept(&t.labels.classes, truth), kept(&t.labels.clusters, predicted), rows)
 }
 
-// kept returns a label that holds on to no text around it.
+// kept returns a copy of a label that does not keep its surrounding text in memory.
 func kept(n *numbering[string], label string) string {
 	if _, ok := n.seen[label]; ok {
 		return label
@@ -72,14 +72,14 @@ func kept(n *numbering[string], label string) string {
 	return strings.Clone(label)
 }
 
-// Entries returns the number of different true labels, of different predicted ones, and of pairs
-// that occur, together: what the table holds.
+// Entries returns the number of different true labels, of different predicted labels, and of pairs
+// that occur, in total: the size of the table.
 func (t *Table) Entries() int {
 	return len(t.labels.classes.size) + len(t.labels.clusters.size) + len(t.labels.table.cells)
 }
 
 // Report returns the scores of the rows so far, as [All] does for labels. Fewer than two rows with
-// a true label are a *fault.ShapeError. Cost: the number of entries, whatever the number of rows.
+// a true label are a *fault.ShapeError. Cost: O(entries), for any number of rows.
 func (t *Table) Report() (*Report, error) {
 	r := &Report{N: int(t.labels.table.n), Unlabeled: t.unlabeled, Classes: len(t.labels.classes.size)}
 	if r.N < 2 {
@@ -92,7 +92,7 @@ func errUnlabeled(n int) error {
 	return &fault.ShapeError{What: "number of rows with a true label", Got: n, Want: "at least 2"}
 }
 
-// partitions fills in the scores of predicted labels.
+// partitions computes the scores of predicted labels.
 func (r *Report) partitions(table *Table) error {
 	t := table.labels.contingency()
 	p, err := t.pairs()
@@ -108,7 +108,7 @@ func (r *Report) partitions(table *Table) error {
 	return nil
 }
 
-// known says whether all predicted labels are true labels of some row.
+// known reports whether all predicted labels are true labels of some row.
 func (t *Table) known() bool {
 	for label := range t.labels.clusters.seen {
 		if _, ok := t.labels.classes.seen[label]; !ok {

@@ -12,8 +12,8 @@ import (
 	"github.com/mustlink/mustlink/internal/same"
 )
 
-// TestTableIsAll: rows that come in blocks of any sizes have the scores that they have together, to
-// the bit.
+// TestTableIsAll: rows in blocks of any size have scores that are bit-identical to those of all
+// rows at once.
 func TestTableIsAll(t *testing.T) {
 	scored := 0
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -61,7 +61,7 @@ func labeled(truth []string) []int {
 	return rows
 }
 
-// TestTableHoldsLabels: what a table holds does not grow with the rows, and lengths are compared.
+// TestTableHoldsLabels: the size of a table does not grow with the rows, and lengths are compared.
 func TestTableHoldsLabels(t *testing.T) {
 	var table Table
 	for range 1000 {
@@ -73,11 +73,11 @@ func TestTableHoldsLabels(t *testing.T) {
 		t.Errorf("the table has %d entries: want 5", got)
 	}
 	if err := table.Add([]string{"a"}, nil); !fault.IsInput(err) {
-		t.Errorf("error %v: want one of the lengths", err)
+		t.Errorf("error %v: want one about the lengths", err)
 	}
 }
 
-// Counts are as many rows, also more than memory holds: pairs are still counted exactly.
+// AddCount equals that many rows, also more than fit in memory: pairs are still counted exactly.
 func TestTableAddCount(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		var rows, counts Table

@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Scores of places do not change with the unit, as long as no value leaves the range: J, areas and
-// recalls.
+// Scores of an embedding (J, areas and recalls) do not depend on its unit, as long as no value
+// overflows or underflows.
 func TestScoresAtAnyScale(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 4))
 	const n, d = 24, 3

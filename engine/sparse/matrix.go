@@ -1,12 +1,11 @@
-// Package sparse (engine room: may change) holds matrices of which few elements are not zero:
-// graphs and their Laplacians.
+// Package sparse (engine room: may change) stores matrices with few nonzero elements: graphs and
+// their Laplacians.
 package sparse
 
 import "slices"
 
 // Matrix is a matrix in compressed rows: row i holds Val[Start[i]:Start[i+1]] in the columns
-// Col[Start[i]:Start[i+1]], which ascend. It is not changed once it is made, and safe for
-// concurrent use.
+// Col[Start[i]:Start[i+1]], which ascend. It is immutable and safe for concurrent use.
 type Matrix struct {
 	Rows, Cols int
 	Start      []int
@@ -14,13 +13,13 @@ type Matrix struct {
 	Val        []float64
 }
 
-// Row returns the columns and values of row i, views.
+// Row returns views of the columns and values of row i.
 func (m *Matrix) Row(i int) ([]int32, []float64) {
 	lo, hi := m.Start[i], m.Start[i+1]
 	return m.Col[lo:hi], m.Val[lo:hi]
 }
 
-// At returns element (i, j). O(log of the row's length).
+// At returns element (i, j). Cost: O(log(length of the row)).
 func (m *Matrix) At(i, j int) float64 {
 	col, val := m.Row(i)
 	if k, ok := slices.BinarySearch(col, int32(j)); ok {
@@ -32,10 +31,10 @@ func (m *Matrix) At(i, j int) float64 {
 // Count returns the number of stored elements.
 func (m *Matrix) Count() int { return len(m.Col) }
 
-// Across calls f for every stored element of a square matrix, row by row, with the one across the
-// diagonal, 0 if none is stored. The first error ends it. O(elements) where the pattern is
-// symmetric: rows in order visit every column in order, so row j is walked along as its transpose
-// comes by.
+// Across calls f for every stored element of a square matrix, row by row, together with its mirror
+// image across the diagonal, 0 if none is stored. It ends at the first error. Cost: O(elements) if
+// the pattern is symmetric: rows in order visit every column in order, so the position in row j
+// only moves forward.
 func (m *Matrix) Across(f func(i, j int, v, turned float64) error) error {
 	next := slices.Clone(m.Start[:m.Rows])
 	for i := range m.Rows {

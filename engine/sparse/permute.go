@@ -2,8 +2,8 @@ package sparse
 
 import "slices"
 
-// Permute returns the matrix with rows and columns in another order: row i of it is row order[i]
-// of m, a square matrix; order is a permutation. O(elements log of a row's length).
+// Permute returns the square matrix m with rows and columns in another order: row i of the result
+// is row order[i] of m; order is a permutation. Cost: O(elements log(length of a row)).
 func (m *Matrix) Permute(order []int32) *Matrix {
 	place := make([]int32, m.Rows)
 	for i, from := range order {

@@ -103,7 +103,7 @@ func TestStreamsName(t *testing.T) {
 		line  string
 		words []string
 	}{
-		{"classify --train plain.csv -i broken.csv -o out.csv", []string{"broken.csv", "line 3002", `column "b"`, `"x" is no number`}},
+		{"classify --train plain.csv -i broken.csv -o out.csv", []string{"broken.csv", "line 3002", `column "b"`, `"x" is not a number`}},
 		{"cluster -i broken.csv -n 2 --stream -o out.csv", []string{"broken.csv", "line 3002", `column "b"`}},
 		{"cluster -i broken.csv -n 2 -a minibatch -o out.csv --save-centers out.npy", []string{"broken.csv", "line 3002", `column "b"`}},
 		{"cluster -i broken.csv --centers centers.csv -o out.csv", []string{"broken.csv", "line 3002", `column "b"`}},

@@ -8,8 +8,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// chunks reads the values of a column, one row group after the other: numbers as their bits, or
-// texts.
+// chunks reads the values of a column, row group by row group: numbers as their bits, or texts.
 type chunks[T any] struct {
 	f     *file
 	c     *column
@@ -18,18 +17,18 @@ type chunks[T any] struct {
 	group   int // the next row group
 	meta    *format.ColumnMetaData
 	at, end int64 // the next page, and the end of the chunk
-	unread  int64 // values of the chunk in its next pages
-	want    int64 // values of the row group that were not asked for yet
+	unread  int64 // values of the chunk in later pages
+	want    int64 // values of the row group that were not requested yet
 
 	dictionary []T
 	heldByDict int64
 	page       page[T]
 
-	row, place int // of the next value: in the file, and in the list
+	row, place int // of the next value: its row in the file and its index in the list
 }
 
-// read fills dst with the values of some rows, the next ones. missing is told of every null, for
-// which dst gets the zero value.
+// read fills dst with the values of the next rows. It calls missing for every null, for which dst
+// gets the zero value.
 func (r *chunks[T]) read(dst []T, missing func(row, place int) error) error {
 	for len(dst) > 0 {
 		if err := r.ready(); err != nil {
@@ -55,7 +54,7 @@ func (r *chunks[T]) read(dst []T, missing func(row, place int) error) error {
 		}
 		dst = dst[k:]
 		r.page.left, r.want = r.page.left-k, r.want-int64(k)
-		switch { // what is done with is not held until the column's next turn
+		switch { // finished pages and groups are released now, not at the next read of the column
 		case r.page.left == 0 && r.unread == 0:
 			r.release()
 		case r.page.left == 0:
@@ -65,8 +64,7 @@ func (r *chunks[T]) read(dst []T, missing func(row, place int) error) error {
 	return nil
 }
 
-// skip passes over n rows: row groups as a whole where it can, other values by reading them into
-// the scratch memory.
+// skip skips n rows: whole row groups where it can, other values by reading them into scratch.
 func (r *chunks[T]) skip(n int, scratch []T) error {
 	ignore := func(int, int) error { return nil }
 	for left := int64(n) * int64(r.c.width); left > 0; {
@@ -82,7 +80,7 @@ func (r *chunks[T]) skip(n int, scratch []T) error {
 			}
 		}
 		part := scratch[:min(int64(len(scratch)), left)]
-		if r.want > 0 { // so that the next row group may be passed over
+		if r.want > 0 { // so that the next row group can be skipped
 			part = part[:min(int64(len(part)), r.want)]
 		}
 		if err := r.read(part, ignore); err != nil {
@@ -99,8 +97,8 @@ func (r *chunks[T]) pass(n int) {
 	r.row, r.place = r.row+at/r.c.width, at%r.c.width
 }
 
-// present goes through the levels of at most n values: those that are there, and, if there are
-// fewer than n of these, the one behind them.
+// present reads the levels of up to n values that exist and, if there are fewer than n, of the null
+// after them. It returns the number k of existing values.
 func (r *chunks[T]) present(n int) (k int, err error) {
 	if r.page.repetition == nil {
 		if r.page.definition == nil {
@@ -117,11 +115,11 @@ func (r *chunks[T]) present(n int) (k int, err error) {
 		if (repeated > 0) != (at%r.c.width > 0) {
 			row := r.row + at/r.c.width
 			if repeated > 0 {
-				row-- // the list before goes on
+				row-- // the value belongs to the previous row's list
 			}
 			return k, r.otherLength(row)
 		}
-		level, err := r.page.definition.next() // a list may be without values: there are always such levels
+		level, err := r.page.definition.next() // a list may be empty, so these levels always exist
 		if err != nil {
 			return k, err
 		}
@@ -134,12 +132,12 @@ func (r *chunks[T]) present(n int) (k int, err error) {
 }
 
 func (r *chunks[T]) otherLength(row int) error {
-	e := columnError(r.c.name, "the list has another length than %d, that of the first row: want as many numbers in every row", r.c.width)
+	e := columnError(r.c.name, "the list has another length than %d, that of the first row: want the same length in every row", r.c.width)
 	e.Row = row
 	return e
 }
 
-// ready goes on to a page that has values.
+// ready reads pages until one has values.
 func (r *chunks[T]) ready() error {
 	for r.want == 0 {
 		if err := r.atEnd(); err != nil {
@@ -157,7 +155,7 @@ func (r *chunks[T]) ready() error {
 	return nil
 }
 
-// atEnd makes sure that no values are left of a row group all of whose rows were read.
+// atEnd checks that no values are left of a row group after its last row.
 func (r *chunks[T]) atEnd() error {
 	if r.unread > 0 || r.page.left > 0 {
 		return r.otherLength(r.row - 1)
@@ -165,7 +163,7 @@ func (r *chunks[T]) atEnd() error {
 	return nil
 }
 
-// nextGroup begins with the next row group.
+// nextGroup starts the next row group.
 func (r *chunks[T]) nextGroup() error {
 	r.release()
 	if r.group == len(r.f.meta.RowGroups) {
@@ -180,12 +178,12 @@ func (r *chunks[T]) nextGroup() error {
 	}
 	r.want = g.NumRows * int64(r.c.width)
 	if !r.c.list && r.want != r.unread {
-		return fault.Data("", "row group %d has %d rows, but %d values of it", r.group-1, g.NumRows, r.unread)
+		return fault.Data("", "row group %d claims %d rows, but the column has %d values: want one for each row", r.group-1, g.NumRows, r.unread)
 	}
 	return nil
 }
 
-// release gives back what is held of a row group.
+// release returns the memory of a row group to the budget.
 func (r *chunks[T]) release() {
 	r.closePage()
 	r.f.held.give(r.heldByDict)
@@ -239,7 +237,7 @@ func (r *chunks[T]) readDictionary(h *format.PageHeader, at int64) error {
 	if n > 8*len(b) {
 		return errShort
 	}
-	const entry = 16 // bytes of a text, beside its letters
+	const entry = 16 // bytes of a text in addition to its letters
 	held := int64(entry*n + len(b))
 	if err := r.f.held.take(held); err != nil {
 		return err
@@ -252,7 +250,7 @@ func (r *chunks[T]) readDictionary(h *format.PageHeader, at int64) error {
 	return v.read(r.dictionary)
 }
 
-// readPage begins with a page of values.
+// readPage starts a page of values.
 func (r *chunks[T]) readPage(h *format.PageHeader, at int64) error {
 	d, err := dataHeaderOf(h)
 	if err != nil {
@@ -277,7 +275,7 @@ func (r *chunks[T]) readPage(h *format.PageHeader, at int64) error {
 		r.page.values, err = r.begin(d.encoding, b, d.values)
 	} else if r.dictionary == nil {
 		err = errDamaged
-	} else if len(b) > 0 { // a page of nulls may have no places
+	} else if len(b) > 0 { // a page of nulls may have no indices
 		r.page.values, err = newIndexed(r.dictionary, b)
 	} else {
 		r.page.values = &indexed[T]{}
@@ -288,7 +286,7 @@ func (r *chunks[T]) readPage(h *format.PageHeader, at int64) error {
 	return err
 }
 
-// explain says in which column something is wrong.
+// explain adds the column and row group to an error.
 func (r *chunks[T]) explain(err error) error {
 	if de, ok := errors.AsType[*fault.DataError](err); ok && de.Column == "" {
 		de.Column = r.c.name

@@ -11,14 +11,14 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// expansion is more than what one compressed byte can become.
+// expansion bounds the number of bytes that one compressed byte can expand to.
 var expansion = map[format.CompressionCodec]int64{format.Snappy: 64, format.Gzip: 1100, format.Zstd: 1 << 16}
 
 // decompressor decompresses pages.
 type decompressor struct{ zstd *zstd.Decoder }
 
-// decompress fills dst with what src becomes. Nothing is set aside for what src says of its own
-// length.
+// decompress fills dst with the decompressed src. It allocates nothing for the length that src
+// claims.
 func (d *decompressor) decompress(codec format.CompressionCodec, dst, src []byte) error {
 	if len(dst) == 0 {
 		return nil
@@ -74,5 +74,5 @@ func (d *decompressor) fromZstd(dst, src []byte) (err error) {
 }
 
 func wrongLength(got, want int) error {
-	return fmt.Errorf("%w: a page of %d bytes, want %d", errDamaged, got, want)
+	return fmt.Errorf("%w: a page has %d bytes: want %d", errDamaged, got, want)
 }

@@ -32,12 +32,11 @@ const (
 	typeStruct
 )
 
-// mostDepth is the limit on structures in one another. Metadata need 7.
-const mostDepth = 32
+// maxDepth is the limit on the depth of nested structures. Metadata need 7.
+const maxDepth = 32
 
-// walker goes through a structure of Thrift's compact protocol without keeping anything, so that
-// its decoder, which believes every length and goes as deep as it is told, gets only what it can
-// hold.
+// walker checks a structure of Thrift's compact protocol without storing it. The decoder trusts
+// every length and any depth, so it gets only structures that passed this check.
 //
 // https://github.com/apache/thrift/blob/master/doc/specs/thrift-compact-protocol.md
 type walker struct {
@@ -46,7 +45,7 @@ type walker struct {
 	items int64 // members of lists
 }
 
-// structure goes through a structure.
+// structure checks a structure.
 func (w *walker) structure(depth int) error {
 	for {
 		head, err := w.byte()
@@ -57,7 +56,7 @@ func (w *walker) structure(depth int) error {
 		if kind == typeStop {
 			return nil
 		}
-		if head>>4 == 0 { // the number of the field is written out
+		if head>>4 == 0 { // the number of the field follows
 			if _, err := w.varint(); err != nil {
 				return err
 			}
@@ -71,9 +70,9 @@ func (w *walker) structure(depth int) error {
 	}
 }
 
-// value goes through a value that is not in the head of a field.
+// value checks a value that is not part of the head of a field.
 func (w *walker) value(kind byte, depth int) error {
-	if depth++; depth > mostDepth {
+	if depth++; depth > maxDepth {
 		return errDamaged
 	}
 	switch kind {
@@ -109,7 +108,7 @@ func (w *walker) list(depth int) error {
 			return err
 		}
 	}
-	if n > uint64(len(w.b)-w.at) { // a member has a byte or more
+	if n > uint64(len(w.b)-w.at) { // a member has at least one byte
 		return errShort
 	}
 	w.items += int64(n)
@@ -150,7 +149,7 @@ func (w *walker) skip(n uint64) error {
 }
 
 // decodeThrift decodes the structure at the beginning of b into v and returns its length. The error
-// is errShort when b may be too short, and errDamaged when it is not what it should be.
+// is errShort if b may be too short, and errDamaged if it is not a valid structure.
 func decodeThrift(b []byte, v any) (int, error) {
 	w := walker{b: b}
 	if err := w.structure(0); err != nil {
@@ -163,7 +162,7 @@ func decodeThrift(b []byte, v any) (int, error) {
 	return w.at, nil
 }
 
-// guarded calls f of another library and makes an error of a panic, since its input may be
+// guarded calls f of another library and turns a panic into an error, since the input may be
 // anything.
 func guarded(f func() error) (err error) {
 	defer func() {
@@ -174,17 +173,17 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// budget is the memory that is held beside the values.
+// budget counts the memory in use in addition to the values.
 type budget struct{ used, limit int64 }
 
-// defaultBudget is the limit where the caller has none: a file of some bytes may say that it has a
-// page of gigabytes.
+// defaultBudget is the limit if the caller has none: a file of a few bytes may claim a page of
+// gigabytes.
 const defaultBudget = 4 << 30
 
-// take sets n bytes aside.
+// take reserves n bytes.
 func (b *budget) take(n int64) error {
 	if n > b.limit-b.used {
-		return &fault.MemoryError{What: "a block of rows with the pages and dictionaries that it is in", Need: b.used + n, Limit: b.limit,
+		return &fault.MemoryError{What: "a block of rows with its pages and dictionaries", Need: b.used + n, Limit: b.limit,
 			Hint: "write the file with smaller pages or fewer columns, or raise the limit"}
 	}
 	b.used += n

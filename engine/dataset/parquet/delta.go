@@ -2,25 +2,25 @@ package parquet
 
 import "encoding/binary"
 
-// delta reads whole numbers coded by their differences, in blocks of a least difference and packed
-// rests.
+// delta reads whole numbers encoded as differences, in blocks of a minimum difference and
+// bit-packed remainders.
 //
 // https://github.com/apache/parquet-format/blob/master/Encodings.md (DELTA_BINARY_PACKED)
 type delta struct {
-	b      []byte
-	size   int // of a block, which has parts miniblocks
-	parts  int
-	total  int    // values to come
-	value  uint64 // the next one
-	least  uint64 // difference in the block
-	widths []byte // of its miniblocks that are to come
-	width  int
-	left   int // values left of the miniblock
-	bit    int // where the next rest begins in b
+	b       []byte
+	size    int // of a block, which has parts miniblocks
+	parts   int
+	total   int    // remaining values
+	value   uint64 // the next one
+	minimum uint64 // minimum difference in the block
+	widths  []byte // of the block's remaining miniblocks
+	width   int
+	left    int // remaining values of the miniblock
+	bit     int // where the next remainder begins in b
 }
 
-// newDelta reads the head. There must not be more than most values.
-func newDelta(b []byte, most int) (*delta, error) {
+// newDelta reads the head. There must not be more than limit values.
+func newDelta(b []byte, limit int) (*delta, error) {
 	d := &delta{b: b}
 	var head [3]uint64
 	for i := range head {
@@ -34,9 +34,9 @@ func newDelta(b []byte, most int) (*delta, error) {
 	if err != nil {
 		return nil, err
 	}
-	const large = 1 << 20 // of a block: writers have 128 and 256
+	const large = 1 << 20 // of a block: writers use 128 and 256
 	size, parts := head[0], head[1]
-	if size > large || parts == 0 || parts > size || size%parts != 0 || size/parts%8 != 0 || head[2] > uint64(most) {
+	if size > large || parts == 0 || parts > size || size%parts != 0 || size/parts%8 != 0 || head[2] > uint64(limit) {
 		return nil, errDamaged
 	}
 	d.size, d.parts, d.total, d.value = int(size), int(parts), int(head[2]), unzigzag(first)
@@ -73,26 +73,26 @@ func (d *delta) next() (uint64, error) {
 		}
 	}
 	rest := bitsAt(d.b, d.bit)
-	if d.width > 57 { // which may need nine bytes
+	if d.width > 57 { // may need nine bytes
 		rest = rest&(1<<32-1) | bitsAt(d.b, d.bit+32)<<32
 	}
-	d.value += d.least + rest&(1<<d.width-1)
+	d.value += d.minimum + rest&(1<<d.width-1)
 	d.bit, d.left = d.bit+d.width, d.left-1
 	return v, nil
 }
 
-// miniblock begins the next miniblock.
+// miniblock starts the next miniblock.
 func (d *delta) miniblock() error {
 	d.b, d.bit = d.b[d.bit/8:], 0
 	if len(d.widths) == 0 {
-		least, err := d.uvarint()
+		minimum, err := d.uvarint()
 		if err != nil {
 			return err
 		}
 		if len(d.b) < d.parts {
 			return errShort
 		}
-		d.least, d.widths, d.b = unzigzag(least), d.b[:d.parts], d.b[d.parts:]
+		d.minimum, d.widths, d.b = unzigzag(minimum), d.b[:d.parts], d.b[d.parts:]
 	}
 	d.width, d.widths, d.left = int(d.widths[0]), d.widths[1:], d.size/d.parts
 	if d.width > 64 {
@@ -104,7 +104,7 @@ func (d *delta) miniblock() error {
 	return nil
 }
 
-// skip goes to the end and returns what is behind it.
+// skip skips the remaining values and returns the bytes after them.
 func (d *delta) skip() ([]byte, error) {
 	for d.total > 0 {
 		if _, err := d.next(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// A program names the format in its options; everything else is as for the other formats.
+// A program lists the format in its options; everything else is as for the other formats.
 func Example() {
 	dir, err := os.MkdirTemp("", "example")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 const (
 	magic       = "PAR1"
 	magicSecret = "PARE"
-	tailBytes   = 4 + len(magic) // behind the footer: its length, and magic
+	tailBytes   = 4 + len(magic) // after the footer: its length and magic
 )
 
 // file is an open Parquet file.
@@ -26,7 +26,7 @@ type file struct {
 	held    budget
 	codec   decompressor
 	scratch []byte // compressed page
-	problem func(e *fault.DataError, mend string) error
+	problem func(e *fault.DataError, fix string) error
 }
 
 // openFile reads the footer and compares it with the file.
@@ -43,8 +43,8 @@ func openFile(in io.ReaderAt, size int64, o dataset.ReadOptions) (*file, error) 
 	if err := w.structure(0); err != nil {
 		return nil, fault.Data("", "its footer is damaged: %w", err)
 	}
-	// A member of a list is a kilobyte at most, such as what there is to say of a column of a row
-	// group.
+	// A member of a list, such as the metadata of one column of a row group, takes at most a
+	// kilobyte.
 	const member = 1 << 10
 	if err := f.held.take(int64(len(footer)) + member*w.items); err != nil {
 		return nil, err
@@ -57,8 +57,8 @@ func openFile(in io.ReaderAt, size int64, o dataset.ReadOptions) (*file, error) 
 
 // footer returns the bytes of the metadata.
 func (f *file) footer() ([]byte, error) {
-	const least = len(magic) + tailBytes
-	if f.size < int64(least) {
+	const shortest = len(magic) + tailBytes
+	if f.size < int64(shortest) {
 		return nil, fault.Data("", "it has %d bytes: want a Parquet file", f.size)
 	}
 	var head [len(magic)]byte
@@ -78,10 +78,10 @@ func (f *file) footer() ([]byte, error) {
 		return nil, fault.Data("", "it does not end in %s, the file is cut off: %w", magic, io.ErrUnexpectedEOF)
 	}
 	n := int64(binary.LittleEndian.Uint32(tail[:]))
-	if n > f.size-int64(least) {
-		return nil, fault.Data("", "its footer claims %d bytes: want at most %d", n, f.size-int64(least))
+	if n > f.size-int64(shortest) {
+		return nil, fault.Data("", "its footer claims %d bytes: want at most %d", n, f.size-int64(shortest))
 	}
-	if err := f.held.take(n); err != nil { // once more than what is decoded: the decoder copies it
+	if err := f.held.take(n); err != nil { // in addition to the decoded metadata: the decoder copies the bytes
 		return nil, err
 	}
 	footer := make([]byte, n)
@@ -89,7 +89,7 @@ func (f *file) footer() ([]byte, error) {
 	return footer, f.read(footer, f.size-int64(tailBytes)-n)
 }
 
-// read fills b with the bytes at a place in the file.
+// read fills b with the bytes at offset at of the file.
 func (f *file) read(b []byte, at int64) error {
 	n, err := f.in.ReadAt(b, at)
 	switch {
@@ -101,22 +101,22 @@ func (f *file) read(b []byte, at int64) error {
 	return &diskError{err}
 }
 
-// diskError is a failure that is not the content's.
+// diskError is a failure of the disk, not an error of the content.
 type diskError struct{ err error }
 
 func (e *diskError) Error() string { return e.err.Error() }
 func (e *diskError) Unwrap() error { return e.err }
 
-// check compares the row groups with the schema, which has so many leaves, and with the size of the
-// file. It returns the number of rows.
+// check compares the row groups with the schema, given its number of leaves, and with the size of
+// the file. It returns the number of rows.
 func (f *file) check(leaves int) (rows int, err error) {
 	for i := range f.meta.RowGroups {
 		g := &f.meta.RowGroups[i]
 		if len(g.Columns) != leaves {
-			return 0, fault.Data("", "row group %d has %d columns: want %d, as the schema", i, len(g.Columns), leaves)
+			return 0, fault.Data("", "row group %d has %d columns: want %d, as in the schema", i, len(g.Columns), leaves)
 		}
 		if g.NumRows < 0 || g.NumRows > math.MaxInt/8-int64(rows) {
-			return 0, fault.Data("", "row group %d claims %d rows", i, g.NumRows)
+			return 0, fault.Data("", "row group %d claims %d rows: want a number >= 0", i, g.NumRows)
 		}
 		rows += int(g.NumRows)
 		for j := range g.Columns {
@@ -126,7 +126,7 @@ func (f *file) check(leaves int) (rows int, err error) {
 		}
 	}
 	if f.meta.NumRows != int64(rows) {
-		return 0, fault.Data("", "it claims %d rows, its row groups %d", f.meta.NumRows, rows)
+		return 0, fault.Data("", "it claims %d rows: want %d, the rows of its row groups", f.meta.NumRows, rows)
 	}
 	return rows, nil
 }
@@ -141,13 +141,13 @@ func (f *file) checkChunk(c *format.ColumnChunk) error {
 	case m.NumValues < 0 || m.TotalCompressedSize < 0 || start < int64(len(magic)) && m.NumValues > 0:
 		return errDamaged
 	case start > f.size || m.TotalCompressedSize > f.size-start:
-		return fault.Data("", "its bytes are behind the end, the file is cut off or damaged: %w", io.ErrUnexpectedEOF)
+		return fault.Data("", "its bytes are beyond the end, the file is cut off or damaged: %w", io.ErrUnexpectedEOF)
 	}
 	return nil
 }
 
-// chunkStart returns where a column of a row group begins: with its dictionary, if that has a place
-// of its own.
+// chunkStart returns the offset at which a column of a row group begins: that of its dictionary, if
+// it has one.
 func chunkStart(m *format.ColumnMetaData) int64 {
 	if at := m.DictionaryPageOffset; at > 0 && at < m.DataPageOffset {
 		return at

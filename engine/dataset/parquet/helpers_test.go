@@ -17,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// reading returns options with the format.
+// reading returns read options with the Parquet format.
 func reading() dataset.ReadOptions {
 	return dataset.ReadOptions{Extensions: []dataset.Extension{Format()}}
 }
@@ -26,12 +26,12 @@ func writing() dataset.WriteOptions {
 	return dataset.WriteOptions{Extensions: []dataset.Extension{Format()}}
 }
 
-// made is a table as another library writes it: the columns in the order of their names.
+// made is a table that another library writes: the columns are in the order of their names.
 type made struct {
 	names   []string
 	nodes   []pq.Node
 	rows    []pq.Row
-	group   int // rows of a row group
+	group   int // rows per row group
 	options []pq.WriterOption
 }
 
@@ -66,7 +66,7 @@ type fatal interface {
 	Fatalf(string, ...any)
 }
 
-// table returns a file of single values; nil stands for a missing one.
+// table returns a file of single values; nil is a missing value.
 func table(t fatal, names []string, nodes []pq.Node, rows ...[]any) []byte {
 	t.Helper()
 	m := made{names: names, nodes: nodes}
@@ -96,7 +96,7 @@ func write1(t fatal, path string, b []byte) {
 	}
 }
 
-// streamed reads a file in blocks whose sizes limit tells.
+// streamed reads a file in blocks of the sizes that limit returns.
 func streamed(path string, o dataset.ReadOptions, limit func() int) (*dataset.Data, error) {
 	s, err := dataset.OpenStream(path, o)
 	if err != nil {
@@ -122,7 +122,7 @@ func streamed(path string, o dataset.ReadOptions, limit func() int) (*dataset.Da
 	}
 }
 
-// sameBits says where two tables differ, "" for nowhere.
+// sameBits describes where two tables differ; it returns "" if they are bit-identical.
 func sameBits(got points.Points, n, d int, want []float64) string {
 	x := got.(*points.Dense)
 	if x.N != n || x.D != d {
@@ -136,7 +136,7 @@ func sameBits(got points.Points, n, d int, want []float64) string {
 	return ""
 }
 
-// wantData checks the place that an error names, and words in its message.
+// wantData checks the row and column of an error and that its message contains words.
 func wantData(t *testing.T, err error, row int, column string, words ...string) {
 	t.Helper()
 	de, ok := errors.AsType[*fault.DataError](err)

@@ -24,7 +24,7 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// wrapped puts metadata behind the body of a file.
+// wrapped appends metadata to the body of a file.
 func wrapped(body, footer []byte) []byte {
 	b := append([]byte(magic), body...)
 	b = append(b, footer...)
@@ -39,7 +39,8 @@ func encoded(v any) []byte {
 	return b
 }
 
-// crafted returns a file of one column x of doubles that claims rows, in one chunk of these pages.
+// crafted returns a file that claims the given rows of one column x of doubles, in one chunk of
+// these pages.
 func crafted(codec format.CompressionCodec, rows int64, pages ...[]byte) []byte {
 	body := bytes.Join(pages, nil)
 	return wrapped(body, encoded(&format.FileMetaData{Version: 1, NumRows: rows,
@@ -61,7 +62,7 @@ func paged(kind format.PageType, values int32, e format.Encoding, claimed, packe
 	return append(encoded(&h), body...)
 }
 
-// bombs are files of some bytes that claim a lot.
+// bombs returns small files that claim large contents.
 func bombs(t *testing.T) map[string][]byte {
 	z, err := zstd.NewWriter(nil)
 	if err != nil {
@@ -72,7 +73,7 @@ func bombs(t *testing.T) map[string][]byte {
 	short := make([]byte, 16)
 	one := paged(format.DictionaryPage, 1, format.Plain, 8, 8, short[:8])
 	list := func(n uint64) []byte { return append(binary.AppendUvarint([]byte{0x29, 0xfc}, n), 0x19) } // field 2: a list of structures
-	deep := append(bytes.Repeat([]byte{0xfc}, 1<<20), bytes.Repeat([]byte{0}, 1<<20)...)               // structures in one another
+	deep := append(bytes.Repeat([]byte{0xfc}, 1<<20), bytes.Repeat([]byte{0}, 1<<20)...)               // nested structures
 	lists := bytes.Repeat([]byte{0x19}, 1<<20)
 	return map[string][]byte{
 		"rows of a dictionary":         crafted(format.Uncompressed, many, one, paged(format.DataPage, many, format.RLEDictionary, 1, 1, short[:1])),
@@ -82,15 +83,15 @@ func bombs(t *testing.T) map[string][]byte {
 		"a page of gigabytes, zstd":    crafted(format.Zstd, 2, paged(format.DataPage, 2, format.Plain, many, 16, short)),
 		"more zeros than claimed":      crafted(format.Zstd, 2, paged(format.DataPage, 2, format.Plain, 16, int32(len(zeros)), zeros)),
 		"fewer zeros than claimed":     crafted(format.Zstd, 2, paged(format.DataPage, 2, format.Plain, 1<<25, int32(len(zeros)), zeros)),
-		"a page behind the end":        crafted(format.Uncompressed, 2, paged(format.DataPage, 2, format.Plain, 16, many, short)),
+		"a page beyond the end":        crafted(format.Uncompressed, 2, paged(format.DataPage, 2, format.Plain, 16, many, short)),
 		"a negative page":              crafted(format.Uncompressed, 2, paged(format.DataPage, 2, format.Plain, 16, -1, short)),
 		"negative values":              crafted(format.Uncompressed, 2, paged(format.DataPage, -2, format.Plain, 16, 16, short)),
 		"more values than rows":        crafted(format.Uncompressed, 2, paged(format.DataPage, 3, format.Plain, 24, 16, short)),
 		"a large dictionary":           crafted(format.Uncompressed, 2, paged(format.DictionaryPage, many, format.Plain, 16, 16, short)),
 		"two dictionaries":             crafted(format.Uncompressed, 2, one, one),
 		"no dictionary":                crafted(format.Uncompressed, 2, paged(format.DataPage, 2, format.RLEDictionary, 2, 2, []byte{1, 4})),
-		"a place behind a dictionary":  crafted(format.Uncompressed, 2, one, paged(format.DataPage, 2, format.RLEDictionary, 3, 3, []byte{1, 4, 1})),
-		"wide places":                  crafted(format.Uncompressed, 2, one, paged(format.DataPage, 2, format.RLEDictionary, 3, 3, []byte{33, 4, 1})),
+		"an index beyond a dictionary": crafted(format.Uncompressed, 2, one, paged(format.DataPage, 2, format.RLEDictionary, 3, 3, []byte{1, 4, 1})),
+		"wide indices":                 crafted(format.Uncompressed, 2, one, paged(format.DataPage, 2, format.RLEDictionary, 3, 3, []byte{33, 4, 1})),
 		"texts":                        crafted(format.Uncompressed, 2, paged(format.DataPage, 2, format.DeltaByteArray, 16, 16, short)),
 		"pages of nothing":             crafted(format.Uncompressed, 2, bytes.Repeat(paged(format.DataPage, 0, format.Plain, 0, 0, nil), 1000)),
 		"a long footer":                append(append([]byte(magic), short...), "\xff\xff\xff\xffPAR1"...),
@@ -105,8 +106,8 @@ func bombs(t *testing.T) map[string][]byte {
 	}
 }
 
-// A file that claims more than it has is an error of the input, costs no memory to speak of, and
-// panics nowhere.
+// A file that claims more than it contains gives an input error, takes little memory and does not
+// panic.
 func TestBombs(t *testing.T) {
 	const limit = 64 << 20
 	for name, b := range bombs(t) {
@@ -121,10 +122,10 @@ func TestBombs(t *testing.T) {
 				if !fault.IsInput(err) {
 					t.Fatalf("error %v", err)
 				}
-				// Without a limit, what really is in the pages and the footer counts: they expand by
-				// some hundred.
-				if got, most := int64(after.TotalAlloc-before.TotalAlloc), 4*int64(len(b))+limit; memory > 0 && got > most {
-					t.Errorf("%d bytes were set aside for %d of the file: %v", got, len(b), err)
+				// Without a limit, memory depends on the real content of the pages and the footer,
+				// which expand about a hundredfold.
+				if got, bound := int64(after.TotalAlloc-before.TotalAlloc), 4*int64(len(b))+limit; memory > 0 && got > bound {
+					t.Errorf("%d bytes were allocated for a file of %d: %v", got, len(b), err)
 				}
 			}
 			t.Log(errOf(decode(b, reading())))
@@ -134,8 +135,8 @@ func TestBombs(t *testing.T) {
 
 func errOf(_ *dataset.Data, err error) error { return err }
 
-// A small file of a billion equal rows is read as a stream, whose blocks are small, and as a whole
-// only where a limit allows it.
+// A small file of a billion equal rows can be read as a stream, whose blocks are small, and at once
+// only if a limit allows it.
 func TestRowsThatTakeNoBytes(t *testing.T) {
 	const rows = 1 << 30
 	b := crafted(format.Uncompressed, rows, paged(format.DictionaryPage, 1, format.Plain, 8, 8, make([]byte, 8)), paged(format.DataPage, rows, format.RLEDictionary, 1, 1, make([]byte, 1)))
@@ -154,7 +155,7 @@ func TestRowsThatTakeNoBytes(t *testing.T) {
 	}
 }
 
-// sample is a file with a bit of everything, in pages of some rows.
+// sample returns a file with columns of many kinds, in pages of a few rows.
 func sample(t fatal, options ...pq.WriterOption) []byte {
 	t.Helper()
 	m := made{names: []string{"a", "b", "id", "label", "v"}, group: 17, options: append(options, pq.PageBufferSize(64)),
@@ -167,7 +168,7 @@ func sample(t fatal, options ...pq.WriterOption) []byte {
 	return m.bytes(t)
 }
 
-// unsealed returns a file without the checksums of its pages, so that damage goes deeper.
+// unsealed returns a file without the checksums of its pages, so that damage reaches the decoders.
 func unsealed(t fatal, b []byte) []byte {
 	t.Helper()
 	f, err := openFile(bytes.NewReader(b), int64(len(b)), dataset.ReadOptions{})
@@ -205,8 +206,8 @@ func samples(t fatal) [][]byte {
 	return files
 }
 
-// A file that is cut off anywhere is an error of the input, and one in which bytes were changed is
-// one, or is read.
+// A file that is cut off anywhere gives an input error; a file with changed bytes gives an input
+// error or is read.
 func TestDamage(t *testing.T) {
 	files, refused, read := samples(t), 0, 0
 	look := func(t fatal, b []byte) error {
@@ -214,7 +215,7 @@ func TestDamage(t *testing.T) {
 		o.MemoryLimit = 16 << 20
 		_, err := decode(b, o)
 		if err != nil && !fault.IsInput(err) {
-			t.Fatalf("error %v is none of the input", err)
+			t.Fatalf("error %v is not an input error", err)
 		}
 		return err
 	}
@@ -236,7 +237,7 @@ func TestDamage(t *testing.T) {
 			} else {
 				read++
 			}
-			if rapid.IntRange(0, 3).Draw(rt, "mend") > 0 {
+			if rapid.IntRange(0, 3).Draw(rt, "repair") > 0 {
 				b[at] = was
 			}
 		}
@@ -246,7 +247,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// What this package writes has checksums: a changed bit of a value never goes unnoticed.
+// Files of this package have checksums: a changed bit of a value is always detected.
 func TestChecksums(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data.parquet")
 	values := make([]float64, 20)
@@ -280,7 +281,7 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
-// brokenDisk fails behind the first bytes.
+// brokenDisk fails after the first bytes.
 type brokenDisk struct {
 	in    io.ReaderAt
 	until int64
@@ -295,7 +296,7 @@ func (d brokenDisk) ReadAt(b []byte, at int64) (int, error) {
 	return 0, errDisk
 }
 
-// A failure of the disk is not taken for one of the file.
+// A failure of the disk is not reported as an input error.
 func TestBrokenDisk(t *testing.T) {
 	b := sample(t)
 	x := Format()
@@ -312,11 +313,11 @@ func TestBrokenDisk(t *testing.T) {
 		}
 	}
 	if read == int(len(b)) {
-		t.Error("no failure was noticed")
+		t.Error("no failure was detected")
 	}
 }
 
-// FuzzRead: any bytes are read, at once and in blocks alike, or are an error of the input.
+// FuzzRead: any bytes give the same data at once and in blocks, or an input error.
 func FuzzRead(f *testing.F) {
 	for i, b := range samples(f) {
 		f.Add(b, byte(i))
@@ -339,14 +340,14 @@ func FuzzRead(f *testing.F) {
 		}
 		for _, err := range []error{err, streamErr} {
 			if err != nil && err != io.EOF && !fault.IsInput(err) {
-				t.Fatalf("error %v is none of the input", err)
+				t.Fatalf("error %v is not an input error", err)
 			}
 		}
 		if err != nil {
 			return
 		}
 		if streamErr != io.EOF {
-			t.Fatalf("read as a whole; in blocks: %v", streamErr)
+			t.Fatalf("it can be read at once; in blocks: %v", streamErr)
 		}
 		want := rowData(whole)
 		if len(data) != len(want) {

@@ -2,22 +2,22 @@ package parquet
 
 import "encoding/binary"
 
-// hybrid reads small whole numbers, levels or places in a dictionary, that are coded as runs of one
-// value and as groups of packed bits.
+// hybrid reads small whole numbers (levels, or indices of a dictionary) that are encoded as runs of
+// one value and as bit-packed groups.
 //
 // https://parquet.apache.org/docs/file-format/data-pages/encodings/
 type hybrid struct {
 	b      []byte
 	width  int // bits of a value, at most 32
-	left   int // values left of the run
+	left   int // remaining values of the run
 	packed bool
 	value  uint32 // of a run of one value
 	bit    int    // where the next packed value begins in b
 }
 
-// begin reads the head of the next run.
+// begin reads the header of the next run.
 func (h *hybrid) begin() error {
-	if h.packed { // behind the last group
+	if h.packed { // after the last group
 		h.b, h.bit, h.packed = h.b[min(len(h.b), (h.bit+7)/8):], 0, false
 	}
 	head, n := binary.Uvarint(h.b)
@@ -35,7 +35,7 @@ func (h *hybrid) begin() error {
 		h.value, h.b, h.left = binary.LittleEndian.Uint32(word[:]), h.b[bytes:], int(min(head>>1, 1<<30))
 		return nil
 	}
-	// Eight values a group; of the last one some writers leave out what is not needed.
+	// A group has eight values; some writers omit unused bytes of the last one.
 	h.packed, h.bit, h.left = true, 0, int(min(head>>1, 1<<27))*8
 	if h.width > 0 {
 		h.left = min(h.left, len(h.b)*8/h.width)
@@ -53,7 +53,7 @@ func (h *hybrid) unpack() uint32 {
 	return uint32(v)
 }
 
-// bitsAt returns the bits of b from number at on, 57 or more of them; what is behind the end is 0.
+// bitsAt returns at least 57 bits of b, beginning with bit at; bits beyond the end are 0.
 func bitsAt(b []byte, at int) uint64 {
 	b = b[at/8:]
 	if len(b) >= 8 {
@@ -64,7 +64,7 @@ func bitsAt(b []byte, at int) uint64 {
 	return binary.LittleEndian.Uint64(word[:]) >> (at % 8)
 }
 
-// ready makes sure that the run has a value.
+// ready starts runs until one has a value.
 func (h *hybrid) ready() error {
 	for h.left == 0 {
 		if err := h.begin(); err != nil {
@@ -105,8 +105,8 @@ func (h *hybrid) read(dst []uint32) error {
 	return nil
 }
 
-// equal reads up to n values: those that are want, and, if there are fewer than n of these, the one
-// behind them.
+// equal reads up to n values that equal want and, if there are fewer than n, the value after them.
+// It returns the number k of equal values.
 func (h *hybrid) equal(want uint32, n int) (k int, err error) {
 	for k < n {
 		if err := h.ready(); err != nil {

@@ -29,8 +29,8 @@ func square(t *testing.T) (path string, content []byte) {
 	return path, content
 }
 
-// The options of all formats go for this one: labels from another file, Gram matrices, gzip, format
-// by name, pipes.
+// The options of all formats work for Parquet: labels from another file, Gram matrices, gzip,
+// format by name, pipes.
 func TestOptions(t *testing.T) {
 	path, content := square(t)
 	want, err := dataset.Read(path, reading())
@@ -66,11 +66,11 @@ func TestOptions(t *testing.T) {
 	}
 	if !slices.Contains(dataset.Formats(Format()), "parquet") || !slices.Contains(dataset.OutputFormats(Format()), "parquet") ||
 		dataset.FormatOf("a/B.PARQUET", Format()) != "parquet" || !dataset.Streams("x.parquet", "", Format()) || dataset.CountsFirst("-", dataset.WriteOptions{Format: "parquet"}) {
-		t.Error("the format is not known by its name")
+		t.Error("the format is not found by its name")
 	}
 }
 
-// Without the extension the file is no data, and the message says what it is.
+// Without the extension the file is refused, and the message names its format.
 func TestWithoutExtension(t *testing.T) {
 	path, content := square(t)
 	_, err := dataset.Read(path, dataset.ReadOptions{})
@@ -86,7 +86,7 @@ func TestWithoutExtension(t *testing.T) {
 	}
 }
 
-// The limit counts the values, the pages, and the copy of what comes through a pipe.
+// The limit counts the values, the pages, and the copy of a pipe's content.
 func TestMemoryLimit(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data.parquet")
 	const n, d = 20_000, 4

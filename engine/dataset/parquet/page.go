@@ -14,41 +14,42 @@ import (
 type page[T any] struct {
 	left       int // values and nulls
 	values     values[T]
-	repetition *hybrid // nil where the column is no list
-	definition *hybrid // nil where nothing can be missing
+	repetition *hybrid // nil if the column is not a list
+	definition *hybrid // nil if no value can be missing
 	held       int64
 }
 
-// oldDictionary is what old writers call the encoding of a dictionary, and that of the places in
-// it.
+// oldDictionary is the number that old writers use for the encoding of a dictionary and of the
+// indices into it.
 const oldDictionary format.Encoding = 2
 
-// pageHeader reads the header of the page at a place before end, and returns its length.
+// pageHeader reads the header of the page at offset at, which is before end, and returns its
+// length.
 func (f *file) pageHeader(at, end int64) (h format.PageHeader, n int, err error) {
-	const most = 1 << 20 // bytes of a header: tens, and two values for statistics
+	const limit = 1 << 20 // bytes of a header, which usually has tens, and two values for statistics
 	for size := int64(1 << 9); ; size *= 4 {
 		b := make([]byte, min(size, end-at))
 		if err := f.read(b, at); err != nil {
 			return h, 0, err
 		}
 		h = format.PageHeader{}
-		if n, err = decodeThrift(b, &h); err != errShort || size > most || int64(len(b)) == end-at {
+		if n, err = decodeThrift(b, &h); err != errShort || size > limit || int64(len(b)) == end-at {
 			return h, n, err
 		}
 	}
 }
 
-// dataHeader is what the headers of both versions of pages say.
+// dataHeader has the fields of the headers of both page versions.
 type dataHeader struct {
 	values     int
 	encoding   format.Encoding
-	levels     [2]format.Encoding // of repetition and definition, where there are any
-	plain      int                // bytes of levels, which are not compressed; -1 for levels behind their lengths, compressed with the values
-	repetition int                // those of the repetition levels
+	levels     [2]format.Encoding // of repetition and definition, if present
+	plain      int                // bytes of uncompressed levels; -1 for levels after their lengths, compressed with the values
+	repetition int                // bytes of the repetition levels
 	compressed bool
 }
 
-// dataHeaderOf returns what the header of a page of values says.
+// dataHeaderOf returns the fields of the header of a page of values.
 func dataHeaderOf(h *format.PageHeader) (d dataHeader, err error) {
 	switch {
 	case h.Type == format.DataPage && h.DataPageHeader.Valid:
@@ -57,8 +58,8 @@ func dataHeaderOf(h *format.PageHeader) (d dataHeader, err error) {
 	case h.Type == format.DataPageV2 && h.DataPageHeaderV2.Valid:
 		v := &h.DataPageHeaderV2.V
 		r, l := v.RepetitionLevelsByteLength, v.DefinitionLevelsByteLength
-		least := min(h.CompressedPageSize, h.UncompressedPageSize)
-		if r < 0 || l < 0 || r > least || l > least-r {
+		shorter := min(h.CompressedPageSize, h.UncompressedPageSize)
+		if r < 0 || l < 0 || r > shorter || l > shorter-r {
 			return d, errDamaged
 		}
 		d = dataHeader{int(v.NumValues), v.Encoding, [2]format.Encoding{format.RLE, format.RLE}, int(r + l), int(r), !v.IsCompressed.Valid || v.IsCompressed.V}
@@ -71,8 +72,8 @@ func dataHeaderOf(h *format.PageHeader) (d dataHeader, err error) {
 	return d, nil
 }
 
-// body reads the bytes of a page behind its header. The first plain of them are not compressed, and
-// none without a codec. The bytes are taken from the budget, and are for the caller to give back.
+// body reads the bytes of a page after its header. The first plain bytes are not compressed;
+// without a codec none are. The bytes count against the budget until the caller returns them.
 func (f *file) body(h *format.PageHeader, at int64, codec format.CompressionCodec, plain int) ([]byte, error) {
 	packed, size := int64(h.CompressedPageSize), int64(h.UncompressedPageSize)
 	if codec == format.Uncompressed {
@@ -102,7 +103,7 @@ func (f *file) fill(b []byte, h *format.PageHeader, at int64, codec format.Compr
 	if codec != format.Uncompressed {
 		n := int(h.CompressedPageSize)
 		if cap(f.scratch) < n {
-			f.scratch = nil // not both at once
+			f.scratch = nil // so that only one of the two is in memory
 			f.scratch = make([]byte, n)
 		}
 		packed = f.scratch[:n]
@@ -111,7 +112,7 @@ func (f *file) fill(b []byte, h *format.PageHeader, at int64, codec format.Compr
 		return err
 	}
 	if h.CRC != 0 && uint32(h.CRC) != crc32.ChecksumIEEE(packed) {
-		return fault.Data("", "the checksum of a page is %08x: want %08x, as its header says", crc32.ChecksumIEEE(packed), uint32(h.CRC))
+		return fault.Data("", "the checksum of a page is %08x: want %08x, as in its header", crc32.ChecksumIEEE(packed), uint32(h.CRC))
 	}
 	if codec == format.Uncompressed {
 		return nil
@@ -120,9 +121,9 @@ func (f *file) fill(b []byte, h *format.PageHeader, at int64, codec format.Compr
 	return f.codec.decompress(codec, b[plain:], packed[plain:])
 }
 
-// cut takes the levels, up to most, from the front of a page: n bytes of them, or with n < 0 as
-// many as the four bytes in front say.
-func cut(b []byte, most, n int) (levels *hybrid, rest []byte, err error) {
+// cut takes the levels, of values up to maximum, from the front of a page: n bytes, or for n < 0
+// the number of bytes in the first four bytes.
+func cut(b []byte, maximum, n int) (levels *hybrid, rest []byte, err error) {
 	if n < 0 {
 		if len(b) < 4 {
 			return nil, nil, errShort
@@ -133,10 +134,10 @@ func cut(b []byte, most, n int) (levels *hybrid, rest []byte, err error) {
 		}
 		n = int(length)
 	}
-	return &hybrid{b: b[:n], width: bits.Len(uint(most))}, b[n:], nil
+	return &hybrid{b: b[:n], width: bits.Len(uint(maximum))}, b[n:], nil
 }
 
-// split begins to read the body of a page of the column: its levels, and the bytes of its values.
+// split starts the body of a page of the column: its levels, and the bytes of its values.
 func (p *page[T]) split(c *column, d dataHeader, b []byte) (rest []byte, err error) {
 	for i, there := range []bool{c.list, c.levels > 0} {
 		if there && d.levels[i] != format.RLE {
@@ -167,5 +168,5 @@ func (p *page[T]) split(c *column, d dataHeader, b []byte) (rest []byte, err err
 }
 
 func unknownEncoding(e format.Encoding) error {
-	return fault.Data("", "its pages are in the encoding %s, which does not go with its type or is not known", e)
+	return fault.Data("", "its pages have the encoding %s: want a known encoding for its type", e)
 }

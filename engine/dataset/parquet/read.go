@@ -16,13 +16,13 @@ type reader struct {
 	f           *file
 	o           dataset.ReadOptions
 	rows, done  int
-	names       []string // of the features
+	names       []string // names of the features
 	features    []*chunks[uint64]
 	ids, labels *textColumn // nil for none
 	buffer      [1 << 12]uint64
 }
 
-// open begins to read a file, as [dataset.Extension] says.
+// open starts to read a file; see [dataset.Extension].
 func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault.DataError, string) error) (dataset.RowReader, error) {
 	f, err := openFile(in, size, o)
 	if err != nil {
@@ -52,7 +52,7 @@ func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault
 	return r, r.checkNames()
 }
 
-// sort sorts the columns into features, ids and labels, and reports those that are none of these.
+// sort divides the columns into features, ids and labels, and reports columns of other types.
 func (r *reader) sort(columns []*column) (features []*column, err error) {
 	for _, c := range columns {
 		switch {
@@ -61,7 +61,7 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 		case c.name == labelColumn && c.isName():
 			r.labels, err = r.named(r.labels, c)
 		case c.what != "":
-			err = r.f.problem(columnError(c.name, "it holds %s: want numbers", c.what), c.mend)
+			err = r.f.problem(columnError(c.name, "it contains %s: want numbers", c.what), c.fix)
 		default:
 			features = append(features, c)
 			n := &chunks[uint64]{f: r.f, c: c, begin: c.numbers}
@@ -75,12 +75,12 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 		r.labels = nil
 	}
 	if len(features) == 0 {
-		return nil, fault.Data("", "it has no feature columns: want columns of numbers beside id and label")
+		return nil, fault.Data("", "it has no feature columns: want columns of numbers in addition to id and label")
 	}
 	return features, nil
 }
 
-// named returns the reader of a column of ids or labels, of which there is one at most.
+// named returns the reader of a column of ids or labels; a second such column is reported.
 func (r *reader) named(before *textColumn, c *column) (*textColumn, error) {
 	if before != nil {
 		return before, r.f.problem(columnError(c.name, "columns %d and %d have the same name: want different ones", before.c.at, c.at), "rename one of them")
@@ -88,7 +88,7 @@ func (r *reader) named(before *textColumn, c *column) (*textColumn, error) {
 	return r.texts(c), nil
 }
 
-// measure finds out the length of the lists of a column.
+// measure determines the length of the lists of a column.
 func (r *reader) measure(c *chunks[uint64]) (err error) {
 	if !c.c.list {
 		return nil
@@ -100,11 +100,11 @@ func (r *reader) measure(c *chunks[uint64]) (err error) {
 	if c.c.width, err = first.firstLength(); err != nil {
 		return err
 	}
-	const name = 64 // bytes of a feature's name, about
+	const name = 64 // approximate bytes of a feature's name
 	return r.f.held.take(name * int64(c.c.width))
 }
 
-// checkNames reports columns that have no name, or that of another.
+// checkNames reports features without a name or with the same name.
 func (r *reader) checkNames() error {
 	seen := make(map[string]int, len(r.names))
 	for j, name := range r.names {
@@ -112,7 +112,7 @@ func (r *reader) checkNames() error {
 		var err error
 		switch {
 		case name == "":
-			err = r.f.problem(columnError(strconv.Itoa(j), "feature %d has no name", j), "name the column, or remove it")
+			err = r.f.problem(columnError(strconv.Itoa(j), "feature %d has no name: want one", j), "name the column, or remove it")
 		case twice:
 			err = r.f.problem(columnError(name, "features %d and %d have the same name: want different ones", first, j), "rename one of them")
 		default:
@@ -140,7 +140,7 @@ func (r *reader) Next(limit int) (dataset.Rows, error) {
 	if err := r.checkMemory(n); err != nil {
 		return dataset.Rows{}, err
 	}
-	if r.o.MemoryLimit > 0 { // pages beside the block are within it together
+	if r.o.MemoryLimit > 0 { // the block and the pages share the limit
 		block := 8 * int64(n) * int64(len(r.names))
 		r.f.held.used += block
 		defer r.f.held.give(block)
@@ -168,7 +168,7 @@ func (r *reader) Next(limit int) (dataset.Rows, error) {
 	return rows, err
 }
 
-// Skip passes over the next n rows.
+// Skip skips the next n rows.
 func (r *reader) Skip(n int) error {
 	for _, c := range r.features {
 		if err := c.skip(n, make([]uint64, min(len(r.buffer), n*c.c.width))); err != nil {
@@ -184,10 +184,10 @@ func (r *reader) Skip(n int) error {
 	return nil
 }
 
-// checkMemory compares n rows with the limit. Without one a small file, which can say in some bytes
-// that it has a billion equal rows, still does not get all that it asks for.
+// checkMemory compares n rows with the limit. Without a limit there is still a bound for small
+// files, as a few bytes can represent a billion equal rows.
 func (r *reader) checkMemory(n int) error {
-	const value, most = 8, 10_000 // bytes, and bytes for each of the file
+	const value, perByte = 8, 10_000 // bytes of a value, and bytes of memory for each byte of the file
 	cols := len(r.names)
 	if cols > math.MaxInt/value/n {
 		return fault.Data("", "it claims %d x %d values: more than memory can hold", n, cols)
@@ -196,20 +196,20 @@ func (r *reader) checkMemory(n int) error {
 	if limit := r.o.MemoryLimit; limit > 0 && need+r.f.held.used > limit {
 		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need + r.f.held.used, Limit: limit,
 			Hint: "use fewer rows or columns, or raise the limit"}
-	} else if limit <= 0 && need > defaultBudget && need/most > r.f.size {
+	} else if limit <= 0 && need > defaultBudget && need/perByte > r.f.size {
 		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows, of a file of " + fault.FormatBytes(r.f.size) + ",", Need: need, Limit: defaultBudget,
-			Hint: "set a memory limit that allows it if the file is to be trusted"}
+			Hint: "set a memory limit that allows it if you trust the file"}
 	}
 	return nil
 }
 
-// readFeature reads n values or lists of a column into the features from column at on.
+// readFeature reads n values or lists of a column into the features from number at on.
 func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error {
 	cols, width := len(r.names), c.c.width
 	missing := func(row, place int) error {
 		return r.bad(row, at+place, "the cell is empty: want a finite number", "fill in a number, or remove the row")
 	}
-	next, place := at, 0 // where the next value goes, and its place in the list
+	next, place := at, 0 // index of the next value in data, and in its list
 	for i := 0; i < n*width; {
 		part := r.buffer[:min(len(r.buffer), n*width-i)]
 		if err := c.read(part, missing); err != nil {
@@ -234,7 +234,7 @@ func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error
 	return nil
 }
 
-// notFinite reports a value, in a row of the block.
+// notFinite reports a value that is not finite; row is a row of the block.
 func (r *reader) notFinite(c *column, row, feature int, v float64) error {
 	if c.kind == format.Int64 {
 		return r.bad(r.done+row, feature, "the whole number has no exact float64: want at most 2^53 in size", "write the column as double")
@@ -242,10 +242,10 @@ func (r *reader) notFinite(c *column, row, feature int, v float64) error {
 	return r.bad(r.done+row, feature, "the value is "+strconv.FormatFloat(v, 'g', -1, 64)+": want a finite number", "fill in a number, or remove the row")
 }
 
-func (r *reader) bad(row, feature int, what, mend string) error {
+func (r *reader) bad(row, feature int, what, fix string) error {
 	e := columnError(r.names[feature], "%s", what)
 	e.Row = row
-	return r.f.problem(e, mend)
+	return r.f.problem(e, fix)
 }
 
 // Format returns the format for [dataset.ReadOptions] and [dataset.WriteOptions]: files that end in

@@ -20,7 +20,7 @@ import (
 	"github.com/mustlink/mustlink/internal/same"
 )
 
-// kind is a type of column: its node, what it holds, and the encodings that go with it.
+// kind is a type of column: its node, its values, and the encodings that it allows.
 type kind struct {
 	name      string
 	node      pq.Node
@@ -32,8 +32,8 @@ func kinds() []kind {
 	dictionary := []encoding.Encoding{&pq.Plain, &pq.RLEDictionary}
 	whole := append(slices.Clone(dictionary), &pq.DeltaBinaryPacked, &pq.ByteStreamSplit)
 	broken := append(slices.Clone(dictionary), &pq.ByteStreamSplit)
-	number := func(name string, node pq.Node, value func(v int64) (pq.Value, float64), least, most int64) kind {
-		return kind{name, node, func(t *rapid.T) (pq.Value, float64) { return value(rapid.Int64Range(least, most).Draw(t, name)) }, whole}
+	number := func(name string, node pq.Node, value func(v int64) (pq.Value, float64), low, high int64) kind {
+		return kind{name, node, func(t *rapid.T) (pq.Value, float64) { return value(rapid.Int64Range(low, high).Draw(t, name)) }, whole}
 	}
 	int32s := func(v int64) (pq.Value, float64) { return pq.Int32Value(int32(v)), float64(v) }
 	int64s := func(v int64) (pq.Value, float64) { return pq.Int64Value(v), float64(v) }
@@ -67,8 +67,8 @@ func kinds() []kind {
 	}
 }
 
-// Whatever types, encodings, codecs, versions and sizes of pages and row groups another library
-// writes, the values come back to the bit, at once and in blocks of any size.
+// For all types, encodings, codecs, versions and sizes of pages and row groups that another library
+// writes, the values are bit-identical, at once and in blocks of any size.
 func TestReadsWhatOthersWrite(t *testing.T) {
 	dir, all := t.TempDir(), kinds()
 	seen := map[string]int{}
@@ -130,7 +130,7 @@ func TestReadsWhatOthersWrite(t *testing.T) {
 	t.Logf("columns of each type and encoding: %v", seen)
 }
 
-// Lists of one length are as many features; their values may begin in one page and end in the next.
+// A column of lists of length k is k features; a list may begin in one page and end in the next.
 func TestLists(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -188,7 +188,7 @@ func TestLists(t *testing.T) {
 	})
 }
 
-// Numbers as ids and labels are written as CSV would have them.
+// Numbers as ids and labels become the text that CSV would have.
 func TestNumbersAsNames(t *testing.T) {
 	x := pq.Leaf(pq.DoubleType)
 	for _, c := range []struct {
@@ -217,8 +217,8 @@ func TestNumbersAsNames(t *testing.T) {
 	}
 }
 
-// Differences of whole numbers of any size, as labels, which need not be exact in float64; and the
-// pages of old writers, which name an encoding of levels that are not there.
+// Differences may be whole numbers of any size in labels, which need not be exact in float64. Pages
+// of old writers may name an encoding of levels that they do not have.
 func TestWideDifferences(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		m := made{names: []string{"label", "x"}, nodes: []pq.Node{pq.Encoded(pq.Leaf(pq.Int64Type), &pq.DeltaBinaryPacked), pq.Leaf(pq.DoubleType)}}
@@ -253,7 +253,7 @@ func TestHalf(t *testing.T) {
 	}
 }
 
-// What is wrong with a value or a column is told with its place, and with what to do.
+// Problems of a value or a column name its row and column, and a fix.
 func TestNamesThePlace(t *testing.T) {
 	double, text := pq.Leaf(pq.DoubleType), pq.String()
 	lists := func(lengths ...int) []byte {
@@ -312,7 +312,7 @@ func TestNamesThePlace(t *testing.T) {
 	wantData(t, err, -1, "x", "BROTLI", "snappy, gzip or zstd")
 }
 
-// A check finds all that is wrong.
+// A check finds all problems.
 func TestCheck(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data.parquet")
 	double := pq.Optional(pq.Leaf(pq.DoubleType))
@@ -325,7 +325,7 @@ func TestCheck(t *testing.T) {
 	}
 	got := map[string]string{}
 	for _, p := range problems {
-		got[fmt.Sprint(p.Err.Row, " ", p.Err.Column)] = p.Mend
+		got[fmt.Sprint(p.Err.Row, " ", p.Err.Column)] = p.Fix
 	}
 	want := []string{"0 y", "1 x", "1 y", "2 id", "2 y", "3 id"}
 	if len(problems) != len(want) {
@@ -333,7 +333,7 @@ func TestCheck(t *testing.T) {
 	}
 	for _, at := range want {
 		if got[at] == "" {
-			t.Errorf("nothing to mend %s, only %v", at, got)
+			t.Errorf("no fix for %s, only %v", at, got)
 		}
 	}
 	if few, err := dataset.Check(path, reading(), 2); err != nil || len(few) != 2 {
@@ -341,7 +341,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// A structure without lists is as its parts.
+// A structure without lists is read like its parts.
 func TestStructures(t *testing.T) {
 	m := made{names: []string{"p"}, nodes: []pq.Node{pq.Optional(pq.Group{"x": pq.Optional(pq.Leaf(pq.DoubleType)), "y": pq.Leaf(pq.DoubleType)})},
 		rows: []pq.Row{{pq.DoubleValue(1).Level(0, 2, 0), pq.DoubleValue(2).Level(0, 1, 1)}}}
@@ -353,6 +353,6 @@ func TestStructures(t *testing.T) {
 		t.Error(diff, d.Features)
 	}
 	if !fault.IsInput(columnError("x", "bad")) {
-		t.Error("an error of a column is none of the input")
+		t.Error("an error of a column is not an input error")
 	}
 }

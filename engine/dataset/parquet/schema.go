@@ -20,26 +20,26 @@ const (
 // column is a leaf of the schema.
 type column struct {
 	name     string
-	at       int // in the list of chunks of a row group
+	at       int // index in the list of chunks of a row group
 	kind     format.Type
 	unsigned bool
-	levels   int // largest definition level: a value that is there has it
+	levels   int // maximum definition level, that of a value that is not null
 	list     bool
 	width    int // values of a row: those of a list, or 1
-	mend     string
-	what     string // it holds that is no number, "" for numbers
+	fix      string
+	what     string // its values if they are not numbers, "" for numbers
 }
 
-// schemaReader goes through the elements of a schema, which are a tree in depth-first order.
+// schemaReader reads the elements of a schema, which are a tree in depth-first order.
 type schemaReader struct {
 	rest    []format.SchemaElement
 	columns []*column
 }
 
-// readSchema returns the leaves.
+// readSchema returns the leaves of a schema.
 func readSchema(elements []format.SchemaElement) ([]*column, error) {
 	if len(elements) == 0 {
-		return nil, fault.Data("", "it has no schema")
+		return nil, fault.Data("", "it has no schema: want one")
 	}
 	r := &schemaReader{rest: elements[1:]}
 	for range elements[0].NumChildren.V {
@@ -53,11 +53,11 @@ func readSchema(elements []format.SchemaElement) ([]*column, error) {
 	return r.columns, nil
 }
 
-// read reads an element below others, whose names are path and of which it inherits levels and
-// whether it is in a list.
+// read reads an element. path has the names of the elements above it; from parent it inherits the
+// levels and whether it is in a list.
 func (r *schemaReader) read(path []string, parent *column) error {
-	if len(r.rest) == 0 || len(path) > mostDepth {
-		return fault.Data("", "its schema is damaged: a column has fewer parts than it says")
+	if len(r.rest) == 0 || len(path) > maxDepth {
+		return fault.Data("", "its schema is damaged: a column has fewer parts than it claims")
 	}
 	e := r.rest[0]
 	r.rest = r.rest[1:]
@@ -72,7 +72,7 @@ func (r *schemaReader) read(path []string, parent *column) error {
 		}
 		c.list = true
 		c.levels++
-		c.name = strings.Join(path[:max(1, len(path)-1)], ".") // a list is a group of its own around what repeats
+		c.name = strings.Join(path[:max(1, len(path)-1)], ".") // a list is a group around the repeated element
 	}
 	if e.Type.Valid {
 		if !c.list {
@@ -97,7 +97,7 @@ func columnError(name, format string, args ...any) *fault.DataError {
 	return e
 }
 
-// typed notes what the column holds.
+// typed sets the type of the column's values.
 func (c *column) typed(e *format.SchemaElement) {
 	c.kind = e.Type.V
 	logical, converted := e.LogicalType.Value, e.ConvertedType
@@ -112,28 +112,28 @@ func (c *column) typed(e *format.SchemaElement) {
 		c.unsigned = isWhole && !whole.IsSigned || old(deprecated.Uint8, deprecated.Uint16, deprecated.Uint32, deprecated.Uint64)
 		switch {
 		case logical != nil && !isWhole:
-			c.what, c.mend = "values of type "+logical.String(), "write it as double"
+			c.what, c.fix = "values of type "+logical.String(), "write it as double"
 		case old(deprecated.Decimal, deprecated.Date, deprecated.TimeMillis, deprecated.TimeMicros, deprecated.TimestampMillis, deprecated.TimestampMicros):
-			c.what, c.mend = "decimals, dates or times", "write it as double"
+			c.what, c.fix = "decimals, dates or times", "write it as double"
 		}
 	case format.ByteArray:
-		c.what, c.mend = "text", "code the categories as numbers, leave the column out, or name it label or id if that is what it is"
+		c.what, c.fix = "text", "encode the categories as numbers, remove the column, or call it label or id if it contains labels or ids"
 	case format.FixedLenByteArray:
 		if isHalf && e.TypeLength.V == 2 {
 			return
 		}
-		c.what, c.mend = "strings of "+strconv.Itoa(int(e.TypeLength.V))+" bytes", "write it as double, or leave it out"
+		c.what, c.fix = "strings of "+strconv.Itoa(int(e.TypeLength.V))+" bytes", "write it as double, or remove it"
 	default:
-		c.what, c.mend = "values of type "+c.kind.String(), "write it as double, or leave it out"
+		c.what, c.fix = "values of type "+c.kind.String(), "write it as double, or remove it"
 	}
 }
 
-// isName says whether the column can be one of ids or labels.
+// isName reports whether the column can contain ids or labels.
 func (c *column) isName() bool {
 	return !c.list && (c.what == "" && c.kind != format.FixedLenByteArray || c.kind == format.ByteArray)
 }
 
-// featureNames returns the names of the features that the columns become.
+// featureNames returns the names of the features of the columns.
 func featureNames(columns []*column) []string {
 	var names []string
 	for _, c := range columns {

@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// drawTable writes a file of ids and two features in row groups of some rows. The first feature is
-// the row's number, the second one is missing where wrong says so.
+// drawTable writes a file of ids and two features in row groups of a few rows. The first feature is
+// the row's number; the second one is missing where wrong returns true.
 func drawTable(t *rapid.T, path string, wrong func(row int) bool) (rows int) {
 	m := made{names: []string{"a", "b", "id"}, nodes: []pq.Node{pq.Leaf(pq.DoubleType), pq.Optional(pq.Leaf(pq.DoubleType)), pq.String()}}
 	m.group = rapid.IntRange(1, 12).Draw(t, "group")
@@ -37,7 +37,7 @@ func drawTable(t *rapid.T, path string, wrong func(row int) bool) (rows int) {
 	return rows
 }
 
-// Rows are those of the file whatever is skipped and read before, and wrong ones are passed over.
+// After any sequence of skips and reads, the rows are those of the file, and bad rows are skipped.
 func TestSkip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data.parquet")
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -46,9 +46,9 @@ func TestSkip(t *testing.T) {
 		rows := drawTable(rt, path, wrong)
 		passed := map[int]bool{}
 		o := reading()
-		o.PassOver = func(e *fault.DataError) {
+		o.BadRow = func(e *fault.DataError) {
 			if e.Column != "b" || passed[e.Row] {
-				rt.Fatalf("passed over with %v", e)
+				rt.Fatalf("skipped with %v", e)
 			}
 			passed[e.Row] = true
 		}
@@ -66,7 +66,7 @@ func TestSkip(t *testing.T) {
 				break
 			}
 			d, err := s.Next(rapid.IntRange(1, rows-at).Draw(rt, "read"))
-			if err == io.EOF { // what was left was wrong
+			if err == io.EOF { // the remaining rows were bad
 				for ; at < rows; at++ {
 					if !wrong(at) {
 						rt.Fatalf("the stream ends before row %d", at)
@@ -81,7 +81,7 @@ func TestSkip(t *testing.T) {
 			for i := range x.N {
 				for ; wrong(at); at++ {
 					if !passed[at] {
-						rt.Fatalf("row %d was not told", at)
+						rt.Fatalf("row %d was not reported", at)
 					}
 				}
 				if !slices.Equal(x.Data[2*i:2*i+2], []float64{float64(at), 0.5}) || d.IDs[i] != fmt.Sprint("p", at) {

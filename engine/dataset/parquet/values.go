@@ -8,13 +8,13 @@ import (
 	"github.com/parquet-go/parquet-go/format"
 )
 
-// values reads the values of a page one after the other.
+// values reads the values of a page in order.
 type values[T any] interface {
-	// read fills dst. The error is errShort when the page has too few, or errDamaged.
+	// read fills dst. The error is errShort if the page has too few, or errDamaged.
 	read(dst []T) error
 }
 
-// fill fills dst with what next returns.
+// fill fills dst with the results of next.
 func fill[T any](dst []T, next func() (T, error)) (err error) {
 	for i := range dst {
 		if dst[i], err = next(); err != nil {
@@ -24,8 +24,8 @@ func fill[T any](dst []T, next func() (T, error)) (err error) {
 	return nil
 }
 
-// numbers begins to read a page of at most n numbers, as their bits, little-endian, in the lower
-// bytes.
+// numbers returns a reader for a page of at most n numbers, as their bits, little-endian, in the
+// lower bytes.
 func (c *column) numbers(encoding format.Encoding, b []byte, n int) (values[uint64], error) {
 	switch {
 	case encoding == format.Plain && c.kind == format.Boolean:
@@ -36,7 +36,7 @@ func (c *column) numbers(encoding format.Encoding, b []byte, n int) (values[uint
 		if len(b) < 4 {
 			return nil, errShort
 		}
-		return &runs{hybrid{b: b[4:], width: 1}}, nil // behind their length
+		return &runs{hybrid{b: b[4:], width: 1}}, nil // after their length
 	case encoding == format.DeltaBinaryPacked && (c.kind == format.Int32 || c.kind == format.Int64):
 		return newDelta(b, n)
 	case encoding == format.ByteStreamSplit && c.kind != format.Boolean:
@@ -56,7 +56,7 @@ func (c *column) size() int {
 	return 8
 }
 
-// texts begins to read a page of at most n texts, or of numbers as texts.
+// texts returns a reader for a page of at most n texts, or of numbers as texts.
 func (c *column) texts(encoding format.Encoding, b []byte, n int) (values[string], error) {
 	if c.kind != format.ByteArray {
 		numbers, err := c.numbers(encoding, b, n)
@@ -102,7 +102,7 @@ func (p *plain) read(dst []uint64) error {
 	return nil
 }
 
-// booleans reads bits, the lowest of a byte first.
+// booleans reads bits, the lowest bit of a byte first.
 type booleans struct {
 	b  []byte
 	at int
@@ -119,7 +119,7 @@ func (p *booleans) read(dst []uint64) error {
 	return nil
 }
 
-// runs reads booleans in runs.
+// runs reads run-length encoded booleans.
 type runs struct{ hybrid }
 
 func (r *runs) read(dst []uint64) error {
@@ -129,7 +129,7 @@ func (r *runs) read(dst []uint64) error {
 	})
 }
 
-// split reads numbers whose first bytes come first, then their second ones, and so on.
+// split reads numbers stored as streams: all first bytes, then all second bytes, and so on.
 type split struct {
 	b        []byte
 	size, at int
@@ -150,7 +150,7 @@ func (s *split) read(dst []uint64) error {
 	return nil
 }
 
-// indexed reads values by their places in a dictionary.
+// indexed reads values as indices into a dictionary.
 type indexed[T any] struct {
 	coordinates hybrid
 	dictionary  []T
@@ -165,7 +165,7 @@ func newIndexed[T any](dictionary []T, b []byte) (values[T], error) {
 		return nil, errDamaged
 	}
 	x := &indexed[T]{coordinates: hybrid{b: b[1:], width: int(b[0])}, dictionary: dictionary}
-	if b[0] == 0 { // all are the first of the dictionary: there may be nothing more in the page
+	if b[0] == 0 { // all values are the first of the dictionary: the page may have no further bytes
 		x.coordinates.left = math.MaxInt
 	}
 	return x, nil
@@ -188,7 +188,7 @@ func (x *indexed[T]) read(dst []T) error {
 	return nil
 }
 
-// numberTexts reads numbers as CSV has them.
+// numberTexts reads numbers as the text that CSV would have.
 type numberTexts struct {
 	numbers values[uint64]
 	c       *column
@@ -209,7 +209,7 @@ func (t *numberTexts) read(dst []string) error {
 	return nil
 }
 
-// plainTexts reads texts behind their lengths.
+// plainTexts reads texts, each after its length.
 type plainTexts struct{ b []byte }
 
 func (p *plainTexts) read(dst []string) error { return fill(dst, p.next) }
@@ -226,7 +226,7 @@ func (p *plainTexts) next() (text string, err error) {
 	return text, nil
 }
 
-// deltaTexts reads texts behind all of their lengths.
+// deltaTexts reads texts after the list of all their lengths.
 type deltaTexts struct {
 	lengths *delta
 	b       []byte
@@ -258,7 +258,7 @@ func (d *deltaTexts) next() (text string, err error) {
 	return text, nil
 }
 
-// frontTexts reads texts that begin as the ones before them do.
+// frontTexts reads texts that share a prefix with the previous text.
 type frontTexts struct {
 	shared *delta
 	rest   *deltaTexts
@@ -285,8 +285,8 @@ func (f *frontTexts) next() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	const most = 1 << 20 // bytes of a text, which needs next to none in the page
-	if n > uint64(len(f.last)) || n > most {
+	const limit = 1 << 20 // bytes of a text, which may take almost no bytes in the page
+	if n > uint64(len(f.last)) || n > limit {
 		return "", errDamaged
 	}
 	rest, err := f.rest.next()
@@ -309,12 +309,12 @@ func (t *textColumn) read(n int) ([]string, error) {
 	if t == nil {
 		return nil, nil
 	}
-	const entry = 16 // bytes of a text beside its letters
+	const entry = 16 // bytes of a text in addition to its letters
 	held := int64(n) * entry
 	if err := t.f.held.take(held); err != nil {
 		return nil, err
 	}
-	defer func() { t.f.held.give(held) }() // from here on they are the caller's
+	defer func() { t.f.held.give(held) }() // from here on the caller owns them
 	out := make([]string, n)
 	row := t.row
 	for i := 0; i < n; {
@@ -331,7 +331,7 @@ func (t *textColumn) read(n int) ([]string, error) {
 			if s == "" {
 				e := columnError(t.c.name, "the cell is empty: want a %s", t.c.name)
 				e.Row = row + i
-				if err := t.f.problem(e, "give the row one"); err != nil {
+				if err := t.f.problem(e, "fill in the cell, or remove the row"); err != nil {
 					return nil, err
 				}
 			}
@@ -341,7 +341,7 @@ func (t *textColumn) read(n int) ([]string, error) {
 	return out, nil
 }
 
-// skip passes over n rows.
+// skip skips n rows.
 func (t *textColumn) skip(n int) error {
 	if t == nil {
 		return nil
@@ -349,7 +349,8 @@ func (t *textColumn) skip(n int) error {
 	return t.chunks.skip(n, make([]string, min(64, n)))
 }
 
-// number returns the number that bits are. Whole numbers without an exact float64 become infinite.
+// number returns the number with these bits. Whole numbers without an exact float64 become
+// infinite.
 func (c *column) number(bits uint64) float64 {
 	switch c.kind {
 	case format.Double:
@@ -373,7 +374,7 @@ func (c *column) number(bits uint64) float64 {
 	return float64(bits) // of a boolean
 }
 
-// half returns the number that the bits of a float16 are.
+// half decodes the bits of a float16.
 func half(bits uint16) float64 {
 	sign, exponent, fraction := 1-2*float64(bits>>15), int(bits>>10&31), float64(bits&1023)
 	switch {
@@ -387,7 +388,7 @@ func half(bits uint16) float64 {
 	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
-// text returns a number as CSV has it, "" for NaN.
+// text returns a number as the text that CSV would have, "" for NaN.
 func (c *column) text(bits uint64) string {
 	switch {
 	case c.kind == format.Boolean:

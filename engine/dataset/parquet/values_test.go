@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// packed returns values in the hybrid coding: runs of one value, and groups of eight, as drawn.
+// packed returns random values in the hybrid encoding: runs of one value, and groups of eight.
 func packed(t *rapid.T, width int, runs int) (b []byte, want []uint32) {
 	mask := uint64(1)<<width - 1
 	value := func() uint32 { return uint32(rapid.Uint64().Draw(t, "value") & mask) }
@@ -38,7 +38,7 @@ func packed(t *rapid.T, width int, runs int) (b []byte, want []uint32) {
 	return b, want
 }
 
-// The three ways to read the hybrid coding agree with what was coded.
+// The three ways to read the hybrid encoding return the encoded values.
 func TestHybrid(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		width := rapid.IntRange(0, 32).Draw(rt, "width")
@@ -49,7 +49,7 @@ func TestHybrid(t *testing.T) {
 			rt.Fatalf("%v: %v, want %v", err, got, want)
 		}
 		if _, err := all.next(); err != errShort {
-			rt.Errorf("behind the end: %v", err)
+			rt.Errorf("after the end: %v", err)
 		}
 		one, levels := hybrid{b: b, width: width}, hybrid{b: b, width: width}
 		for i, v := range want {
@@ -74,7 +74,7 @@ func TestHybrid(t *testing.T) {
 	})
 }
 
-// A page that ends early, or that claims what cannot be, is an error in every encoding.
+// A page that ends early, or claims something impossible, is an error in every encoding.
 func TestShortPages(t *testing.T) {
 	for name, c := range map[string]struct {
 		width int
@@ -102,19 +102,19 @@ func TestShortPages(t *testing.T) {
 		return b
 	}
 	for name, b := range map[string][]byte{
-		"nothing":                      nil,
-		"no first value":               head(128, 4, 2),
-		"no parts":                     head(128, 0, 2, 0),
-		"more parts than values":       head(8, 16, 2, 0),
-		"parts of no bytes":            head(128, 32, 2, 0),
-		"parts that are not equal":     head(128, 3, 2, 0),
-		"a block of a billion":         head(1<<30, 4, 2, 0),
-		"more values than there may":   head(128, 4, 1000, 0),
-		"no block":                     head(128, 4, 2, 0),
-		"no widths":                    append(head(128, 4, 2, 0), 1, 8),
-		"a width of 65":                append(head(128, 4, 2, 0), 1, 65, 0, 0, 0),
-		"a miniblock that ends early":  append(head(128, 4, 2, 0), 1, 8, 0, 0, 0, 7),
-		"a least difference too large": append(head(128, 4, 2, 0), "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"...),
+		"nothing":                        nil,
+		"no first value":                 head(128, 4, 2),
+		"no parts":                       head(128, 0, 2, 0),
+		"more parts than values":         head(8, 16, 2, 0),
+		"parts of no bytes":              head(128, 32, 2, 0),
+		"parts that are not equal":       head(128, 3, 2, 0),
+		"a block of a billion":           head(1<<30, 4, 2, 0),
+		"more values than allowed":       head(128, 4, 1000, 0),
+		"no block":                       head(128, 4, 2, 0),
+		"no widths":                      append(head(128, 4, 2, 0), 1, 8),
+		"a width of 65":                  append(head(128, 4, 2, 0), 1, 65, 0, 0, 0),
+		"a miniblock that ends early":    append(head(128, 4, 2, 0), 1, 8, 0, 0, 0, 7),
+		"a minimum difference too large": append(head(128, 4, 2, 0), "\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff"...),
 	} {
 		d, err := newDelta(b, 100)
 		if err == nil {
@@ -145,13 +145,13 @@ func TestShortPages(t *testing.T) {
 	}
 }
 
-// A front-coded text that repeats itself grows no further than a megabyte.
+// A front-coded text that repeats itself grows to at most a megabyte.
 func TestGrowingTexts(t *testing.T) {
 	const n = 64
-	constant := func(first uint64, least int64, most int) []byte { // a progression
-		b := binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 128), 1), uint64(most))
+	constant := func(first uint64, minimum int64, count int) []byte { // a progression
+		b := binary.AppendUvarint(binary.AppendUvarint(binary.AppendUvarint(nil, 128), 1), uint64(count))
 		b = binary.AppendUvarint(b, first<<1)
-		return append(binary.AppendVarint(b, least), 0)
+		return append(binary.AppendVarint(b, minimum), 0)
 	}
 	const letters = 1 << 15
 	b := append(constant(0, letters, n), constant(letters, 0, n)...)
@@ -166,7 +166,7 @@ func TestGrowingTexts(t *testing.T) {
 			break
 		}
 		if len(next[0]) != len(last)+letters {
-			t.Fatalf("a text of %d bytes behind one of %d", len(next[0]), len(last))
+			t.Fatalf("a text of %d bytes after one of %d", len(next[0]), len(last))
 		}
 		last = next[0]
 	}

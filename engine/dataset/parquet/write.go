@@ -14,12 +14,12 @@ import (
 )
 
 const (
-	groupBytes = 16 << 20 // values of a row group, about
-	leastRows  = 1 << 10  // of a row group, so that what there is to say of one is little beside it
-	pageBytes  = 1 << 20  // a page, about
+	groupBytes = 16 << 20 // approximate bytes of values of a row group
+	minRows    = 1 << 10  // of a row group, so that its metadata are small compared with its values
+	pageBytes  = 1 << 20  // approximate bytes of a page
 )
 
-// writer writes a file. Rows are kept until they fill a row group.
+// writer writes a file. It collects rows until they fill a row group.
 type writer struct {
 	out     io.Writer
 	at      int64 // bytes written
@@ -29,13 +29,13 @@ type writer struct {
 	meta    format.FileMetaData
 }
 
-// write writes a matrix, as [dataset.Extension] says.
+// write writes a matrix; see [dataset.Extension].
 func write(out io.Writer, columns []string, next func() (dataset.Rows, error)) error {
 	w := &writer{out: out, columns: columns}
 	if err := w.raw([]byte(magic)); err != nil {
 		return err
 	}
-	most := max(leastRows, groupBytes/8/max(1, len(columns)))
+	limit := max(minRows, groupBytes/8/max(1, len(columns)))
 	for {
 		rows, err := next()
 		if err == io.EOF {
@@ -45,7 +45,7 @@ func write(out io.Writer, columns []string, next func() (dataset.Rows, error)) e
 			return err
 		}
 		w.add(rows)
-		if w.n >= most {
+		if w.n >= limit {
 			if err := w.flush(); err != nil {
 				return err
 			}
@@ -57,7 +57,7 @@ func write(out io.Writer, columns []string, next func() (dataset.Rows, error)) e
 	return w.close()
 }
 
-// add keeps rows. The first ones say whether there are ids and labels.
+// add collects rows. The first block determines whether there are ids and labels.
 func (w *writer) add(rows dataset.Rows) {
 	if w.meta.Schema == nil {
 		w.schema(rows.IDs != nil, rows.Labels != nil)
@@ -68,7 +68,7 @@ func (w *writer) add(rows dataset.Rows) {
 	w.n += len(rows.Data) / len(w.columns)
 }
 
-// schema notes the columns: id, the numbers, label.
+// schema writes the columns to the schema: id, the numbers, label.
 func (w *writer) schema(ids, labels bool) {
 	element := func(name string, kind format.Type) format.SchemaElement {
 		return format.SchemaElement{Name: name, Type: thrift.New(kind), RepetitionType: thrift.New(format.Required)}
@@ -92,7 +92,7 @@ func (w *writer) schema(ids, labels bool) {
 	w.meta.Schema = s
 }
 
-// flush writes the rows that are kept as a row group.
+// flush writes the collected rows as a row group.
 func (w *writer) flush() error {
 	if w.n == 0 {
 		return nil
@@ -134,7 +134,7 @@ func (w *writer) flush() error {
 	return nil
 }
 
-// chunk writes a column of the rows that are kept, whose values value appends.
+// chunk writes a column of the collected rows; value appends the value of row i.
 func (w *writer) chunk(e *format.SchemaElement, value func(b []byte, i int) []byte) (format.ColumnChunk, error) {
 	start := w.at
 	page := make([]byte, 0, min(pageBytes+64, 9*w.n))

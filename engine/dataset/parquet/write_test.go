@@ -46,7 +46,7 @@ func drawn(t *rapid.T) *dataset.Data {
 	return data
 }
 
-// What is written to .parquet is read as what is written to .csv and to .npy, to the bit.
+// Data written to .parquet, .csv and .npy are bit-identical after reading.
 func TestRoundTrip(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -75,7 +75,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Another library reads what is written.
+// Another library can read the written files.
 func TestOthersReadIt(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		data := drawn(rt)
@@ -129,8 +129,8 @@ func rowsOf(x *points.Dense, ids []string, limit int) func() (dataset.Rows, erro
 	}
 }
 
-// Rows that come in blocks fill more than one row group and page, and are read in blocks of any
-// size within a limit that the whole does not keep.
+// Rows in blocks fill more than one row group and page, and can be read in blocks of any size
+// within a memory limit that the whole exceeds.
 func TestManyGroups(t *testing.T) {
 	const d = 5
 	n := 5 * groupBytes / 8 / d / 2
@@ -156,7 +156,7 @@ func TestManyGroups(t *testing.T) {
 		t.Error(diff)
 	}
 	if _, err := dataset.Read(path, o); err == nil {
-		t.Error("all of it is within the limit")
+		t.Error("the whole file is within the limit")
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -170,7 +170,7 @@ func TestManyGroups(t *testing.T) {
 	}
 }
 
-// A matrix without rows has its columns, and is refused as points.
+// A matrix without rows keeps its columns, and is refused as points.
 func TestWriteNoRows(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "data.parquet")
 	if err := dataset.WriteMatrix(path, 0, 2, nil, 2, nil, writing()); err != nil {
@@ -188,7 +188,7 @@ func TestWriteNoRows(t *testing.T) {
 	}
 }
 
-// Two columns of one name are an error, whatever they are for.
+// Two columns with one name are an error, whether features, ids or labels.
 func TestSameNames(t *testing.T) {
 	x := &points.Dense{N: 1, D: 2, Data: []float64{1, 2}}
 	for _, d := range []*dataset.Data{
@@ -205,7 +205,7 @@ func TestSameNames(t *testing.T) {
 	}
 }
 
-// A write that fails on the way leaves nothing, and an older file as it was.
+// A write that fails leaves no new file, and an older file unchanged.
 func TestFailureLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "data.parquet")

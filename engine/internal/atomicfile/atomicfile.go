@@ -1,4 +1,4 @@
-// Package atomicfile writes a file as a whole or not at all.
+// Package atomicfile writes a file completely or not at all.
 package atomicfile
 
 import (
@@ -15,31 +15,30 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// bufferSize is that of the buffer between f and the file: large enough that the cost of
-// a system call disappears beside copying.
+// bufferSize is the size of the buffer between f and the file, so large that a system call is cheap
+// compared with copying it.
 const bufferSize = 1 << 18
 
-// Write calls f with a buffered writer, which is an io.WriterAt too, and makes what f wrote the
+// Write calls f with a buffered writer, which is an io.WriterAt too, and makes the output of f the
 // content of path.
 //
-// The bytes go to a temporary file in the same folder, which is flushed to disk and then
-// renamed, so that a reader sees the old file or the new one and never a part. When f
-// returns an error or panics, nothing is left behind and an older file stays as it was;
-// f's error comes back unchanged. A symbolic link is followed. An existing file's
-// permission bits are kept; one without any write bit is not replaced. A device or a
-// pipe, such as /dev/null, cannot be replaced and is written to directly.
+// The bytes go to a temporary file in the same folder, which is flushed to disk and then renamed,
+// so that a reader sees the old file or the new one, never a part. If f returns an error or panics,
+// the temporary file is removed and an older file stays unchanged; Write returns the error of f
+// unchanged. A symbolic link is followed. The permission bits of an existing file are kept; a file
+// without any write bit is not replaced. A device or a pipe, such as /dev/null, cannot be replaced
+// and is written to directly.
 //
-// A process that is killed leaves its temporary file, .NAME.tmp-RANDOM beside the target.
-// The next Write to the same target removes it: a writer holds a lock (flock) on its file,
-// which ends with the process, so that the file of a living writer is never removed. Where
-// there are no such locks (Windows, some network file systems) nothing is removed; on a
-// network file system whose locks bind one machine only, two machines must not write to
-// one target at a time: the slower may fail, with the target whole.
+// A killed process leaves its temporary file, .NAME.tmp-RANDOM, next to the target. The next Write
+// to the same target removes it. A writer locks its file (flock) until its process ends, so the
+// file of a running writer is never removed. Without such locks (Windows, some network file
+// systems) nothing is removed. On a network file system whose locks apply to one machine only, two
+// machines must not write to one target at the same time: the slower one may fail, but the target
+// stays complete.
 //
-// When path cannot be written (folder missing or read-only, path is a folder) the error
-// is a *fault.DataError that names path and wraps the cause, for which errors.Is with
-// fs.ErrNotExist or fs.ErrPermission works. What fails later, on a full disk, is a plain
-// error that names path.
+// If path cannot be written (folder missing or read-only, path is a folder), the error is a
+// *fault.DataError that names path and wraps the cause, for errors.Is with fs.ErrNotExist or
+// fs.ErrPermission. A later failure, such as a full disk, is a plain error that names path.
 func Write(path string, f func(w io.Writer) error) error {
 	target, mode, direct, err := resolve(path)
 	if err != nil {
@@ -55,7 +54,7 @@ func Write(path string, f func(w io.Writer) error) error {
 	}
 	done := false
 	defer func() {
-		if !done { // also on a panic in f
+		if !done { // also after a panic in f
 			tmp.Close()
 			os.Remove(tmp.Name())
 		}
@@ -74,8 +73,8 @@ func Write(path string, f func(w io.Writer) error) error {
 	return nil
 }
 
-// resolve follows links and says how path is to be written: mode holds the permission
-// bits of an existing file, or 0 when there is none.
+// resolve follows links and returns the file to write, its mode (the permission bits of an existing
+// file, 0 for none), and whether it must be written directly.
 func resolve(path string) (target string, mode fs.FileMode, direct bool, err error) {
 	if path == "" {
 		return "", 0, false, &fault.ParamError{Param: "output path", Value: path, Want: "a file name"}
@@ -91,7 +90,7 @@ func resolve(path string) (target string, mode fs.FileMode, direct bool, err err
 	case err != nil:
 		return "", 0, false, cannotWrite(path, err)
 	case info.IsDir():
-		return "", 0, false, fault.Data(path, "cannot write: it is a folder, want a file name")
+		return "", 0, false, fault.Data(path, "cannot write: it is a folder: want a file name")
 	case !info.Mode().IsRegular():
 		return target, 0, true, nil
 	case info.Mode().Perm()&0o222 == 0:
@@ -100,12 +99,12 @@ func resolve(path string) (target string, mode fs.FileMode, direct bool, err err
 	return target, info.Mode().Perm(), false, nil
 }
 
-// createTemp makes the temporary file beside target. os.CreateTemp would give it mode
-// 0600; this way a new file gets what the umask allows, like any other.
+// createTemp creates the temporary file in the folder of target. Unlike os.CreateTemp, which uses
+// mode 0600, it gives a new file the permissions that the umask allows.
 func createTemp(target string, mode fs.FileMode) (*os.File, error) {
 	dir, prefix := temporaryPrefix(target)
 	for try := 0; ; try++ {
-		// The name only has to be unused: O_EXCL decides, chance merely saves tries.
+		// The name only has to be unused: O_EXCL ensures that, and a random name saves retries.
 		name := filepath.Join(dir, prefix+strconv.FormatUint(rand.Uint64(), 36))
 		f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) && try < 100 {
@@ -142,8 +141,8 @@ func writeDirect(path, target string, f func(io.Writer) error) error {
 	return nil
 }
 
-// sink is a file whose errors, such as that of a full disk, name the path that the user gave
-// and not the temporary file.
+// sink is a file whose errors, such as that of a full disk, name the user's path and not the
+// temporary file.
 type sink struct {
 	path string
 	file *os.File
@@ -167,14 +166,14 @@ func fill(path string, out *os.File, f func(io.Writer) error) error {
 	return w.Flush()
 }
 
-// buffered is what f writes to. It is an io.WriterAt too, for formats that have the number of what
-// follows in front.
+// buffered is the writer that f gets. It is an io.WriterAt too, for formats whose header contains
+// the number of values.
 type buffered struct {
 	*bufio.Writer
 	sink *sink
 }
 
-// WriteAt writes over what was written before.
+// WriteAt overwrites bytes that were written before.
 func (b buffered) WriteAt(p []byte, at int64) (int, error) {
 	if err := b.Flush(); err != nil {
 		return 0, err
@@ -189,7 +188,7 @@ func (b buffered) WriteAt(p []byte, at int64) (int, error) {
 // failed is the error of a file that could be opened but not written to its end.
 func failed(path string, err error) error { return fmt.Errorf("writing %s: %w", path, cause(err)) }
 
-// cause takes off the name of the temporary file, which means nothing to the reader.
+// cause removes the name of the temporary file, which the user does not know.
 func cause(err error) error {
 	if pe, ok := errors.AsType[*fs.PathError](err); ok {
 		return pe.Err
@@ -200,7 +199,7 @@ func cause(err error) error {
 	return err
 }
 
-// cannotWrite turns the error of an attempt to open or rename into one for the user.
+// cannotWrite turns an error of opening or renaming into a message for the user.
 func cannotWrite(path string, err error) error {
 	cause := cause(err)
 	dir := filepath.Dir(path)
@@ -213,8 +212,8 @@ func cannotWrite(path string, err error) error {
 	return fault.Data(path, "cannot write: %w", cause)
 }
 
-// syncFolder makes the rename itself durable where the system allows it. Its failure is
-// not reported: the file is complete and in its place.
+// syncFolder makes the rename durable if the system supports it. Its failure is not reported, as
+// the file is complete and has its name.
 func syncFolder(dir string) {
 	if d, err := os.Open(dir); err == nil {
 		_ = d.Sync() // not supported on every system

@@ -52,12 +52,12 @@ func TestWriteReplacesWhole(t *testing.T) {
 			t.Fatalf("content has %d bytes, want %d", len(got), len(s))
 		}
 		if got := entries(t, dir); got != "out.csv" {
-			t.Fatalf("folder holds %q, want out.csv only", got)
+			t.Fatalf("folder contains %q, want out.csv only", got)
 		}
 	}
 }
 
-// While f runs, the old content must still be what a reader sees.
+// While f runs, a reader must still see the old content.
 func TestOldContentStaysUntilTheEnd(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "out")
 	if err := Write(path, text("old")); err != nil {
@@ -89,7 +89,7 @@ func TestNothingLeftOnError(t *testing.T) {
 		t.Fatalf("error %v, want that of f unchanged", err)
 	}
 	if got := entries(t, dir); got != "" {
-		t.Fatalf("folder holds %q after an error, want nothing", got)
+		t.Fatalf("folder contains %q after an error, want nothing", got)
 	}
 	func() {
 		defer func() {
@@ -100,7 +100,7 @@ func TestNothingLeftOnError(t *testing.T) {
 		_ = Write(path, func(io.Writer) error { panic("f") })
 	}()
 	if got := entries(t, dir); got != "" {
-		t.Fatalf("folder holds %q after a panic, want nothing", got)
+		t.Fatalf("folder contains %q after a panic, want nothing", got)
 	}
 	if err := Write(path, text("old")); err != nil {
 		t.Fatal(err)
@@ -162,7 +162,7 @@ func TestLinkIsFollowed(t *testing.T) {
 		t.Errorf("the link was replaced (%v)", err)
 	}
 	if got := content(t, real); got != "new" {
-		t.Errorf("target holds %q", got)
+		t.Errorf("target contains %q", got)
 	}
 }
 
@@ -198,7 +198,7 @@ func TestCannotWrite(t *testing.T) {
 	}{
 		{"folder missing", filepath.Join(dir, "no", "out"), fs.ErrNotExist},
 		{"path is a folder", dir, nil},
-		{"a file in the place of a folder", filepath.Join(file, "out"), nil},
+		{"a file instead of a folder", filepath.Join(file, "out"), nil},
 		{"write-protected file", protected, fs.ErrPermission},
 		{"read-only folder", filepath.Join(readOnly, "out"), fs.ErrPermission},
 		{"name too long", filepath.Join(dir, strings.Repeat("n", 300)), nil},
@@ -206,7 +206,7 @@ func TestCannotWrite(t *testing.T) {
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
 			if c.name == "read-only folder" && os.Geteuid() <= 0 {
-				t.Skip("permissions do not bind this user")
+				t.Skip("permissions do not apply to this user")
 			}
 			err := Write(c.path, func(io.Writer) error { t.Error("f was called"); return nil })
 			if c.name == "name too long" {
@@ -225,6 +225,6 @@ func TestCannotWrite(t *testing.T) {
 		})
 	}
 	if err := Write("", text("")); !fault.IsInput(err) {
-		t.Errorf("empty path: error %v, want an input fault", err)
+		t.Errorf("empty path: error %v, want an input error", err)
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 )
 
-// errTaken says that somebody else holds the lock of a file.
+// errTaken reports that another open file has the lock.
 var errTaken = errors.New("the file is locked")
 
-// temporaryPrefix returns the folder of target's temporary files, and what their names begin with.
+// temporaryPrefix returns the folder of target's temporary files and the prefix of their names.
 func temporaryPrefix(target string) (dir, prefix string) {
 	dir, base := filepath.Split(target)
 	if len(base) > 64 {
@@ -18,19 +18,19 @@ func temporaryPrefix(target string) (dir, prefix string) {
 	return dir, "." + base + ".tmp-"
 }
 
-// claim locks a temporary file just made, as a living writer's. It reports false if somebody
-// came between and removes the file, or has done so.
+// claim locks a new temporary file, to mark its writer as running. It returns false if another
+// process removes the file, or has removed it.
 func claim(f *os.File) bool {
 	switch err := lock(f); {
 	case errors.Is(err, errTaken):
 		return false
 	case err != nil:
-		return true // no locks here: nobody removes it either
+		return true // without locks, no process removes it
 	}
 	return stillNamed(f)
 }
 
-// stillNamed reports whether f is what lies under its name.
+// stillNamed reports whether the name of f still refers to f.
 func stillNamed(f *os.File) bool {
 	mine, err1 := f.Stat()
 	named, err2 := os.Lstat(f.Name())

@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// lock takes the lock of f for as long as f is open, or returns errTaken if another open
-// file has it. Any other error says that the file system has no locks.
+// lock takes the lock of f until f is closed, or returns errTaken if another open file has it. Any
+// other error means that the file system has no locks.
 func lock(f *os.File) error {
 	for {
 		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
@@ -25,9 +25,9 @@ func lock(f *os.File) error {
 	}
 }
 
-// removeStale removes what writers of target left behind that were killed: temporary files
-// of its name whose lock nobody holds, which a living writer does and the system takes from
-// a dead one. It is housekeeping: what cannot be removed stays.
+// removeStale removes temporary files of killed writers of target: those that are not locked. A
+// running writer keeps its file locked, and the system releases the lock when the process ends.
+// Files that cannot be removed stay.
 func removeStale(target string) {
 	dir, prefix := temporaryPrefix(target)
 	folder, err := os.Open(filepath.Join(dir, "."))
@@ -40,23 +40,23 @@ func removeStale(target string) {
 		var names []string
 		names, err = folder.Readdirnames(batch)
 		for _, name := range names {
-			if chance, ok := strings.CutPrefix(name, prefix); ok && isChance(chance) {
+			if chance, ok := strings.CutPrefix(name, prefix); ok && isRandom(chance) {
 				removeUnlocked(filepath.Join(dir, name))
 			}
 		}
 	}
 }
 
-// isChance reports whether s can be the random end of a temporary file's name: a number of
-// 64 bits to the base 36.
-func isChance(s string) bool {
+// isRandom reports whether s can be the random end of a temporary file's name: a 64-bit number in
+// base 36.
+func isRandom(s string) bool {
 	return s != "" && len(s) <= 13 && strings.Trim(s, "0123456789abcdefghijklmnopqrstuvwxyz") == ""
 }
 
-// removeUnlocked removes the file of that name unless its writer lives.
+// removeUnlocked removes the named file unless its writer is running.
 func removeUnlocked(name string) {
-	// A link is not followed, and a pipe must not keep us waiting. Some network file systems
-	// lock only what is open for writing.
+	// A link is not followed, and a pipe must not block. Some network file systems lock only files
+	// that are open for writing.
 	f, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NOFOLLOW|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return
@@ -68,8 +68,8 @@ func removeUnlocked(name string) {
 	}
 }
 
-// commit gives the finished file its name. The lock is kept until then, so that nobody
-// takes the file for a dead writer's.
+// commit gives the finished file its name. It keeps the lock until then, so that no other process
+// removes the file as stale.
 func commit(f *os.File, target string) error {
 	if err := os.Rename(f.Name(), target); err != nil {
 		return err

@@ -7,13 +7,13 @@ import (
 	"os"
 )
 
-// lock fails: without locks that end with their process nobody can tell a dead writer's file.
+// lock fails: without locks that end with their process, stale files cannot be recognized.
 func lock(*os.File) error { return errors.ErrUnsupported }
 
-// removeStale leaves everything as it is.
+// removeStale does nothing.
 func removeStale(string) {}
 
-// commit gives the finished file its name, closed first: Windows renames no open file.
+// commit closes the finished file and gives it its name: Windows cannot rename an open file.
 func commit(f *os.File, target string) error {
 	if err := f.Close(); err != nil {
 		return err

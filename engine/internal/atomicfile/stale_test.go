@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// put makes a file by hand.
+// put creates a file directly.
 func put(t *testing.T, path string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte("part"), 0o644); err != nil {
@@ -21,8 +21,8 @@ func put(t *testing.T, path string) {
 	}
 }
 
-// What a killed writer left goes with the next write to its target, also with one that
-// fails; names that only look alike stay.
+// The next write to a target removes the files of killed writers, even if it fails; files with
+// similar names stay.
 func TestStaleIsRemoved(t *testing.T) {
 	long := strings.Repeat("n", 100)
 	for _, target := range []string{"out.csv", long} {
@@ -49,13 +49,13 @@ func TestStaleIsRemoved(t *testing.T) {
 			_ = Write(filepath.Join(dir, target), f)
 			os.Remove(filepath.Join(dir, target))
 			if got := entries(t, dir); got != want {
-				t.Errorf("the folder holds %s: want %s", got, want)
+				t.Errorf("the folder contains %s: want %s", got, want)
 			}
 		}
 	}
 }
 
-// A writer at work keeps its file whatever others write to the same target meanwhile.
+// The file of a running writer stays while others write to the same target.
 func TestLivingWriterKeepsItsFile(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
@@ -66,7 +66,7 @@ func TestLivingWriterKeepsItsFile(t *testing.T) {
 			}
 		}
 		if got := strings.Count(entries(t, dir), ".tmp-"); got != 1 {
-			t.Errorf("%d temporary files are there while their writer works: want 1", got)
+			t.Errorf("there are %d temporary files while their writer runs: want 1", got)
 		}
 		return text("outer")(w)
 	})
@@ -74,15 +74,15 @@ func TestLivingWriterKeepsItsFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	if got := content(t, path); got != "outer" {
-		t.Errorf("content is %q: want that of the writer who ended last", got)
+		t.Errorf("content is %q: want that of the last writer", got)
 	}
 	if got := entries(t, dir); got != "out" {
-		t.Errorf("the folder holds %s: want out alone", got)
+		t.Errorf("the folder contains %s: want out alone", got)
 	}
 }
 
-// Many writers to one target, each cleaning up while others begin and end: all succeed.
-func TestWritersSideBySide(t *testing.T) {
+// Many concurrent writers to one target all succeed, while each removes stale files.
+func TestConcurrentWriters(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "out")
 	whole := strings.Repeat("x", 1000)
@@ -91,7 +91,7 @@ func TestWritersSideBySide(t *testing.T) {
 		wg.Go(func() {
 			for range 100 {
 				if err := Write(path, text(whole)); err != nil {
-					t.Errorf("a writer failed beside others: %v", err)
+					t.Errorf("one of several writers failed: %v", err)
 				}
 			}
 		})
@@ -101,11 +101,11 @@ func TestWritersSideBySide(t *testing.T) {
 		t.Errorf("content has %d bytes: want %d", len(got), len(whole))
 	}
 	if got := entries(t, dir); got != "out" {
-		t.Errorf("the folder holds %s: want out alone", got)
+		t.Errorf("the folder contains %s: want out alone", got)
 	}
 }
 
-// A temporary file whose lock or name somebody took is not claimed.
+// A temporary file is not claimed if another process has locked or replaced it.
 func TestClaim(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "f")
 	open := func() *os.File {
@@ -117,7 +117,7 @@ func TestClaim(t *testing.T) {
 	}
 	first := open()
 	if !claim(first) {
-		t.Fatal("a file of one's own cannot be claimed")
+		t.Fatal("the writer's own file cannot be claimed")
 	}
 	second := open()
 	defer second.Close()
@@ -133,11 +133,11 @@ func TestClaim(t *testing.T) {
 	}
 	defer open().Close()
 	if claim(second) {
-		t.Error("a file was claimed though another one has its name")
+		t.Error("a file was claimed although another one has its name")
 	}
 }
 
-// The error of a device that takes nothing names the path, and not what lies between.
+// The error of a full device names the path, not the temporary file.
 func TestFullDevice(t *testing.T) {
 	const full = "/dev/full"
 	if _, err := os.Stat(full); err != nil {

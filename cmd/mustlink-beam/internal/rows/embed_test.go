@@ -233,7 +233,7 @@ func TestBadRows(t *testing.T) {
 		limit string
 		want  string // of the error, "" for none
 	}{
-		{"0", "is no number"}, {"3", "4 of 400 rows are wrong: want at most 3"}, {"0.99%", "4 of 400 rows are wrong: want at most 0.99%"},
+		{"0", "is not a number"}, {"3", "4 of 400 rows are wrong: want at most 3"}, {"0.99%", "4 of 400 rows are wrong: want at most 0.99%"},
 		{"1%", ""}, {"4", ""},
 	} {
 		dir := t.TempDir()
@@ -293,7 +293,7 @@ func checkBad(t *testing.T, pattern string, rows []int) {
 				t.Fatal(err)
 			}
 			line, _, _ := strings.Cut(string(source[offset:]), "\n")
-			if source[offset-1] != '\n' || !strings.Contains(line, "oops") || r[3] != "b" || !strings.Contains(r[4], "is no number") {
+			if source[offset-1] != '\n' || !strings.Contains(line, "oops") || r[3] != "b" || !strings.Contains(r[4], "is not a number") {
 				t.Errorf("%v points at %q", r, line)
 			}
 		}

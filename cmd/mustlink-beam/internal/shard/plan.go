@@ -94,7 +94,7 @@ func (o Options) survey(ctx context.Context, file string) (s surveyed, err error
 		return s, nil // what some engines write for a shard without rows
 	}
 	in := o.reading()
-	in.PassOver = func(*fault.DataError) {} // whoever reads the rows sees to it
+	in.BadRow = func(*fault.DataError) {} // whoever reads the rows sees to it
 	if !dataset.Streams(file, "", in.Extensions...) {
 		_, err := dataset.OpenStream(file, in)
 		return s, err

@@ -47,7 +47,7 @@ type Reader struct {
 func (e Element) Open(o Options) (*Reader, error) {
 	r := &Reader{e: e, next: e.First, wrong: map[int64]bool{}}
 	in := o.reading()
-	in.PassOver = r.passOver
+	in.BadRow = r.passOver
 	var err error
 	skip := e.Skip
 	if e.Bytes == 0 {

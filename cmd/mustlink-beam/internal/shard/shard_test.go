@@ -143,7 +143,7 @@ func TestTextIsDividedAsItIsRead(t *testing.T) {
 		// As a whole, by the library.
 		var wantBad []int
 		var want, got []float64
-		whole, err := dataset.OpenStream(path, dataset.ReadOptions{PassOver: func(e *fault.DataError) { wantBad = append(wantBad, e.Row) }})
+		whole, err := dataset.OpenStream(path, dataset.ReadOptions{BadRow: func(e *fault.DataError) { wantBad = append(wantBad, e.Row) }})
 		var d *dataset.Data
 		for err == nil {
 			if d, err = whole.Next(100); err == nil {

@@ -177,7 +177,7 @@ func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *check
 
 func (r *checkReport) add(problems []dataset.Problem) {
 	for _, p := range problems {
-		c := checkProblem{File: p.Err.File, Line: p.Err.Line, Column: p.Err.Column, Problem: p.Err.Err.Error(), Mend: p.Mend, text: p.String()}
+		c := checkProblem{File: p.Err.File, Line: p.Err.Line, Column: p.Err.Column, Problem: p.Err.Err.Error(), Mend: p.Fix, text: p.String()}
 		if p.Err.Row >= 0 {
 			c.Row = &p.Err.Row
 		}

@@ -19,11 +19,11 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// wrongRows are ways to spoil a line of CSV whose columns are id, a, b, label.
+// wrongRows are bad lines of a CSV file with the columns id, a, b, label.
 var wrongRows = []string{"p%d,1,oops,x", "p%d,1,x", "p%d,NaN,2,x", "p%d,1,2,", "p\xff%d,1,2,x", `p%d,1,2,x"y`, "p%d,,Inf,x", ""}
 
-// A stream that passes over wrong rows gives the others, and tells each wrong one once.
-func TestPassOverCSV(t *testing.T) {
+// A stream that skips bad rows returns the others and reports each bad row once.
+func TestBadRowsOfCSV(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 30).Draw(rt, "n")
@@ -33,7 +33,7 @@ func TestPassOverCSV(t *testing.T) {
 		for i := range n {
 			kind := rapid.IntRange(-3*len(wrongRows), len(wrongRows)-1).Draw(rt, "kind")
 			if kind >= 0 && wrongRows[kind] == "" && (i == n-1 || len(wrong) > 0 && wrong[len(wrong)-1] == i-1) {
-				kind = 0 // blank lines that follow one another are one wrong row, and none at the end
+				kind = 0 // consecutive blank lines are one bad row, and none at the end
 			}
 			if kind < 0 {
 				fmt.Fprintf(&text, "p%d,%d,0.5,x\n", i, i)
@@ -50,17 +50,17 @@ func TestPassOverCSV(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
 			rt.Fatal(err)
 		}
-		checkPassOver(rt, path, right, wrong, nil)
+		checkBadRows(rt, path, right, wrong, nil)
 	})
 }
 
-// checkPassOver reads a file whose first column has the number of the row.
-func checkPassOver(rt *rapid.T, path string, right, wrong []int, extensions []Extension) {
+// checkBadRows reads a file whose first column is the row number.
+func checkBadRows(rt *rapid.T, path string, right, wrong []int, extensions []Extension) {
 	rt.Helper()
 	var passed, kept []int
-	s, err := OpenStream(path, ReadOptions{Extensions: extensions, PassOver: func(e *fault.DataError) {
+	s, err := OpenStream(path, ReadOptions{Extensions: extensions, BadRow: func(e *fault.DataError) {
 		if e.File != path || e.Err == nil {
-			rt.Fatalf("passed over with %v", e)
+			rt.Fatalf("skipped with %v", e)
 		}
 		passed = append(passed, e.Row)
 	}})
@@ -88,16 +88,16 @@ func checkPassOver(rt *rapid.T, path string, right, wrong []int, extensions []Ex
 			}
 		}
 	}
-	slices.Sort(passed) // of a block of columns in the order of columns
+	slices.Sort(passed) // within a block of columns the order is that of columns
 	if !slices.Equal(kept, right) || !slices.Equal(passed, wrong) {
-		rt.Fatalf("kept %v and passed over %v: want %v and %v", kept, passed, right, wrong)
+		rt.Fatalf("kept %v and skipped %v: want %v and %v", kept, passed, right, wrong)
 	}
 	if s.Done() != len(right) {
 		rt.Fatalf("done %d of %d", s.Done(), len(right))
 	}
 }
 
-func TestPassOverNPY(t *testing.T) {
+func TestBadRowsOfNPY(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {
 		n, d := rapid.IntRange(1, 30).Draw(rt, "n"), rapid.IntRange(2, 4).Draw(rt, "d")
@@ -122,28 +122,28 @@ func TestPassOverNPY(t *testing.T) {
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			rt.Fatal(err)
 		}
-		checkPassOver(rt, path, right, wrong, nil)
+		checkBadRows(rt, path, right, wrong, nil)
 	})
 }
 
-// What is wrong with the file as a whole is an error all the same.
-func TestPassOverEnds(t *testing.T) {
+// A problem of the file as a whole is still an error.
+func TestBadRowsAndBadFile(t *testing.T) {
 	for name, text := range map[string]string{
 		"header": "a,a\n1,2\n", "a quote is open": "a,id\n1,x\n2,\"y\n", "binary": "a,b\n1,2\n\x00\n", "no features": "id,label\nx,y\n",
 	} {
 		passed := 0
-		o := ReadOptions{PassOver: func(*fault.DataError) { passed++ }}
+		o := ReadOptions{BadRow: func(*fault.DataError) { passed++ }}
 		s, err := DecodeStream(strings.NewReader(text), name, "csv", o)
 		for err == nil {
 			_, err = s.Next(1)
 		}
 		if !fault.IsInput(err) || passed > 0 {
-			t.Errorf("%s: %v, after %d rows that were passed over", name, err, passed)
+			t.Errorf("%s: %v, after %d skipped rows", name, err, passed)
 		}
 	}
 }
 
-// Rows behind those that are skipped are those of the whole, whatever is skipped and read before.
+// After any sequence of skips and reads, the next rows are those of the whole file.
 func TestSkip(t *testing.T) {
 	dir := t.TempDir()
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -183,7 +183,7 @@ func checkSkip(rt *rapid.T, path string, want []float64, o ReadOptions) {
 		}
 		got := d.Points.(*points.Dense).Data
 		if !slices.Equal(got, want[3*at:3*at+len(got)]) {
-			rt.Fatalf("rows from %d on are others", at)
+			rt.Fatalf("rows from %d on differ", at)
 		}
 		at += d.Points.Len()
 		if s.Done() != at {
@@ -191,9 +191,9 @@ func checkSkip(rt *rapid.T, path string, want []float64, o ReadOptions) {
 		}
 	}
 	if err := s.Skip(1); err != io.EOF {
-		rt.Fatalf("skipping behind the end: %v", err)
+		rt.Fatalf("skipping after the end: %v", err)
 	}
 	if _, err := s.Next(1); err != io.EOF {
-		rt.Fatalf("reading behind the end: %v", err)
+		rt.Fatalf("reading after the end: %v", err)
 	}
 }
