@@ -49,8 +49,8 @@ func TestPrecision(t *testing.T) {
 		want := embeddingIn(t, dir, "double.npy")
 		for _, out := range []string{"single.npy", "single.csv", "single.parquet"} {
 			o := harness.RunOK(t, dir, "embed "+name+" -i data.csv --precision single -o "+out)
-			if !strings.Contains(o.Stdout, "single precision, off by ") {
-				t.Errorf("%s: the error is not told: %s", name, o.Stdout)
+			if !strings.Contains(o.Stdout, "single precision, error ") {
+				t.Errorf("%s: the error is not reported: %s", name, o.Stdout)
 			}
 			wantNear(t, name+", "+out, embeddingIn(t, dir, out), want, 1e-4)
 		}

@@ -27,7 +27,7 @@ func TestDistancesOfPipes(t *testing.T) {
 	clitest.Write(t, dir, "twice.csv", strings.Replace(content, "\np7,", "\np9,", 1))
 	clitest.Write(t, dir, "few.csv", "i,j\np9,p1\n")
 	before := clitest.Names(t, dir)
-	harness.WantInputError(t, dir, harness.Run(t, dir, "distance krca -i twice.csv --pairs few.csv --links-by id -o new.csv"), before, "twice.csv", "row 9", `column "id"`, `the id is "p9"`)
+	harness.WantInputError(t, dir, harness.Run(t, dir, "distance krca -i twice.csv --pairs few.csv --links-by id -o new.csv"), before, "twice.csv", "row 9", `column "id"`, `the id "p9"`)
 }
 
 // TestClassifiedInBlocks: rows that come a block at a time have the labels of all at once, to the

@@ -61,7 +61,7 @@ func TestSuggestInteractive(t *testing.T) {
 	dir := harness.Workspace(t)
 	const line = "-i data.csv -c new.csv --classes 2"
 	o := askWith(t, dir, "y\nperhaps\ns\n\n0 0 y\n0 2\nq\n", line+" --seed 4")
-	if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "difference") || !strings.Contains(o.Stdout, `"perhaps" is no answer`) ||
+	if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "difference") || !strings.Contains(o.Stdout, `"perhaps" is not an answer`) ||
 		!strings.Contains(o.Stdout, "0 and 0 are not two rows") || !strings.Contains(o.Stdout, "1 answer, 1 skipped") {
 		t.Fatalf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
@@ -78,7 +78,7 @@ func TestSuggestInteractive(t *testing.T) {
 	if r := clitest.Parse(t, closed); r["must_links"].(float64)+r["cannot_links"].(float64) != 190 {
 		t.Errorf("not every pair of 20 rows is known: %s", closed)
 	}
-	if o := askWith(t, dir, "", line); o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "Nothing is left to ask") {
+	if o := askWith(t, dir, "", line); o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "No query is left") {
 		t.Errorf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 }
@@ -224,7 +224,7 @@ func TestSuggestShows(t *testing.T) {
 	clitest.Write(t, dir, "slinks.csv", "i,j,link\n0,1,must\n0,2,cannot\n")
 	harness.RunOK(t, dir, "fit -q -m krca -k spectrum:k=2 -i s.fasta -c slinks.csv -o s.mlk")
 	for line, words := range map[string][]string{
-		"-i wide.csv -c a.csv":                {"and 10 features that differ less"},
+		"-i wide.csv -c a.csv":                {"and 10 features with smaller differences"},
 		"-i sparse.svm -c b.csv":              {"difference"},
 		"s.mlk -i s.fasta -c slinks.csv":      {"letters", "WYW", "id"},
 		"s.mlk -i s.fasta -c x --links-by id": {"Do "},

@@ -20,7 +20,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// Options say what the page is about.
+// Options describe the content of the page.
 type Options struct {
 	pictures.Input
 	Clusters   int    // 0 for as many as there are labels
@@ -32,7 +32,7 @@ type Options struct {
 	Output     string
 }
 
-// Report says what was written.
+// Report describes the page that was written.
 type Report struct {
 	Points   int      `json:"points"`
 	Metrics  []string `json:"metrics"`
@@ -83,7 +83,7 @@ func fact(name, format string, v ...any) view.Fact {
 	return view.Fact{Name: name, Value: fmt.Sprintf(format, v...)}
 }
 
-// describe writes what data and links are.
+// describe writes a description of data and links.
 func (m *maker) describe() error {
 	m.out.Title = session.NameOr(m.Title, filepath.Base(m.Data.Name))
 	m.out.Versions = []view.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: catalog.BuildOf(m.Eng)}}
@@ -124,7 +124,7 @@ func (m *maker) describeLinks() {
 	}
 }
 
-// command is what makes the page again.
+// command returns the command that makes the page.
 func (o *Options) command(models []string) string {
 	words := append([]string{"mustlink", "report"}, models...)
 	add := func(given bool, more ...string) {
