@@ -25,7 +25,7 @@ type Table struct {
 // newTable returns the table of data without a transform.
 func newTable(d *dataset.Data) *Table { return &Table{raw: d, data: d} }
 
-// A ReadOption changes how [ReadTable] reads a file.
+// ReadOption changes how [ReadTable] reads a file.
 type ReadOption func(*dataset.ReadOptions)
 
 // FileFormat names the format of a file without a known extension: "csv", "npy", "svm", "idx" or

@@ -27,6 +27,7 @@ var units = []struct {
 
 var errSize = errors.New("a size such as 8GiB, 500MB or a number of bytes")
 
+// Set implements pflag.Value.
 func (b *Size) Set(s string) error {
 	number, unit := strings.ToLower(strings.TrimSpace(s)), 1.0
 	for _, u := range units {
@@ -44,6 +45,7 @@ func (b *Size) Set(s string) error {
 	return nil
 }
 
+// Type implements pflag.Value.
 func (b *Size) Type() string { return "size" }
 
 func (b *Size) String() string {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestComments: go doc of every package of the library names what is there.
+// TestComments: the doc comments of all packages are complete and their links lead to existing
+// names.
 func TestComments(t *testing.T) {
 	all := map[string]*Package{}
 	for _, folder := range folders(t) {
@@ -31,7 +32,7 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// folders returns those of the library's packages.
+// folders returns the folders of the library's packages.
 func folders(t *testing.T) []string {
 	t.Helper()
 	var list []string

@@ -2,7 +2,7 @@
 //
 // The floors, lowest first, are asm, blas, engine, solvers, algorithms, the root package, view,
 // session, cmd; a package may import its own floor and those below it, subject to the finer rules
-// of [Check]. [Forbidden] finds what code below the programs must not do: read flags or the
+// of Check. Forbidden finds what code below the programs must not do: read flags or the
 // environment, or print. The package's tests apply both to every file of the module, for all build
 // tags, and search for assembly in the pure-Go build.
 //

@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// CheckSome draws the first of the problems of Check, and leaves their number to others as it was.
+// CheckSome draws the first of the problems of Check, and does not change the number of problems of
+// other tests.
 func TestCheckSome(t *testing.T) {
 	if os.Getenv(Draws) == "random" {
 		t.Skip("other problems are asked for in every run")
@@ -26,7 +27,7 @@ func TestCheckSome(t *testing.T) {
 	}
 }
 
-// Two runs draw the same problems, and they differ from each other.
+// Two runs draw the same problems, and problems differ from each other.
 func TestCheck(t *testing.T) {
 	if os.Getenv(Draws) == "random" {
 		t.Skip("other problems are asked for in every run")

@@ -12,6 +12,7 @@ import (
 // Stream is the path of standard input or output.
 const Stream = "-"
 
+// NameOr returns name, or other if name is empty.
 func NameOr(name, other string) string {
 	if name == "" {
 		return other

@@ -15,6 +15,7 @@ import (
 // Number is a number whose JSON is null if it is not defined.
 type Number float64
 
+// MarshalJSON implements json.Marshaler: NaN and infinities become null.
 func (v Number) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 		return []byte("null"), nil

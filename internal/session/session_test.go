@@ -36,7 +36,7 @@ func TestAwaitLeavesWhenInterrupted(t *testing.T) {
 	}
 }
 
-// recorder is a bar that counts.
+// recorder is a bar that counts calls.
 type recorder struct{ shown, cleared int }
 
 func (r *recorder) Show(algorithms.Progress) { r.shown++ }
@@ -58,8 +58,7 @@ func TestProgress(t *testing.T) {
 	silent.Done()
 }
 
-// TestChecksKeepTheFirst: the first mistake is the one that is told, and nothing is noted or tried
-// after it.
+// TestChecksKeepTheFirst: the first mistake is reported; later checks record and try nothing.
 func TestChecksKeepTheFirst(t *testing.T) {
 	a := &Session{}
 	check := a.Check(nil)

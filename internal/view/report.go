@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Report is what a page shows. Empty parts are left out.
+// Report is the content of a page. Empty parts are left out.
 type Report struct {
 	Title    string
 	Summary  string // one or two sentences below the title
@@ -26,30 +26,30 @@ type Report struct {
 	Doubts   []Doubt
 	Models   []Model
 	Pictures []Picture
-	Command  string // which makes the page again
+	Command  string // the command that makes the page
 	Versions []Fact
 }
 
 // Fact is a named value.
 type Fact struct{ Name, Value string }
 
-// Scores is a table of systems, one a row.
+// Scores is a table of systems, one in each row.
 type Scores struct {
-	Note    string // how they were measured
+	Note    string // how the scores were measured
 	Columns []string
 	Rows    []Row
 }
 
-// Row is a system with one score a column.
+// Row is a system with one score in each column.
 type Row struct {
 	Name   string
 	Scores []Score
 }
 
-// Score is a mean with its spread; NaN where there is none.
+// Score is a mean with its standard deviation, which may be NaN.
 type Score struct{ Mean, SD float64 }
 
-// Points are the rows of the data as they are drawn.
+// Points are the drawn rows of the data.
 type Points struct {
 	Count    int
 	IDs      []string // nil for row numbers
@@ -60,13 +60,13 @@ type Points struct {
 	Cannot   [][2]int
 }
 
-// Feature is a column of the data, to color points by and to name them with.
+// Feature is a column of the data, for the colors and descriptions of points.
 type Feature struct {
 	Name   string
-	Values []float64 // one a point, finite
+	Values []float64 // one for each point, finite
 }
 
-// Layout is a plane that the points are drawn in.
+// Layout is a plane with the points.
 type Layout struct {
 	Name           string
 	XLabel, YLabel string
@@ -74,7 +74,7 @@ type Layout struct {
 	Clusters       []int     // of each point, nil for none
 }
 
-// Suspect is a link that a metric does not respect.
+// Suspect is a link that a metric violates.
 type Suspect struct {
 	I        int     `json:"i"`
 	J        int     `json:"j"`
@@ -110,7 +110,7 @@ type Picture struct {
 //go:embed page.html page.css page.js
 var files embed.FS
 
-// page is what the template sees.
+// page is the input of the template.
 type page struct {
 	*Report
 	Style    template.CSS
@@ -125,8 +125,8 @@ type drawing struct {
 	SVG   template.HTML
 }
 
-// WriteReport writes the page. Lengths that differ, values that are not finite and links to points
-// that there are not are errors of package fault, before anything is written.
+// WriteReport writes the page. Different lengths, values that are not finite and links to missing
+// points are errors of package fault, before anything is written.
 func WriteReport(w io.Writer, r *Report) error {
 	if err := r.Points.check(); err != nil {
 		return err
@@ -223,8 +223,8 @@ func finite(name string, values []float64) error {
 	return nil
 }
 
-// What the script reads. Numbers are little-endian arrays in base64: float32 for places, 16 bits
-// between the smallest and the largest value for features.
+// The input of the script. Numbers are little-endian arrays in base64: float32 for coordinates, and
+// for features 16 bits between the smallest and the largest value.
 type payload struct {
 	Count    int        `json:"count"`
 	IDs      []string   `json:"ids,omitempty"`
@@ -300,7 +300,7 @@ func numbered(labels []string) (names []string, of []uint32) {
 	return names, of
 }
 
-// quantized stores a feature in 16 bits a value.
+// quantized stores a feature with 16 bits for each value.
 func quantized(f Feature) packed {
 	out := packed{Name: f.Name}
 	if len(f.Values) == 0 {
@@ -320,7 +320,7 @@ func quantized(f Feature) packed {
 	return out
 }
 
-// single rounds places to single precision after scaling them to a size that it has.
+// single rounds coordinates to single precision, after scaling them into its range.
 func single(values []float64) []float32 {
 	most := 0.0
 	for _, v := range values {
@@ -349,7 +349,7 @@ func links(list [][2]int) string {
 func encode(values any) string {
 	b, err := binary.Append(nil, binary.LittleEndian, values)
 	if err != nil {
-		panic(err) // of a type without a fixed size: a mistake in this file
+		panic(err) // a type without a fixed size is a mistake in this file
 	}
 	return base64.StdEncoding.EncodeToString(b)
 }

@@ -52,7 +52,7 @@ func WantInputError(t testing.TB, dir string, o clitest.Outcome, before []string
 	mustlink.CheckInputError(t, dir, o, before, words...)
 }
 
-// FewLinks are links between the first rows of [Blobs].
+// FewLinks are links between the first rows of [clitest.Blobs].
 const FewLinks = "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n"
 
 // Fit fits a model on the data of a [Workspace].

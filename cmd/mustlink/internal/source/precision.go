@@ -9,6 +9,7 @@ import (
 // Precision is the value of --precision: double or single.
 type Precision string
 
+// The precisions: 64-bit and 32-bit numbers.
 const (
 	Double Precision = "double"
 	Single Precision = "single"
