@@ -26,8 +26,9 @@ func askWith(t *testing.T, dir, stdin, line string) clitest.Outcome {
 	return clitest.Finish(t, cmd)
 }
 
-// TestSuggestCommand: pairs of a batch are open questions of different rows, the same from any
-// number of workers, and by ids where links are; with a model the distances are its.
+// TestSuggestCommand: pairs of a batch are unanswered queries about different rows, the same for
+// any number of workers, by ids if links use ids; with a model the distances are those of the
+// model.
 func TestSuggestCommand(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "ids.csv", clitest.Blobs(20, 3, true))
@@ -54,9 +55,9 @@ func TestSuggestCommand(t *testing.T) {
 	harness.RunOK(t, dir, "distance model.mlk -i ids.csv --pairs pairs.csv --links-by id -q -o -")
 }
 
-// TestSuggestInteractive: answers from the truth place all rows; every answer is a line of the
-// file, which a session that goes on does not ask again, and the command's other words do what they
-// say.
+// TestSuggestInteractive: correct answers assign all rows to classes. Every answer is a line of the
+// file, which a resumed session does not ask again. The other replies (skip, a pair, quit) work as
+// described.
 func TestSuggestInteractive(t *testing.T) {
 	dir := harness.Workspace(t)
 	const line = "-i data.csv -c new.csv --classes 2"
@@ -83,8 +84,8 @@ func TestSuggestInteractive(t *testing.T) {
 	}
 }
 
-// answerAll answers as the classes of blobs are, by the parity of rows, one process to the end;
-// after every answer it finds the file complete before the next question is there.
+// answerAll answers by the classes of blobs, the parity of rows, in one process. After every answer
+// it finds the file complete before the next query appears.
 func answerAll(t *testing.T, dir, line string) (answers int) {
 	t.Helper()
 	cmd := harness.Command(dir, strings.Fields("suggest --interactive "+line)...)
@@ -133,8 +134,8 @@ func answerAll(t *testing.T, dir, line string) (answers int) {
 	return answers
 }
 
-// TestSuggestContradiction: an answer that links exclude is refused with their lines, asked again,
-// and not kept.
+// TestSuggestContradiction: an answer that contradicts links is refused with their lines, not kept,
+// and queried again.
 func TestSuggestContradiction(t *testing.T) {
 	dir := harness.Workspace(t)
 	clitest.Write(t, dir, "some.csv", "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot") // no end of line
@@ -159,8 +160,8 @@ func TestSuggestContradiction(t *testing.T) {
 	}
 }
 
-// TestSuggestInterrupted: an interrupt while a person thinks ends the session at once; the answers
-// so far are kept.
+// TestSuggestInterrupted: an interrupt between answers ends the session at once; the answers so far
+// are kept.
 func TestSuggestInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupts between processes")
@@ -203,7 +204,7 @@ func TestSuggestInterrupted(t *testing.T) {
 	}
 }
 
-// TestSuggestShows: sequences, sparse rows and many features are shown as a person reads them.
+// TestSuggestShows: sequences, sparse rows and many features are shown for a person to compare.
 func TestSuggestShows(t *testing.T) {
 	dir := t.TempDir()
 	var wide strings.Builder
