@@ -5,8 +5,9 @@
 // A [Table] contains the rows. [ReadTable] reads one from a file; [FromMatrix], [FromRows],
 // [FromSparse], [FromSequences] and [FromGram] make one from data in memory. [Links] contain the
 // pairs. [Fit] learns a [Model], which embeds rows ([Model.Embed]), compares them
-// ([Model.Distances], [Model.Gram]), finds neighbors ([Model.Neighbors]), clusters ([Model.Cluster])
-// and classifies ([Model.Classify]). [Model.Save] writes it to a file, [Load] reads it.
+// ([Model.Distances], [Model.Gram]), finds neighbors ([Model.Neighbors]), clusters
+// ([Model.Cluster]) and classifies ([Model.Classify]). [Model.Save] writes it to a file, [Load]
+// reads it.
 //
 //	table, err := mustlink.ReadTable("customers.csv")
 //	pairs, err := table.ReadLinks("links.csv")
@@ -17,8 +18,9 @@
 //
 // # Numbers
 //
-// With the same input, seed and build, results are bit-identical for any number of workers. Each row
-// of a matrix is a row of a table. Functions accept any mat.Matrix of gonum, and return *mat.Dense.
+// With the same input, seed and build, results are bit-identical for any number of workers. Each
+// row of a matrix is a row of a table. Functions accept any mat.Matrix of gonum, and return
+// *mat.Dense.
 //
 // # Errors
 //

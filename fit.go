@@ -21,8 +21,8 @@ import (
 // before it converges is not an error; [Model.Describe] reports it.
 //
 // Errors: wrong input (a nil table, links between a different number of rows, parameters out of
-// range, values that are not finite), and ctx.Err(), wrapped. Cost: that of the method; see its page
-// in docs/methods.
+// range, values that are not finite), and ctx.Err(), wrapped. Cost: that of the method; see its
+// page in docs/methods.
 func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, error) {
 	if err := checkContext(ctx); err != nil {
 		return nil, err

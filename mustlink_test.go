@@ -32,8 +32,8 @@ func equal(t *testing.T, what string, a, b *mat.Dense) {
 	}
 }
 
-// TestFitIsBitIdenticalToTheLearners: results of this package are bit-identical to those of the catalog's
-// learner on the same points, for any number of workers.
+// TestFitIsBitIdenticalToTheLearners: results of this package are bit-identical to those of the
+// catalog's learner on the same points, for any number of workers.
 func TestFitIsBitIdenticalToTheLearners(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 120)

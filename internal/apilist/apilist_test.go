@@ -68,7 +68,7 @@ type Reader interface { Read(p []byte) (n int, err error); mark() }
 type Same = Kind
 func Do(n int, names ...string) (map[string]Kind, error) { return nil, nil }
 func Map[T comparable](list []T) []T { return list }
-func unseen() {}
+func invisible() {}
 `
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "p.go", source, 0)

@@ -59,8 +59,8 @@ func folders(t *testing.T) []string {
 	return list
 }
 
-// TestFaults: a name without a comment, or with one that is no sentence about it, and links that lead nowhere in four ways, are found; what
-// is right is not.
+// TestFaults: these faults are found, and correct comments are not: a name without a comment, a
+// comment that is not a sentence about its name, and four kinds of links to missing names.
 func TestFaults(t *testing.T) {
 	write := func(importPath, source string) *Package {
 		folder := t.TempDir()

@@ -72,8 +72,8 @@ const (
 // sentence is the first paragraph of a comment that ends as prose does, or in a formula.
 var sentence = regexp.MustCompile(`^([^\n]|\n[^\n])*([.:)]\n(\n|$)|\n\n\t)`)
 
-// each calls f for every exported name and its comment. Constants and variables come with the comment
-// of their group before their own.
+// each calls f for every exported name and its comment. Constants and variables come with the
+// comment of their group before their own.
 func (p *Package) each(f func(name, text string, kind int)) {
 	functions := func(list []*doc.Func, before string) {
 		for _, each := range list {

@@ -79,7 +79,7 @@ With MODEL the metric is the learned one, without it that of the raw points (the
 The algorithms (-a) are:
 
   kmeans       k-means with k-means++ starts, the best of --restarts; the default without -c
-  minibatch    mini-batch k-means, which learns in one pass over the rows
+  minibatch    mini-batch k-means, which reads the rows once to learn
   kernel       kernel k-means on the learned kernel, or on -k
   constrained  k-means that satisfies every link of -c; the default with -c
   pck          PCK-means: links of -c may be violated at a price
@@ -115,7 +115,7 @@ If DATA has labels, the summary scores the clusters against them.`,
 	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "number of starts; the best result is kept")
 	usage.SeedFlag(f, &c.seed)
 	f.BoolVar(&c.stream, "stream", false, "for -a kmeans: read the rows several times instead of keeping them in memory; the default if they take more than a third of --memory-limit")
-	f.IntVar(&c.passes, "passes", 1, "number of passes over the rows in which -a minibatch learns")
+	f.IntVar(&c.passes, "passes", 1, "how many times -a minibatch reads the rows to learn")
 	f.StringVar(&c.centers, "centers", "", "`FILE` of centers, one in each row (.csv, .npy): assign rows to the nearest center, without learning")
 	f.StringVar(&c.saveTo, "save-centers", "", "`FILE` to write the centers to (.csv, .npy), for --centers")
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
