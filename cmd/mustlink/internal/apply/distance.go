@@ -27,7 +27,7 @@ func newDistance(s *session.Session) *cobra.Command {
 		Use:   "distance MODEL -i DATA --pairs PAIRS -o OUT",
 		Short: "write the squared learned distances of pairs",
 		Long: `Write the squared learned distance of each pair in PAIRS, a CSV with the columns i and j
-(0-based rows of DATA, or ids with --links-by id): one number a row, in the order of PAIRS.
+(0-based rows of DATA, or ids with --links-by id): one number in each row, in the order of PAIRS.
 PAIRS can also be a file of links.
 
 Points of .csv, .npy and .parquet are read block by block, also from a pipe, and only paired rows are

@@ -51,8 +51,9 @@ rows that must-links join is listed with the path of must-links.
 
 A model satisfies most of its training links, including mislabeled ones. --suspicious N finds
 mislabeled links with fits that leave them out: every link is scored by metrics of several methods
-(` + strings.Join(labelnoise.Metrics(), ", ") + `) learned from other links, on the points as the model takes them. The N links
-that are most likely mislabeled are listed; a score is the logarithm of the odds.`,
+(` + strings.Join(labelnoise.Metrics(), ", ") + `)
+learned from other links, on the points as the model takes them. The N links that are most likely
+mislabeled are listed; a score is the logarithm of the odds.`,
 		Example: `  mustlink inspect model.mlk
   mustlink inspect model.mlk -i data.csv -c links.csv
   mustlink inspect model.mlk -i data.csv -c links.csv --suspicious 20 --json`,

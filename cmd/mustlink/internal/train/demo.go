@@ -68,10 +68,10 @@ func newDemo(s *session.Session) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "demo [xor|spiral|chessboard|rings]...",
-		Short: "see metrics learned from pairs make clustering better, on generated data",
+		Short: "show how metrics learned from pairs improve clustering, on generated data",
 		Long: `Generate data, learn metrics from pairs with the five methods and a linear one (with
 --baselines with all), and compare k-means without and with each learned metric: on the training
-rows, which the links are drawn from, and on held-out rows. Without an argument all four sets are used.
+rows, which the links are drawn from, and on held-out rows. The default is all four sets.
 
 The demo writes files only with -o, which names a folder for the data, links and models of the
 first repetition, to try the other commands on, and for a report page about them.`,
@@ -84,7 +84,7 @@ first repetition, to try the other commands on, and for a report page about them
 	}
 	f := cmd.Flags()
 	f.IntVar(&d.points, "points", 800, "number of points; half of them are held out")
-	f.IntVar(&d.links, "links", 400, "number of must-links, and as many cannot-links where a method uses them")
+	f.IntVar(&d.links, "links", 400, "number of must-links, and as many cannot-links if the method uses them")
 	f.BoolVar(&d.baselines, "baselines", false, "include all baselines, not only "+rcaName)
 	f.IntVar(&d.repetitions, "repetitions", 5, "number of data sets to draw; results are averages over them")
 	usage.SeedFlag(f, &d.seed)

@@ -43,8 +43,8 @@ func newFit(s *session.Session) *cobra.Command {
 
 LINKS is a CSV with the columns i, j, link (two 0-based rows and must or cannot), or one
 with the columns i, chunklet (rows that belong together). --links-from-labels draws N
-must-links (and N cannot-links, where the method uses them) from the labels of DATA; "all"
-takes every pair that they imply. Some methods also learn from comparisons (--triplets,
+must-links (and N cannot-links, if the method uses them) from the labels of DATA; "all"
+takes every pair that the labels imply. Some methods also learn from comparisons (--triplets,
 --quadruplets), with links or without. ` + strings.Join(targetMethods(), ", ") + ` learns from a number for each row (--targets) and ignores links.
 
 A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
@@ -52,8 +52,8 @@ the links: those most likely mislabeled.
 
 ` + methods.List() + `
 Kernels (-k): linear, rbf:sigma=1.5, rbf:gamma=0.1, exp:width=2,
-poly:degree=2,coef=1,scale=1, cosine, spectrum:k=3 (sequences); OUTER@INNER composes. A bandwidth may be a rule,
-with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.`,
+poly:degree=2,coef=1,scale=1, cosine, spectrum:k=3 (sequences); OUTER@INNER composes two
+kernels. A bandwidth may be a rule with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.`,
 		Example: `  mustlink fit -m krca -i data.csv -c links.csv --standardize -o model.mlk
   mustlink fit -m krca -i data.csv --links-from-labels 200 -k rbf:sigma=median -p eps_rel=1e-2 -o model.mlk
   mustlink fit -m krca -i gram.npy --gram -c chunklets.csv -o model.mlk`,
