@@ -153,7 +153,7 @@ func TestTargets(t *testing.T) {
 	for _, name := range []string{"file", "labels", "stream", "linked"} {
 		harness.RunOK(t, dir, "embed "+name+".mlk -i data.csv -o "+name+".csv")
 		if clitest.Read(t, dir, name+".csv") != clitest.Read(t, dir, "file.csv") {
-			t.Errorf("targets of %s give another model than those of a file", name)
+			t.Errorf("targets of %s: the model differs from that of the same targets in a file", name)
 		}
 	}
 }
@@ -174,12 +174,12 @@ func TestStreams(t *testing.T) {
 
 	want := harness.RunOK(t, dir, "embed a.mlk -i data.csv -o -").Stdout
 	if got := harness.RunWith(t, dir, data, "embed b.mlk -i - -o -").Stdout; got != want {
-		t.Error("the same data and links by other ways give another embedding")
+		t.Error("the same data and links in other formats have a different embedding")
 	}
 	// A model can be read from a pipe too.
 	model := harness.RunWith(t, dir, links.Stdout, "fit -q -m krca -i data.csv -c - -o -").Stdout
 	if got := harness.RunWith(t, dir, model, "embed - -i data.csv -o -").Stdout; got != want {
-		t.Error("the model from a pipe gives another embedding")
+		t.Error("the model from a pipe has a different embedding")
 	}
 	harness.RunWith(t, dir, model, "inspect -")
 	cut := harness.Command(dir, "embed", "-", "-i", "data.csv", "-o", "out.csv")
@@ -194,7 +194,7 @@ func TestStreams(t *testing.T) {
 	for _, in := range []string{"out.csv.gz", "want.csv"} {
 		harness.RunOK(t, dir, fmt.Sprintf("score --truth data.csv --embedding %s --json", in))
 	}
-	// A binary stream goes from one command to the next.
+	// One command reads the binary output of another.
 	npy := harness.RunOK(t, dir, "embed a.mlk -i data.csv -o - --format npy").Stdout
 	piped := harness.RunWith(t, dir, npy, "cluster -i - --format npy -n 2 -o -").Stdout
 	if direct := harness.RunOK(t, dir, "cluster a.mlk -i data.csv -n 2 -o -").Stdout; piped != direct {
@@ -285,7 +285,7 @@ func TestReproducible(t *testing.T) {
 			first = got
 		}
 		if got != first {
-			t.Errorf("--workers %s gives other bytes than --workers 1", workers)
+			t.Errorf("--workers %s and --workers 1 write different bytes", workers)
 		}
 	}
 	model := clitest.Read(t, dir, "m.mlk")
@@ -319,7 +319,7 @@ func TestDemo(t *testing.T) {
 	harness.RunOK(t, sub, "cluster xor-krca.mlk -i xor-unseen.csv -n 2 -o clusters.csv")
 	harness.RunOK(t, sub, "inspect xor-krca.mlk -i xor-seen.csv -c xor-krca-links.csv")
 	if page := clitest.Read(t, sub, "xor-report.html"); !strings.Contains(page, "raw points") || !strings.Contains(page, "lleratio") {
-		t.Error("the page does not hold the metrics")
+		t.Error("the page does not contain the metrics")
 	}
 }
 

@@ -77,7 +77,7 @@ func TestClusteredInBlocks(t *testing.T) {
 		harness.RunOK(t, dir, line+"-o held.csv --save-centers held.npy")
 		harness.RunOK(t, dir, line+"-o all.csv --stream --save-centers all.npy")
 		if clitest.Read(t, dir, "held.csv") != clitest.Read(t, dir, "all.csv") || clitest.Read(t, dir, "held.npy") != clitest.Read(t, dir, "all.npy") {
-			t.Errorf("%s: rows that pass have other clusters than rows that are held", with)
+			t.Errorf("%s: streamed rows have different clusters than rows in memory", with)
 		}
 		for i, more := range []string{"--memory-limit 400KiB --stream", "--memory-limit 400KiB --workers 3", "--memory-limit 400KiB -a minibatch"} {
 			out := fmt.Sprint("some", i, ".csv")

@@ -51,7 +51,7 @@ func TestSuspicious(t *testing.T) {
 		t.Errorf("the first two are %v", named)
 	}
 	if plain := harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv"); strings.Contains(plain.Stdout, "suspicious") {
-		t.Error("suspicious links are listed without being asked for")
+		t.Error("suspicious links are listed without --suspicious")
 	}
 	if o := harness.RunOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.03 -o cured.mlk"); !strings.Contains(o.Stdout, "1 suspicious link,") {
 		t.Errorf("fit does not say what it leaves out:\n%s", o.Stdout)

@@ -19,8 +19,8 @@ type block struct {
 type mark struct {
 	skip string     // why it is not run
 	code int        // exit code of its last command
-	data []dataFile // files that it wants
-	from string     // the file that holds the lines of a snippet
+	data []dataFile // files that it requires
+	from string     // the file that contains the lines of a snippet
 }
 
 type dataFile struct{ name, as string }

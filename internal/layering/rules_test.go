@@ -168,7 +168,7 @@ func checkInside(pkg, target string, test bool) string {
 		return "it brings other libraries: only programs import it"
 	case test || from != to:
 		if !test && dataOnly(pkg) && to < floorEngine {
-			return "packages that hold data are free of linear algebra"
+			return "packages with data do not import linear algebra"
 		}
 		if !test && from == floorSolvers && slices.Contains(learningPackages, target) {
 			return "solvers take operators, not data sets or links"
@@ -266,7 +266,7 @@ func checkOutside(pkg, imp string, test bool) string {
 	case test || testSupport(pkg):
 		allowed = append(slices.Clone(libraryModules), testModules...)
 	case dataOnly(pkg):
-		return "packages that hold data use the standard library only"
+		return "packages with data import only the standard library"
 	}
 	if !slices.ContainsFunc(allowed, func(m string) bool { return inModule(imp, m) }) {
 		return "not among the modules that the library may import"

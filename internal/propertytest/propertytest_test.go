@@ -13,7 +13,7 @@ import (
 // other tests.
 func TestCheckSome(t *testing.T) {
 	if os.Getenv(Draws) == "random" {
-		t.Skip("other problems are asked for in every run")
+		t.Skip("problems differ in every run")
 	}
 	var all, some, again []uint64
 	of := func(list *[]uint64) func(*rapid.T) {
@@ -30,7 +30,7 @@ func TestCheckSome(t *testing.T) {
 // Two runs draw the same problems, and problems differ from each other.
 func TestCheck(t *testing.T) {
 	if os.Getenv(Draws) == "random" {
-		t.Skip("other problems are asked for in every run")
+		t.Skip("problems differ in every run")
 	}
 	var runs [2][]uint64
 	for k := range runs {

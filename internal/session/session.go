@@ -37,7 +37,7 @@ type Session struct {
 	BLASThreads int
 
 	ballast   *ballast.Ballast // nil for none
-	stdinUsed string           // what reads standard input, "" for nothing so far
+	stdinUsed string           // the flag that reads standard input, "" if none does
 	inputs    []string         // paths read, which no output may replace
 	warnings  []string         // printed so far, for --json
 }

@@ -53,7 +53,7 @@ func TestProgress(t *testing.T) {
 	if r.shown != 2 || r.cleared != 1 {
 		t.Errorf("shown %d times, cleared %d times: want 2 and 1", r.shown, r.cleared)
 	}
-	silent := &Progress{newBar: func() Bar { t.Error("a bar that nobody wants was made"); return r }}
+	silent := &Progress{newBar: func() Bar { t.Error("an unnecessary bar was made"); return r }}
 	silent.Report(algorithms.Progress{})
 	silent.Done()
 }

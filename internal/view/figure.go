@@ -36,7 +36,7 @@ func FormatOf(path string) (string, error) {
 // and 4 inches high, with 150 dots per inch.
 type Size struct {
 	Width, Height float64 // inches, 1 to 100
-	DPI           int     // dots an inch of a PNG, 20 to 1200; at most 1e8 dots in all
+	DPI           int     // dots per inch of a PNG, 20 to 1200; at most 1e8 dots in all
 	Columns       int     // panels side by side, others follow below; 0 for all of them
 }
 

@@ -70,7 +70,7 @@ type Feature struct {
 type Layout struct {
 	Name           string
 	XLabel, YLabel string
-	X, Y           []float64 // one a point, finite
+	X, Y           []float64 // one for each point, finite
 	Clusters       []int     // of each point, nil for none
 }
 

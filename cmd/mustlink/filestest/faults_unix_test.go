@@ -44,8 +44,9 @@ type victim struct {
 	// fresh, if not "", is a file in out from which the command resumes; a command that completes
 	// removes it.
 	fresh    string
-	old, new string // what out/target holds before, and what a whole run makes of it
-	// took is the time of a whole run, writing the part of it in which the temporary file had content.
+	old, new string // content of out/target before and after a complete run
+	// took is the duration of a complete run, writing the part of it with content in the temporary
+	// file.
 	took, writing time.Duration
 }
 
@@ -141,7 +142,7 @@ func (v *victim) prepare(t *testing.T, dir string) {
 		v.took = time.Since(begin)
 		content := v.content(t, dir)
 		if run == 1 && content != v.new {
-			t.Fatal("two runs give different files")
+			t.Fatal("two runs write different files")
 		}
 		v.new = content
 		v.restart(t, dir)
@@ -255,7 +256,7 @@ func (v *victim) kill(t *testing.T, dir string, part float64, inWriting bool) (k
 	case content != v.old:
 		t.Errorf("killed at %.3f of its time: the file is neither the old nor the new one: %d bytes, old %d, new %d", part, len(content), len(v.old), len(v.new))
 	case err == nil:
-		t.Error("the command succeeded and the old file is there")
+		t.Error("the command succeeded, but the file is the old one")
 	case v.temporary(dir, 1) != "" && now != left:
 		k.during++
 	default:
@@ -282,7 +283,7 @@ func (v *victim) wantOneTemporary(t *testing.T, dir string) {
 func (v *victim) wantWhole(t *testing.T, dir string) {
 	t.Helper()
 	if v.content(t, dir) != v.new {
-		t.Error("the command run to its end after the killed ones gives another file")
+		t.Error("a complete run after the killed ones writes a different file")
 	}
 	want := []string{v.target}
 	if v.fresh != "" {

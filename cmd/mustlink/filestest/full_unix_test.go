@@ -74,7 +74,7 @@ func wantFailure(t *testing.T, o clitest.Outcome, code int, folder, name, old st
 	}
 	last := clitest.Lines(o.Stderr)[len(clitest.Lines(o.Stderr))-1]
 	if !strings.HasPrefix(last, "mustlink: ") || strings.Contains(o.Stderr, "goroutine ") || strings.Contains(o.Stderr, ".tmp-") {
-		t.Errorf("the last line is not the message, or it holds a stack trace or a temporary name: %s", o.Stderr)
+		t.Errorf("the last line is not the message, or it contains a stack trace or a temporary name: %s", o.Stderr)
 	}
 	if o.Stdout != "" {
 		t.Errorf("standard output is %q", o.Stdout)

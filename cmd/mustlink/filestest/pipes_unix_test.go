@@ -115,7 +115,7 @@ func TestSlowInput(t *testing.T) {
 	}
 }
 
-// trickle is a reader of a few bytes at a time.
+// trickle is a reader that returns a few bytes in each call.
 type trickle struct {
 	rest string
 	most int

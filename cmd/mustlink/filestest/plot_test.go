@@ -210,7 +210,7 @@ func TestPlotCurve(t *testing.T) {
 	r := clitest.Parse(t, harness.RunOK(t, dir, "plot krca mmc -i rings.csv --curve roc -o r.svg --json").Stdout)
 	curves := r["curves"].([]any)
 	if len(curves) != 3 || !strings.HasPrefix(curves[1].(string), "krca (1.000)") {
-		t.Errorf("curves %v: want krca to tell all pairs apart", curves)
+		t.Errorf("curves %v: want krca to distinguish all pairs", curves)
 	}
 	harness.RunOK(t, dir, "plot krca -i rings.csv --curve recall --title found -o k.png")
 	before := clitest.Names(t, dir)

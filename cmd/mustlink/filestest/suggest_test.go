@@ -67,7 +67,7 @@ func TestSuggestInteractive(t *testing.T) {
 		t.Fatalf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 	if got := clitest.Lines(clitest.Read(t, dir, "new.csv")); len(got) != 2 || got[0] != "i,j,link" || !strings.HasSuffix(got[1], ",must") {
-		t.Fatalf("the file holds %q", got)
+		t.Fatalf("the file contains %q", got)
 	}
 	if err := os.Remove(filepath.Join(dir, "new.csv")); err != nil {
 		t.Fatal(err)
@@ -112,7 +112,7 @@ func answerAll(t *testing.T, dir, line string) (answers int) {
 		words := strings.Fields(text[strings.LastIndex(text, "Do "):])
 		i, j := words[1], words[3]
 		if asked[i+" "+j] || asked[j+" "+i] {
-			t.Errorf("%s and %s are asked again", i, j)
+			t.Errorf("the query %s, %s is repeated", i, j)
 		}
 		asked[i+" "+j] = true
 		file := clitest.Read(t, dir, "new.csv")
@@ -156,7 +156,7 @@ func TestSuggestContradiction(t *testing.T) {
 		t.Error(o.Stderr)
 	}
 	if want := "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot\n0,3,,cannot\n"; clitest.Read(t, dir, "some.csv") != want {
-		t.Errorf("the file holds %q", clitest.Read(t, dir, "some.csv"))
+		t.Errorf("the file contains %q", clitest.Read(t, dir, "some.csv"))
 	}
 }
 
@@ -200,7 +200,7 @@ func TestSuggestInterrupted(t *testing.T) {
 		t.Errorf("exit code %d after %v: want %d soon", cmd.ProcessState.ExitCode(), time.Since(begin), usage.ExitInterrupted)
 	}
 	if got := clitest.Lines(clitest.Read(t, dir, "new.csv")); len(got) != 4 {
-		t.Errorf("the file holds %q: want three answers", got)
+		t.Errorf("the file contains %q: want three answers", got)
 	}
 }
 

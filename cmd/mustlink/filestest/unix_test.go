@@ -66,7 +66,7 @@ func TestReadOnlyFolder(t *testing.T) {
 				harness.WantInputError(t, sub, clitest.Finish(t, cmd), before, filepath.Join("locked", name), "not writable")
 			}
 			if got := clitest.Read(t, sub, w[1]); got != old {
-				t.Errorf("the old file holds %q", got)
+				t.Errorf("the old file contains %q", got)
 			}
 		})
 	}

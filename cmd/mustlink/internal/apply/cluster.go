@@ -164,7 +164,7 @@ type clusterReport struct {
 	Iterations int           `json:"iterations"`
 	Converged  bool          `json:"converged"`
 	Restart    int           `json:"restart"`
-	Passes     int           `json:"passes,omitempty"` // over rows that were not held
+	Passes     int           `json:"passes,omitempty"` // over streamed rows
 	Scores     *score.Report `json:"scores,omitempty"`
 	Output     string        `json:"output"`
 	Centers    string        `json:"centers,omitempty"` // the file of --save-centers

@@ -58,9 +58,9 @@ type gathered struct {
 	count     int            // pairs
 	ids       []string       // of the gathered rows, with byID
 	values    []float64
-	first     *dataset.Data // the first row of all, with the names of features
-	rows      int           // rows that came
-	n         int           // rows that passed
+	first     *dataset.Data // the first row, with the names of features
+	rows      int           // number of gathered rows
+	n         int           // number of rows read
 }
 
 // want marks a row as paired.

@@ -105,7 +105,7 @@ const mostOff = 1e-3
 // embedReport is the result of `mustlink embed`.
 type embedReport struct {
 	matrixReport
-	Precision string   `json:"precision,omitempty"` // single, or else nothing
+	Precision string   `json:"precision,omitempty"` // single, or ""
 	Off       *float64 `json:"single_error,omitempty"`
 }
 

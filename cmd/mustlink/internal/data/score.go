@@ -106,7 +106,7 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 		}
 		return labels, err
 	}
-	const most = 1 << 22 // labels that one file may have more than the other, until that is an error whatever follows
+	const most = 1 << 22 // largest difference of the numbers of labels read before it is an error
 	var table score.Table
 	for {
 		t, err := next(truth)
@@ -123,7 +123,7 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 		} else if ended {
 			break
 		}
-		if n == m { // otherwise they are only counted
+		if n == m { // otherwise labels are only counted
 			if err := table.Add(t, p); err != nil {
 				return nil, err
 			}
@@ -135,7 +135,7 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 	return table.Report()
 }
 
-// openLabels begins to read labels a block at a time.
+// openLabels opens a file of labels, which is read a block at a time.
 func (c *scoreCommand) openLabels(ctx context.Context, path string) (*dataset.LabelStream, error) {
 	return session.Await(ctx, func() (*dataset.LabelStream, error) {
 		if path == session.Stream {

@@ -113,7 +113,7 @@ func CompleteKernels(cmd *cobra.Command) {
 	usage.CompleteWith(cmd, "kernel", kernels...)
 }
 
-// List lists the methods, one a line.
+// List lists the methods, one in each line.
 func List() string {
 	var s strings.Builder
 	s.WriteString("Methods (-m); 'mustlink help parameters METHOD' shows the parameters of one (-p):\n")

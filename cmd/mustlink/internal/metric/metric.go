@@ -136,8 +136,8 @@ func Load(ctx context.Context, s *session.Session, path string) (file *model.Fil
 	return file, fitted, fault.InFile(err, path)
 }
 
-// readModel reads a model file from standard input. It holds the whole file, because tensors are
-// found by their offsets.
+// readModel reads a model file from standard input. It keeps the whole file in memory, because
+// tensors are found by their offsets.
 func readModel(s *session.Session) (*model.File, error) {
 	b, err := s.ReadWithin("the model", s.Stdin)
 	if err != nil {

@@ -70,7 +70,7 @@ func Most(r *labelnoise.Result, d *dataset.Data, count int) []Link {
 	return out
 }
 
-// Rows names the rows of the link, by id where there are some.
+// Rows names the rows of the link, by id if they have ids.
 func (l Link) Rows() string {
 	text := fmt.Sprintf("%d-%d", l.I, l.J)
 	if l.IDs != nil {

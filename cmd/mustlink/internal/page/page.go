@@ -23,11 +23,11 @@ import (
 // Options describe the content of the page.
 type Options struct {
 	pictures.Input
-	Clusters   int    // 0 for as many as there are labels
-	Seeds      int    // runs of k-means that scores are averaged over
-	Features   int    // of the points, at most, that the page carries
-	Suspicious int    // links to list that others speak against
-	Seed       uint64 // of every random choice
+	Clusters   int    // 0 for the number of labels
+	Seeds      int    // number of runs of k-means; scores are means over them
+	Features   int    // maximum number of features on the page
+	Suspicious int    // number of suspicious links to list
+	Seed       uint64 // of all random choices
 	Title      string // "" for the name of the data
 	Output     string
 }

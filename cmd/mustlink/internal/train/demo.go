@@ -107,7 +107,7 @@ type demoRow struct {
 	Set    string `json:"set"`
 	Metric string `json:"metric"` // a method, or "none"
 	Kernel string `json:"kernel,omitempty"`
-	// Scores on the training rows and on the held-out rows. The keys are older than these words.
+	// Scores on the training rows and on the held-out rows, under the keys of earlier versions.
 	Training demoScores `json:"seen"`
 	HeldOut  demoScores `json:"unseen"`
 }
