@@ -54,8 +54,8 @@ func (c *Checks) Refuse(wrong bool, format string, args ...any) {
 	}
 }
 
-// Least refuses a number that is too small.
-func (c *Checks) Least(flag string, value, least int) {
+// AtLeast refuses a number that is too small.
+func (c *Checks) AtLeast(flag string, value, least int) {
 	c.Refuse(value < least, "%s is %d: want a number >= %d", flag, value, least)
 }
 

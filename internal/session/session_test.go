@@ -62,9 +62,9 @@ func TestProgress(t *testing.T) {
 func TestChecksKeepTheFirst(t *testing.T) {
 	a := &Session{}
 	check := a.Check(nil)
-	check.Least("--folds", 3, 2)
+	check.AtLeast("--folds", 3, 2)
 	check.Input("-i, --input", "data.csv")
-	check.Least("--folds", 1, 2)
+	check.AtLeast("--folds", 1, 2)
 	check.Refuse(true, "another mistake")
 	check.OneOf("--links-by", "name", []string{"row", "id"})
 	check.Input("-c, --links", "links.csv")

@@ -15,19 +15,19 @@ import (
 
 // Report is the content of a page. Empty parts are left out.
 type Report struct {
-	Title    string
-	Summary  string // one or two sentences below the title
-	Data     []Fact
-	Links    []Fact
-	Warnings []string
-	Scores   Scores
-	Points   Points
-	Suspects []Suspect
-	Doubts   []Doubt
-	Models   []Model
-	Pictures []Picture
-	Command  string // the command that makes the page
-	Versions []Fact
+	Title           string
+	Summary         string // one or two sentences below the title
+	Data            []Fact
+	Links           []Fact
+	Warnings        []string
+	Scores          Scores
+	Points          Points
+	Violations      []Violation
+	SuspiciousLinks []SuspiciousLink
+	Models          []Model
+	Pictures        []Picture
+	Command         string // the command that makes the page
+	Versions        []Fact
 }
 
 // Fact is a named value.
@@ -74,8 +74,8 @@ type Layout struct {
 	Clusters       []int     // of each point, nil for none
 }
 
-// Suspect is a link that a metric violates.
-type Suspect struct {
+// Violation is a link that a metric violates.
+type Violation struct {
 	I        int     `json:"i"`
 	J        int     `json:"j"`
 	Link     string  `json:"link"` // must or cannot
@@ -86,8 +86,8 @@ type Suspect struct {
 	Excess   float64 `json:"excess"`   // how many times too long, or too short, >= 1
 }
 
-// Doubt is a link that is suspicious to metrics learned without it.
-type Doubt struct {
+// SuspiciousLink is a link that is suspicious to metrics learned without it.
+type SuspiciousLink struct {
 	Rows   string // its two rows
 	Link   string // must or cannot
 	Score  float64
@@ -226,15 +226,15 @@ func finite(name string, values []float64) error {
 // The input of the script. Numbers are little-endian arrays in base64: float32 for coordinates, and
 // for features 16 bits between the smallest and the largest value.
 type payload struct {
-	Count    int        `json:"count"`
-	IDs      []string   `json:"ids,omitempty"`
-	Names    []string   `json:"names,omitempty"` // of labels, in the order of first appearance
-	Labels   string     `json:"labels,omitempty"`
-	Features []packed   `json:"features"`
-	Views    []viewData `json:"views"`
-	Must     string     `json:"must"`
-	Cannot   string     `json:"cannot"`
-	Suspects []Suspect  `json:"suspects"`
+	Count      int         `json:"count"`
+	IDs        []string    `json:"ids,omitempty"`
+	Names      []string    `json:"names,omitempty"` // of labels, in the order of first appearance
+	Labels     string      `json:"labels,omitempty"`
+	Features   []packed    `json:"features"`
+	Views      []viewData  `json:"views"`
+	Must       string      `json:"must"`
+	Cannot     string      `json:"cannot"`
+	Violations []Violation `json:"suspects"`
 }
 
 type packed struct {
@@ -257,9 +257,9 @@ type viewData struct {
 // nothing in it ends the script.
 func (r *Report) payload() (string, error) {
 	p := r.Points
-	out := payload{Count: p.Count, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must), Cannot: links(p.Cannot), Suspects: r.Suspects}
-	if out.Suspects == nil {
-		out.Suspects = []Suspect{}
+	out := payload{Count: p.Count, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must), Cannot: links(p.Cannot), Violations: r.Violations}
+	if out.Violations == nil {
+		out.Violations = []Violation{}
 	}
 	if p.Labels != nil {
 		var of []uint32

@@ -45,7 +45,7 @@ func Sample(n int) *view.Report {
 	}
 	for i := range min(n-1, 30) {
 		link := []string{"must", "cannot"}[i%2]
-		r.Suspects = append(r.Suspects, view.Suspect{I: i, J: i + 1, Link: link, Line: i + 2, Metric: "krca", Distance: 1 + float64(i), Expected: 1, Excess: 1 + float64(i*7%11)})
+		r.Violations = append(r.Violations, view.Violation{I: i, J: i + 1, Link: link, Line: i + 2, Metric: "krca", Distance: 1 + float64(i), Expected: 1, Excess: 1 + float64(i*7%11)})
 	}
 	return r
 }

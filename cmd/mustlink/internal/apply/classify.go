@@ -71,7 +71,7 @@ type classifyReport struct {
 // check finds mistakes that do not require reading anything.
 func (c *classifyCommand) check(check *session.Checks, args []string) {
 	check.Required("train", "input", "output")
-	check.Least("--neighbors", c.neighbors, 1)
+	check.AtLeast("--neighbors", c.neighbors, 1)
 	c.scaling.Check(check, len(args) > 0, false)
 	check.Models(args)
 	check.Input("--train", c.train)

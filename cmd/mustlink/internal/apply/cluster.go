@@ -129,7 +129,7 @@ func (c *clusterCommand) run(ctx context.Context, args []string) (err error) {
 	if c.m, err = metric.Open(ctx, c.Session, args...); err != nil {
 		return err
 	}
-	work := c.clusterHeld
+	work := c.clusterInMemory
 	if c.streamed() {
 		work = c.clusterStreamed
 	}
@@ -174,7 +174,7 @@ type clusterReport struct {
 func (r *clusterReport) text(w io.Writer) {
 	fmt.Fprintf(w, "algorithm\t%s on the %s metric\n", r.Algorithm, r.Metric)
 	fmt.Fprintf(w, "sizes\t%s\n", session.Joined(r.Sizes, " "))
-	fmt.Fprintf(w, "inertia\t%.6g%s\n", r.Inertia, r.way())
+	fmt.Fprintf(w, "inertia\t%.6g%s\n", r.Inertia, r.iterationsText())
 	if r.Broken != nil {
 		fmt.Fprintf(w, "violated links\t%d\n", *r.Broken)
 	}
@@ -187,8 +187,8 @@ func (r *clusterReport) text(w io.Writer) {
 	}
 }
 
-// way describes the iterations that led to the inertia.
-func (r *clusterReport) way() string {
+// iterationsText describes the iterations that led to the inertia.
+func (r *clusterReport) iterationsText() string {
 	switch {
 	case r.Iterations == 0 && r.Passes == 0: // given centers
 		return ""
@@ -250,9 +250,9 @@ func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 	check.OneOf("-a, --algorithm", c.algorithm, algorithmNames())
 	check.OneOf("--metric", c.metric, mpckMetrics())
 	if c.centers == "" || given("clusters") {
-		check.Least("-n, --clusters", c.k, 1)
+		check.AtLeast("-n, --clusters", c.k, 1)
 	}
-	check.Least("--restarts", c.restarts, 1)
+	check.AtLeast("--restarts", c.restarts, 1)
 	check.Refuse(c.usesLinks() && c.links.Path == "", "-a %s is given without links: want -c LINKS %s", c.algorithm, usage.HelpHint(check.Cmd))
 	check.Refuse(!c.usesLinks() && c.links.Path != "", "-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
 	check.Refuse(given("metric") && c.algorithm != algMPCK, "--metric is for -a mpck, not %s", c.algorithm)
@@ -274,7 +274,7 @@ func (c *clusterCommand) checkStream(check *session.Checks, model bool) {
 		check.Refuse(c.centers != "" && given(name), "--%s is given with --centers: want one of them, --centers learns nothing", name)
 	}
 	check.Refuse(given("passes") && c.algorithm != algMiniBatch, "--passes is for -a minibatch, not %s", c.algorithm)
-	check.Least("--passes", c.passes, 1)
+	check.AtLeast("--passes", c.passes, 1)
 	check.Refuse(c.stream && c.algorithm != algKMeans, "--stream is for -a kmeans, not %s", c.algorithm)
 	check.Refuse(c.saveTo != "" && (c.algorithm == algKernel || c.penalized()),
 		"--save-centers is given, but the clusters of -a %s are not those of the nearest centers: want -a kmeans, minibatch or constrained", c.algorithm)
@@ -287,7 +287,7 @@ func (c *clusterCommand) checkStream(check *session.Checks, model bool) {
 
 // checkPasses refuses to read rows several times that can be read only once.
 func (c *clusterCommand) checkPasses(check *session.Checks) {
-	if source.ReadTwice(c.data.Path) || c.centers != "" {
+	if source.CanReadTwice(c.data.Path) || c.centers != "" {
 		return
 	}
 	from := c.data.Path + " is not a regular file and"

@@ -23,15 +23,15 @@ func (c *clusterCommand) streamed() bool {
 // mayStream reports whether the algorithm can switch to streaming if the rows exceed the memory
 // limit.
 func (c *clusterCommand) mayStream() bool {
-	return c.algorithm == algKMeans && !c.scaling.Any() && source.ReadTwice(c.data.Path) && c.data.InBlocks(c.Session)
+	return c.algorithm == algKMeans && !c.scaling.Any() && source.CanReadTwice(c.data.Path) && c.data.InBlocks(c.Session)
 }
 
 // errTooManyRows makes k-means read the file repeatedly instead of keeping its rows.
 var errTooManyRows = errors.New("too many rows")
 
-// heldTimes is about how many copies of the rows k-means keeps in memory: the rows that were read,
+// copiesInMemory is about how many copies of the rows k-means keeps in memory: the rows that were read,
 // a copy, and garbage that is not collected yet.
-const heldTimes = 3
+const copiesInMemory = 3
 
 // tooManyRows reports whether the rows exceed the memory limit; err is the error of reading them,
 // or nil. The answer must not depend on the number of workers, because results do not.
@@ -45,7 +45,7 @@ func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
 		width = max(width, c.m.Fitted.Model.Dim())
 	}
 	const vectors = 60 // numbers that the starts keep for each row
-	return c.MemoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), heldTimes*width+vectors) > int64(c.MemoryLimit)
+	return c.MemoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), copiesInMemory*width+vectors) > int64(c.MemoryLimit)
 }
 
 // clusterStreamed clusters streamed rows, or assigns them to given centers.

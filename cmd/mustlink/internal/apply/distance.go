@@ -59,7 +59,7 @@ func (d *distanceCommand) run(ctx context.Context, args []string) error {
 	if d.m, err = metric.Open(ctx, d.Session, args[0]); err != nil {
 		return err
 	}
-	work := d.hold
+	work := d.inMemory
 	if d.data.InBlocks(d.Session) {
 		work = d.stream
 	}
@@ -78,8 +78,8 @@ func (d *distanceCommand) writing() dataset.WriteOptions {
 	return options
 }
 
-// hold writes the distances of pairs of points in memory, and returns the number of pairs.
-func (d *distanceCommand) hold(ctx context.Context) (int, error) {
+// inMemory writes the distances of pairs of points in memory, and returns the number of pairs.
+func (d *distanceCommand) inMemory(ctx context.Context) (int, error) {
 	data, err := d.m.Read(ctx, &d.data)
 	if err != nil {
 		return 0, err

@@ -28,7 +28,7 @@ type pairFile struct {
 
 // openPairFile copies pairs that can be read only once into memory.
 func openPairFile(ctx context.Context, s *session.Session, path string) (*pairFile, error) {
-	f := &pairFile{path: path, name: path, held: !source.ReadTwice(path)}
+	f := &pairFile{path: path, name: path, held: !source.CanReadTwice(path)}
 	read := func() ([]byte, error) { return s.ReadPipe(path) }
 	if path == session.Stream {
 		f.name = "standard input"

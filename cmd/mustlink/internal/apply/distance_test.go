@@ -17,9 +17,9 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// TestDistancesAreThoseHeld: distances of streamed points are bit-identical to those of points in
+// TestStreamedDistances: distances of streamed points are bit-identical to those of points in
 // memory, for rows named in any way and blocks of any size.
-func TestDistancesAreThoseHeld(t *testing.T) {
+func TestStreamedDistances(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, true))
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
@@ -41,7 +41,7 @@ func TestDistancesAreThoseHeld(t *testing.T) {
 					t.Fatal(err)
 				}
 				if want == "" {
-					if n, err := d.hold(t.Context()); err != nil || n != 400 {
+					if n, err := d.inMemory(t.Context()); err != nil || n != 400 {
 						t.Fatal(n, err)
 					}
 					want = clitest.Read(t, dir, "out.csv")

@@ -88,19 +88,20 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if half.off > mostOff {
-		e.Warnf("coordinates in single precision have an error of %.1g of the largest one, in the first rows: want --precision double, as the terms of this model cancel", half.off)
+	if half.singleError > maxSingleError {
+		e.Warnf("coordinates in single precision have an error of %.1g of the largest one, in the first rows: want --precision double, as the terms of this model cancel", half.singleError)
 	}
 	r := embedReport{matrixReport: matrixReport{Method: m.Name(), Rows: n, Cols: dim, Output: e.out, Warnings: e.Warnings()}}
 	if writing.Single {
-		r.Precision, r.Off = string(source.Single), &half.off
+		r.Precision, r.Off = string(source.Single), &half.singleError
 	}
 	return e.Summarize(e.out, r, r.text)
 }
 
-// mostOff is the error of single precision, relative to the largest coordinate, above which there
+// maxSingleError is the error of single precision, relative to the largest coordinate, above which
+// there
 // is a warning.
-const mostOff = 1e-3
+const maxSingleError = 1e-3
 
 // embedReport is the result of `mustlink embed`.
 type embedReport struct {
@@ -120,13 +121,14 @@ func (r embedReport) text(w io.Writer) {
 // precision.
 type singleEmbedding struct {
 	*metric.Metric
-	// off is the largest difference from double precision in the first rows, relative to the largest
+	// singleError is the largest difference from double precision in the first rows, relative to the
+	// largest
 	// coordinate; negative before the first row.
-	off float64
+	singleError float64
 }
 
-// singleProbe is the number of rows that are also embedded in double precision.
-const singleProbe = 64
+// probedRows is the number of rows that are also embedded in double precision.
+const probedRows = 64
 
 // embed embeds dense vectors and returns the coordinates in double precision, exactly.
 func (s *singleEmbedding) embed(ctx context.Context, part *dataset.Data) (blas.Matrix, error) {
@@ -145,7 +147,7 @@ func (s *singleEmbedding) embed(ctx context.Context, part *dataset.Data) (blas.M
 			row[c] = float64(v)
 		}
 	}
-	if s.off < 0 {
+	if s.singleError < 0 {
 		err = s.probe(ctx, x, out)
 	}
 	return out, fault.InFile(err, part.Name)
@@ -153,20 +155,20 @@ func (s *singleEmbedding) embed(ctx context.Context, part *dataset.Data) (blas.M
 
 // probe compares the first coordinates with those of double precision.
 func (s *singleEmbedding) probe(ctx context.Context, x points.Points, y blas.Matrix) error {
-	exact, err := s.Fitted.Model.Embed(ctx, s.Eng, points.Slice(x, 0, min(singleProbe, x.Len())))
+	exact, err := s.Fitted.Model.Embed(ctx, s.Eng, points.Slice(x, 0, min(probedRows, x.Len())))
 	if err != nil {
 		return err
 	}
-	largest, off := 0.0, 0.0
+	largest, singleError := 0.0, 0.0
 	for i := range exact.Rows {
 		row := y.Row(i)
 		for c, v := range exact.Row(i) {
-			largest, off = max(largest, math.Abs(v)), max(off, math.Abs(row[c]-v))
+			largest, singleError = max(largest, math.Abs(v)), max(singleError, math.Abs(row[c]-v))
 		}
 	}
-	s.off = 0
-	if off > 0 {
-		s.off = off / largest
+	s.singleError = 0
+	if singleError > 0 {
+		s.singleError = singleError / largest
 	}
 	return nil
 }

@@ -89,7 +89,7 @@ func (c *checkCommand) run(ctx context.Context, _ []string) error {
 func (c *checkCommand) check(check *session.Checks, _ []string) {
 	check.Required("input")
 	check.Refuse(c.data.Path == session.Stream || c.links.Path == session.Stream, "\"-\" is standard input, but check reads files twice: want a file")
-	check.Least("--max", c.max, 1)
+	check.AtLeast("--max", c.max, 1)
 	c.links.CheckBy(check)
 	c.data.Check(check)
 }

@@ -146,9 +146,9 @@ func (l *linksMakeCommand) check(check *session.Checks, _ []string) {
 	check.Exclusive("components", "must")
 	check.Refuse(!f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !l.byComponents,
 		"the number of links is missing: want --pairs, --must and --cannot, or --components %s", usage.HelpHint(check.Cmd))
-	check.Least("--pairs", l.pairs, 0)
-	check.Least("--must", l.must, 0)
-	check.Least("--cannot", l.cannot, 0)
+	check.AtLeast("--pairs", l.pairs, 0)
+	check.AtLeast("--must", l.must, 0)
+	check.AtLeast("--cannot", l.cannot, 0)
 	l.links.CheckBy(check)
 	l.data.Check(check)
 	check.Output("-o, --output", l.out)

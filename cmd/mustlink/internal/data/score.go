@@ -62,7 +62,7 @@ func (c *scoreCommand) check(check *session.Checks, _ []string) {
 }
 
 func (c *scoreCommand) run(ctx context.Context, _ []string) error {
-	work := c.held
+	work := c.inMemory
 	if c.embedding == "" {
 		work = c.counted
 	}
@@ -73,8 +73,8 @@ func (c *scoreCommand) run(ctx context.Context, _ []string) error {
 	return c.Print(r, func(w io.Writer) { scoreText(w, r) })
 }
 
-// held scores labels or points in memory.
-func (c *scoreCommand) held(ctx context.Context) (*score.Report, error) {
+// inMemory scores labels or points in memory.
+func (c *scoreCommand) inMemory(ctx context.Context) (*score.Report, error) {
 	in, err := c.input(ctx)
 	if err != nil {
 		return nil, err

@@ -121,8 +121,8 @@ func (i *inspectCommand) run(ctx context.Context, args []string) error {
 
 func (i *inspectCommand) check(check *session.Checks, args []string) {
 	check.Models(args)
-	check.Least("--max", i.max, 1)
-	check.Least("--suspicious", i.suspicious, 0)
+	check.AtLeast("--max", i.max, 1)
+	check.AtLeast("--suspicious", i.suspicious, 0)
 	check.Refuse(i.suspicious > 0 && i.links.Path == "", "--suspicious is given without links: want -i and -c")
 	check.Refuse((i.data.Path == "") != (i.links.Path == ""), "only one of -i and -c is given: want both, or neither")
 	if i.data.Path != "" {
@@ -178,7 +178,7 @@ func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*
 	if err != nil {
 		return nil, err
 	}
-	d, err := i.data.ReadTwo(ctx, i.Session)
+	d, err := i.data.ReadAtLeastTwo(ctx, i.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -205,7 +205,7 @@ func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*
 	if err != nil {
 		return nil, err
 	}
-	fit.Suspicious = mislabeled.Most(ranked, d, i.suspicious)
+	fit.Suspicious = mislabeled.First(ranked, d, i.suspicious)
 	return fit, nil
 }
 

@@ -174,7 +174,7 @@ func (p *plotCommand) check(check *session.Checks, args []string) {
 	check.Refuse(p.before && (p.Data.Gram || sequences), "--before is given, but the objects of %s have no coordinates: want no --before", p.Data.Path)
 	check.Refuse(p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]),
 		"--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
-	check.Least("--max-links", p.maxLinks, 0)
+	check.AtLeast("--max-links", p.maxLinks, 0)
 	check.Refuse(!model && p.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
 	check.Refuse(!model && sequences, "%s contains sequences, which have no coordinates; fit a model and pass it", p.Data.Path)
 	check.Refuse(p.chunklets && p.Links.Path == "", "--chunklets is given without -c: want a file of links or chunklets")
@@ -224,14 +224,14 @@ func (p *plotCommand) checkFormat() (err error) {
 func (p *plotCommand) scatter(ctx context.Context, d *dataset.Data) (s view.Scatter, err error) {
 	s = view.Scatter{Title: session.NameOr(p.title, filepath.Base(d.Name)), Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
 	if p.m.Fitted == nil {
-		return s, p.placeRaw(ctx, d, &s)
+		return s, p.rawCoordinates(ctx, d, &s)
 	}
 	s.Title = session.NameOr(p.title, s.Title+", "+p.m.Name())
 	y, err := p.m.Coordinates(ctx, d)
 	if err != nil {
 		return s, err
 	}
-	return s, pictures.Place(ctx, p.m.Eng, &s, y, p.dims, pictures.CoordinateName)
+	return s, pictures.SetCoordinates(ctx, p.m.Eng, &s, y, p.dims, pictures.CoordinateName)
 }
 
 // scatterBefore computes the positions of the points as the model takes them, with the links of the
@@ -241,13 +241,13 @@ func (p *plotCommand) scatterBefore(ctx context.Context, d *dataset.Data, learne
 	s.Title, s.NoLegend = session.NameOr(p.title, filepath.Base(d.Name))+", raw", true
 	before := *d
 	if before.Points, err = p.m.Points(d); err == nil {
-		err = p.placeRaw(ctx, &before, &s)
+		err = p.rawCoordinates(ctx, &before, &s)
 	}
 	return s, err
 }
 
-// placeRaw uses the points' own coordinates.
-func (p *plotCommand) placeRaw(ctx context.Context, d *dataset.Data, s *view.Scatter) error {
+// rawCoordinates uses the points' own coordinates.
+func (p *plotCommand) rawCoordinates(ctx context.Context, d *dataset.Data, s *view.Scatter) error {
 	table, err := p.Scaling.Apply(p.Session, d)
 	if err != nil {
 		return err
@@ -256,7 +256,7 @@ func (p *plotCommand) placeRaw(ctx context.Context, d *dataset.Data, s *view.Sca
 	if err != nil {
 		return err
 	}
-	return pictures.Place(ctx, p.m.Eng, s, x, p.dims, func(j int) string { return pictures.FeatureName(d, j) })
+	return pictures.SetCoordinates(ctx, p.m.Eng, s, x, p.dims, func(j int) string { return pictures.FeatureName(d, j) })
 }
 
 // drawLinks adds the links to draw, with a warning if it leaves some out.

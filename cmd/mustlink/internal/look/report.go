@@ -56,10 +56,10 @@ func (c *reportCommand) run(ctx context.Context, args []string) error {
 // check finds mistakes that do not require the data.
 func (c *reportCommand) check(check *session.Checks, args []string) {
 	check.Required("input", "output")
-	check.Least("--seeds", c.Seeds, 1)
-	check.Least("--suspicious", c.Suspicious, 0)
+	check.AtLeast("--seeds", c.Seeds, 1)
+	check.AtLeast("--suspicious", c.Suspicious, 0)
 	check.Refuse(c.Suspicious > 0 && c.Links.Path == "", "--suspicious is given without links: want -c")
-	check.Least("--max-features", c.Features, 0)
+	check.AtLeast("--max-features", c.Features, 0)
 	check.Refuse(c.Clusters < 0 || c.Clusters == 1, "-n, --clusters is %d: want a number >= 2", c.Clusters)
 	check.Ending("-o, --output", c.Output, "html")
 	check.Refuse(len(args) == 0 && c.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")

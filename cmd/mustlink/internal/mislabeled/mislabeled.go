@@ -54,8 +54,8 @@ func Rank(ctx context.Context, m *metric.Metric, d *dataset.Data, x points.Point
 	return r, nil
 }
 
-// Most returns the first links of a ranking, at most count.
-func Most(r *labelnoise.Result, d *dataset.Data, count int) []Link {
+// First returns the first links of a ranking, at most count.
+func First(r *labelnoise.Result, d *dataset.Data, count int) []Link {
 	out := []Link{}
 	for _, s := range r.Suspects[:min(count, len(r.Suspects))] {
 		l := Link{I: s.Link.I, J: s.Link.J, Link: s.Link.Sign.String(), Line: s.Link.Line, Score: s.Score, Distance: s.Distance, Reason: s.Reason()}

@@ -34,12 +34,12 @@ type Options struct {
 
 // Report describes the page that was written.
 type Report struct {
-	Points   int      `json:"points"`
-	Metrics  []string `json:"metrics"`
-	Suspects int      `json:"suspicious_links"`
-	Bytes    int      `json:"bytes"`
-	Output   string   `json:"output"`
-	Warnings []string `json:"warnings"`
+	Points     int      `json:"points"`
+	Metrics    []string `json:"metrics"`
+	Violations int      `json:"suspicious_links"`
+	Bytes      int      `json:"bytes"`
+	Output     string   `json:"output"`
+	Warnings   []string `json:"warnings"`
 }
 
 // Text writes the report for people.
@@ -63,7 +63,7 @@ func Write(ctx context.Context, s *session.Session, o *Options, models []string)
 		return nil, err
 	}
 	m := &maker{Scene: scene, Options: o, ctx: ctx, out: &view.Report{Command: o.command(models)}}
-	for _, step := range []func() error{m.describe, m.measure, m.points, m.suspects, m.doubts, m.models} {
+	for _, step := range []func() error{m.describe, m.measure, m.points, m.listViolations, m.listSuspicious, m.models} {
 		if err := errors.Join(ctx.Err(), step()); err != nil {
 			return nil, fault.InFile(err, scene.Data.Name)
 		}
@@ -72,7 +72,7 @@ func Write(ctx context.Context, s *session.Session, o *Options, models []string)
 	if err := view.WriteReport(&b, m.out); err != nil {
 		return nil, err
 	}
-	r := &Report{Points: m.out.Points.Count, Suspects: len(m.out.Suspects), Bytes: b.Len(), Output: o.Output, Warnings: s.Warnings()}
+	r := &Report{Points: m.out.Points.Count, Violations: len(m.out.Violations), Bytes: b.Len(), Output: o.Output, Warnings: s.Warnings()}
 	for _, v := range scene.Spaces {
 		r.Metrics = append(r.Metrics, v.Name)
 	}

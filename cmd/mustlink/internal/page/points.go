@@ -29,7 +29,7 @@ func (m *maker) points() error {
 		if v.Fitted == nil {
 			name = feature
 		}
-		if err := pictures.Place(m.ctx, m.Eng, &s, v.Y, nil, name); err != nil {
+		if err := pictures.SetCoordinates(m.ctx, m.Eng, &s, v.Y, nil, name); err != nil {
 			return err
 		}
 		shown := view.Layout{Name: v.Name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
@@ -61,12 +61,12 @@ func (m *maker) points() error {
 	return nil
 }
 
-// mostSuspects is the maximum number of violated links of a metric on the page, the worst ones
+// maxViolations is the maximum number of violated links of a metric on the page, the worst ones
 // first.
-const mostSuspects = 5000
+const maxViolations = 5000
 
-// suspects lists the links that the learned metrics violate.
-func (m *maker) suspects() error {
+// listViolations lists the links that the learned metrics violate.
+func (m *maker) listViolations() error {
 	if m.Set == nil || m.Set.Len() == 0 {
 		return nil
 	}
@@ -78,19 +78,19 @@ func (m *maker) suspects() error {
 		if err != nil {
 			return err
 		}
-		if len(fit.Violated) > mostSuspects {
-			m.Warnf("%d of the %d links violated under %s are on the page", mostSuspects, len(fit.Violated), v.Name)
-			fit.Violated = fit.Violated[:mostSuspects]
+		if len(fit.Violated) > maxViolations {
+			m.Warnf("%d of the %d links violated under %s are on the page", maxViolations, len(fit.Violated), v.Name)
+			fit.Violated = fit.Violated[:maxViolations]
 		}
 		for _, w := range fit.Violated {
-			m.out.Suspects = append(m.out.Suspects, view.Suspect{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name, Distance: w.Distance, Expected: w.Bound, Excess: times(w)})
+			m.out.Violations = append(m.out.Violations, view.Violation{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name, Distance: w.Distance, Expected: w.Bound, Excess: excess(w)})
 		}
 	}
 	return nil
 }
 
-// doubts lists the links that other links and the points contradict.
-func (m *maker) doubts() error {
+// listSuspicious lists the links that other links and the points contradict.
+func (m *maker) listSuspicious() error {
 	if m.Suspicious == 0 || m.Set.Len() == 0 {
 		return nil
 	}
@@ -102,15 +102,15 @@ func (m *maker) doubts() error {
 	if err != nil {
 		return err
 	}
-	for _, l := range mislabeled.Most(ranked, m.Data, m.Suspicious) {
-		m.out.Doubts = append(m.out.Doubts, view.Doubt{Rows: l.Rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
+	for _, l := range mislabeled.First(ranked, m.Data, m.Suspicious) {
+		m.out.SuspiciousLinks = append(m.out.SuspiciousLinks, view.SuspiciousLink{Rows: l.Rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
 	}
 	return nil
 }
 
-// times returns the factor by which a must-link is too long, or a cannot-link too short, at most a
+// excess returns the factor by which a must-link is too long, or a cannot-link too short, at most a
 // million.
-func times(w mislabeled.Violation) float64 {
+func excess(w mislabeled.Violation) float64 {
 	const most = 1e6
 	v := w.Distance / w.Bound
 	if w.Link == links.Cannot.String() {

@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// mostNeighbors is the maximum number of points for the accuracy of neighbors.
-const mostNeighbors = 10_000
+// maxNeighbors is the maximum number of points for the accuracy of neighbors.
+const maxNeighbors = 10_000
 
 // measure scores every metric.
 func (m *maker) measure() error {
@@ -104,11 +104,11 @@ func restartsFor(rows int) int {
 // are many.
 func (m *maker) neighborScore(v pictures.Space) ([]view.Score, error) {
 	y, labels := v.Y, m.Data.Labels
-	if y.Rows > mostNeighbors {
-		rows := make([]int, mostNeighbors)
+	if y.Rows > maxNeighbors {
+		rows := make([]int, maxNeighbors)
 		labels = nil
 		for k := range rows {
-			rows[k] = k * y.Rows / mostNeighbors
+			rows[k] = k * y.Rows / maxNeighbors
 			labels = append(labels, m.Data.Labels[rows[k]])
 		}
 		y = y.Select(rows)

@@ -73,7 +73,7 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		first = models[0]
 	}
 	scene := &Scene{Metric: raw}
-	if scene.Data, err = first.Flags(&in.Data).ReadTwo(ctx, s); err != nil {
+	if scene.Data, err = first.Flags(&in.Data).ReadAtLeastTwo(ctx, s); err != nil {
 		return nil, err
 	}
 	if in.Links.Path != "" {
@@ -142,9 +142,9 @@ func FeatureName(d *dataset.Data, j int) string {
 	return fmt.Sprintf("feature %d", j)
 }
 
-// Place sets the coordinates of s to two columns of m. Without dims, and with more than two
+// SetCoordinates sets the coordinates of s to two columns of m. Without dims, and with more than two
 // columns, it takes the plane in which the rows vary most. Points with one column lie on a line.
-func Place(ctx context.Context, eng *engine.Engine, s *view.Scatter, m blas.Matrix, dims []int, name func(j int) string) (err error) {
+func SetCoordinates(ctx context.Context, eng *engine.Engine, s *view.Scatter, m blas.Matrix, dims []int, name func(j int) string) (err error) {
 	if dims == nil && m.Cols > 2 {
 		var share [2]float64
 		s.X, s.Y, share, err = view.Plane(ctx, eng, m)

@@ -115,8 +115,8 @@ func inMemory(data *dataset.Data) *Blocks {
 	return &Blocks{Rows: n, Next: next, Close: func() {}}
 }
 
-// ReadTwice reports whether the file at path can be read more than once.
-func ReadTwice(path string) bool {
+// CanReadTwice reports whether the file at path can be read more than once.
+func CanReadTwice(path string) bool {
 	if path == session.Stream {
 		return false
 	}

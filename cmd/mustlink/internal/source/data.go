@@ -77,8 +77,8 @@ func (d *Data) WithFeatures(n int) *Data {
 	return &out
 }
 
-// ReadTwo is Read for commands that require two rows or more.
-func (d *Data) ReadTwo(ctx context.Context, s *session.Session) (*dataset.Data, error) {
+// ReadAtLeastTwo is Read for commands that require two rows or more.
+func (d *Data) ReadAtLeastTwo(ctx context.Context, s *session.Session) (*dataset.Data, error) {
 	data, err := d.Read(ctx, s)
 	if err == nil {
 		err = data.AtLeast(2)

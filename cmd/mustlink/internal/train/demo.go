@@ -159,9 +159,9 @@ func (d *demoCommand) run(ctx context.Context, _ []string) error {
 
 // check sets the sets that are named, or all if none is.
 func (d *demoCommand) check(check *session.Checks, args []string) {
-	check.Least("--points", d.points, 40)
-	check.Least("--links", d.links, 1)
-	check.Least("--repetitions", d.repetitions, 1)
+	check.AtLeast("--points", d.points, 40)
+	check.AtLeast("--links", d.links, 1)
+	check.AtLeast("--repetitions", d.repetitions, 1)
 	var names []string
 	for _, set := range demoSets() {
 		names = append(names, set.name)

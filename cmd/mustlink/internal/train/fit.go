@@ -165,7 +165,7 @@ func methodError(err error, params map[string]string) error {
 
 // read reads data, links and comparisons, and warns about what is odd in them.
 func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set, lesson catalog.Lesson, err error) {
-	if d, err = c.data.ReadTwo(ctx, c.Session); err != nil {
+	if d, err = c.data.ReadAtLeastTwo(ctx, c.Session); err != nil {
 		return nil, nil, lesson, err
 	}
 	if set, err = c.readLinks(ctx, d); err != nil {
@@ -233,5 +233,5 @@ func (c *fitCommand) dropSuspicious(ctx context.Context, raw *metric.Metric, d *
 	}
 	count := int(math.Round(c.drop * float64(set.Len())))
 	kept, err := r.Without(min(count, set.Len()-1))
-	return kept, mislabeled.Most(r, d, count), err
+	return kept, mislabeled.First(r, d, count), err
 }

@@ -253,7 +253,7 @@ func parseAxis(text string) (selection.Axis, error) {
 
 // read reads data and links and warns about what is odd in them.
 func (c *selectCommand) read(ctx context.Context) (*dataset.Data, *links.Set, error) {
-	d, err := c.data.ReadTwo(ctx, c.Session)
+	d, err := c.data.ReadAtLeastTwo(ctx, c.Session)
 	if err != nil {
 		return nil, nil, err
 	}

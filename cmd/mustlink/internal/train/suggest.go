@@ -137,7 +137,7 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 // check finds mistakes that do not require reading anything.
 func (c *suggestCommand) check(check *session.Checks, args []string) {
 	check.Required("input")
-	check.Least("-n, --count", c.count, 1)
+	check.AtLeast("-n, --count", c.count, 1)
 	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0, "--classes is %d: want a number >= 2", c.classes)
 	c.scaling.Check(check, len(args) > 0, c.data.Gram)
 	check.Models(args)

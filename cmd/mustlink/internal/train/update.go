@@ -117,7 +117,7 @@ func (u *updateCommand) check(check *session.Checks, args []string) {
 		for _, other := range []string{"input", "links", "extend"} {
 			check.Exclusive("drop-last", other)
 		}
-		check.Least("--drop-last", u.drop, 1)
+		check.AtLeast("--drop-last", u.drop, 1)
 	} else {
 		check.Required("input", "links")
 		u.data.Check(check)

@@ -16,11 +16,11 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// clusterHeld clusters rows in memory, and writes the clusters.
-func (c *clusterCommand) clusterHeld(ctx context.Context) (*clusterReport, error) {
+// clusterInMemory clusters rows in memory, and writes the clusters.
+func (c *clusterCommand) clusterInMemory(ctx context.Context) (*clusterReport, error) {
 	flags := *c.m.Flags(&c.data)
 	if c.mayStream() {
-		flags.Share = heldTimes
+		flags.Share = copiesInMemory
 	}
 	d, err := flags.Read(ctx, c.Session)
 	if c.mayStream() && c.tooManyRows(d, err) {
