@@ -99,8 +99,7 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 }
 
 // maxSingleError is the error of single precision, relative to the largest coordinate, above which
-// there
-// is a warning.
+// there is a warning.
 const maxSingleError = 1e-3
 
 // embedReport is the result of `mustlink embed`.
