@@ -29,8 +29,8 @@ func (c *clusterCommand) mayStream() bool {
 // errTooManyRows makes k-means read the file repeatedly instead of keeping its rows.
 var errTooManyRows = errors.New("too many rows")
 
-// copiesInMemory is about how many copies of the rows k-means keeps in memory: the rows that were read,
-// a copy, and garbage that is not collected yet.
+// copiesInMemory is about how many copies of the rows k-means keeps in memory: the rows that were
+// read, a copy, and garbage that is not collected yet.
 const copiesInMemory = 3
 
 // tooManyRows reports whether the rows exceed the memory limit; err is the error of reading them,

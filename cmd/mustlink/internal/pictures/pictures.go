@@ -142,8 +142,9 @@ func FeatureName(d *dataset.Data, j int) string {
 	return fmt.Sprintf("feature %d", j)
 }
 
-// SetCoordinates sets the coordinates of s to two columns of m. Without dims, and with more than two
-// columns, it takes the plane in which the rows vary most. Points with one column lie on a line.
+// SetCoordinates sets the coordinates of s to two columns of m. Without dims, and with more than
+// two columns, it takes the plane in which the rows vary most. Points with one column lie on a
+// line.
 func SetCoordinates(ctx context.Context, eng *engine.Engine, s *view.Scatter, m blas.Matrix, dims []int, name func(j int) string) (err error) {
 	if dims == nil && m.Cols > 2 {
 		var share [2]float64
