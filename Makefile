@@ -7,7 +7,7 @@ FUZZJOBS  ?= 1
 SOAKTIME  ?= 30m
 STATICCHECK = honnef.co/go/tools/cmd/staticcheck@v0.8.2
 
-# The netlib build is taken when OpenBLAS and LAPACKE are found, the default build otherwise.
+# The netlib build if OpenBLAS and LAPACKE are found, otherwise the default build.
 HAVE_NETLIB := $(shell pkg-config --exists openblas lapacke 2>/dev/null && command -v cc >/dev/null 2>&1 && echo yes)
 ifeq ($(HAVE_NETLIB),yes)
 BUILD_TAGS ?= netlib
@@ -24,49 +24,50 @@ PURETAGS  = -tags purego,noasm
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
-build: ## build bin/mustlink: netlib when pkg-config finds openblas and lapacke, default otherwise
+build: ## build bin/mustlink: netlib if pkg-config finds openblas and lapacke, otherwise default
 	@echo "mustlink: $(if $(BUILD_TAGS),$(BUILD_TAGS) build (OpenBLAS and LAPACKE through pkg-config),default build (Go and assembly, no C library))"
 	$(GO) build $(TAGFLAG) -o $(BIN)/mustlink ./cmd/mustlink
 
-# make lint vets all three builds, and looks whether what is generated is fresh.
+# make lint vets all three builds, and checks that generated files are up to date.
 test: ## test the default build
 	$(GO) test -vet=off ./...
 
-# The packages whose tests stand on the kernels or on the backends, but those of files, pipes and messages (filestest). The others are
-# the same in every build: make test tests them.
+# The numerical packages: those whose tests depend on the kernels or on the backends, except the
+# tests of files, pipes and messages (filestest). The other packages are the same in every build:
+# make test tests them.
 COMPUTING = list -test -f '{{.ImportPath}} {{join .Deps " "}}' ./... | grep -v '/filestest\.test ' | \
 	sed -nE 's,^([^ ]+)\.test .*github\.com/mustlink/mustlink/(asm|blas)([ /].*)?$$,\1,p'
 
-test-netlib: ## test what computes in the build on OpenBLAS and LAPACKE
+test-netlib: ## test the numerical packages on OpenBLAS and LAPACKE
 	$(GO) test -vet=off -tags netlib $$($(GO) $(COMPUTING))
 
-test-purego: ## test what computes in the build without assembly and without cgo
+test-purego: ## test the numerical packages without assembly and cgo
 	$(PUREGO) test -vet=off $(PURETAGS) $$($(PUREGO) $(COMPUTING))
 
 test-all: test test-netlib test-purego ## test all three builds
 
-# It needs the package qemu-user-static; set QEMU to nothing on arm64 itself.
+# It requires the package qemu-user-static; set QEMU to nothing on arm64.
 QEMU ?= qemu-aarch64-static
 
-test-arm64: ## test the kernels for arm64 and the products on them, under emulation
+test-arm64: ## test the kernels for arm64, and matrix products with them, under emulation
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test $(if $(QEMU),-exec $(QEMU)) ./asm/... ./blas/tile
 
-# Tests choose smaller problems, and fewer of them, by package internal/race.
+# Tests choose smaller and fewer problems with package internal/race.
 RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum)
 
-race: ## run the tests of what starts goroutines under the race detector, on fewer problems
+race: ## run the tests of concurrent code under the race detector, on fewer problems
 	$(GO) test -race -vet=off $(RACEPACKAGES)
 	cd $(LABORATORY) && $(GO) test -race -vet=off ./paper ./soak
 
-# Ordinary runs draw the same problems every time.
+# Other targets draw the same problems every time.
 PROPERTYCOUNT ?= 10
 PROPERTYPACKAGES = $$($(GO) list -f '{{.ImportPath}} {{.TestImports}}{{.XTestImports}}' ./... | grep propertytest | cut -d' ' -f1)
 
-properties: ## run the packages that have property tests PROPERTYCOUNT (10) times, on other problems every time
+properties: ## run property tests PROPERTYCOUNT (10) times, on different problems each time
 	MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
 	cd $(LABORATORY) && MUSTLINK_DRAWS=random $(GO) test $(TAGFLAG) -count $(PROPERTYCOUNT) -timeout 2h $(PROPERTYPACKAGES)
 
-# What the tags of the other builds change.
+# The packages with files that depend on the tags of the other builds.
 TAGGED = ./asm/... ./blas/... ./algorithms/catalog ./cmd/mustlink
 
 vet:
@@ -74,7 +75,7 @@ vet:
 	$(GO) vet -tags netlib $(TAGGED)
 	$(PUREGO) vet $(PURETAGS) $(TAGGED)
 
-fresh: ## what is generated and committed is what its generator writes: assembly, api/v1.txt, docs/cli.md, the Python estimators
+fresh: ## check that generated files are up to date: assembly, api/v1.txt, docs/cli.md, the Python estimators
 	@GO=$(GO) .ci/fresh
 
 lint: vet fresh ## gofmt, vet (three builds), generated files, staticcheck
@@ -84,54 +85,55 @@ lint: vet fresh ## gofmt, vet (three builds), generated files, staticcheck
 	$(GO) run ./internal/words
 	$(GO) run ./internal/words -code
 
-fuzz: ## run every fuzz target for FUZZTIME (20s), FUZZJOBS (1) at a time of FUZZPARALLEL workers; a line for each with its executions
+fuzz: ## run every fuzz target for FUZZTIME (20s), FUZZJOBS (1) at a time, each with FUZZPARALLEL workers
 	@GO="$(GO)" FUZZTIME=$(FUZZTIME) FUZZPARALLEL=$(FUZZPARALLEL) FUZZJOBS=$(FUZZJOBS) .ci/fuzz
 
 bench: ## run the Go benchmarks of every package
 	$(GO) test $(TAGFLAG) -run '^$$' -bench . -benchmem ./...
 	cd $(LABORATORY) && $(GO) test $(TAGFLAG) -run '^$$' -bench . -benchmem ./...
 
-# The first Python that has scikit-learn; Debian's own is the second choice.
+# The first Python with scikit-learn; Debian's own is the second choice.
 PYTHON ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import sklearn' 2>/dev/null && echo $$p && break; done)
 
-# The laboratory is a module of its own, which has dependencies of its own. LAB_TAGS=netlib tests
-# it on OpenBLAS.
+# The laboratory is a separate module with its own dependencies. LAB_TAGS=netlib tests it on
+# OpenBLAS.
 LABORATORY = bench
 LAB_TAGS     ?=
 LAB_PACKAGES ?= ./...
 LAB_BUILD  = cd $(LABORATORY) && $(GO) build -o $(CURDIR)/$(BIN)
 
-bench-build: ## build bin/mustlink-bench, the measurements: netlib or default, as make build
+bench-build: ## build bin/mustlink-bench, the measurements, in the same build as make build
 	$(LAB_BUILD)/mustlink-bench $(TAGFLAG) ./mustlink-bench
 
 test-bench: ## test the laboratory, default build
 	cd $(LABORATORY) && $(GO) test -vet=off $(if $(LAB_TAGS),-tags $(LAB_TAGS)) $(LAB_PACKAGES)
 
-lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory; make lint looks at its formatting
+lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory; make lint checks its formatting
 	cd $(LABORATORY) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
 	@page=$$(mktemp) && (cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $$page) && \
-	diff docs/bench-cli.md $$page || (echo "docs/bench-cli.md is not what the commands say: run make docs-cli"; exit 1)
+	diff docs/bench-cli.md $$page || (echo "docs/bench-cli.md is out of date: run make docs-cli"; exit 1)
 
-bench-micro: bench-build ## time single operations against OpenBLAS (or gonum in the default build)
+bench-micro: bench-build ## time single operations relative to OpenBLAS (in the default build: to gonum)
 	$(BIN)/mustlink-bench micro
 
 bench-peers: bench-build ## time the same work in NumPy, SciPy and scikit-learn, in turn, and print ratios
 	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn libopenblas0-pthread"; exit 1; fi
 	$(BIN)/mustlink-bench peers --python $(PYTHON)
 
-# An interrupted run goes on from the state files in bin, which are removed at the end; the figures stay there as JSON.
+# An interrupted run resumes from the state files in bin, which are removed at the end; the results
+# stay there as JSON.
 STREAMROWS ?= 100000000
 BUILDS = $(BIN)/mustlink-bench-default,$(BIN)/mustlink-bench-netlib,$(BIN)/mustlink-bench-purego
 PERFORMANCE = --page docs/performance.md -o $(BIN)/performance
 
-bench-performance: builds ## measure methods, builds and throughput, and write these parts of docs/performance.md again
+bench-performance: builds ## measure methods, builds and throughput, and rewrite these parts of docs/performance.md
 	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
 	$(BIN)/mustlink-bench-default methods --state $(BIN)/methods.state $(PERFORMANCE)-methods.json
 	$(BIN)/mustlink-bench-default methods --builds $(BUILDS) --state $(BIN)/builds.state $(PERFORMANCE)-builds.json
 	$(BIN)/mustlink-bench-default throughput --mustlink $(BIN)/mustlink-default --stream-rows $(STREAMROWS) $(PERFORMANCE)-throughput.json
 	@rm -f $(BIN)/methods.state $(BIN)/builds.state
 
-# The module of the scale-out command, which has dependencies of its own.
+# The module of the scale-out command, with its own dependencies.
 BEAM = cmd/mustlink-beam
 
 build-beam: ## build bin/mustlink-beam, the default build
@@ -140,17 +142,17 @@ build-beam: ## build bin/mustlink-beam, the default build
 test-beam: ## test the scale-out command, default build
 	cd $(BEAM) && $(GO) test -vet=off ./...
 
-lint-beam: ## vet, staticcheck and go.mod of the scale-out command; make lint looks at its formatting
+lint-beam: ## vet, staticcheck and go.mod of the scale-out command; make lint checks its formatting
 	cd $(BEAM) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
 
-bench-beam: build-beam ## compare embed, kmeans and fit on Prism with mustlink (24 GB of disk), and print what jobs cost on paper
+bench-beam: build-beam ## compare embed, kmeans and fit on Prism with mustlink (24 GB of disk), and print the estimated cost of jobs
 	$(GO) build -o $(BIN)/mustlink-default ./cmd/mustlink
 	$(BIN)/mustlink-beam bench embed --mustlink $(BIN)/mustlink-default
 	$(BIN)/mustlink-beam bench kmeans
 	$(BIN)/mustlink-beam bench fit --mustlink $(BIN)/mustlink-default
 	$(BIN)/mustlink-beam bench costs
 
-# The C library and the Python package over it. LIB_TAGS=netlib puts it on OpenBLAS.
+# The C library and the Python package that uses it. LIB_TAGS=netlib builds it on OpenBLAS.
 LIBRARY_SOURCE = cmd/libmustlink
 LIB         ?= $(BIN)/lib
 LIB_TAGS    ?=
@@ -171,7 +173,7 @@ build-lib: ## build bin/lib: libmustlink.so, libmustlink.a, mustlink.h and mustl
 
 PKG = PKG_CONFIG_PATH=$(LIB)/lib/pkgconfig pkg-config
 
-test-lib: build-lib ## test the C library: its Go, its example linked both ways, and its C under AddressSanitizer
+test-lib: build-lib ## test the C library: Go code, example (static and shared), and C code under AddressSanitizer
 	$(GO) test ./$(LIBRARY_SOURCE)/...
 	$(CC) -Wall -Wextra -Werror $(LIBRARY_SOURCE)/c/example.c -o $(LIB)/example $$($(PKG) --cflags --libs mustlink) -lm -Wl,-rpath,$(CURDIR)/$(LIB)/lib
 	$(LIB)/example
@@ -182,16 +184,17 @@ test-lib: build-lib ## test the C library: its Go, its example linked both ways,
 
 PYTHON_ENVIRONMENT = PYTHONDONTWRITEBYTECODE=1 MUSTLINK_LIBRARY=$(CURDIR)/$(LIB)/lib/libmustlink.so
 
-test-python: build-lib ## test the Python package with that library, beside the command of the same build
+test-python: build-lib ## test the Python package with that library, and compare it with the command of the same build
 	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn"; exit 1; fi
 	$(LIB_BUILD) -o $(LIB)/mustlink ./cmd/mustlink
 	cd $(LIBRARY_SOURCE)/python && $(PYTHON_ENVIRONMENT) PYTHONPATH=$(CURDIR)/$(LIBRARY_SOURCE)/python MUSTLINK_COMMAND=$(CURDIR)/$(LIB)/mustlink $(PYTHON) -m unittest discover -t . -s tests
 
-python-methods: ## write the estimators of the Python package anew, after a change in the catalog
+python-methods: ## rewrite the estimators of the Python package after a change in the catalog
 	$(GO) run ./$(LIBRARY_SOURCE)/internal/pygen $(LIBRARY_SOURCE)/python/mustlink/_estimators.py
 
-# pip takes nothing from a network here: setuptools and wheel must be installed (Debian: python3-wheel python3-pip).
-wheel: build-lib ## build bin/wheel/mustlink-*.whl, which holds the library, and try it from an empty folder
+# pip does not use the network here: setuptools and wheel must be installed (Debian: python3-wheel
+# python3-pip).
+wheel: build-lib ## build bin/wheel/mustlink-*.whl, which contains the library, and try it from an empty folder
 	@rm -rf $(BIN)/wheel && mkdir -p $(BIN)/wheel && cp -r $(LIBRARY_SOURCE)/python $(BIN)/wheel/source
 	@cp $(LIB)/lib/libmustlink.so.1 $(BIN)/wheel/source/mustlink/libmustlink.so
 	$(PYTHON) -m pip wheel -q --no-index --no-deps --no-build-isolation -w $(BIN)/wheel $(BIN)/wheel/source
@@ -202,18 +205,18 @@ wheel: build-lib ## build bin/wheel/mustlink-*.whl, which holds the library, and
 lib-figures: build-lib ## measure calls, embeddings, memory and threads of the Python package
 	cd $(LIBRARY_SOURCE)/python && $(PYTHON_ENVIRONMENT) PYTHONPATH=$(CURDIR)/$(LIBRARY_SOURCE)/python GO=$(GO) $(PYTHON) bench/figures.py
 
-generate: ## regenerate what is generated and committed
+generate: ## rewrite generated code
 	$(GO) generate ./...
 
-# The library packages: what programs link.
+# The library packages, which programs link.
 LIBRARY = ./asm/... ./blas/... ./engine/... ./solvers/... ./algorithms/...
 
-cover: ## coverage of the library packages by their own tests, default build: the least covered functions and the total
+cover: ## coverage of the library packages by their own tests, default build: the total and the least covered functions
 	$(GO) test -coverprofile=cover.out -coverpkg=$$(echo $(LIBRARY) | tr ' ' ,) $(LIBRARY)
 	@$(GO) tool cover -func=cover.out | awk '$$1 != "total:" {print $$NF, $$1, $$2}' | sort -n | head -n 20
 	@$(GO) tool cover -func=cover.out | tail -n 1
 
-soak: bench-build ## fit and embed at random for SOAKTIME (30m) and watch memory, goroutines and answers
+soak: bench-build ## fit and embed at random for SOAKTIME (30m), and check memory, goroutines and results
 	$(BIN)/mustlink-bench soak --for $(SOAKTIME)
 
 builds: ## build the three builds of the laboratory: bin/mustlink-bench-default, -netlib and -purego
@@ -222,7 +225,7 @@ builds: ## build the three builds of the laboratory: bin/mustlink-bench-default,
 	$(LAB_BUILD)/mustlink-bench-netlib -tags netlib ./mustlink-bench
 	export CGO_ENABLED=0; $(LAB_BUILD)/mustlink-bench-purego $(PURETAGS) ./mustlink-bench
 
-builds-differ: builds ## print how far the results of the three builds are from each other, as Markdown
+builds-differ: builds ## print the differences between the results of the three builds, as Markdown
 	@for build in default netlib purego; do $(BIN)/mustlink-bench-$$build builds -q > $(BIN)/$$build.json || exit 1; done
 	@$(BIN)/mustlink-bench-default builds $(BIN)/default.json $(BIN)/netlib.json $(BIN)/purego.json
 
@@ -230,16 +233,16 @@ api: ## write api/v1.txt, the promised names of the library
 	$(GO) run ./internal/apilist api/v1.txt
 	@git --no-pager diff --stat -- api
 
-vuln: ## known vulnerabilities in what the code calls; code 3 when the database is not reached
+vuln: ## look for known vulnerabilities in called code; exit code 3 if the database is not reachable
 	@GO=$(GO) .ci/vuln
 
-licenses: ## every module in the builds has a permissive license
+licenses: ## check that every module in the builds has a permissive license
 	$(GO) test -count=1 -v -run TestLicenses ./internal/supply
 
 sbom: build ## write bin/sbom.cdx.json, the bill of materials of bin/mustlink (CycloneDX)
 	$(GO) run ./internal/supply $(BIN)/mustlink > $(BIN)/sbom.cdx.json
 
-reproducible: ## two builds of the commit, in two folders, have the same bytes
+reproducible: ## check that two builds of the commit, in two folders, are bit-identical
 	@.ci/reproducible
 
 demo: ## learn a metric from pairs and see clustering improve (Go only, no C library)
@@ -249,18 +252,18 @@ demo: ## learn a metric from pairs and see clustering improve (Go only, no C lib
 PAGES = README.md CONTRIBUTING.md $(wildcard docs/*.md docs/methods/*.md)
 DOCRUN = CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/docs/mustlink ./cmd/mustlink && $(GO) run ./internal/docrun -bin $(BIN)/docs
 
-docs-test: ## run the commands and programs in README and docs, and compare what they print with what is shown
+docs-test: ## run the commands and programs in README and docs, and compare their output with the pages
 	@$(DOCRUN) $(PAGES)
 
-docs-update: ## put what the commands print into the pages that show something else: read the difference
+docs-update: ## replace shown output that differs in README and docs; read the difference before you commit
 	@$(DOCRUN) -update $(PAGES)
 
-docs-pictures: ## draw the pictures of README and docs/methods again
+docs-pictures: ## redraw the pictures of README and docs/methods
 	CGO_ENABLED=0 $(GO) build -o $(BIN)/docs/mustlink ./cmd/mustlink
 	docs/pictures/spirals.sh $(BIN)/docs/mustlink docs/pictures/spirals.svg
 	docs/pictures/methods.sh $(BIN)/docs/mustlink docs/pictures/methods
 
-docs-cli: ## write docs/cli.md and docs/bench-cli.md, the help of all commands, again
+docs-cli: ## rewrite docs/cli.md and docs/bench-cli.md, the help of all commands
 	$(GO) run ./cmd/mustlink reference --markdown docs/cli.md
 	cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $(CURDIR)/docs/bench-cli.md
 

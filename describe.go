@@ -12,22 +12,22 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Description is what there is to know of a model.
+// Description describes a model.
 type Description struct {
 	Method      string        // "krca"
 	Kernel      string        // with its bandwidth as a number, "" for a method without kernels
-	Columns     int           // features that it takes, -1 when any number fits
-	Features    []string      // their names, nil when they have none
+	Columns     int           // number of features, -1 if the model accepts any number
+	Features    []string      // names of the features, nil if there are none
 	Preparation string        // "standardize", "tfidf" or "none"
 	Dim         int           // columns of Embed
-	Converged   bool          // false when the fit stopped before
+	Converged   bool          // false if the fit stopped earlier
 	Iterations  int           // 0 for a method without iterations
-	Message     string        // how the fit ended, "" when there is nothing to say
-	Elapsed     time.Duration // time of the fit
-	Notices     []string      // remarks of the fit on its input
+	Message     string        // how the fit ended, may be ""
+	Elapsed     time.Duration // duration of the fit
+	Notices     []string      // remarks of the fit about its input
 	Objective   float64       // NaN for a method without one
-	Statistics  []Statistic   // the method's own
-	Fingerprint string        // of the training rows, "" when it is not known
+	Statistics  []Statistic   // specific to the method
+	Fingerprint string        // of the training rows, "" if it is not known
 	Version     string        // of the library that fitted the model
 	Build       string        // of the program that fitted the model
 }
@@ -35,7 +35,7 @@ type Description struct {
 // Statistic is a named value of a model.
 type Statistic = algorithms.Statistic
 
-// Describe returns what there is to know of the model, nothing of one that nobody made.
+// Describe returns a description of the model; that of an empty model is empty.
 func (m *Model) Describe() Description {
 	if m.empty() {
 		return Description{}
@@ -58,7 +58,7 @@ func (m *Model) Describe() Description {
 	return d
 }
 
-// String returns the description for people: a line for each part that there is.
+// String returns the description as text, with a line for each part that is not empty.
 func (d Description) String() string {
 	var out strings.Builder
 	line := func(name string, value any) {
@@ -84,10 +84,9 @@ func (d Description) String() string {
 	return out.String()
 }
 
-// Score compares the labels of a table with others, such as the clusters of [Model.Cluster] or the
-// answers of
-// [Model.Classify]: the Rand index, plain, balanced and adjusted, normalized mutual information, accuracies. Rows with the
-// label "" are left out.
+// Score compares the labels of a table with other labels, such as the clusters of [Model.Cluster]
+// or the answers of [Model.Classify]: the Rand index, plain, balanced and adjusted, normalized
+// mutual information, accuracies. It leaves out rows with the label "".
 func Score[L int | string](t *Table, predicted []L) (*score.Report, error) {
 	if err := t.labeled("table"); err != nil {
 		return nil, err

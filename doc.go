@@ -1,33 +1,35 @@
 // Package mustlink learns a distance from pairs of rows that belong together (must-links) and pairs
-// that do not (cannot-links), and from all rows without labels. In the learned distance clustering,
-// nearest neighbors and retrieval get better, for new rows too.
+// that do not (cannot-links), and from all rows without labels. Clustering,
+// nearest neighbors and retrieval are better in the learned distance, for new rows too.
 //
-// A [Table] holds the rows: read a file with [ReadTable], or take what is in memory with
-// [FromMatrix], [FromRows], [FromSparse], [FromSequences] or [FromGram]. [Links] hold the pairs.
-// [Fit] learns a [Model], which embeds rows ([Model.Embed]), compares them ([Model.Distances],
-// [Model.Gram]), finds neighbors ([Model.Neighbors]), clusters ([Model.Cluster]) and classifies
-// ([Model.Classify]). [Model.Save] and [Load] keep it in a file.
+// A [Table] contains the rows. [ReadTable] reads one from a file; [FromMatrix], [FromRows],
+// [FromSparse], [FromSequences] and [FromGram] make one from data in memory. [Links] contain the
+// pairs. [Fit] learns a [Model], which embeds rows ([Model.Embed]), compares them
+// ([Model.Distances], [Model.Gram]), finds neighbors ([Model.Neighbors]), clusters
+// ([Model.Cluster]) and classifies ([Model.Classify]). [Model.Save] writes it to a file, [Load]
+// reads it.
 //
 //	table, err := mustlink.ReadTable("customers.csv")
 //	pairs, err := table.ReadLinks("links.csv")
 //	model, err := mustlink.Fit(ctx, table, pairs, mustlink.Standardize())
 //	embedded, err := model.Embed(ctx, table)
 //
-// Without [Method] or [Using] the kinds of links choose the method; see [Fit].
+// Without [Method] or [Using], [Fit] chooses the method by the kinds of links.
 //
 // # Numbers
 //
-// The same input, seed and build give the same bits for any number of workers. Rows of matrices are
-// rows of tables. Matrices go in as any mat.Matrix of gonum and come out as *mat.Dense.
+// With the same input, seed and build, results are bit-identical for any number of workers. Each
+// row of a matrix is a row of a table. Functions accept any mat.Matrix of gonum, and return
+// *mat.Dense.
 //
 // # Errors
 //
-// Wrong input gives an error of package engine/fault that names file, row, column or parameter and
-// what was expected: fault.IsInput(err) is true for all of them. Canceling ctx gives an error that
+// Wrong input is an error of package engine/fault, which names file, row, column or parameter and
+// what was expected: fault.IsInput reports true for all of these. If ctx is canceled, the error
 // wraps ctx.Err().
 //
-// # What is promised
+// # Compatibility
 //
-// This package and the few that its users name (docs/compatibility.md lists them) keep their
-// exported names. All other packages are the engine room: they may change in any version.
+// This package and a few others (docs/compatibility.md lists them) keep their exported names. All
+// other packages are the engine room: they may change in any version.
 package mustlink

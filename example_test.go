@@ -30,7 +30,7 @@ func Example() {
 	// rand 0.9867, balanced_rand 0.9867, adjusted_rand 0.9734, nmi 0.9489, cluster_accuracy 0.9933, accuracy 0.9933
 }
 
-// try returns the value of a call that went well, and ends the program after one that failed.
+// try returns the value of a call, and ends the program if the call failed.
 func try[T any](value T, err error) T {
 	if err != nil {
 		log.Fatal(err)
@@ -38,7 +38,7 @@ func try[T any](value T, err error) T {
 	return value
 }
 
-// Choose the method by its name, with parameters as the command has them.
+// Choose the method by its name, with parameters as on the command line.
 func ExampleFit() {
 	ctx := context.Background()
 	rows := [][]float64{{0, 0}, {0.2, 4}, {1, 0.1}, {1.2, 4.2}, {0.1, 2}, {1.1, 2.1}}
@@ -51,8 +51,8 @@ func ExampleFit() {
 	// nearest to row 4: 0 1
 }
 
-// spirals writes the files of the examples into a new folder, makes it the current one, and returns
-// what goes back.
+// spirals writes the files of the examples into a new current folder, and returns a function that
+// removes it and goes back.
 func spirals() func() {
 	back := try(os.Getwd())
 	folder := try(os.MkdirTemp("", "mustlink"))

@@ -13,16 +13,16 @@ import (
 
 // Fit learns a model from the rows of a table and the links between them.
 //
-// Without [Method] or [Using] the input chooses the method: mlkr for [Targets], lsml for
+// Without [Method] or [Using] the method depends on the input: mlkr for [Targets], lsml for
 // [Quadruplets], itml for [Triplets], lleratio for links of both kinds, krca for must-links alone,
 // and itml for cannot-links alone.
 //
-// Links may be nil when there are triplets, quadruplets or targets to learn from. A fit that stops
-// before it converges gives a model whose [Model.Describe] says so.
+// Links may be nil if there are triplets, quadruplets or targets to learn from. A fit that stops
+// before it converges is not an error; [Model.Describe] reports it.
 //
-// Errors: those of the input (a nil table, links of another number of rows, parameters out of
-// range, values that are not finite), and ctx.Err(), wrapped. Cost: that of the method; its page in
-// docs/methods says which.
+// Errors: wrong input (a nil table, links between a different number of rows, parameters out of
+// range, values that are not finite), and ctx.Err(), wrapped. Cost: that of the method; see its
+// page in docs/methods.
 func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, error) {
 	if err := checkContext(ctx); err != nil {
 		return nil, err
@@ -58,14 +58,15 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	return &Model{fitted, eng}, nil
 }
 
-// linksOf returns the links to learn from, none where others teach.
+// linksOf returns the links to learn from; they are empty if only triplets, quadruplets or targets
+// are given.
 func (s *settings) linksOf(t *Table, l *Links) (*Links, error) {
 	if err := t.data.AtLeast(2); err != nil {
 		return nil, err
 	}
 	switch {
 	case l != nil && l.N() != t.Rows():
-		return nil, &fault.ShapeError{What: "number of rows that the links are between", Got: l.N(), Want: fmt.Sprintf("%d, the rows of the table", t.Rows())}
+		return nil, &fault.ShapeError{What: "number of rows of the links", Got: l.N(), Want: fmt.Sprintf("%d, the rows of the table", t.Rows())}
 	case l != nil:
 		return l, nil
 	case s.triplets == nil && s.quadruplets == nil && s.targets == nil:
@@ -74,7 +75,7 @@ func (s *settings) linksOf(t *Table, l *Links) (*Links, error) {
 	return links.New(t.Rows(), nil)
 }
 
-// learner returns the learner that the settings and the links choose.
+// learner returns the learner for the settings and the links.
 func (s *settings) learner(l *Links) (algorithms.Learner, error) {
 	method, err := s.choose(l)
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *settings) learner(l *Links) (algorithms.Learner, error) {
 	return catalog.Teach(learner, catalog.Lesson{Triplets: s.triplets, Quadruplets: s.quadruplets, Targets: s.targets})
 }
 
-// choose returns the method that is asked for, or else the one for the input.
+// choose returns the method of the options, or else the one for the input.
 func (s *settings) choose(l *Links) (catalog.Method, error) {
 	switch {
 	case s.using && s.method != "":
@@ -112,7 +113,7 @@ func (s *settings) choose(l *Links) (catalog.Method, error) {
 	return catalog.Lookup(name)
 }
 
-// prepared returns the table with its features changed as the settings ask.
+// prepared returns the table with its features transformed as the settings ask.
 func (s *settings) prepared(t *Table) (*Table, error) {
 	switch {
 	case s.standardize && s.tfidf:

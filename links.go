@@ -6,7 +6,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// What a metric is learned from, besides rows. Package engine/links has more ways to make links.
+// Kinds of constraints that a metric is learned from. Package engine/links has more ways to make
+// links.
 type (
 	// Links are must-links and cannot-links between the rows of a table. They are immutable.
 	Links = links.Set
@@ -18,9 +19,9 @@ type (
 	Quadruplet = links.Quadruplet
 )
 
-// NewLinks returns the links between so many rows. Each pair is two different row numbers from 0
-// on. A row that does not exist, a row linked with itself and a pair of both kinds are errors that
-// name the pair.
+// NewLinks returns links between the given number of rows. Each pair is two different row numbers,
+// counted from 0. A row that does not exist, a row linked to itself and a pair of both kinds are
+// errors that name the pair.
 func NewLinks(rows int, must, cannot [][2]int) (*Links, error) {
 	list := make([]Link, 0, len(must)+len(cannot))
 	for _, pair := range must {
@@ -32,9 +33,9 @@ func NewLinks(rows int, must, cannot [][2]int) (*Links, error) {
 	return links.New(rows, list)
 }
 
-// SampleLinks draws so many must-links and cannot-links from the labels of the table. Rows without
-// a label have no part in it. A table without labels and numbers that the labels cannot give are
-// errors.
+// SampleLinks draws must-links and cannot-links at random from the labels of the table. It
+// leaves out rows without a label. A table without labels, and more links than the labels allow,
+// are errors.
 func (t *Table) SampleLinks(must, cannot int, seed uint64) (*Links, error) {
 	if err := t.labeled("table"); err != nil {
 		return nil, err
@@ -42,8 +43,8 @@ func (t *Table) SampleLinks(must, cannot int, seed uint64) (*Links, error) {
 	return links.SampleByCount(t.data.Labels, must, cannot, seed)
 }
 
-// AllLinks returns everything that the labels of the table say: rows of one label belong together,
-// others do not.
+// AllLinks returns all links that the labels of the table imply: rows with the same label belong
+// together, others do not.
 func (t *Table) AllLinks() (*Links, error) {
 	if err := t.labeled("table"); err != nil {
 		return nil, err
@@ -52,12 +53,12 @@ func (t *Table) AllLinks() (*Links, error) {
 }
 
 // ReadLinks reads links between the rows of the table from a CSV file with the columns i, j, link
-// (must or cannot) and perhaps bound and weight, or with the columns i, chunklet. Rows go by
-// number, from 0 on; [Table.ReadLinksByID] goes by id. A bad line is a *fault.DataError with file
-// and line.
+// (must or cannot) and optionally bound and weight, or with the columns i, chunklet. Rows are
+// numbers, counted from 0; [Table.ReadLinksByID] reads ids. A bad line is a *fault.DataError with
+// file and line.
 func (t *Table) ReadLinks(path string) (*Links, error) { return t.readLinks(path, dataset.ByRow) }
 
-// ReadLinksByID is [Table.ReadLinks] of a file that names rows by their ids.
+// ReadLinksByID is [Table.ReadLinks] for a file that refers to rows by their ids.
 func (t *Table) ReadLinksByID(path string) (*Links, error) { return t.readLinks(path, dataset.ByID) }
 
 func (t *Table) readLinks(path, by string) (*Links, error) {
@@ -70,7 +71,7 @@ func (t *Table) readLinks(path, by string) (*Links, error) {
 	return dataset.ReadLinks(path, dataset.LinkContext{N: t.Rows(), IDs: t.data.IDs, By: by})
 }
 
-// labeled reports a table without labels.
+// labeled refuses a table without labels.
 func (t *Table) labeled(what string) error {
 	if err := t.check(what); err != nil {
 		return err

@@ -19,8 +19,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// TestMisuse: every way to use the package wrongly is an error of input with this whole message,
-// never a panic.
+// TestMisuse: every wrong use of the package is an error of input with this complete message, never
+// a panic.
 func TestMisuse(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 40)
@@ -49,10 +49,10 @@ func TestMisuse(t *testing.T) {
 		want string
 	}{
 		"fit without a context":     {func() error { _, err := mustlink.Fit(noContext, table, pairs); return err }, "context is <nil>: want a context, such as context.Background()"},
-		"fit without a table":       {fit(nil, pairs), "table is <nil>: want a table, as ReadTable, FromMatrix and others make it"},
-		"fit of an empty table":     {fit(&mustlink.Table{}, pairs), "table is <nil>: want a table, as ReadTable, FromMatrix and others make it"},
+		"fit without a table":       {fit(nil, pairs), "table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
+		"fit of an empty table":     {fit(&mustlink.Table{}, pairs), "table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
 		"fit without links":         {fit(table, nil), "links is <nil>: want links, or triplets, quadruplets or targets"},
-		"links of other rows":       {fit(table, other), "number of rows that the links are between is 7: want 40, the rows of the table"},
+		"links of other rows":       {fit(table, other), "number of rows of the links is 7: want 40, the rows of the table"},
 		"a single row":              {fit(single, try(mustlink.NewLinks(1, nil, nil))), "it has 1 data row: want at least 2"},
 		"an unknown method":         {fit(table, pairs, mustlink.Method("kcra")), `method is "kcra": want one of ` + strings.Join(methods, ", ") + `; did you mean "krca"?`},
 		"an unknown parameter":      {fit(table, pairs, mustlink.Method("krca"), mustlink.Param("eps", "0")), `eps is "0": want a finite number > 0`},
@@ -63,17 +63,17 @@ func TestMisuse(t *testing.T) {
 		"a kernel that is none":     {fit(table, pairs, mustlink.Kernel("rfb")), `kernel is "rfb": want one of linear, rbf, exp, poly, cosine, sigmoid, spectrum; did you mean "rbf"?`},
 		"two preparations":          {fit(table, pairs, mustlink.Standardize(), mustlink.TFIDF()), "standardize is true: want one of Standardize and TFIDF"},
 		"an option of another call": {fit(table, pairs, mustlink.Restarts(3)), `option is "Restarts": want an option that Fit takes`},
-		"an option that is none":    {fit(table, pairs, mustlink.Option{}), "option is <nil>: want an option that a function of package mustlink made"},
-		"a nil engine":              {fit(table, pairs, mustlink.Engine(nil)), "engine is <nil>: want an engine, as engine.New makes it, or no such option"},
+		"an option that is none":    {fit(table, pairs, mustlink.Option{}), "option is <nil>: want an option made by a function of package mustlink"},
+		"a nil engine":              {fit(table, pairs, mustlink.Engine(nil)), "engine is <nil>: want an engine made by engine.New, or no such option"},
 		"negative workers":          {fit(table, pairs, mustlink.Workers(-1)), "workers is -1: want a number >= 0 (0 for all processors)"},
 		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)), `moons: all 40 pairs of the chunklets needs 1.9 KiB, limit 100 B: give links, fewer of them, in place of chunklets`},
 		"triplets for krca":         {fit(table, pairs, mustlink.Method("krca"), mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}})), "number of triplets is 1: want none: krca does not learn from them"},
 		"targets of other rows":     {fit(table, nil, mustlink.Targets([]float64{1})), "moons: number of targets is 1: want 40, the number of points"},
 		"targets for krca":          {fit(table, pairs, mustlink.Method("krca"), mustlink.Targets([]float64{1})), "number of targets is 1: want none: krca does not learn from them"},
 		"standardized sequences":    {fit(letters, try(mustlink.NewLinks(2, [][2]int{{0, 1}}, nil)), mustlink.Standardize()), `standardize is "sequences": want dense points, as sequences have no features`},
-		"embed with a nil model":    {embed(noModel, table), "model is <nil>: want a model, as Fit and Load make it"},
-		"embed with an empty model": {embed(&mustlink.Model{}, table), "model is <nil>: want a model, as Fit and Load make it"},
-		"embed a nil table":         {embed(model, noTable), "table is <nil>: want a table, as ReadTable, FromMatrix and others make it"},
+		"embed with a nil model":    {embed(noModel, table), "model is <nil>: want a model made by Fit or Load"},
+		"embed with an empty model": {embed(&mustlink.Model{}, table), "model is <nil>: want a model made by Fit or Load"},
+		"embed a nil table":         {embed(model, noTable), "table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
 		"embed other features":      {embed(model, wide), "number of features is 3: want 2, as the model was fitted on"},
 		"embed sequences":           {embed(model, letters), "it has sequences: want vectors or inner products, as the model was fitted on"},
 		"a value that is none": {func() error {
@@ -81,7 +81,7 @@ func TestMisuse(t *testing.T) {
 			return err
 		}, `row 1, column "0": value is NaN: want a finite number`},
 		"distance of no row":         {func() error { _, err := model.Distances(ctx, table, [][2]int{{0, 40}}); return err }, `row 0, column "1": point 40 does not exist: want 0 to 39`},
-		"neighbors of no table":      {func() error { _, err := model.Neighbors(ctx, nil, table, 1); return err }, "known table is <nil>: want a table, as ReadTable, FromMatrix and others make it"},
+		"neighbors of no table":      {func() error { _, err := model.Neighbors(ctx, nil, table, 1); return err }, "known table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
 		"too many neighbors":         {func() error { _, err := model.Neighbors(ctx, table, table, 41); return err }, `neighbors is 41: want at most the number of training rows, 40`},
 		"classify without labels":    {func() error { _, err := model.Classify(ctx, wide, table, 1); return err }, "the rows of the known table have no labels: want a column label, or WithLabels"},
 		"no cluster":                 {func() error { _, err := model.Cluster(ctx, table, 0); return err }, `moons: number of clusters is 0: want a number >= 1`},
@@ -89,7 +89,7 @@ func TestMisuse(t *testing.T) {
 		"a seed for Load":            {func() error { _, err := mustlink.Load("x.mlk", mustlink.Seed(1)); return err }, `option is "Seed": want an option that Load takes`},
 		"load no model":              {func() error { _, err := mustlink.Load(broken); return err }, broken + ": not a mustlink model file: it has no header in JSON: want a safetensors file"},
 		"load from nothing":          {func() error { _, err := mustlink.LoadFrom(nil, 3); return err }, "reader is <nil>: want a reader of a model file"},
-		"save a nil model":           {func() error { return noModel.Save("x.mlk") }, "model is <nil>: want a model, as Fit and Load make it"},
+		"save a nil model":           {func() error { return noModel.Save("x.mlk") }, "model is <nil>: want a model made by Fit or Load"},
 		"update without links":       {func() error { _, err := model.Update(ctx, table, nil); return err }, "links is <nil>: want the links to learn"},
 		"a nil matrix":               {func() error { _, err := mustlink.FromMatrix(nil); return err }, "matrix is <nil>: want a matrix"},
 		"a nil *mat.Dense":           {func() error { _, err := mustlink.FromMatrix((*mat.Dense)(nil)); return err }, "matrix is <nil>: want a matrix"},
@@ -109,7 +109,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// wantError demands an error of input with that message.
+// wantError requires an error of input with that message.
 func wantError(t *testing.T, err error, want string) {
 	t.Helper()
 	if err == nil {
@@ -123,7 +123,7 @@ func wantError(t *testing.T, err error, want string) {
 	}
 }
 
-// TestNothing: tables and models that nobody made are empty, where a method has no error to return.
+// TestNothing: empty tables and models have no rows and dimensions in methods without an error.
 func TestNothing(t *testing.T) {
 	for _, table := range []*mustlink.Table{nil, {}, mustlink.FromData(nil), mustlink.FromData(&dataset.Data{})} {
 		if table.Rows() != 0 || table.Columns() != 0 || table.Names() != nil || table.IDs() != nil || table.Labels() != nil || table.Warnings() != nil {
@@ -137,8 +137,8 @@ func TestNothing(t *testing.T) {
 	}
 }
 
-// TestDescribeWithoutEngine: a model describes itself without an engine to run on, which only its
-// other methods need.
+// TestDescribeWithoutEngine: a model describes itself without an engine; only its other methods
+// require one.
 func TestDescribeWithoutEngine(t *testing.T) {
 	table, pairs := problem(t, 20)
 	m := try(mustlink.Fit(t.Context(), table, pairs, mustlink.Method("krca")))
@@ -147,7 +147,7 @@ func TestDescribeWithoutEngine(t *testing.T) {
 		t.Errorf("without an engine it describes itself as %+v", alone.Describe())
 	}
 	_, err := alone.Embed(t.Context(), table)
-	wantError(t, err, "model is <nil>: want a model, as Fit and Load make it")
+	wantError(t, err, "model is <nil>: want a model made by Fit or Load")
 }
 
 // TestLearnersRefuseNothing: the learners of all methods refuse nil points and nil links, too.
@@ -165,7 +165,7 @@ func TestLearnersRefuseNothing(t *testing.T) {
 	}
 }
 
-// TestCanceled: a context that has ended is an error that wraps its own, and leaves no model.
+// TestCanceled: if the context has ended, the error wraps its error, and there is no model.
 func TestCanceled(t *testing.T) {
 	table, pairs := problem(t, 40)
 	model := try(mustlink.Fit(t.Context(), table, pairs))

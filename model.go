@@ -17,20 +17,20 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// Model is a learned distance with everything that it takes to use it on new rows: it prepares them
-// as the training rows were prepared. It is immutable and safe for concurrent use.
+// Model is a learned distance together with everything needed to apply it to new rows: it prepares
+// them as the training rows were prepared. It is immutable and safe for concurrent use.
 //
-// Its methods take tables with the features that it was fitted on; another number of them is a
-// *fault.ShapeError, other names are a *fault.DataError. Values that are not finite are a
+// Its methods accept tables with the features of the fit: a different number of features is a
+// *fault.ShapeError, different names are a *fault.DataError. A value that is not finite is a
 // *fault.DataError with row and column.
 type Model struct {
 	fitted *catalog.Fitted
 	eng    *engine.Engine
 }
 
-// Load reads the model of a file. It takes the options [Workers], [MemoryLimit], which also bounds
-// the file, and [Engine]. A file that is not a model, or a damaged one, is a *fault.DataError with
-// the path. Files cannot run code.
+// Load reads a model from a file. It accepts the options [Workers], [MemoryLimit], which also
+// bounds the size of the file, and [Engine]. A file that is not a model, or is damaged, is a
+// *fault.DataError with the path. Model files contain no code.
 func Load(path string, options ...Option) (*Model, error) {
 	eng, err := loading(options)
 	if err != nil {
@@ -43,7 +43,7 @@ func Load(path string, options ...Option) (*Model, error) {
 	return &Model{fitted, eng}, nil
 }
 
-// LoadFrom is [Load] from so many bytes of memory or of an open file.
+// LoadFrom is [Load] from size bytes of memory or of an open file.
 func LoadFrom(r io.ReaderAt, size int64, options ...Option) (*Model, error) {
 	eng, err := loading(options)
 	if err != nil {
@@ -63,7 +63,7 @@ func LoadFrom(r io.ReaderAt, size int64, options ...Option) (*Model, error) {
 	return &Model{fitted, eng}, nil
 }
 
-// loading returns the engine that the options of Load ask for.
+// loading returns the engine for the options of Load.
 func loading(options []Option) (*engine.Engine, error) {
 	s, err := read(load, "Load", options)
 	if err != nil {
@@ -72,11 +72,11 @@ func loading(options []Option) (*engine.Engine, error) {
 	return s.engineOf()
 }
 
-// NewModel returns the model of a record that runs on an engine. It is for programs that work in
-// the engine room.
+// NewModel returns the model of a record, which runs on eng. It is for programs that work in the
+// engine room.
 func NewModel(fitted *catalog.Fitted, eng *engine.Engine) *Model { return &Model{fitted, eng} }
 
-// Record returns what the model is made of. It is for programs that work in the engine room.
+// Record returns the content of the model. It is for programs that work in the engine room.
 func (m *Model) Record() *catalog.Fitted {
 	if m == nil {
 		return nil
@@ -84,7 +84,7 @@ func (m *Model) Record() *catalog.Fitted {
 	return m.fitted
 }
 
-// Save writes the model to a file: the whole file, or none if there is an error.
+// Save writes the model to a file: completely, or not at all if there is an error.
 func (m *Model) Save(path string) error {
 	if err := m.check(); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (m *Model) Save(path string) error {
 	return catalog.Save(path, m.fitted)
 }
 
-// WriteTo writes the bytes of the model's file.
+// WriteTo writes the bytes of the model file.
 func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	if err := m.check(); err != nil {
 		return 0, err
@@ -104,7 +104,7 @@ func (m *Model) WriteTo(w io.Writer) (int64, error) {
 	return file.WriteTo(w)
 }
 
-// Dim returns the number of columns of [Model.Embed], 0 of a model that nobody made.
+// Dim returns the number of columns of [Model.Embed], 0 for an empty model.
 func (m *Model) Dim() int {
 	if m.empty() {
 		return 0
@@ -112,9 +112,9 @@ func (m *Model) Dim() int {
 	return m.fitted.Model.Dim()
 }
 
-// Embed returns the coordinates of the rows, a row of [Model.Dim] columns for each, in which
-// Euclidean distance is the learned distance. The coordinates of a row do not depend on the other
-// rows.
+// Embed returns the coordinates of the rows, a row of [Model.Dim] columns for each. Euclidean
+// distance between coordinates is the learned distance. The coordinates of a row do not depend on
+// the other rows.
 func (m *Model) Embed(ctx context.Context, t *Table) (*mat.Dense, error) {
 	y, err := m.embed(ctx, "table", t)
 	if err != nil {
@@ -123,7 +123,7 @@ func (m *Model) Embed(ctx context.Context, t *Table) (*mat.Dense, error) {
 	return toMat(y), nil
 }
 
-// embed returns the coordinates of the rows of a table with a name.
+// embed returns the coordinates of the rows of a table; what names the table in errors.
 func (m *Model) embed(ctx context.Context, what string, t *Table) (blas.Matrix, error) {
 	if err := m.ready(ctx, what, t); err != nil {
 		return blas.Matrix{}, err
@@ -169,8 +169,8 @@ func (m *Model) Distances(ctx context.Context, t *Table, pairs [][2]int) ([]floa
 	return d, nil
 }
 
-// Gram returns the learned kernel between the rows of t and those of u, a row for each row of t. A
-// nil u stands for t; the matrix is then symmetric.
+// Gram returns the learned kernel between the rows of t and the rows of u, a row for each row of t.
+// A nil u means t; the matrix is then symmetric.
 func (m *Model) Gram(ctx context.Context, t, u *Table) (*mat.Dense, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
@@ -194,14 +194,15 @@ func (m *Model) Gram(ctx context.Context, t, u *Table) (*mat.Dense, error) {
 	return toMat(k), nil
 }
 
-// Neighbor is a row of a table at its learned distance from another row.
+// Neighbor is a row of a table with its learned distance from another row.
 type Neighbor struct {
 	Row      int
 	Distance float64
 }
 
-// Neighbors returns, for each row of fresh, the k rows of known at the smallest learned distance,
-// nearest first, rows at equal distance by number. Both tables are embedded; the search is exact.
+// Neighbors returns, for each row of fresh, its k nearest rows of known in the learned distance,
+// nearest first, rows at equal distance in the order of their numbers. It embeds both tables and
+// searches exactly.
 func (m *Model) Neighbors(ctx context.Context, known, fresh *Table, k int) ([][]Neighbor, error) {
 	train, query, err := m.embedBoth(ctx, known, fresh)
 	if err != nil {
@@ -221,8 +222,8 @@ func (m *Model) Neighbors(ctx context.Context, known, fresh *Table, k int) ([][]
 	return out, nil
 }
 
-// Classify gives each row of fresh the label that most of its k nearest rows of known have. Among
-// labels with equally many votes the one whose nearest voter comes first wins.
+// Classify returns, for each row of fresh, the most frequent label among its k nearest rows of
+// known. If labels have equally many votes, the label of the nearest voter wins.
 func (m *Model) Classify(ctx context.Context, known, fresh *Table, k int) ([]string, error) {
 	if err := known.labeled("known table"); err != nil {
 		return nil, err
@@ -241,7 +242,7 @@ func (m *Model) embedBoth(ctx context.Context, known, fresh *Table) (train, quer
 	return train, query, err
 }
 
-// Clustering says in which cluster each row is.
+// Clustering assigns each row to a cluster.
 type Clustering struct {
 	Labels     []int   // of each row, from 0 on
 	Inertia    float64 // sum of squared learned distances from the centers
@@ -277,18 +278,18 @@ func (m *Model) Cluster(ctx context.Context, t *Table, k int, options ...Option)
 	return &Clustering{r.Labels, r.Inertia, r.Iterations, r.Converged}, nil
 }
 
-// empty says whether nobody fitted or loaded the model.
+// empty reports whether the model was not made by Fit or Load.
 func (m *Model) empty() bool { return m == nil || m.fitted == nil || m.fitted.Model == nil }
 
-// check reports a model that cannot be used.
+// check refuses an empty model.
 func (m *Model) check() error {
 	if m.empty() || m.eng == nil {
-		return &fault.ParamError{Param: "model", Value: nil, Want: "a model, as Fit and Load make it"}
+		return &fault.ParamError{Param: "model", Value: nil, Want: "a model made by Fit or Load"}
 	}
 	return nil
 }
 
-// ready reports what stands in the way of using the model on a table with a name.
+// ready checks that the model can be used on a table; what names the table in errors.
 func (m *Model) ready(ctx context.Context, what string, t *Table) error {
 	if err := m.check(); err != nil {
 		return err
@@ -299,7 +300,7 @@ func (m *Model) ready(ctx context.Context, what string, t *Table) error {
 	return t.check(what)
 }
 
-// toMat returns a matrix without rows or columns as the empty *mat.Dense.
+// toMat returns a *mat.Dense, the empty one for a matrix without rows or columns.
 func toMat(a blas.Matrix) *mat.Dense {
 	if a.Rows == 0 || a.Cols == 0 {
 		return &mat.Dense{}

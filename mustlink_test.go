@@ -32,9 +32,9 @@ func equal(t *testing.T, what string, a, b *mat.Dense) {
 	}
 }
 
-// TestDoorHasTheEnginesBits: what the front door computes is, to the bit, what the catalog's
-// learner computes on the same points, for any number of workers.
-func TestDoorHasTheEnginesBits(t *testing.T) {
+// TestFitIsBitIdenticalToTheLearners: results of this package are bit-identical to those of the
+// catalog's learner on the same points, for any number of workers.
+func TestFitIsBitIdenticalToTheLearners(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 120)
 	x := table.Data().Points
@@ -56,8 +56,8 @@ func TestDoorHasTheEnginesBits(t *testing.T) {
 	}
 }
 
-// TestSavedModels: a model from its file, and one from its bytes, describe themselves and embed as
-// the model that was saved.
+// TestSavedModels: a model read from its file or from its bytes describes itself and embeds as the
+// saved model does.
 func TestSavedModels(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 60)
@@ -78,7 +78,8 @@ func TestSavedModels(t *testing.T) {
 	}
 }
 
-// TestManyRows: rows of more than one block are embedded as by themselves, wherever blocks end.
+// TestManyRows: the coordinates of rows in several blocks are those of the rows alone, wherever
+// blocks end.
 func TestManyRows(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 60)
@@ -93,15 +94,15 @@ func TestManyRows(t *testing.T) {
 		alone := try(m.Embed(ctx, try(many.Select(rows))))
 		for at, i := range rows {
 			if d := floatsDistance(alone.RawRowView(at), y.RawRowView(i)); !(d <= 1e-12) {
-				t.Errorf("row %d is %g from where it is by itself", i, d)
+				t.Errorf("row %d is %g away from its coordinates alone", i, d)
 			}
 		}
 	}
 }
 
 // TestStandardize: a model of standardized features equals one of features that were scaled by
-// hand, on new rows too; and a table that was standardized before the fit gives the same model as
-// the option.
+// hand, for new rows too; a table that was standardized before the fit gives the same model as the
+// option.
 func TestStandardize(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 60)
@@ -125,9 +126,9 @@ func TestStandardize(t *testing.T) {
 	}
 }
 
-// TestSources: the same rows as a matrix, shared or with gaps, as another kind of matrix, as
-// slices, and as sparse rows give the same distances; a Gram matrix of linear inner products those
-// of the linear kernel.
+// TestSources: the same rows give the same distances as a matrix (shared or with gaps), another
+// kind of matrix, slices, and sparse rows; a Gram matrix of linear inner products gives those of
+// the linear kernel.
 func TestSources(t *testing.T) {
 	ctx := t.Context()
 	const n, d = 20, 3
@@ -184,14 +185,14 @@ func TestSources(t *testing.T) {
 	}
 }
 
-// sharing says whether points have the memory of a matrix.
+// sharing reports whether points share the memory of a matrix.
 func sharing(x any, m *mat.Dense) bool {
 	dense, ok := x.(interface{ Row(int) []float64 })
 	return ok && &dense.Row(0)[0] == &m.RawMatrix().Data[0]
 }
 
-// TestNeighborsAndClasses: neighbors are those that all distances in the embedding give, by brute
-// force, and labels are those of their votes.
+// TestNeighborsAndClasses: neighbors are those of brute force over all distances in the embedding,
+// and labels are those of their votes.
 func TestNeighborsAndClasses(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 50)
@@ -224,8 +225,8 @@ func floatsDistance(a, b []float64) float64 {
 	return math.Sqrt(sum)
 }
 
-// TestCluster: constrained clusters satisfy the links, which those of k-means need not; the same
-// seed gives the same labels.
+// TestCluster: constrained clusters satisfy the links, and those of k-means need not; the same seed
+// gives the same labels.
 func TestCluster(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 60)
@@ -250,7 +251,7 @@ func TestCluster(t *testing.T) {
 	}
 }
 
-// TestChoice: the input chooses the method, as Fit's documentation says.
+// TestChoice: the method depends on the input as Fit's documentation describes.
 func TestChoice(t *testing.T) {
 	ctx := t.Context()
 	table, both := problem(t, 40)
@@ -276,7 +277,7 @@ func TestChoice(t *testing.T) {
 	}
 }
 
-// TestUsing: a Params value does what the same values do as text, and text changes it further.
+// TestUsing: a Params value has the same effect as the same values as text, and text overrides it.
 func TestUsing(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 40)
@@ -287,7 +288,7 @@ func TestUsing(t *testing.T) {
 }
 
 // TestUpdate: a model that learns links later equals, within its tolerance, the model of all links;
-// krca takes updates back.
+// krca can remove updates.
 func TestUpdate(t *testing.T) {
 	ctx := t.Context()
 	table, _ := problem(t, 60)

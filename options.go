@@ -10,15 +10,15 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Option changes how [Fit], [Load] or [Model.Cluster] works. Each says which of them take it;
-// elsewhere it is a *fault.ParamError.
+// Option changes how [Fit], [Load] or [Model.Cluster] works. The documentation of each option names
+// the functions that accept it; for any other function it is a *fault.ParamError.
 type Option struct {
 	name  string
 	where place
 	set   func(*settings)
 }
 
-// place is a set of functions that take an option.
+// place is a set of functions that accept an option.
 type place int
 
 const (
@@ -27,7 +27,7 @@ const (
 	clusters
 )
 
-// settings are what options say.
+// settings are the values of options.
 type settings struct {
 	method      string
 	params      any // a Params struct of a method, with using
@@ -54,7 +54,7 @@ type settings struct {
 	customed bool // workers or limit
 }
 
-// Progress is a report from long work.
+// Progress is a progress report of long work.
 type Progress = algorithms.Progress
 
 // Method chooses the method of [Fit] by its name: "krca", "lleratio" and so on; see docs/methods.
@@ -62,8 +62,8 @@ func Method(name string) Option {
 	return Option{"Method", fit, func(s *settings) { s.method = name }}
 }
 
-// Using chooses the method of [Fit] by its parameters, a Params of its package: make them with its
-// DefaultParams and change what is to differ.
+// Using chooses the method of [Fit] by its parameters, a value of type Params of its package. Start
+// from DefaultParams of the package.
 //
 //	p := krca.DefaultParams()
 //	p.EpsRel = 1e-2
@@ -72,8 +72,8 @@ func Using(params any) Option {
 	return Option{"Using", fit, func(s *settings) { s.params, s.using = params, true }}
 }
 
-// Param sets one parameter of the method of [Fit] by its name and its value as text, as the command
-// has them: Param("dims", "5").
+// Param sets one parameter of the method of [Fit] by its name, with its value as text, as on the
+// command line: Param("dims", "5").
 func Param(name, value string) Option {
 	return Option{"Param", fit, func(s *settings) {
 		if s.text == nil {
@@ -94,12 +94,12 @@ func Standardize() Option {
 	return Option{"Standardize", fit, func(s *settings) { s.standardize = true }}
 }
 
-// TFIDF weights counts of terms by how rare the terms are and scales rows to unit length, in [Fit]
-// and for new rows.
+// TFIDF weights counts of terms by the rarity of the terms (TF-IDF) and scales rows to unit length,
+// in [Fit] and for new rows.
 func TFIDF() Option { return Option{"TFIDF", fit, func(s *settings) { s.tfidf = true }} }
 
-// SinglePrecision stores the numbers of the model of [Fit] in 24 bits: [Model.Save] writes half the
-// bytes.
+// SinglePrecision stores the numbers of the model of [Fit] with 24 bits: the file of [Model.Save]
+// is half as large.
 func SinglePrecision() Option {
 	return Option{"SinglePrecision", fit, func(s *settings) { s.single = true }}
 }
@@ -109,61 +109,63 @@ func Seed(seed uint64) Option {
 	return Option{"Seed", fit | clusters, func(s *settings) { s.seed = seed }}
 }
 
-// OnProgress has [Fit] or [Model.Cluster] report what it does. Calls come one at a time and must
+// OnProgress makes [Fit] or [Model.Cluster] report progress. Calls come one at a time and must
 // return quickly.
 func OnProgress(report func(Progress)) Option {
 	return Option{"OnProgress", fit | clusters, func(s *settings) { s.progress = report }}
 }
 
-// Triplets are comparisons for [Fit] to learn from, with a method that learns from them.
+// Triplets are comparisons for [Fit], which requires a method that learns from triplets.
 func Triplets(list []Triplet) Option {
 	return Option{"Triplets", fit, func(s *settings) { s.triplets = list }}
 }
 
-// Quadruplets are comparisons for [Fit] to learn from, with a method that learns from them.
+// Quadruplets are comparisons for [Fit], which requires a method that learns from quadruplets.
 func Quadruplets(list []Quadruplet) Option {
 	return Option{"Quadruplets", fit, func(s *settings) { s.quadruplets = list }}
 }
 
-// Targets are one number for each row for [Fit] to learn from, with a method that learns from them.
+// Targets are numbers, one for each row, for [Fit], which requires a method that learns from
+// targets.
 func Targets(values []float64) Option {
 	return Option{"Targets", fit, func(s *settings) { s.targets = values }}
 }
 
-// Workers is the number of goroutines that share the work of a model, in [Fit] and [Load]; 0 for
+// Workers is the number of goroutines that share the work of a model, in [Fit] and [Load]; 0 means
 // all processors.
 func Workers(n int) Option {
 	return Option{"Workers", fit | load, func(s *settings) { s.workers, s.customed = n, true }}
 }
 
-// MemoryLimit bounds each request of a model, in [Fit] and [Load]: what would take more bytes is
-// refused by a *fault.MemoryError before it is allocated. 0 is no limit.
+// MemoryLimit bounds each memory request of a model, in [Fit] and [Load]: a larger request is
+// refused by a *fault.MemoryError before anything is allocated. 0 means no limit.
 func MemoryLimit(bytes int64) Option {
 	return Option{"MemoryLimit", fit | load, func(s *settings) { s.limit, s.customed = bytes, true }}
 }
 
-// Engine has a model of [Fit] or [Load] run on this engine, instead of one that all models share.
-// It is for programs that work in the engine room.
+// Engine makes a model of [Fit] or [Load] run on e, instead of the engine that all models share. It
+// is for programs that work in the engine room.
 func Engine(e *engine.Engine) Option {
 	return Option{"Engine", fit | load, func(s *settings) { s.engine, s.given = e, true }}
 }
 
-// Restarts is the number of starts of [Model.Cluster], of which the best is kept; without it 10.
+// Restarts is the number of starts of [Model.Cluster], which keeps the best result; the default is
+// 10.
 func Restarts(n int) Option {
 	return Option{"Restarts", clusters, func(s *settings) { s.restarts = n }}
 }
 
-// Constrained has [Model.Cluster] satisfy links between the rows that it clusters.
+// Constrained makes [Model.Cluster] satisfy links between the rows that it clusters.
 func Constrained(l *Links) Option {
 	return Option{"Constrained", clusters, func(s *settings) { s.links, s.constrained = l, true }}
 }
 
-// read returns what options say to a function.
+// read returns the settings of the options of a function.
 func read(where place, function string, options []Option) (*settings, error) {
 	s := &settings{seed: 1}
 	for _, o := range options {
 		if o.set == nil {
-			return nil, &fault.ParamError{Param: "option", Value: nil, Want: "an option that a function of package mustlink made"}
+			return nil, &fault.ParamError{Param: "option", Value: nil, Want: "an option made by a function of package mustlink"}
 		}
 		if o.where&where == 0 {
 			return nil, &fault.ParamError{Param: "option", Value: o.name, Want: "an option that " + function + " takes"}
@@ -173,14 +175,14 @@ func read(where place, function string, options []Option) (*settings, error) {
 	return s, nil
 }
 
-// shared is the engine of all models without one of their own.
+// shared is the engine of all models without an engine of their own.
 var shared = sync.OnceValues(func() (*engine.Engine, error) { return engine.New(engine.Options{}) })
 
-// engineOf returns the engine that the settings ask for.
+// engineOf returns the engine for the settings.
 func (s *settings) engineOf() (*engine.Engine, error) {
 	switch {
 	case s.given && s.engine == nil:
-		return nil, &fault.ParamError{Param: "engine", Value: nil, Want: "an engine, as engine.New makes it, or no such option"}
+		return nil, &fault.ParamError{Param: "engine", Value: nil, Want: "an engine made by engine.New, or no such option"}
 	case s.given && s.customed:
 		return nil, &fault.ParamError{Param: "engine", Value: "given", Want: "either an engine, or Workers and MemoryLimit"}
 	case s.given:
@@ -191,7 +193,7 @@ func (s *settings) engineOf() (*engine.Engine, error) {
 	return shared()
 }
 
-// checkContext reports a context that is nil.
+// checkContext refuses a nil context.
 func checkContext(ctx context.Context) error {
 	if ctx == nil {
 		return &fault.ParamError{Param: "context", Value: nil, Want: "a context, such as context.Background()"}
@@ -199,7 +201,7 @@ func checkContext(ctx context.Context) error {
 	return nil
 }
 
-// isNil says whether an interface holds nothing, or a nil pointer.
+// isNil reports whether an interface is nil or contains a nil pointer.
 func isNil(v any) bool {
 	r := reflect.ValueOf(v)
 	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()

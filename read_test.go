@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// TestReadOptions: each option has a file understood as it says.
+// TestReadOptions: each option changes how a file is read as documented.
 func TestReadOptions(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, text string) string {

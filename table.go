@@ -22,20 +22,21 @@ type Table struct {
 	remarks   []string          // of the transform
 }
 
-// newTable returns the table of data that nothing has changed.
+// newTable returns the table of data without a transform.
 func newTable(d *dataset.Data) *Table { return &Table{raw: d, data: d} }
 
-// A ReadOption says how [ReadTable] understands a file.
+// ReadOption changes how [ReadTable] reads a file.
 type ReadOption func(*dataset.ReadOptions)
 
-// FileFormat names the format of a file whose ending does not say it: "csv", "npy", "svm", "idx" or
+// FileFormat names the format of a file without a known extension: "csv", "npy", "svm", "idx" or
 // "fasta".
 func FileFormat(name string) ReadOption { return func(o *dataset.ReadOptions) { o.Format = name } }
 
-// LabelsFile takes the labels from a file with one line a row, instead of a column of the table.
+// LabelsFile reads the labels from a file with one line for each row, instead of from a column of
+// the table.
 func LabelsFile(path string) ReadOption { return func(o *dataset.ReadOptions) { o.Labels = path } }
 
-// HeaderLabels takes the second word of each header of a FASTA file as the row's label.
+// HeaderLabels uses the second word of each header of a FASTA file as the label of the row.
 func HeaderLabels() ReadOption { return func(o *dataset.ReadOptions) { o.HeaderLabels = true } }
 
 // Alphabet names the letters of sequences: "protein" (the default), "dna", "rna", or the letters
@@ -44,20 +45,21 @@ func Alphabet(letters string) ReadOption {
 	return func(o *dataset.ReadOptions) { o.Alphabet = letters }
 }
 
-// GramFile says that the values of the file are inner products. diagonal is the path of a file with
-// each row's inner product with itself; "" reads it from a square matrix.
+// GramFile reads the values of the file as inner products. diagonal is the path of a file with the
+// inner product of each row with itself; "" means the diagonal of a square matrix.
 func GramFile(diagonal string) ReadOption {
 	return func(o *dataset.ReadOptions) { o.Gram, o.GramDiagonal = true, diagonal }
 }
 
-// ReadLimit refuses a file that takes more bytes in memory, by a *fault.MemoryError.
+// ReadLimit refuses a file that takes more than this number of bytes in memory, by a
+// *fault.MemoryError.
 func ReadLimit(bytes int64) ReadOption {
 	return func(o *dataset.ReadOptions) { o.MemoryLimit = bytes }
 }
 
-// ReadTable reads a file. The format is that of its ending: .csv, .npy, .svm, .idx or .fasta, each
-// also with .gz. In a CSV with a header, the column "label" holds labels and the column "id" names
-// of rows; all other columns are features.
+// ReadTable reads a file. The extension selects the format: .csv, .npy, .svm, .idx or .fasta, each
+// also with .gz. In a CSV with a header, the column "label" contains labels and the column "id"
+// names of rows; all other columns are features.
 //
 // Errors: a file that cannot be read; a bad value is a *fault.DataError with file, line and column.
 func ReadTable(path string, options ...ReadOption) (*Table, error) {
@@ -78,15 +80,15 @@ func ReadTable(path string, options ...ReadOption) (*Table, error) {
 // work in the engine room.
 func FromData(d *dataset.Data) *Table { return newTable(d) }
 
-// FromMatrix returns the table of a matrix, a row of the table for each row. A *mat.Dense without
-// gaps between its rows is shared, not copied: do not change it afterwards.
+// FromMatrix returns the table whose rows are those of a matrix. It shares the memory of a
+// *mat.Dense without gaps between its rows: do not change it afterwards.
 func FromMatrix(m mat.Matrix) (*Table, error) {
 	x, err := dense("matrix", m)
 	return tableOf(x, err)
 }
 
-// FromRows returns the table of rows of equal length, which are copied. A row of another length is
-// a *fault.ShapeError.
+// FromRows returns the table of rows of equal length, which it copies. A row of another length is a
+// *fault.ShapeError.
 func FromRows(rows [][]float64) (*Table, error) {
 	if len(rows) == 0 {
 		return nil, &fault.ShapeError{What: "number of rows", Got: 0, Want: "1 or more"}
@@ -101,16 +103,16 @@ func FromRows(rows [][]float64) (*Table, error) {
 	return tableOf(x, err)
 }
 
-// FromSparse returns the table of a sparse matrix by its compressed rows: row i has the values
-// value[start[i]:start[i+1]] in the columns column[start[i]:start[i+1]], which ascend. The slices
-// are shared: do not change them afterwards.
+// FromSparse returns the table of a sparse matrix in compressed rows: row i has the values
+// value[start[i]:start[i+1]] in the columns column[start[i]:start[i+1]], which ascend. It shares
+// the slices: do not change them afterwards.
 func FromSparse(rows, columns int, start []int, column []int32, value []float64) (*Table, error) {
 	x, err := points.NewCSR(rows, columns, start, column, value)
 	return tableOf(x, err)
 }
 
 // FromSequences returns the table of sequences over an alphabet: "protein", "dna", "rna", or the
-// letters themselves. They go with the kernels of sequences, such as spectrum:k=3.
+// letters themselves. They require kernels of sequences, such as spectrum:k=3.
 func FromSequences(alphabet string, sequences []string) (*Table, error) {
 	letters, err := dataset.Alphabet(alphabet)
 	if err != nil {
@@ -125,10 +127,10 @@ func FromSequences(alphabet string, sequences []string) (*Table, error) {
 	return tableOf(x, err)
 }
 
-// FromGram returns the table of rows that are known by their inner products. With a nil diagonal k
-// is square and symmetric, the inner products of all rows with each other: this is a table to learn
-// from. Otherwise each row of k holds the inner products of a new row with the training rows, and
-// diagonal those of the new rows with themselves.
+// FromGram returns the table of rows given by their inner products. With a nil diagonal, k is
+// square and symmetric and contains the inner products of all rows with each other; such a table is
+// for learning. Otherwise each row of k contains the inner products of a new row with the training
+// rows, and diagonal those of the new rows with themselves.
 func FromGram(k mat.Matrix, diagonal []float64) (*Table, error) {
 	x, err := dense("Gram matrix", k)
 	if err != nil {
@@ -153,8 +155,8 @@ func tableOf(x points.Points, err error) (*Table, error) {
 	return newTable(&dataset.Data{Points: x}), nil
 }
 
-// dense returns a matrix as rows without gaps: that of a *mat.Dense itself where it has none, a
-// copy of others.
+// dense returns a matrix as rows without gaps. It shares the memory of a *mat.Dense without gaps,
+// and copies other matrices.
 func dense(what string, m mat.Matrix) (*points.Dense, error) {
 	if isNil(m) {
 		return nil, &fault.ParamError{Param: what, Value: nil, Want: "a matrix"}
@@ -180,18 +182,18 @@ func (t *Table) Rows() int { return t.Data().Points.Len() }
 // Columns returns the number of features, or of reference rows of inner products.
 func (t *Table) Columns() int { return t.Data().Points.Dim() }
 
-// Names returns the names of the features, nil when they have none. Do not change them.
+// Names returns the names of the features, nil if they have none. Do not change them.
 func (t *Table) Names() []string { return t.Data().Features }
 
-// IDs returns the names of the rows, nil when they have none. Do not change them.
+// IDs returns the names of the rows, nil if they have none. Do not change them.
 func (t *Table) IDs() []string { return t.Data().IDs }
 
-// Labels returns a label for each row, "" for a row without one; nil when there are none. Do not
-// change them.
+// Labels returns a label for each row, "" for a row without one; it is nil if there are no labels.
+// Do not change them.
 func (t *Table) Labels() []string { return t.Data().Labels }
 
-// WithLabels returns the table with other labels, one for each row. A wrong number of them is a
-// *fault.ShapeError.
+// WithLabels returns the table with these labels, one for each row. A different number of labels is
+// a *fault.ShapeError.
 func (t *Table) WithLabels(labels []string) (*Table, error) {
 	if err := t.check("table"); err != nil {
 		return nil, err
@@ -202,7 +204,7 @@ func (t *Table) WithLabels(labels []string) (*Table, error) {
 	return t.with(func(d *dataset.Data) { d.Labels = labels }), nil
 }
 
-// Select returns the table of some rows, in that order. A row that does not exist is a
+// Select returns the table of some rows, in the given order. A row that does not exist is a
 // *fault.ParamError.
 func (t *Table) Select(rows []int) (*Table, error) {
 	if err := t.check("table"); err != nil {
@@ -219,7 +221,7 @@ func (t *Table) Select(rows []int) (*Table, error) {
 	}), nil
 }
 
-// with returns the table with its data changed, as read and as a fit sees them.
+// with returns the table with changed data, both as read and as transformed for a fit.
 func (t *Table) with(change func(d *dataset.Data)) *Table {
 	out, raw := *t, *t.raw
 	change(&raw)
@@ -232,7 +234,7 @@ func (t *Table) with(change func(d *dataset.Data)) *Table {
 	return &out
 }
 
-// chosen returns the values at rows, nil of none.
+// chosen returns the values at rows, nil if values is nil.
 func chosen(values []string, rows []int) []string {
 	if values == nil {
 		return nil
@@ -244,10 +246,10 @@ func chosen(values []string, rows []int) []string {
 	return out
 }
 
-// check reports a table that nobody made.
+// check refuses an empty table.
 func (t *Table) check(what string) error {
 	if t == nil || t.data == nil || t.data.Points == nil {
-		return &fault.ParamError{Param: what, Value: nil, Want: "a table, as ReadTable, FromMatrix and others make it"}
+		return &fault.ParamError{Param: what, Value: nil, Want: "a table made by ReadTable, FromMatrix or a similar function"}
 	}
 	return nil
 }
@@ -271,9 +273,9 @@ func (t *Table) Standardize() (*Table, error) {
 	return t.transformed(scaling, remarks)
 }
 
-// TFIDF returns the table of counts of terms, a row for each text, in which a fit sees terms
-// weighted by how rare they are, and rows of unit length. The model of the fit keeps the weights
-// and applies them to the rows of other tables.
+// TFIDF returns the table of counts of terms, a row for each text. A fit sees them weighted by the
+// rarity of the terms, as rows of unit length. The model of the fit keeps the weights and applies
+// them to the rows of other tables.
 func (t *Table) TFIDF() (*Table, error) {
 	if err := t.plain(); err != nil {
 		return nil, err
@@ -285,7 +287,7 @@ func (t *Table) TFIDF() (*Table, error) {
 	return t.transformed(weights, nil)
 }
 
-// plain reports a table that nobody made, or that a transform has changed.
+// plain refuses an empty table, and one with a transform.
 func (t *Table) plain() error {
 	if err := t.check("table"); err != nil {
 		return err
@@ -313,8 +315,8 @@ func (t *Table) columnName(j int) string {
 	return strconv.Itoa(j)
 }
 
-// Warnings returns remarks on what was passed over when the table was read, and on what a fit
-// cannot use.
+// Warnings returns remarks on what was ignored when the table was read, and on what a fit cannot
+// use.
 func (t *Table) Warnings() []string {
 	if t.check("table") != nil {
 		return nil
@@ -322,14 +324,14 @@ func (t *Table) Warnings() []string {
 	return slices.Concat(t.raw.Warnings, t.remarks)
 }
 
-// Transform returns what turns the rows as they were read into those that a fit sees, nil when
-// nothing does. It is for programs that work in the engine room.
+// Transform returns the transform from the rows of the file to the rows that a fit sees, nil if
+// there is none. It is for programs that work in the engine room.
 func (t *Table) Transform() dataset.Transform { return t.transform }
 
-// Data returns the data as a fit sees them. It is for programs that work in the engine room.
+// Data returns the data that a fit sees. It is for programs that work in the engine room.
 func (t *Table) Data() *dataset.Data {
 	if t.check("table") != nil {
-		return &dataset.Data{Points: &points.Dense{}} // a table that nobody made has no rows
+		return &dataset.Data{Points: &points.Dense{}} // an empty table has no rows
 	}
 	return t.data
 }

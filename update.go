@@ -12,13 +12,13 @@ import (
 // Chunklet is a group of rows that belong together, for [Model.Extend].
 type Chunklet = algorithms.Chunklet
 
-// NewChunklet as the ID of a [Chunklet] stands for one that the model does not have yet.
+// NewChunklet is the ID of a [Chunklet] that the model does not have yet.
 const NewChunklet = algorithms.NewChunklet
 
-// Update returns the model that knows more links, without a new fit; m stays as it is. A model of
-// npkl, kbeta, gml or itml learns links between the rows that it was fitted on: t has these rows
-// again, l only the new links. A model of krca learns the chunklets of l, whose rows in t are new
-// to it. Other methods are a *fault.DataError.
+// Update returns the model with more links, without a new fit; m does not change. A model of npkl,
+// kbeta, gml or itml learns links between its training rows: t contains these rows again, l only
+// the new links. A model of krca learns the chunklets of l, whose rows in t are new to it. For
+// other methods the error is a *fault.DataError.
 func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
@@ -42,10 +42,10 @@ func (m *Model) Update(ctx context.Context, t *Table, l *Links) (*Model, error) 
 	return m.updated(learned, err)
 }
 
-// Extend returns the model of krca that knows more chunklets, without a new fit; m stays as it is.
-// The rows of t that the chunklets name are new to the model. The ID of a chunklet is the number of
-// one that the model has, in the order in which they came from 0 on, or [NewChunklet]. Other
-// methods are a *fault.DataError.
+// Extend returns the model of krca with more chunklets, without a new fit; m does not change. The
+// chunklets refer to rows of t, which are new to the model. The ID of a chunklet is the number of
+// an existing chunklet of the model, counted from 0 in the order of creation, or [NewChunklet]. For
+// other methods the error is a *fault.DataError.
 func (m *Model) Extend(ctx context.Context, t *Table, chunklets []Chunklet) (*Model, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
@@ -62,7 +62,8 @@ func (m *Model) Extend(ctx context.Context, t *Table, chunklets []Chunklet) (*Mo
 	return m.updated(learned, err)
 }
 
-// DropLast returns the model of krca without its latest updates, so many of them; m stays as it is.
+// DropLast returns the model of krca without its latest updates; updates is their number. m does
+// not change.
 func (m *Model) DropLast(ctx context.Context, updates int) (*Model, error) {
 	if err := m.check(); err != nil {
 		return nil, err
@@ -72,7 +73,7 @@ func (m *Model) DropLast(ctx context.Context, updates int) (*Model, error) {
 	}
 	updater, ok := m.fitted.Model.(algorithms.Updater)
 	if !ok {
-		return nil, m.cannot("does not take updates back")
+		return nil, m.cannot("cannot remove updates")
 	}
 	if err := m.fitted.CheckUpdate(); err != nil {
 		return nil, err
@@ -81,7 +82,7 @@ func (m *Model) DropLast(ctx context.Context, updates int) (*Model, error) {
 	return m.updated(learned, err)
 }
 
-// updating returns the rows of an update as the model takes them.
+// updating returns the rows of an update, prepared for the model.
 func (m *Model) updating(t *Table) (points.Points, error) {
 	if err := m.fitted.CheckUpdate(); err != nil {
 		return nil, err
@@ -89,7 +90,7 @@ func (m *Model) updating(t *Table) (points.Points, error) {
 	return m.fitted.Prepare(t.raw)
 }
 
-// updated returns the record m with another metric.
+// updated returns a copy of m with another metric.
 func (m *Model) updated(learned algorithms.Model, err error) (*Model, error) {
 	if err != nil {
 		return nil, err

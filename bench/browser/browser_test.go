@@ -227,8 +227,8 @@ func (b *browser) checkTable(t *testing.T, r *view.Report) {
 		b.do(t, chromedp.Evaluate(fmt.Sprintf(`[...document.querySelectorAll("#suspects th button")].find(e => e.textContent === %q).click()`, title), nil))
 	}
 	const distance = 5 // after link, first, second, labels, metric
-	if got := column(distance); len(got) != len(r.Suspects) {
-		t.Fatalf("%d rows: want %d", len(got), len(r.Suspects))
+	if got := column(distance); len(got) != len(r.Violations) {
+		t.Fatalf("%d rows: want %d", len(got), len(r.Violations))
 	}
 	click("squared distance")
 	if got := column(distance); got[0] != "30" || got[29] != "1" {

@@ -71,7 +71,7 @@ With --state, a file keeps finished measurements, and an interrupted run resumes
 // plan checks the flags and returns the cases.
 func (m *methodsFlags) plan(a *app, cmd *cobra.Command) (plan []fittimes.Case, err error) {
 	check := a.Check(cmd)
-	check.Least("--rounds", m.rounds, 1)
+	check.AtLeast("--rounds", m.rounds, 1)
 	check.Refuse(m.threads < 0, "--threads is %d: want a number >= 0 (0 for all processors)", m.threads)
 	check.Refuse(len(m.builds) == 1, "--builds has one executable: want at least two %s", usage.HelpHint(cmd))
 	if m.threads == 0 {

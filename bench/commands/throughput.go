@@ -84,11 +84,11 @@ The files are in a new folder for temporary files (in TMPDIR): 6.3 kB for each o
 
 // check finds mistakes before anything is measured.
 func (t *throughputFlags) check(check *session.Checks) error {
-	check.Least("--rounds", t.Rounds, 1)
-	check.Least("--rows", t.Rows, 1)
-	check.Least("--stream-rows", t.StreamRows, 1)
-	check.Least("--csv-size", int(t.csv), 1)
-	check.Least("--threads", t.Threads, 0)
+	check.AtLeast("--rounds", t.Rounds, 1)
+	check.AtLeast("--rows", t.Rows, 1)
+	check.AtLeast("--stream-rows", t.StreamRows, 1)
+	check.AtLeast("--csv-size", int(t.csv), 1)
+	check.AtLeast("--threads", t.Threads, 0)
 	check.Refuse(t.MinTime < 0, "--min-time is %v: want a time > 0, such as 1s", t.MinTime)
 	check.Ending("-o, --output", t.out, pictureEndings()...)
 	checkPage(check, t.page, throughputPart)

@@ -76,10 +76,10 @@ func (b *benchFlags) addMustlink(cmd *cobra.Command) {
 // measure checks the flags, finds the programs that are measured, this one and perhaps mustlink,
 // makes a folder for files, and measures there.
 func (b *benchFlags) measure(check *session.Checks, run func(ctx context.Context) error) (err error) {
-	check.Least("--rows", b.rows, 1)
-	check.Least("--features", b.features, 1)
-	check.Least("--landmarks", b.landmarks, 2)
-	check.Least("--rounds", b.rounds, 1)
+	check.AtLeast("--rows", b.rows, 1)
+	check.AtLeast("--features", b.features, 1)
+	check.AtLeast("--landmarks", b.landmarks, 2)
+	check.AtLeast("--rounds", b.rounds, 1)
 	if check.Err != nil {
 		return check.Err
 	}

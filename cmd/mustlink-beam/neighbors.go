@@ -55,9 +55,9 @@ and their squared distances. Along landmarks there is a file for each bucket, an
 func (a *app) runNeighbors(cmd *cobra.Command, args []string, n *neighborsFlags) error {
 	check := a.Check(cmd)
 	check.Required("input", "output")
-	check.Least("-k, --neighbors", n.k, 1)
-	check.Least("--routes", n.routes, 1)
-	check.Least("--sample", n.sample, 0)
+	check.AtLeast("-k, --neighbors", n.k, 1)
+	check.AtLeast("--routes", n.routes, 1)
+	check.AtLeast("--sample", n.sample, 0)
 	t, err := a.begin(check, args, &n.jobFlags)
 	if err != nil {
 		return err

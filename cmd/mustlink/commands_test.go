@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestFlow goes the way of a user: links, fit, embed, gram, distance, cluster, score,
-// classify, inspect, on files with ids.
+// TestFlow runs the commands that a user would run: links, fit, embed, gram, distance, cluster,
+// score, classify, inspect, on files with ids.
 func TestFlow(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(60, 4, true))
@@ -55,7 +55,7 @@ func TestFlow(t *testing.T) {
 		}
 	}
 
-	// 6 deviations apart in one of 4 columns: every algorithm finds the two classes, with and
+	// 6 standard deviations apart in one of 4 columns: every algorithm finds the two classes, with and
 	// without the model.
 	for _, line := range []string{
 		"cluster model.mlk -i data.csv -n 2",
@@ -98,8 +98,8 @@ func TestFlow(t *testing.T) {
 	}
 }
 
-// TestStreams: "-" is standard input and output, and compressed files are read and written.
-// Triplets teach alone, by id, and beside links; the summary counts them.
+// TestTriplets: triplets are learned from without links, by id, and with links; the summary counts
+// them.
 func TestTriplets(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(60, 4, true))
@@ -123,7 +123,7 @@ func TestTriplets(t *testing.T) {
 	if !strings.Contains(o.Stdout, "triplets     20") || !strings.Contains(o.Stdout, "quadruplets  20") {
 		t.Errorf("summary of lsml\n%s", o.Stdout)
 	}
-	// All labels are every pair to a method that learns from pairs, and classes to one that does not.
+	// For a method that learns from pairs, all labels mean every pair; for others they mean classes.
 	for method, want := range map[string]string{"itml": "870 must, 900 cannot", "lmnn": "870 must, 1 cannot"} {
 		if o := harness.RunOK(t, dir, "fit -m "+method+" -i data.csv --links-from-labels all -o model.mlk"); !strings.Contains(o.Stdout, want) {
 			t.Errorf("%s: want %q in\n%s", method, want, o.Stdout)
@@ -132,8 +132,8 @@ func TestTriplets(t *testing.T) {
 	harness.RunWith(t, dir, text.String(), "fit -m itml -i data.csv --links-from-labels 5 --triplets - --links-by id -o model.mlk")
 }
 
-// Targets teach alone, from a file, standard input or the labels; links are ignored with a warning.
-// The summary counts them.
+// TestTargets: targets are learned from without links, from a file, standard input or the labels;
+// links are ignored with a warning. The summary counts them.
 func TestTargets(t *testing.T) {
 	dir := t.TempDir()
 	data := strings.NewReplacer(",x\n", ",0\n", ",y\n", ",1\n").Replace(clitest.Blobs(60, 4, false))
@@ -153,11 +153,12 @@ func TestTargets(t *testing.T) {
 	for _, name := range []string{"file", "labels", "stream", "linked"} {
 		harness.RunOK(t, dir, "embed "+name+".mlk -i data.csv -o "+name+".csv")
 		if clitest.Read(t, dir, name+".csv") != clitest.Read(t, dir, "file.csv") {
-			t.Errorf("targets of %s give another model than those of a file", name)
+			t.Errorf("targets of %s: the model differs from that of the same targets in a file", name)
 		}
 	}
 }
 
+// TestStreams: "-" is standard input and output, and compressed files are read and written.
 func TestStreams(t *testing.T) {
 	dir := t.TempDir()
 	data := clitest.Blobs(40, 3, false)
@@ -173,12 +174,12 @@ func TestStreams(t *testing.T) {
 
 	want := harness.RunOK(t, dir, "embed a.mlk -i data.csv -o -").Stdout
 	if got := harness.RunWith(t, dir, data, "embed b.mlk -i - -o -").Stdout; got != want {
-		t.Error("the same data and links by other ways give another embedding")
+		t.Error("the same data and links in other formats have a different embedding")
 	}
-	// A model goes through a pipe as well.
+	// A model can be read from a pipe too.
 	model := harness.RunWith(t, dir, links.Stdout, "fit -q -m krca -i data.csv -c - -o -").Stdout
 	if got := harness.RunWith(t, dir, model, "embed - -i data.csv -o -").Stdout; got != want {
-		t.Error("the model from a pipe gives another embedding")
+		t.Error("the model from a pipe has a different embedding")
 	}
 	harness.RunWith(t, dir, model, "inspect -")
 	cut := harness.Command(dir, "embed", "-", "-i", "data.csv", "-o", "out.csv")
@@ -193,7 +194,7 @@ func TestStreams(t *testing.T) {
 	for _, in := range []string{"out.csv.gz", "want.csv"} {
 		harness.RunOK(t, dir, fmt.Sprintf("score --truth data.csv --embedding %s --json", in))
 	}
-	// A binary stream goes from one command to the next.
+	// One command reads the binary output of another.
 	npy := harness.RunOK(t, dir, "embed a.mlk -i data.csv -o - --format npy").Stdout
 	piped := harness.RunWith(t, dir, npy, "cluster -i - --format npy -n 2 -o -").Stdout
 	if direct := harness.RunOK(t, dir, "cluster a.mlk -i data.csv -n 2 -o -").Stdout; piped != direct {
@@ -201,7 +202,7 @@ func TestStreams(t *testing.T) {
 	}
 }
 
-// TestGramInput: a precomputed Gram matrix stands for its points.
+// TestGramInput: a precomputed Gram matrix replaces its points.
 func TestGramInput(t *testing.T) {
 	dir := harness.WithModel(t)
 	harness.RunOK(t, dir, "gram model.mlk -i data.csv -o k.npy")
@@ -210,7 +211,7 @@ func TestGramInput(t *testing.T) {
 	if n := len(clitest.Lines(clitest.Read(t, dir, "embedded.csv"))); n != 21 {
 		t.Errorf("%d lines: want a header and 20 rows", n)
 	}
-	// New objects come as rows over the training objects, with their own diagonal.
+	// New objects are rows over the training objects, with their own diagonal.
 	harness.RunOK(t, dir, "gram model.mlk -i data.csv -o new.csv")
 	var rows, diagonal []string
 	for i, l := range clitest.Lines(clitest.Read(t, dir, "new.csv")) {
@@ -238,8 +239,8 @@ func TestGramInput(t *testing.T) {
 	harness.WantInputError(t, dir, harness.Run(t, dir, "embed second.mlk -i data.csv -o out.csv"), before, "data.csv")
 }
 
-// TestJSON: with --json standard output is one JSON value, with the fields that programs
-// rely on, whatever is warned about.
+// TestJSON: with --json standard output is one JSON value, with the fields that programs rely on,
+// also if there are warnings.
 func TestJSON(t *testing.T) {
 	dir := harness.WithModel(t)
 	harness.RunOK(t, dir, "cluster -i data.csv -n 2 -q -o clusters.csv")
@@ -270,8 +271,8 @@ func TestJSON(t *testing.T) {
 	}
 }
 
-// TestReproducible: the same seed gives the same bytes for any number of workers, and
-// nothing is replaced when a later run fails.
+// TestReproducible: the same seed gives the same bytes for any number of workers, and a later run
+// that fails replaces no file.
 func TestReproducible(t *testing.T) {
 	dir := harness.Workspace(t)
 	var first string
@@ -284,7 +285,7 @@ func TestReproducible(t *testing.T) {
 			first = got
 		}
 		if got != first {
-			t.Errorf("--workers %s gives other bytes than --workers 1", workers)
+			t.Errorf("--workers %s and --workers 1 write different bytes", workers)
 		}
 	}
 	model := clitest.Read(t, dir, "m.mlk")
@@ -297,8 +298,8 @@ func TestReproducible(t *testing.T) {
 	}
 }
 
-// TestDemo: the learned metric separates the diagonals of the xor set, which plain k-means
-// cannot, and -o leaves files that the other commands take.
+// TestDemo: the learned metric separates the diagonals of the xor set, which plain k-means cannot,
+// and -o writes files for the other commands.
 func TestDemo(t *testing.T) {
 	dir := t.TempDir()
 	v := clitest.Parse(t, harness.RunOK(t, dir, "demo xor --points 200 --links 100 --repetitions 2 --json").Stdout)
@@ -308,7 +309,7 @@ func TestDemo(t *testing.T) {
 		rand[row["metric"].(string)] = row["unseen"].(map[string]any)["rand"].(float64)
 	}
 	if rand["none"] > 0.6 || rand["krca"] < 0.95 {
-		t.Errorf("Rand index of unseen points: %v", rand)
+		t.Errorf("Rand index of held-out rows: %v", rand)
 	}
 	if left := clitest.Names(t, dir); len(left) > 0 {
 		t.Errorf("the demo left %v", left)
@@ -318,12 +319,12 @@ func TestDemo(t *testing.T) {
 	harness.RunOK(t, sub, "cluster xor-krca.mlk -i xor-unseen.csv -n 2 -o clusters.csv")
 	harness.RunOK(t, sub, "inspect xor-krca.mlk -i xor-seen.csv -c xor-krca-links.csv")
 	if page := clitest.Read(t, sub, "xor-report.html"); !strings.Contains(page, "raw points") || !strings.Contains(page, "lleratio") {
-		t.Error("the page does not hold the metrics")
+		t.Error("the page does not contain the metrics")
 	}
 }
 
-// TestInfoNamesTheBuild: info shows the tags that the binary was built with, and the
-// backend that the environment asks for.
+// TestInfoNamesTheBuild: info shows the build tags of the binary, and the backend of the
+// environment.
 func TestInfoNamesTheBuild(t *testing.T) {
 	dir := t.TempDir()
 	v := clitest.Parse(t, harness.RunOK(t, dir, "info --json").Stdout)
@@ -342,8 +343,8 @@ func TestInfoNamesTheBuild(t *testing.T) {
 	}
 }
 
-// TestIonosphere learns on one half of a real set and clusters the other: the figures of
-// the README.
+// TestIonosphere learns on one half of a real set and clusters the other: the results of the
+// README.
 func TestIonosphere(t *testing.T) {
 	folder := os.Getenv("MUSTLINK_DATA")
 	if folder == "" {
@@ -377,8 +378,8 @@ func TestIonosphere(t *testing.T) {
 	}
 }
 
-// TestEmbedInBlocks: more points than are embedded at a time get the places that each gets alone,
-// and an error names the row of the file.
+// TestEmbedInBlocks: points in several blocks get the same coordinates as each point alone, and an
+// error names the row of the file.
 func TestEmbedInBlocks(t *testing.T) {
 	dir := harness.WithModel(t)
 	mostRows := catalog.BlockRows(1, 0)

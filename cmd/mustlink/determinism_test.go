@@ -14,9 +14,8 @@ import (
 )
 
 // TestProcessesAgree: two runs of the command, with different numbers of workers, write the same
-// bytes: the model of every method but for the time that the fit took, and its embedding. Maps are
-// walked in another order in every process. (Bits of OpenBLAS depend on its threads, whose number
-// is given.)
+// bytes: the model of every method, except the duration of the fit, and its embedding. Maps have
+// another order in every process. (Bits of OpenBLAS depend on its number of threads, which is set.)
 func TestProcessesAgree(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(30, 3, false))
@@ -24,7 +23,7 @@ func TestProcessesAgree(t *testing.T) {
 	for _, m := range catalog.Methods() {
 		t.Run(m.Name, func(t *testing.T) {
 			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv "+harness.Lesson(t, dir, m, "links.csv", 30)+" --seed 3 -o %s")
-			sameFiles(t, dir, "places.npy", "embed -q 1model -i data.csv -o %s")
+			sameFiles(t, dir, "coordinates.npy", "embed -q 1model -i data.csv -o %s")
 		})
 	}
 	sameFiles(t, dir, "links.csv", "links make -q -i data.csv --must 12 --cannot 12 --seed 2 -o %s")
@@ -32,7 +31,7 @@ func TestProcessesAgree(t *testing.T) {
 	sameFiles(t, dir, "chosen", "select -q -i data.csv -c links.csv --methods krca,rca --grid eps_rel=1e-3:1e-2:2 -o %s")
 }
 
-// sameFiles runs a command twice, which writes the file of that name, and compares what it wrote.
+// sameFiles runs a command that writes the named file twice, and compares what it wrote.
 func sameFiles(t *testing.T, dir, name, line string) {
 	t.Helper()
 	var written [2]string

@@ -2,7 +2,7 @@
 // pairs in, a model out; with the model, embeddings, kernel matrices, distances, clusters
 // and classes of any points.
 //
-// It reads flags, files and the environment, shows progress and prints figures; it does no
+// It reads flags, files and the environment, shows progress and prints results; it does no
 // mathematics. Run `mustlink --help` for the commands.
 //
 // Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2,

@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// proteins returns n records of two classes, "h" and "s", whose letters come from different
-// halves of the alphabet; odd rows are of class s. The label is the header's second word.
+// proteins returns n records of two classes, "h" and "s", with letters from different halves of the
+// alphabet; odd rows are of class s. The label is the header's second word.
 func proteins(n int) string {
 	rng := rand.New(rand.NewPCG(uint64(n), 7))
 	halves := []string{"ACDEFGHIKL", "LMNPQRSTVWY"}
@@ -34,8 +34,8 @@ func proteins(n int) string {
 	return s.String()
 }
 
-// sparseRows returns n svmlight rows of two classes in 10 features; the last is in row 0
-// only, and odd rows have other features than even ones.
+// sparseRows returns n svmlight rows of two classes in 10 features; only row 0 has the last
+// feature, and odd rows have other features than even ones.
 func sparseRows(n int) string {
 	rng := rand.New(rand.NewPCG(uint64(n), 8))
 	var s strings.Builder
@@ -63,7 +63,7 @@ func idx(dims []int, values []byte) string {
 	return string(append(b, values...))
 }
 
-// TestSequences goes through every command with sequences.
+// TestSequences runs every command on sequences.
 func TestSequences(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "train.fasta", proteins(24))
@@ -135,8 +135,8 @@ func TestLettersOutside(t *testing.T) {
 	}
 }
 
-// TestSparse goes through every command with sparse rows. The last feature does not occur
-// in the rows that the model is applied to.
+// TestSparse runs every command on sparse rows. The last feature does not occur in the rows that
+// the model is applied to.
 func TestSparse(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "train.svm", sparseRows(24))
@@ -168,7 +168,7 @@ func TestSparse(t *testing.T) {
 	}
 }
 
-// TestImages: IDX images with the labels in a file of their own.
+// TestImages: IDX images with the labels in a separate file.
 func TestImages(t *testing.T) {
 	dir := t.TempDir()
 	var pixels, labels []byte
@@ -239,8 +239,7 @@ func TestBadSequences(t *testing.T) {
 	}
 }
 
-// TestTFIDF: a model weighs the terms of new texts as it did those that it was fitted on, from its
-// file.
+// TestTFIDF: a model read from its file weights the terms of new texts as it did those of its fit.
 func TestTFIDF(t *testing.T) {
 	dir := t.TempDir()
 	var text strings.Builder
@@ -254,7 +253,7 @@ func TestTFIDF(t *testing.T) {
 	if !strings.Contains(o.Stdout, "tfidf") {
 		t.Errorf("inspect does not say how features are scaled:\n%s", o.Stdout)
 	}
-	// Twice the counts are the same text.
+	// A text with twice the counts is the same text.
 	clitest.Write(t, dir, "one.svm", "0 1:2 2:3 4:1\n0 1:4 2:6 4:2\n")
 	harness.RunOK(t, dir, "embed model.mlk -i one.svm --features 8 -o out.csv")
 	lines := strings.Split(strings.TrimSpace(clitest.Read(t, dir, "out.csv")), "\n")
@@ -322,12 +321,13 @@ func TestBadImages(t *testing.T) {
 	}
 }
 
-// TestKindsOfPoints: a model takes the kind of points that it was fitted on.
+// TestKindsOfPoints: a model accepts the kind of points that it was fitted on.
 func TestKindsOfPoints(t *testing.T) {
 	dir := harness.Workspace(t)
 	clitest.Write(t, dir, "seq.fasta", proteins(8))
 	clitest.Write(t, dir, "seq2.fasta", strings.NewReplacer("L", "A", "M", "C").Replace(proteins(8)))
-	// As many features as the protein alphabet has letters: the number alone tells nothing.
+	// As many features as the protein alphabet has letters: the number is not enough to recognize the
+	// kind.
 	clitest.Write(t, dir, "twenty.csv", clitest.Blobs(8, 20, false))
 	clitest.Write(t, dir, "wide.csv", clitest.Blobs(8, 4, false))
 	clitest.Write(t, dir, "rows.svm", "1 1:1\n2 4:1\n")
@@ -404,7 +404,7 @@ func TestCheckFormats(t *testing.T) {
 		}
 		for i, l := range clitest.Lines(o.Stdout) {
 			if !strings.Contains(l, file) || !strings.Contains(l, want[i]) || !strings.HasSuffix(l, ")") {
-				t.Errorf("%s: problem %d is %q, want %s and a way to mend it", file, i, l, want[i])
+				t.Errorf("%s: problem %d is %q, want %s and a suggested fix", file, i, l, want[i])
 			}
 		}
 	}

@@ -20,9 +20,9 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// garbage is how many bytes of it there may be before it is collected, besides as many as are in
-// use: small fits leave some 30 KB each, and thousands are made in a second. More than so much was
-// not seen to be faster.
+// garbage is the number of bytes of garbage, in addition to as many as are in use, that may pile up
+// before a collection: small fits leave some 30 KB each, and a program may make thousands of them
+// in a second. A larger value was not measurably faster.
 const garbage = 32 << 20
 
 func main() {
@@ -42,8 +42,8 @@ func newRoot(s *session.Session) *cobra.Command {
 		Use:   "mustlink",
 		Short: "learn metrics from must-links and cannot-links, and apply them",
 		Long: `mustlink learns a metric from points and pairs: "these two belong together", "these
-two do not". In the learned metric clustering, k-NN and embedding get better, for new
-points too.
+two do not". Clustering, k-NN and embedding work better in the learned metric, for
+new points too.
 
 A first tour, on a file data.csv with numeric columns and a column "label":
 
@@ -53,8 +53,8 @@ A first tour, on a file data.csv with numeric columns and a column "label":
   mustlink cluster model.mlk -i data.csv -n 2 -o clusters.csv
   mustlink score --truth data.csv --predicted clusters.csv
 
-Data are read by extension: .csv, .npy, .parquet, .svm (svmlight), .idx or -ubyte (MNIST) and
-.fasta (sequences), each also .gz; "-" is standard input or output.
+The extension selects the format of data: .csv, .npy, .parquet, .svm (svmlight), .idx or
+-ubyte (MNIST) and .fasta (sequences), each also .gz; "-" is standard input or output.
 Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
 Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2,
 avx512, neon) choose the linear algebra; see mustlink info.`,
@@ -66,7 +66,7 @@ avx512, neon) choose the linear algebra; see mustlink info.`,
 	s.Root(root)
 	addGroup(root, "learn", "Learn:", train.Commands(s))
 	addGroup(root, "apply", "Apply:", apply.Commands(s))
-	addGroup(root, "files", "Files and figures:", append(data.Commands(s), look.Commands(s)...))
+	addGroup(root, "files", "Files and pictures:", append(data.Commands(s), look.Commands(s)...))
 	root.AddCommand(s.InfoCommand(), reference.Command(s, referenceIntro, "links"), moved.Bench())
 	root.AddCommand(topics.Commands()...)
 	topics.Help(root)

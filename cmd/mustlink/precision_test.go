@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// embeddingIn returns what an embedding wrote.
+// embeddingIn returns the coordinates in a file of an embedding.
 func embeddingIn(t *testing.T, dir, name string) *points.Dense {
 	t.Helper()
 	d, err := dataset.Read(filepath.Join(dir, name), dataset.ReadOptions{Extensions: session.Extensions()})
@@ -23,7 +23,7 @@ func embeddingIn(t *testing.T, dir, name string) *points.Dense {
 	return d.Points.(*points.Dense)
 }
 
-// wantNear compares coordinates, of which none is off by more than a share of the largest.
+// wantNear requires all coordinates to differ by at most a share of the largest.
 func wantNear(t *testing.T, what string, got, want *points.Dense, share float64) {
 	t.Helper()
 	largest, off := 0.0, 0.0
@@ -36,8 +36,8 @@ func wantNear(t *testing.T, what string, got, want *points.Dense, share float64)
 }
 
 // TestPrecision: an embedding in single precision is near the one in double precision in every
-// format, and half as long in .npy; a model that is stored in single precision is shorter, too, and
-// embeds; neither is there where it is not asked for.
+// format, and half as long in .npy; a model stored in single precision is also shorter, and embeds.
+// Both are only used on request.
 func TestPrecision(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 20, true))
@@ -49,8 +49,8 @@ func TestPrecision(t *testing.T) {
 		want := embeddingIn(t, dir, "double.npy")
 		for _, out := range []string{"single.npy", "single.csv", "single.parquet"} {
 			o := harness.RunOK(t, dir, "embed "+name+" -i data.csv --precision single -o "+out)
-			if !strings.Contains(o.Stdout, "single precision, off by ") {
-				t.Errorf("%s: the error is not told: %s", name, o.Stdout)
+			if !strings.Contains(o.Stdout, "single precision, error ") {
+				t.Errorf("%s: the error is not reported: %s", name, o.Stdout)
 			}
 			wantNear(t, name+", "+out, embeddingIn(t, dir, out), want, 1e-4)
 		}
@@ -66,8 +66,8 @@ func TestPrecision(t *testing.T) {
 	}
 }
 
-// TestPrecisionTells: where terms cancel, a warning says how much is lost, as JSON does.
-func TestPrecisionTells(t *testing.T) {
+// TestPrecisionWarning: if terms cancel, a warning and the JSON report the loss of precision.
+func TestPrecisionWarning(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 2, false))
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n")
@@ -80,7 +80,7 @@ func TestPrecisionTells(t *testing.T) {
 	}
 }
 
-// TestBadPrecision: single precision is refused where there is none.
+// TestBadPrecision: single precision is refused if the format or the model does not support it.
 func TestBadPrecision(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(40, 3, false))

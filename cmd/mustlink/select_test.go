@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestSelectCommand: a method that can bend is chosen, its model is that of fit, trials are
-// written, and the state file holds the fits.
+// TestSelectCommand: a nonlinear method is chosen, its model is that of fit, trials are written,
+// and the state file contains the fits.
 func TestSelectCommand(t *testing.T) {
 	dir := t.TempDir()
 	harness.WriteRings(t, dir)

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestDistancesOfPipes: points and pairs of a pipe have the distances of files.
+// TestDistancesOfPipes: points and pairs from a pipe have the same distances as from files.
 func TestDistancesOfPipes(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, true))
@@ -27,11 +27,11 @@ func TestDistancesOfPipes(t *testing.T) {
 	clitest.Write(t, dir, "twice.csv", strings.Replace(content, "\np7,", "\np9,", 1))
 	clitest.Write(t, dir, "few.csv", "i,j\np9,p1\n")
 	before := clitest.Names(t, dir)
-	harness.WantInputError(t, dir, harness.Run(t, dir, "distance krca -i twice.csv --pairs few.csv --links-by id -o new.csv"), before, "twice.csv", "row 9", `column "id"`, `the id is "p9"`)
+	harness.WantInputError(t, dir, harness.Run(t, dir, "distance krca -i twice.csv --pairs few.csv --links-by id -o new.csv"), before, "twice.csv", "row 9", `column "id"`, `the id "p9"`)
 }
 
-// TestClassifiedInBlocks: rows that come a block at a time have the labels of all at once, to the
-// byte, with scores.
+// TestClassifiedInBlocks: rows read block by block have byte-identical labels to all rows at once,
+// and scores.
 func TestClassifiedInBlocks(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "train.csv", clitest.Blobs(60, 3, false))
@@ -57,15 +57,15 @@ func TestClassifiedInBlocks(t *testing.T) {
 	}
 }
 
-// scoresOf returns what score says of two files of labels.
+// scoresOf returns the output of score for two files of labels.
 func scoresOf(t *testing.T, dir, truth, predicted string) string {
 	t.Helper()
 	return harness.RunOK(t, dir, "score --json --truth "+truth+" --predicted "+predicted).Stdout
 }
 
-// TestClusteredInBlocks: rows that pass several times fall into the clusters of rows that are held:
-// with a sample that holds all to the byte, with a smaller one, which the limit asks for, up to the
-// clusters' names.
+// TestClusteredInBlocks: streamed rows have the same clusters as rows in memory: byte-identical
+// with a sample of all rows; with a smaller sample, required by the limit, up to the numbering of
+// the clusters.
 func TestClusteredInBlocks(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(4000, 3, true))
@@ -77,7 +77,7 @@ func TestClusteredInBlocks(t *testing.T) {
 		harness.RunOK(t, dir, line+"-o held.csv --save-centers held.npy")
 		harness.RunOK(t, dir, line+"-o all.csv --stream --save-centers all.npy")
 		if clitest.Read(t, dir, "held.csv") != clitest.Read(t, dir, "all.csv") || clitest.Read(t, dir, "held.npy") != clitest.Read(t, dir, "all.npy") {
-			t.Errorf("%s: rows that pass have other clusters than rows that are held", with)
+			t.Errorf("%s: streamed rows have different clusters than rows in memory", with)
 		}
 		for i, more := range []string{"--memory-limit 400KiB --stream", "--memory-limit 400KiB --workers 3", "--memory-limit 400KiB -a minibatch"} {
 			out := fmt.Sprint("some", i, ".csv")

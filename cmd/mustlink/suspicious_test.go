@@ -9,20 +9,20 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// wrongLinks writes points of two groups with ids, and links of which one of each kind is wrong: 0
-// and 3 are of different groups, 4 and 6 of the same.
+// wrongLinks writes points of two groups with ids, and links of which one of each kind is
+// mislabeled: 0 and 3 are of different groups, 4 and 6 of the same.
 func wrongLinks(t *testing.T, dir string) {
 	t.Helper()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(40, 3, true))
 	text := "i,j,link\n0,3,must\n4,6,cannot\n"
-	for i := range 16 { // the two groups take turns
+	for i := range 16 { // the two groups alternate
 		text += fmt.Sprintf("%d,%d,must\n%d,%d,cannot\n", i, 2+i+2*(i%5), i, 1+i+2*(i%7))
 	}
 	clitest.Write(t, dir, "links.csv", text)
 }
 
-// TestSuspicious: the wrong links come first in inspect, with ids and lines, in text, in JSON and
-// in the page; fit leaves them out.
+// TestSuspicious: the mislabeled links come first in inspect, with ids and lines, in text, in JSON
+// and in the page; fit leaves them out.
 func TestSuspicious(t *testing.T) {
 	dir := t.TempDir()
 	wrongLinks(t, dir)
@@ -51,7 +51,7 @@ func TestSuspicious(t *testing.T) {
 		t.Errorf("the first two are %v", named)
 	}
 	if plain := harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv"); strings.Contains(plain.Stdout, "suspicious") {
-		t.Error("suspicious links are listed without being asked for")
+		t.Error("suspicious links are listed without --suspicious")
 	}
 	if o := harness.RunOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.03 -o cured.mlk"); !strings.Contains(o.Stdout, "1 suspicious link,") {
 		t.Errorf("fit does not say what it leaves out:\n%s", o.Stdout)

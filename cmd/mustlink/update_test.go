@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestUpdate: an updated model is the fit of all chunklets with fixed_s, and taking the
-// updates back gives the first model's results, byte for byte.
+// TestUpdate: an updated model is the fit of all chunklets with fixed_s, and removing the updates
+// gives the first model's results, byte for byte.
 func TestUpdate(t *testing.T) {
 	dir := t.TempDir()
 	// The rows of data.csv are 0 to 39; those of new.csv are its second half.
@@ -72,7 +72,7 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("inspect without %q", w)
 		}
 	}
-	// Through pipes.
+	// The same through pipes.
 	cmd := harness.Command(dir, "update", "-", "-i", "new.csv", "-c", "second.csv", "-o", "-")
 	in, err := os.Open(dir + "/one.mlk")
 	if err != nil {
@@ -99,7 +99,7 @@ func columnOf(t *testing.T, text string) []float64 {
 	return out
 }
 
-// TestBadUpdate: mistakes leave no file and say what was got and what was expected.
+// TestBadUpdate: mistakes leave no file; the message has the value and what was expected.
 func TestBadUpdate(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "c.csv", "i,chunklet\n0,a\n1,a\n")
@@ -150,7 +150,7 @@ func TestBadUpdate(t *testing.T) {
 	}
 }
 
-// TestUpdateLinks: models learn more links between their points, and say so.
+// TestUpdateLinks: models learn more links between their training rows, and report it.
 func TestUpdateLinks(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(60, 1, false))
@@ -182,7 +182,7 @@ func TestUpdateLinks(t *testing.T) {
 	}
 }
 
-// TestUpdatable: the methods that the error message offers are those whose models can be updated.
+// TestUpdatable: the methods in the error message are those whose models can be updated.
 func TestUpdatable(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 24, 3, 6, 1)
 	eng := enginetest.New(t, 1)

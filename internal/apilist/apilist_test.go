@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// TestThePromiseIsSmall: at most 12 packages and 250 names. That api/v1.txt holds them as they are
-// is a step of make lint.
+// TestThePromiseIsSmall: at most 12 packages and 250 names. make lint checks that api/v1.txt
+// contains them.
 func TestThePromiseIsSmall(t *testing.T) {
 	text, err := os.ReadFile("../../api/v1.txt")
 	if err != nil {
@@ -24,8 +24,8 @@ func TestThePromiseIsSmall(t *testing.T) {
 	}
 }
 
-// TestEngineRoom: every other package that programs can import says in the first sentence of its
-// documentation that it may change.
+// TestEngineRoom: the documentation of every other importable package says in its first sentence
+// that the package may change.
 func TestEngineRoom(t *testing.T) {
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("the go tool is not in PATH")
@@ -51,7 +51,7 @@ func TestEngineRoom(t *testing.T) {
 	}
 }
 
-// TestLines: every kind of declaration, and nothing that others cannot see.
+// TestLines: the lines have every kind of declaration, and only names that other packages can use.
 func TestLines(t *testing.T) {
 	const source = `package p
 const Limit = 1 << 4
@@ -68,7 +68,7 @@ type Reader interface { Read(p []byte) (n int, err error); mark() }
 type Same = Kind
 func Do(n int, names ...string) (map[string]Kind, error) { return nil, nil }
 func Map[T comparable](list []T) []T { return list }
-func unseen() {}
+func invisible() {}
 `
 	fset := token.NewFileSet()
 	file, err := parser.ParseFile(fset, "p.go", source, 0)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Module is the path of the module, which the lines leave out.
+// Module is the path of the module; the lines omit it.
 const Module = "github.com/mustlink/mustlink"
 
 // Promised are the packages whose exported names later versions keep, by their paths in the module.
@@ -17,7 +17,7 @@ var Promised = map[string]Part{
 	"algorithms/gml": Parameters, "algorithms/baseline/itml": Parameters,
 }
 
-// Part says what of a package is promised.
+// Part is the promised part of a package.
 type Part int
 
 // The parts.
@@ -29,7 +29,7 @@ const (
 )
 
 // Lines returns a line for every exported name of a part of pkg, for every exported field and
-// method that can be reached without another package's help, and for the value of every constant.
+// method that is accessible without another package, and for the value of every constant.
 func Lines(pkg *types.Package, part Part) []string {
 	l := lister{pkg: pkg, part: part}
 	for _, name := range pkg.Scope().Names() {
@@ -52,8 +52,8 @@ func Lines(pkg *types.Package, part Part) []string {
 	return l.lines
 }
 
-// Names returns how many names of packages the lines declare: types, functions, variables and
-// constants.
+// Names returns the number of names of packages that the lines declare: types, functions, variables
+// and constants.
 func Names(lines []string) int {
 	names := map[string]bool{}
 	for _, line := range lines {
@@ -66,10 +66,10 @@ func Names(lines []string) int {
 	return len(names)
 }
 
-// letters are those of exported names.
+// letters are the first letters of exported names.
 const letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
-// ofParameters says whether an object belongs to the parameters of a method.
+// ofParameters reports whether an object belongs to the parameters of a method.
 func ofParameters(object types.Object) bool {
 	switch o := object.(type) {
 	case *types.Const:
@@ -83,7 +83,7 @@ func ofParameters(object types.Object) bool {
 	return false
 }
 
-// isField says whether a struct has a field of that type, perhaps an embedded one.
+// isField reports whether a struct has a field of that type, possibly embedded.
 func isField(of, t types.Type) bool {
 	fields, ok := of.Underlying().(*types.Struct)
 	if !ok {
@@ -112,7 +112,7 @@ func (l *lister) add(format string, args ...any) {
 	l.lines = append(l.lines, fmt.Sprintf("pkg %s, ", where)+fmt.Sprintf(format, args...))
 }
 
-// text writes a type with the names of packages as its own package sees them.
+// text writes a type with package names as they appear in the package itself.
 func (l *lister) text(t types.Type) string {
 	return types.TypeString(t, func(p *types.Package) string {
 		if p == l.pkg {
@@ -122,14 +122,14 @@ func (l *lister) text(t types.Type) string {
 	})
 }
 
-// signature writes a function's type without the names of its parameters, which callers do not see.
+// signature writes a function's type without parameter names, which do not matter to callers.
 func (l *lister) signature(f *types.Func) string {
 	s := f.Type().(*types.Signature)
 	bare := types.NewSignatureType(nil, nil, typeParams(s), anonymous(s.Params()), anonymous(s.Results()), s.Variadic())
 	return strings.TrimPrefix(l.text(bare), "func")
 }
 
-// typeParams returns type parameters of the same names and constraints: those of s belong to it.
+// typeParams returns copies of type parameters, because those of s belong to it.
 func typeParams(s *types.Signature) []*types.TypeParam {
 	var list []*types.TypeParam
 	for i := range s.TypeParams().Len() {
@@ -152,7 +152,7 @@ func (l *lister) named(o *types.TypeName) {
 	name := o.Name()
 	if o.IsAlias() {
 		l.add("type %s = %s", name, l.text(types.Unalias(o.Type())))
-		// What others cannot import has no lines of its own.
+		// Types that other modules cannot import have no lines.
 		if n, ok := types.Unalias(o.Type()).(*types.Named); ok && strings.Contains(n.Obj().Pkg().Path(), "/internal/") {
 			l.methods(name, n)
 		}
@@ -191,7 +191,7 @@ func (l *lister) named(o *types.TypeName) {
 	l.methods(o.Name(), named)
 }
 
-// methods writes those of the pointer too, and those that come from embedded fields.
+// methods writes all methods, including those of the pointer and of embedded fields.
 func (l *lister) methods(name string, named *types.Named) {
 	own := types.NewMethodSet(named)
 	set := types.NewMethodSet(types.NewPointer(named))

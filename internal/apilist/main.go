@@ -1,6 +1,6 @@
-// Apilist writes down the promised names of the library with their types, one a line, so that a
-// change of what others compile against shows in a diff of api/v1.txt. Its argument is the file to
-// write.
+// Apilist writes the promised names of the library with their types, one on each line, so that a
+// change of what other programs compile against shows in a diff of api/v1.txt. Its argument is the
+// file to write.
 package main
 
 import (
@@ -25,7 +25,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("%d arguments: want the file to write", len(args))
+		return fmt.Errorf("%d arguments: want one, the file to write", len(args))
 	}
 	list, err := promised()
 	if err != nil {

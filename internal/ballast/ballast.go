@@ -1,23 +1,23 @@
 // Package ballast lets a program's garbage grow to a fixed size before it is collected.
 //
-// Go collects when there is as much garbage as there is memory in use (GOGC=100). A program that
-// has little in use, and makes small things by the thousand, then collects hundreds of times a
-// second, and each time on all its processors. A block that is never touched counts as memory in
-// use, and takes none if it comes fresh from the system, at the beginning of a program.
+// Go collects when there is as much garbage as memory in use (GOGC=100). A program that uses little
+// memory, and allocates thousands of small objects, then collects hundreds of times a second, each
+// time on all its processors. A block that is never touched counts as memory in use, but occupies
+// none if it comes fresh from the system, at the start of a program.
 package ballast
 
 import "runtime"
 
-// Ballast is such a block. It is for one goroutine.
+// Ballast is such a block, for one goroutine.
 type Ballast struct {
 	size  int
 	block []byte
 }
 
-// New takes on a block: as much garbage more is let be, until the Ballast itself is garbage.
+// New allocates a block. It allows as much additional garbage, until the Ballast itself is garbage.
 func New(bytes int) *Ballast { return &Ballast{bytes, make([]byte, bytes)} }
 
-// Drop collects when Go itself would until restore is called.
+// Drop restores the default garbage collection of Go until restore is called.
 func (b *Ballast) Drop() (restore func()) {
 	b.block = nil
 	runtime.GC()

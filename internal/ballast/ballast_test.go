@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// What is never touched takes no memory. In a process of its own: the runtime clears what was used
-// before.
+// An untouched block takes no memory. The test runs in its own process, because the runtime clears
+// memory that was used before.
 func TestTakesNoMemory(t *testing.T) {
 	const own = "MUSTLINK_BALLAST_TEST"
 	if os.Getenv(own) == "" {
@@ -43,7 +43,7 @@ func TestTakesNoMemory(t *testing.T) {
 
 var sink []byte
 
-// collections returns how often garbage is collected while so much is made.
+// collections returns the number of garbage collections while so many bytes are allocated.
 func collections(made int) int {
 	var before, after runtime.MemStats
 	runtime.GC()
@@ -55,7 +55,7 @@ func collections(made int) int {
 	return int(after.NumGC - before.NumGC)
 }
 
-// Garbage is collected once in the size of the ballast, and several times as often without.
+// Garbage is collected once in the size of the ballast, and several times as often without it.
 func TestGarbageGrows(t *testing.T) {
 	const size, made = 128 << 20, 1 << 30
 	defer debug.SetGCPercent(debug.SetGCPercent(100))

@@ -1,5 +1,5 @@
-// Package clitest runs the built programs of this project in tests, and looks at what they leave
-// behind.
+// Package clitest runs the built programs of this project in tests, and checks their output and
+// files.
 package clitest
 
 import (
@@ -56,7 +56,7 @@ func Main(m *testing.M, name, source string, p *Program) int {
 	return m.Run()
 }
 
-// Tags returns the build tags that the test itself was built with.
+// Tags returns the build tags of the test itself.
 func Tags() string {
 	info, _ := debug.ReadBuildInfo()
 	for _, s := range info.Settings {
@@ -67,7 +67,7 @@ func Tags() string {
 	return ""
 }
 
-// Outcome is what a run of a program left behind.
+// Outcome is the exit code and the output of a run.
 type Outcome struct {
 	Code           int
 	Stdout, Stderr string
@@ -128,8 +128,8 @@ func (p Program) RunWith(t testing.TB, dir, stdin, line string) Outcome {
 	return o
 }
 
-// WantInputError runs a line that must end with exit code 2, one line of message with all the
-// words, and nothing else: no stack trace, no output, no file.
+// WantInputError runs a line that must end with exit code 2 and a one-line message with all the
+// words: without a stack trace, output or a new file.
 func (p Program) WantInputError(t testing.TB, dir, line string, words ...string) {
 	t.Helper()
 	p.WantInputErrorOf(t, p.Command(dir, strings.Fields(line)...), words...)
@@ -145,8 +145,8 @@ func (p Program) WantInputErrorOf(t testing.TB, cmd *exec.Cmd, words ...string) 
 	}
 }
 
-// CheckInputError demands of a run in dir what WantInputError does; before are the files that were
-// there.
+// CheckInputError checks a run in dir as WantInputError does; before are the files that existed
+// before it.
 func (p Program) CheckInputError(t testing.TB, dir string, o Outcome, before []string, words ...string) {
 	t.Helper()
 	if o.Code != usage.ExitInput {
@@ -161,7 +161,7 @@ func (p Program) CheckInputError(t testing.TB, dir string, o Outcome, before []s
 		}
 	}
 	if strings.Contains(o.Stderr, "goroutine ") || strings.Contains(o.Stderr, ".go:") {
-		t.Errorf("message holds a stack trace: %s", o.Stderr)
+		t.Errorf("message contains a stack trace: %s", o.Stderr)
 	}
 	if o.Stdout != "" {
 		t.Errorf("standard output is not empty: %q", o.Stdout)
@@ -174,7 +174,7 @@ func (p Program) CheckInputError(t testing.TB, dir string, o Outcome, before []s
 	}
 }
 
-// Write makes a file in dir; one whose name ends in .gz is compressed.
+// Write creates a file in dir; it compresses one whose name ends in .gz.
 func Write(t testing.TB, dir, name, content string) {
 	t.Helper()
 	data := []byte(content)
@@ -190,7 +190,7 @@ func Write(t testing.TB, dir, name, content string) {
 	}
 }
 
-// Read returns what a file in dir holds.
+// Read returns the content of a file in dir.
 func Read(t testing.TB, dir, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(dir, name))
@@ -200,7 +200,7 @@ func Read(t testing.TB, dir, name string) string {
 	return string(b)
 }
 
-// Names lists what is in dir, hidden files included.
+// Names lists the files in dir, including hidden ones.
 func Names(t testing.TB, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -219,8 +219,8 @@ func Lines(text string) []string {
 	return strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 }
 
-// Blobs returns a CSV of n points in d columns and two classes "x" and "y", 6 apart in the
-// first column, with ids when asked for. Rows of odd number are of class y.
+// Blobs returns a CSV of n points in d columns and two classes "x" and "y", 6 apart in the first
+// column, optionally with ids. Rows with odd numbers are of class y.
 func Blobs(n, d int, ids bool) string {
 	rng := rand.New(rand.NewPCG(uint64(n), uint64(d)))
 	var s strings.Builder
@@ -247,7 +247,7 @@ func Blobs(n, d int, ids bool) string {
 	return s.String()
 }
 
-// Parse decodes the JSON of a text, which must hold nothing else.
+// Parse decodes a text that contains one JSON value.
 func Parse(t testing.TB, text string) map[string]any {
 	t.Helper()
 	var v map[string]any
@@ -263,7 +263,7 @@ type Buffer struct {
 	b  bytes.Buffer
 }
 
-// Write is that of an io.Writer.
+// Write implements io.Writer.
 func (l *Buffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

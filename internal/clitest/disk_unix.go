@@ -11,7 +11,7 @@ import (
 )
 
 // SmallDisk mounts a file system of 256 KiB at dir/disk for the time of the test. It skips the test
-// where that is not allowed.
+// if mounting is not allowed.
 func SmallDisk(t testing.TB, dir string) string {
 	t.Helper()
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {

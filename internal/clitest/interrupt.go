@@ -10,9 +10,9 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Interrupt runs cmd, interrupts it after some time, and demands the exit code of an interrupted
-// program. It returns how long the program took to end. Windows has no interrupts between
-// processes: the test is skipped there.
+// Interrupt runs cmd, interrupts it after some time, and requires the exit code of an interrupted
+// program. It returns how long the program took to end. On Windows, which has no interrupts between
+// processes, it skips the test.
 func Interrupt(t testing.TB, cmd *exec.Cmd, after time.Duration) time.Duration {
 	t.Helper()
 	if runtime.GOOS == "windows" {

@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestComments: go doc of every package of the library names what is there.
+// TestComments: the doc comments of all packages are complete and their links lead to existing
+// names.
 func TestComments(t *testing.T) {
 	all := map[string]*Package{}
 	for _, folder := range folders(t) {
@@ -31,7 +32,7 @@ func TestComments(t *testing.T) {
 	}
 }
 
-// folders returns those of the library's packages.
+// folders returns the folders of the library's packages.
 func folders(t *testing.T) []string {
 	t.Helper()
 	var list []string
@@ -58,8 +59,8 @@ func folders(t *testing.T) []string {
 	return list
 }
 
-// TestFaults: a name without a comment, or with one that is no sentence about it, and links that lead nowhere in four ways, are found; what
-// is right is not.
+// TestFaults: these faults are found, and correct comments are not: a name without a comment, a
+// comment that is not a sentence about its name, and four kinds of links to missing names.
 func TestFaults(t *testing.T) {
 	write := func(importPath, source string) *Package {
 		folder := t.TempDir()

@@ -1,5 +1,5 @@
-// Package doclinks checks doc comments as go doc prints them: what is exported has one, and what
-// they name in square brackets is there.
+// Package doclinks checks doc comments as go doc prints them: every exported name has one, and the
+// names in its square brackets exist.
 package doclinks
 
 import (
@@ -21,7 +21,7 @@ type Package struct {
 	names map[string]bool // "Name", "Type.Method" and, of interfaces and structs, "Type.Member"
 }
 
-// Load reads the package in a folder, as the default build has it.
+// Load reads the package in a folder, in the default build.
 func Load(folder, importPath string) (*Package, error) {
 	found, err := build.ImportDir(folder, 0)
 	if err != nil {
@@ -72,8 +72,8 @@ const (
 // sentence is the first paragraph of a comment that ends as prose does, or in a formula.
 var sentence = regexp.MustCompile(`^([^\n]|\n[^\n])*([.:)]\n(\n|$)|\n\n\t)`)
 
-// each calls f for every exported name and its comment. Constants and variables come with the comment
-// of their group before their own.
+// each calls f for every exported name and its comment. Constants and variables come with the
+// comment of their group before their own.
 func (p *Package) each(f func(name, text string, kind int)) {
 	functions := func(list []*doc.Func, before string) {
 		for _, each := range list {
@@ -102,11 +102,11 @@ func (p *Package) each(f func(name, text string, kind int)) {
 	}
 }
 
-// bare is a name in square brackets that is left as text, because it leads nowhere.
+// bare is a name in square brackets that stays text, because no such name exists.
 var bare = regexp.MustCompile(`\[\*?(\w+\.)?[A-Z]\w*(\.[A-Z]\w*)?\]`)
 
-// Check returns what is wrong with the comments of a package among all, which are there by import
-// path.
+// Check returns the faults of the comments of a package; all are the packages that links may lead
+// to, by import path.
 func (p *Package) Check(all map[string]*Package) []string {
 	var faults []string
 	add := func(where, format string, args ...any) {
@@ -147,10 +147,10 @@ func (p *Package) Check(all map[string]*Package) []string {
 	return faults
 }
 
-// wellKnown are methods of interfaces of the standard library, whose meaning they have.
+// wellKnown are methods of interfaces of the standard library, which document them.
 var wellKnown = regexp.MustCompile(`\.(Error|Unwrap|String|Is)$`)
 
-// eachText calls f for every piece of text, those of links too.
+// eachText calls f for every piece of text, including those of links.
 func eachText(d *comment.Doc, f func(comment.Text)) {
 	for _, block := range d.Content {
 		eachOfBlock(block, f)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// matches reports whether printed lines are those that are shown, as the package's comment says.
+// matches reports whether printed lines match the shown ones by the rules of the package's comment.
 func matches(shown, printed []string) bool {
 	if len(shown) == 0 {
 		return len(printed) == 0
@@ -52,7 +52,7 @@ func sameTokens(shown, printed []string) bool {
 	return sameToken(shown[0], printed[0]) && sameTokens(shown[1:], printed[1:])
 }
 
-// units of what differs from run to run and from machine to machine.
+// units of values that differ from run to run and from machine to machine.
 var units = map[string]bool{"ns": true, "µs": true, "us": true, "ms": true, "s": true, "KiB": true, "MiB": true, "GiB": true}
 
 func duration(tokens []string) bool {

@@ -5,29 +5,29 @@
 //
 // A page is Markdown; its fenced blocks are read by their language:
 //
-//   - console: lines that begin with "$ " are commands, lines that begin with "> " behind one go
-//     on with it, and the lines up to the next command are what it prints, standard output and
-//     error together. A command without such lines only has to succeed.
+//   - console: lines that begin with "$ " are commands, lines that begin with "> " after
+//     one continue it, and the lines up to the next command are its output, standard output and error
+//     together. A command without output lines only has to succeed.
 //   - sh: a script for bash -euo pipefail, whose output is not compared.
 //   - go: a whole program (it begins with "package main"), compiled in the module and run, that
 //     ends with a comment "// Output:", as examples do; or a snippet, which must name the file of
 //     the module that holds its lines.
 //
-// Other languages are not looked at. All blocks of a page run in one scratch folder, one after the
-// other, with the folder -bin in front of PATH.
+// Blocks in other languages are ignored. All blocks of a page run in one scratch folder, one after
+// the other, with the folder -bin in front of PATH.
 //
-// In what is shown, numbers with a point or an exponent may differ by 0.005 + 1 % and durations and
-// sizes (30.38s, 7ms, 1.2 GiB) by anything; all else is compared as it stands, but for the width of
-// white space. "..." stands for any text within a line, and alone on a line for any lines.
+// Shown numbers with a point or an exponent may differ by 0.005 + 1 %, durations and sizes (30.38s,
+// 7ms, 1.2 GiB) by any amount; all other text must be equal, except for the width of white space.
+// "..." matches any text within a line, and alone on a line it matches any lines.
 //
-// A comment above a block says what is special about it:
+// A comment above a block changes how it is run:
 //
 //	<!-- run: skip, REASON -->           it is not run
 //	<!-- run: code 2 -->                 its last command ends with that exit code
-//	<!-- run: data NAME [as NAME], … --> it wants files of the folder MUSTLINK_DATA; skipped without
-//	<!-- run: from FILE -->              the lines of the snippet stand in FILE, in this order
+//	<!-- run: data NAME [as NAME], … --> it requires files of the folder MUSTLINK_DATA; else skipped
+//	<!-- run: from FILE -->              FILE contains the lines of the snippet, in this order
 //
-// Links of a page to files and headings must lead somewhere.
+// Links of a page to files and headings must lead to existing ones.
 //
 // With -update the shown output of commands that print something else is replaced.
 package main

@@ -72,7 +72,8 @@ func TestBlocksRefuse(t *testing.T) {
 	}
 }
 
-// A page whose output is right passes, one that is wrong is told where, and -update mends it.
+// A page with correct output passes, a page with wrong output fails with its line, and -update
+// replaces the output.
 func TestRunPage(t *testing.T) {
 	dir := t.TempDir()
 	page := filepath.Join(dir, "page.md")

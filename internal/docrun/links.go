@@ -14,8 +14,8 @@ var (
 	heading = regexp.MustCompile(`^#+ +(.*)`)
 )
 
-// brokenLinks returns a message for every link of a page to a file, or to a heading of a page, that
-// is not there. Links to other sites are not followed.
+// brokenLinks returns a message for every link of a page to a missing file or heading. It does not
+// follow links to other sites.
 func brokenLinks(page, content string) []string {
 	var faults []string
 	for i, line := range prose(content) {
@@ -32,7 +32,7 @@ func brokenLinks(page, content string) []string {
 	return faults
 }
 
-// resolve returns an error unless the target of a link on a page exists.
+// resolve returns an error if the target of a link on a page does not exist.
 func resolve(page, content, target string) error {
 	path, anchor, hasAnchor := strings.Cut(target, "#")
 	if path != "" {
@@ -76,7 +76,7 @@ func headings(content string) map[string]bool {
 	return anchors
 }
 
-// prose returns the lines of a page, those of fenced blocks emptied.
+// prose returns the lines of a page, with the lines of fenced blocks emptied.
 func prose(content string) []string {
 	lines := strings.Split(content, "\n")
 	inside := false

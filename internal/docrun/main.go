@@ -44,7 +44,7 @@ func absolute(path string) string {
 	return abs
 }
 
-// runPage runs the blocks of a page, prints a line about it and every difference, and reports
+// runPage runs the blocks of a page, prints a summary line and every difference, and reports
 // whether there was none.
 func runPage(ctx context.Context, out *os.File, page string, r runner) (bool, error) {
 	begin := time.Now()
@@ -79,7 +79,7 @@ func runPage(ctx context.Context, out *os.File, page string, r runner) (bool, er
 	return len(r.faults) == 0, nil
 }
 
-// replace puts printed lines in the place of shown ones.
+// replace replaces shown lines with printed ones.
 func replace(page string, list []replacement) string {
 	lines := strings.Split(page, "\n")
 	for _, p := range slices.Backward(list) {

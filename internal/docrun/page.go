@@ -15,21 +15,21 @@ type block struct {
 	mark     mark
 }
 
-// mark is what the comment above a block says.
+// mark is the content of the comment above a block.
 type mark struct {
 	skip string     // why it is not run
 	code int        // exit code of its last command
-	data []dataFile // files that it wants
-	from string     // the file that holds the lines of a snippet
+	data []dataFile // files that it requires
+	from string     // the file that contains the lines of a snippet
 }
 
 type dataFile struct{ name, as string }
 
 var comment = regexp.MustCompile(`^<!-- run: (\w+),? (.*\S) -->$`)
 
-// blocks returns the fenced blocks of a page. A mark that is not understood, a mark above nothing,
-// a fence that is not closed and an indented command line, which would not be run, are errors with
-// their line.
+// blocks returns the fenced blocks of a page. Errors, with their line, are: a mark that is not
+// understood, a mark without a block, a fence that is not closed, and an indented command line,
+// which would not be run.
 func blocks(page string) ([]block, error) {
 	var found []block
 	var marked *mark
@@ -73,7 +73,7 @@ func blocks(page string) ([]block, error) {
 
 var indentedCommand = regexp.MustCompile(`^(    |\t)(\$ )?(mustlink|mustlink-bench|make|go) `)
 
-// parseMark adds what a comment says to the marks above it.
+// parseMark adds the content of a comment to the marks above it.
 func parseMark(line string, above *mark) (*mark, error) {
 	m := &mark{}
 	if above != nil {
@@ -108,14 +108,14 @@ func parseMark(line string, above *mark) (*mark, error) {
 	return m, nil
 }
 
-// command is one command of a console block with what it is shown to print.
+// command is one command of a console block with its shown output.
 type command struct {
 	text  string
 	shown []string
 	first int // index of the first shown line in the block's text
 }
 
-// commands returns those of a console block.
+// commands returns the commands of a console block.
 func (b *block) commands() ([]command, error) {
 	var list []command
 	for i, line := range b.text {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// limit is how long one command or program may take.
+// limit is the maximum duration of one command or program.
 const limit = 2 * time.Minute
 
 // runner runs the blocks of one page.
@@ -29,7 +29,7 @@ type runner struct {
 	replacements []replacement
 }
 
-// replacement is printed text for shown lines of a page.
+// replacement replaces shown lines of a page with printed text.
 type replacement struct {
 	first, count int // lines of the page, from 0
 	lines        []string
@@ -39,7 +39,7 @@ func (r *runner) fault(line int, format string, args ...any) {
 	r.faults = append(r.faults, fmt.Sprintf("line %d: ", line)+fmt.Sprintf(format, args...))
 }
 
-// run runs a block that is of a language it knows.
+// run runs a block if it knows its language.
 func (r *runner) run(ctx context.Context, b *block) error {
 	switch b.language {
 	case "console", "sh", "go":
@@ -69,7 +69,7 @@ func (r *runner) run(ctx context.Context, b *block) error {
 	return r.program(ctx, b)
 }
 
-// console runs the commands of a block, one shell for each.
+// console runs the commands of a block, each in its own shell.
 func (r *runner) console(ctx context.Context, b *block) error {
 	list, err := b.commands()
 	if err != nil {
@@ -133,7 +133,7 @@ func (r *runner) program(ctx context.Context, b *block) error {
 	return err
 }
 
-// snippet looks for the lines of a block in a file of the module.
+// snippet searches a file of the module for the lines of a block.
 func (r *runner) snippet(b *block) error {
 	content, err := os.ReadFile(filepath.Join(r.module, filepath.FromSlash(b.mark.from)))
 	if err != nil {
@@ -176,7 +176,7 @@ func (r *runner) execute(ctx context.Context, dir, name string, args ...string) 
 	return string(out), 0, err
 }
 
-// fetch copies data sets into the scratch folder; one whose new name lacks .gz is decompressed.
+// fetch copies data sets into the scratch folder; it decompresses those whose new name lacks .gz.
 func (r *runner) fetch(files []dataFile) error {
 	for _, f := range files {
 		if err := r.fetchFile(f); err != nil {
@@ -206,8 +206,8 @@ func (r *runner) fetchFile(f dataFile) error {
 	return errors.Join(err, out.Close())
 }
 
-// splitLines returns the lines of a text, without white space at their ends and without blank ones
-// at its end.
+// splitLines returns the lines of a text, without white space at the ends of lines and without
+// blank lines at the end.
 func splitLines(text string) []string {
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {

@@ -2,9 +2,9 @@
 //
 // The floors, lowest first, are asm, blas, engine, solvers, algorithms, the root package, view,
 // session, cmd; a package may import its own floor and those below it, subject to the finer rules
-// that [Check] states. [Forbidden] finds what code below the programs must not do: read flags or
-// the environment, or print. The package's tests apply both to every file of the module whatever
-// its build tags, and look for assembly in the pure-Go build.
+// of Check. Forbidden finds what code below the programs must not do: read flags or the
+// environment, or print. The package's tests apply both to every file of the module, for all build
+// tags, and search for assembly in the pure-Go build.
 //
-// Nothing imports this package; it exists for `go test ./internal/layering`.
+// No package imports this one; it exists for `go test ./internal/layering`.
 package layering

@@ -21,9 +21,9 @@ var forbiddenNames = map[string][]string{
 // to standard error.
 var forbiddenImports = []string{"flag", "log", "github.com/spf13/cobra", "github.com/spf13/pflag"}
 
-// Forbidden returns one message, with its place, for everything in a file of the library
-// that reads flags or the environment or prints. Names are resolved through the file's
-// imports, so a renamed or dotted import does not hide a use.
+// Forbidden returns one message, with its position, for each use of flags, the environment or
+// printing in a file of the library. It resolves names through the file's imports, so a renamed or
+// dotted import does not hide a use.
 func Forbidden(fset *token.FileSet, f *ast.File) []string {
 	var faults []string
 	report := func(pos token.Pos, what string) {

@@ -42,8 +42,8 @@ func TestLaboratory(t *testing.T) {
 	}
 }
 
-// TestPureGoHoldsNoAssembly lists everything that the pure-Go build links and looks for
-// assembly and cgo outside the standard library.
+// TestPureGoHoldsNoAssembly lists everything that the pure-Go build links, and finds no assembly or
+// cgo outside the standard library.
 func TestPureGoHoldsNoAssembly(t *testing.T) {
 	format := `{{if not .Standard}}{{.ImportPath}}` +
 		`|{{join .SFiles " "}} {{join .CgoFiles " "}} {{join .CFiles " "}} {{join .SysoFiles " "}}{{end}}`
@@ -64,8 +64,8 @@ func TestPureGoHoldsNoAssembly(t *testing.T) {
 	}
 }
 
-// TestAssemblyIsVisible shows that the listing above does see assembly where there is
-// some: gonum's kernels, without the noasm tag.
+// TestAssemblyIsVisible: the listing above finds assembly if there is some: gonum's kernels,
+// without the noasm tag.
 func TestAssemblyIsVisible(t *testing.T) {
 	out := goList(t, "-f", `{{join .SFiles " "}}`, "-test=false", "gonum.org/v1/gonum/internal/asm/f64")
 	pure := goList(t, "-tags", "purego,noasm", "-f", `{{join .SFiles " "}}`, "gonum.org/v1/gonum/internal/asm/f64")
@@ -100,7 +100,7 @@ func TestCheck(t *testing.T) {
 	tests := []struct {
 		pkg, imp string
 		test     bool
-		want     string // part of the message, "" when the import is legal
+		want     string // part of the message, "" if the import is legal
 	}{
 		// Floors.
 		{"engine/kernel", m + "blas", false, ""},
@@ -227,7 +227,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestScan plants faults in a small tree and expects each of them, and no other.
+// TestScan puts faults into a small tree and expects exactly these.
 func TestScan(t *testing.T) {
 	file := func(s string) *fstest.MapFile { return &fstest.MapFile{Data: []byte(s)} }
 	tree := fstest.MapFS{

@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Module is the path of the module that is checked.
+// Module is the path of the checked module.
 const Module = "github.com/mustlink/mustlink"
 
 // The floors, lowest first. A program may import everything below it. The laboratory, bench/, is a
-// module of its own that stands on this one: nothing here imports it, and it imports no program.
+// separate module above this one: nothing here imports it, and it imports no program.
 const (
 	floorAsm = iota
 	floorBlas
@@ -30,11 +30,11 @@ var floors = map[string]int{
 	"engine":     floorEngine,
 	"solvers":    floorSolvers,
 	"algorithms": floorAlgorithms,
-	"":           floorDoor, // the module's root: the package that users import
+	"":           floorDoor, // the root package of the module, which users import
 	"cmd":        floorProgram,
 
-	// What programs share. Other packages below internal/ are tools of the project, which nothing
-	// imports.
+	// Packages that programs share. Other packages below internal/ are tools of the project, which
+	// nothing imports.
 	"internal/view":          floorView,
 	"internal/view/viewtest": floorView,
 	"internal/usage":         floorView,
@@ -46,8 +46,8 @@ var floors = map[string]int{
 	"internal/reference":     floorSession,
 }
 
-// engineRank orders the packages of the engine: an import must go to a strictly lower
-// rank. Below engineRoot are the packages that hold data and need no linear algebra.
+// engineRank orders the packages of the engine: an import must go to a strictly lower rank.
+// Packages below engineRoot contain data and use no linear algebra.
 var engineRank = map[string]int{
 	"engine/fault":               0,
 	"engine/internal/atomicfile": 1,
@@ -69,8 +69,8 @@ var engineRank = map[string]int{
 const engineRoot = 5
 
 // The packages of the command, below cmd/mustlink/internal, by what they may import of each other:
-// an import must go to a strictly lower rank. The rooms, one for each group of commands, are of one
-// rank, so that none imports another.
+// an import must go to a strictly lower rank. The packages with commands, one for each group, have
+// the same rank, so that none imports another.
 const (
 	rankShared  = iota // what is given, and the words of all
 	rankMetric         // the metric that a command works in
@@ -100,16 +100,16 @@ var commandRank = map[string]int{
 	command + "/internal/topics":     rankRoom,
 }
 
-// modules that the library may import, and modules that its tests may import besides.
+// modules that the library may import, and modules that only its tests may import.
 var (
 	libraryModules = []string{"gonum.org/v1/gonum", "gonum.org/v1/netlib", "golang.org/x/sync", "github.com/klauspost/cpuid/v2"}
 	testModules    = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 )
 
-// parquet is the one package of the library that stands on others': a leaf, which only programs
-// import, so that nobody else depends on them. It takes the description of the metadata and
-// decompressors, which are plain Go with the tag noasm; the rest of parquet-go, which is not, is
-// for its tests.
+// parquet is the only package of the library that uses other libraries: a leaf, which only programs
+// import, so that no other package depends on them. It uses the description of the metadata and
+// decompressors, which are plain Go with the tag noasm; its tests use the rest of parquet-go, which
+// is not.
 const parquet = "engine/dataset/parquet"
 
 var parquetPackages = []string{
@@ -117,7 +117,7 @@ var parquetPackages = []string{
 	"github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/thrift", "github.com/parquet-go/parquet-go/format",
 }
 
-// testTools are imported by the tests of all floors, and by the packages that help these.
+// testTools are imported by the tests of all floors, and by the packages that support these tests.
 var testTools = []string{"internal/propertytest", "internal/race", "internal/same"}
 
 // Check returns one message for every import of the package pkg that breaks the order,
@@ -130,11 +130,11 @@ var testTools = []string{"internal/propertytest", "internal/race", "internal/sam
 func Check(pkg string, imports []string, test bool) []string {
 	floor, known := floorOf(pkg)
 	if !known {
-		return []string{fmt.Sprintf("package %q stands on no floor: give it a place in internal/layering", pkg)}
+		return []string{fmt.Sprintf("package %q has no floor: add it in internal/layering", pkg)}
 	}
 	if floor == floorEngine && !test {
 		if _, ranked := engineRank[pkg]; !ranked {
-			return []string{fmt.Sprintf("package %q has no rank in the engine: give it one in internal/layering", pkg)}
+			return []string{fmt.Sprintf("package %q has no rank in the engine: add one in internal/layering", pkg)}
 		}
 	}
 	var faults []string
@@ -153,7 +153,7 @@ func Check(pkg string, imports []string, test bool) []string {
 	return faults
 }
 
-// checkInside judges an import of the module's own package target by pkg.
+// checkInside checks an import of the module's own package target by pkg.
 func checkInside(pkg, target string, test bool) string {
 	from, _ := floorOf(pkg)
 	to, known := floorOf(target)
@@ -161,14 +161,14 @@ func checkInside(pkg, target string, test bool) string {
 	case (test || testSupport(pkg)) && slices.Contains(testTools, target):
 		return ""
 	case !known:
-		return "it stands on no floor"
+		return "it has no floor"
 	case to > from:
 		return "an upward edge"
 	case target == parquet && from < floorView && !test:
 		return "it brings other libraries: only programs import it"
 	case test || from != to:
 		if !test && dataOnly(pkg) && to < floorEngine {
-			return "packages that hold data are free of linear algebra"
+			return "packages with data do not import linear algebra"
 		}
 		if !test && from == floorSolvers && slices.Contains(learningPackages, target) {
 			return "solvers take operators, not data sets or links"
@@ -190,7 +190,7 @@ func checkInside(pkg, target string, test bool) string {
 	return ""
 }
 
-// checkCommand judges an import between two packages of the programs.
+// checkCommand checks an import between two packages of the programs.
 func checkCommand(pkg, target string) string {
 	if !inTree(target, command) {
 		return ""
@@ -198,7 +198,7 @@ func checkCommand(pkg, target string) string {
 	rank, ranked := commandRank[target]
 	switch {
 	case !ranked:
-		return "it has no rank in the command: give it one in internal/layering"
+		return "it has no rank in the command: add one in internal/layering"
 	case rank == rankRoom && commandRank[pkg] == rankRoom:
 		return "no room imports another"
 	case rank >= commandRank[pkg]:
@@ -209,7 +209,7 @@ func checkCommand(pkg, target string) string {
 
 var learningPackages = []string{"engine/links", "engine/score", "engine/model", "engine/dataset", parquet}
 
-// checkEngine judges an import between two packages of the engine.
+// checkEngine checks an import between two packages of the engine.
 func checkEngine(pkg, target string) string {
 	rank, ranked := engineRank[target]
 	switch {
@@ -226,8 +226,9 @@ func checkEngine(pkg, target string) string {
 // aboveCatalog are the packages of algorithms that work with all methods by name.
 var aboveCatalog = []string{"selection", "labelnoise"}
 
-// checkAlgorithms judges an import between two packages of algorithms: everyone may import the
-// contract and what is internal, only the catalog the methods, and only those above it the catalog.
+// checkAlgorithms checks an import between two packages of algorithms: all may import the contract
+// and internal packages, only the catalog may import the methods, and only packages above the
+// catalog may import it.
 func checkAlgorithms(pkg, target string) string {
 	switch {
 	case pkg == "algorithms":
@@ -244,7 +245,7 @@ func checkAlgorithms(pkg, target string) string {
 	return "no method imports another"
 }
 
-// checkOutside judges an import of the standard library or of another module.
+// checkOutside checks an import of the standard library or of another module.
 func checkOutside(pkg, imp string, test bool) string {
 	floor, _ := floorOf(pkg)
 	allowed := libraryModules
@@ -265,7 +266,7 @@ func checkOutside(pkg, imp string, test bool) string {
 	case test || testSupport(pkg):
 		allowed = append(slices.Clone(libraryModules), testModules...)
 	case dataOnly(pkg):
-		return "packages that hold data use the standard library only"
+		return "packages with data import only the standard library"
 	}
 	if !slices.ContainsFunc(allowed, func(m string) bool { return inModule(imp, m) }) {
 		return "not among the modules that the library may import"

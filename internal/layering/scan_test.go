@@ -11,14 +11,13 @@ import (
 	"strings"
 )
 
-// Scan reads every Go file below root, whatever its build tags, and returns all breaches
-// of [Check] and [Forbidden], and the number of files read. Folders that the go tool
-// skips (testdata, vendor, names that begin with "." or "_") and nested modules are left
-// out.
+// Scan reads every Go file below root, for all build tags, and returns all violations of [Check]
+// and [Forbidden], and the number of files read. It skips folders that the go tool skips (testdata,
+// vendor, names that begin with "." or "_") and nested modules.
 func Scan(root fs.FS) (faults []string, files int, err error) { return walk(root, scanFile) }
 
-// ScanLaboratory reads every Go file of the laboratory, whose folder root is, and returns its
-// imports of programs: it stands on what they stand on, beside them.
+// ScanLaboratory reads every Go file of the laboratory, whose folder is root, and returns its
+// imports of programs: it may import what programs import, but no program.
 func ScanLaboratory(root fs.FS) (faults []string, files int, err error) {
 	return walk(root, scanLaboratoryFile)
 }
@@ -45,7 +44,7 @@ func walk(root fs.FS, scan func(root fs.FS, name string) ([]string, error)) (fau
 	return faults, files, err
 }
 
-// SkipFolder says whether the go tool, or this module, leaves out a folder below root: see [Scan].
+// SkipFolder reports whether the go tool, or this module, skips a folder below root: see [Scan].
 func SkipFolder(root fs.FS, name string) bool {
 	base := path.Base(name)
 	if base == "testdata" || base == "vendor" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_") {
@@ -110,8 +109,8 @@ func scanFile(root fs.FS, name string) ([]string, error) {
 	return faults, nil
 }
 
-// checkInternal holds the tools below internal/ to the standard library: they stand
-// beside the floors, and what they checked would change if they leaned on it.
+// checkInternal allows the tools below internal/ to import only the standard library: they are not
+// part of the floors, and if they depended on these, their checks would change with them.
 func checkInternal(name string, imports []string) []string {
 	var faults []string
 	for _, imp := range imports {

@@ -1,3 +1,3 @@
-// Package progress draws the bar that shows on a terminal how far a piece of work is. It is a
-// package by itself so that a program without a bar does not link the library that draws it.
+// Package progress draws a progress bar on a terminal. It is a separate package so that a program
+// without a bar does not link the library that draws it.
 package progress

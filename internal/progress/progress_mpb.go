@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// bar draws with mpb, which knows the terminal's width.
+// bar draws with mpb, which adapts to the width of the terminal.
 type bar struct {
 	container *mpb.Progress
 	bar       *mpb.Bar
@@ -40,10 +40,10 @@ func New(w io.Writer) session.Bar {
 	return b
 }
 
-// fine is the number of the bar's steps in one of the work's.
+// fine is the number of steps of the bar for each step of the work.
 const fine = 1000
 
-// percent is empty while the number of steps is not known.
+// percent is empty if the number of steps is not known.
 func percent(s decor.Statistics) string {
 	if s.Total <= 1 {
 		return ""
@@ -53,7 +53,7 @@ func percent(s decor.Statistics) string {
 
 func (b *bar) Show(p algorithms.Progress) {
 	b.stage.Store(p.Stage)
-	// A bar that is complete goes away by itself: one fine step in a thousand keeps it.
+	// mpb removes a complete bar: keep one fine step in a thousand undone.
 	b.bar.SetTotal(fine*int64(p.Total)+1, false)
 	b.bar.SetCurrent(fine * int64(p.Done))
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// bar rewrites one line. The pure-Go build has it instead of mpb, which brings
-// assembly stubs for system calls.
+// bar rewrites one line. The pure-Go build uses it instead of mpb, which brings assembly stubs for
+// system calls.
 type bar struct {
 	w     io.Writer
 	shown time.Time

@@ -7,8 +7,7 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestBar draws the bar of this build; what it must not do is hang or leave text behind
-// the cursor.
+// TestBar draws the bar of this build; it must not hang or leave text behind the cursor.
 func TestBar(t *testing.T) {
 	var w clitest.Buffer
 	b := New(&w)

@@ -12,20 +12,20 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Draws is the variable that, set to "random", lets the tests draw other problems in every run;
-// `make properties` sets it.
+// Draws is an environment variable: with the value "random", tests draw different problems in every
+// run. `make properties` sets it.
 const Draws = "MUSTLINK_DRAWS"
 
-// Check is rapid.Check from seed 1, or from that of the flag -rapid.seed, on fewer problems under
-// the race detector.
+// Check is rapid.Check from seed 1, or from the seed of the flag -rapid.seed, with fewer problems
+// under the race detector.
 func Check(t *testing.T, property func(*rapid.T)) {
 	t.Helper()
 	flags()
 	rapid.Check(t, property)
 }
 
-// CheckSome is [Check] on so many problems instead of a hundred, for properties of fits that take
-// long; of other problems in every run it draws as many as Check.
+// CheckSome is [Check] with count problems instead of a hundred, for properties of slow fits. If
+// problems differ in every run, it draws as many as Check.
 func CheckSome(t *testing.T, count int, property func(*rapid.T)) {
 	t.Helper()
 	flags()
@@ -38,10 +38,11 @@ func CheckSome(t *testing.T, count int, property func(*rapid.T)) {
 	rapid.Check(t, property)
 }
 
-// checks is held by who has changed the number of problems, which is one flag for all tests.
+// checks guards the number of problems, which is one flag for all tests: lock it to change that
+// number.
 var checks sync.Mutex
 
-// flags gives those of rapid their values, once, because tests may run side by side.
+// flags sets the flags of rapid once, because tests may run in parallel.
 var flags = sync.OnceFunc(func() {
 	if os.Getenv(Draws) != "random" {
 		set("rapid.seed", "0", "1")
@@ -49,7 +50,7 @@ var flags = sync.OnceFunc(func() {
 	set("rapid.checks", "100", strconv.Itoa(race.Fewer(100)))
 })
 
-// set changes a flag that has its default.
+// set changes a flag if it still has its default.
 func set(name, usual, value string) {
 	f := flag.Lookup(name)
 	if f.Value.String() != usual {

@@ -9,10 +9,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// CheckSome draws the first of the problems of Check, and leaves their number to others as it was.
+// CheckSome draws the first of the problems of Check, and does not change the number of problems of
+// other tests.
 func TestCheckSome(t *testing.T) {
 	if os.Getenv(Draws) == "random" {
-		t.Skip("other problems are asked for in every run")
+		t.Skip("problems differ in every run")
 	}
 	var all, some, again []uint64
 	of := func(list *[]uint64) func(*rapid.T) {
@@ -26,10 +27,10 @@ func TestCheckSome(t *testing.T) {
 	}
 }
 
-// Two runs draw the same problems, and they differ from each other.
+// Two runs draw the same problems, and problems differ from each other.
 func TestCheck(t *testing.T) {
 	if os.Getenv(Draws) == "random" {
-		t.Skip("other problems are asked for in every run")
+		t.Skip("problems differ in every run")
 	}
 	var runs [2][]uint64
 	for k := range runs {

@@ -1,5 +1,5 @@
-// Package race makes tests smaller under the race detector, which makes work ten times slower and
-// sees in few problems how goroutines share memory as in many.
+// Package race makes tests smaller under the race detector, which makes them ten times slower. A
+// few problems show how goroutines share memory as well as many do.
 package race
 
 import "testing"
@@ -33,8 +33,8 @@ func Part[T any](all []T) []T {
 	return part
 }
 
-// Skip skips a test of numbers under the race detector, because its work is that of other tests
-// which run there: reason says which.
+// Skip skips a test of numbers under the race detector, because another test that runs there does
+// the same work: reason names it.
 func Skip(t testing.TB, reason string) {
 	t.Helper()
 	if Enabled {

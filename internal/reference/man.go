@@ -58,7 +58,7 @@ func manualPage(w io.Writer, c *cobra.Command) error {
 	return out.Flush()
 }
 
-// manualText writes paragraphs; those with an indented line keep their lines.
+// manualText writes paragraphs; one with an indented line keeps its line breaks.
 func manualText(out io.Writer, text string) {
 	for i, paragraph := range strings.Split(strings.TrimSpace(text), "\n\n") {
 		if i > 0 {
@@ -105,7 +105,7 @@ func manualRelated(out io.Writer, c *cobra.Command) {
 	fmt.Fprintf(out, ".SH SEE ALSO\n%s\n", roff(strings.Join(names, ", ")))
 }
 
-// roff escapes what the formatter would take for its own.
+// roff escapes characters that are special to the formatter.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

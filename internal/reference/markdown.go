@@ -28,7 +28,7 @@ func writeMarkdown(w io.Writer, root *cobra.Command, intro string, also []string
 	}
 	err := walk(root, func(c *cobra.Command) error {
 		if c.HasParent() && isTopic(c.Parent()) {
-			return nil // a method, which its topic lists
+			return nil // a method, which is listed in its topic
 		}
 		markdownCommand(out, c)
 		return nil
@@ -67,7 +67,7 @@ func markdownCommand(out io.Writer, c *cobra.Command) {
 	markdownFlags(out, c.NonInheritedFlags())
 }
 
-// markdownFlags writes a table of flags, but for --help.
+// markdownFlags writes a table of flags, except --help.
 func markdownFlags(out io.Writer, flags *pflag.FlagSet) {
 	begun := false
 	cell := strings.NewReplacer("|", `\|`, "\n", " ", "<", "&lt;")

@@ -15,16 +15,16 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Command returns the hidden command that writes what the help of a program says in other forms,
-// for makefiles. intro stands at the head of the page of Markdown, which lists the topics and the
-// commands that are also named.
+// Command returns the hidden command that writes the help of a program in other forms, for
+// makefiles. intro is the beginning of the Markdown page, which lists the topics and the commands
+// that also names.
 func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 	var markdown, man string
 	cmd := &cobra.Command{
 		Use:   "reference (--markdown FILE | --man FOLDER)",
 		Short: "write the help of all commands as one page of Markdown, or as manual pages",
 		Long: `Write the help of all commands and topics as one page of Markdown, or as manual pages, one for each command
-(mustlink-fit.1) and topic (mustlink-kernels.7), into a folder that is there.`,
+(mustlink-fit.1) and topic (mustlink-kernels.7), into an existing folder.`,
 		Example: fmt.Sprintf("  %s reference --markdown cli.md\n  %[1]s reference --man /usr/local/share/man", s.Name),
 		Hidden:  true,
 		Args:    usage.Positional(0, 0, ""),
@@ -48,7 +48,7 @@ func Command(s *session.Session, intro string, also ...string) *cobra.Command {
 	return cmd
 }
 
-// walk calls f for a command and all below it that are shown, in the order of the help.
+// walk calls f for a command and all visible commands below it, in the order of the help.
 func walk(cmd *cobra.Command, f func(*cobra.Command) error) error {
 	if cmd.Hidden || cmd.Name() == "help" {
 		return nil
@@ -64,10 +64,10 @@ func walk(cmd *cobra.Command, f func(*cobra.Command) error) error {
 	return nil
 }
 
-// isTopic reports whether a command is only there to be read.
+// isTopic reports whether a command is only a help text.
 func isTopic(cmd *cobra.Command) bool { return cmd.IsAdditionalHelpTopicCommand() }
 
-// about returns the long text of a command, the short one where there is no other.
+// about returns the long text of a command, or the short one if there is no other.
 func about(cmd *cobra.Command) string { return session.NameOr(cmd.Long, cmd.Short) }
 
 // flagText returns a flag with its letter and the name of its value, its description, and its

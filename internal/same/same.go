@@ -1,4 +1,4 @@
-// Package same says where two values differ, for tests.
+// Package same finds the first difference of two values, for tests.
 package same
 
 import (
@@ -7,11 +7,12 @@ import (
 	"reflect"
 )
 
-// Diff returns where got first differs from want, "" if they are equal: reflect.DeepEqual, but
-// floats are equal when their bits are, so that NaN is equal to itself and 0 is not -0.
+// Diff returns the first difference of got from want, "" if they are equal. It is
+// reflect.DeepEqual, except that floats are equal if they are bit-identical, so that NaN equals
+// itself and 0 is not -0.
 func Diff(want, got any) string { return diff("", reflect.ValueOf(want), reflect.ValueOf(got)) }
 
-// diff compares two values at a place within the whole.
+// diff compares two values; at is their path within the whole.
 func diff(at string, want, got reflect.Value) string {
 	if !want.IsValid() || !got.IsValid() || want.Type() != got.Type() {
 		return unequal(at, want, got, want.IsValid() == got.IsValid() && !want.IsValid())
@@ -65,7 +66,7 @@ func diffMaps(at string, want, got reflect.Value) string {
 	return ""
 }
 
-// unequal words a difference, "" if there is none.
+// unequal returns the message of a difference, "" if there is none.
 func unequal(at string, want, got reflect.Value, equal bool) string {
 	if equal {
 		return ""

@@ -23,7 +23,7 @@ func sample() outer {
 	return outer{In: &inner{"a", []float64{1, math.NaN()}}, Map: map[string]any{"k": 1, "nothing": nil}}
 }
 
-// TestDiff: equal values have no difference, and each change is found where it is.
+// TestDiff: equal values have no difference, and each change is found in its position.
 func TestDiff(t *testing.T) {
 	if d := same.Diff(sample(), sample()); d != "" {
 		t.Errorf("equal values: %s", d)

@@ -16,20 +16,20 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Checks look for mistakes in a command line, one after the other, before anything is read or
-// written. The first mistake stays in Err; nothing is looked for after it. Inputs are checked
-// before outputs, so that no output replaces an input.
+// Checks looks for mistakes in a command line, one after the other, before anything is read or
+// written. Err is the first mistake; later checks are skipped. Inputs are checked before outputs,
+// so that no output replaces an input.
 type Checks struct {
 	s   *Session
 	Cmd *cobra.Command
 	Err error
 }
 
-// Check begins to check a command line.
+// Check returns the checks of a command line.
 func (s *Session) Check(cmd *cobra.Command) *Checks { return &Checks{s: s, Cmd: cmd} }
 
-// Checked is the RunE of a command: check looks for every mistake that shows before anything is
-// read, and work follows when there is none.
+// Checked returns the RunE of a command: check looks for mistakes that do not require reading
+// anything, and work follows if there are none.
 func (s *Session) Checked(check func(c *Checks, args []string), work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c := s.Check(cmd)
@@ -40,33 +40,34 @@ func (s *Session) Checked(check func(c *Checks, args []string), work func(ctx co
 	}
 }
 
-// Do makes a check of a command's own.
+// Do runs a command's own check.
 func (c *Checks) Do(check func() error) {
 	if c.Err == nil {
 		c.Err = check()
 	}
 }
 
-// Refuse reports something that is wrong.
+// Refuse records an error if wrong is true.
 func (c *Checks) Refuse(wrong bool, format string, args ...any) {
 	if c.Err == nil && wrong {
 		c.Err = usage.Errorf(format, args...)
 	}
 }
 
-// Least reports a number that is too small.
-func (c *Checks) Least(flag string, value, least int) {
+// AtLeast refuses a number that is too small.
+func (c *Checks) AtLeast(flag string, value, least int) {
 	c.Refuse(value < least, "%s is %d: want a number >= %d", flag, value, least)
 }
 
-// OneOf reports a word that is none of the choices.
+// OneOf refuses a word that is not one of the choices.
 func (c *Checks) OneOf(flag, value string, choices []string) {
 	if c.Err == nil && !slices.Contains(choices, value) {
 		c.Err = fault.Unknown(flag, value, choices)
 	}
 }
 
-// Required reports the first of the flags that was not given, with its own words on what it holds.
+// Required refuses a command line without one of the flags; the message quotes the flag's
+// description of its value.
 func (c *Checks) Required(names ...string) {
 	for _, name := range names {
 		f := c.Cmd.Flags().Lookup(name)
@@ -75,7 +76,7 @@ func (c *Checks) Required(names ...string) {
 	}
 }
 
-// Exclusive reports flags of which more than one was given.
+// Exclusive refuses more than one of the flags.
 func (c *Checks) Exclusive(names ...string) {
 	var given []string
 	for _, name := range names {
@@ -86,8 +87,8 @@ func (c *Checks) Exclusive(names ...string) {
 	c.Refuse(len(given) > 1, "%s cannot be given together: want one of them %s", strings.Join(given, " and "), usage.HelpHint(c.Cmd))
 }
 
-// Input notes that the file at path, if there is one, is read for a flag. Standard input can serve
-// one flag only.
+// Input records that the file at path, if not empty, is read for a flag. Only one flag can read
+// standard input.
 func (c *Checks) Input(flag, path string) {
 	switch {
 	case path == "" || c.Err != nil:
@@ -100,26 +101,26 @@ func (c *Checks) Input(flag, path string) {
 	}
 }
 
-// File is Input for what cannot be standard input.
+// File is Input for a file that cannot be standard input.
 func (c *Checks) File(flag, path, why string) {
 	c.Refuse(path == Stream, "%s is \"-\": want a file%s", flag, why)
 	c.Input(flag, path)
 }
 
-// Models notes that models are read.
+// Models records that models are read.
 func (c *Checks) Models(paths []string) {
 	for _, path := range paths {
 		c.Input("MODEL", path)
 	}
 }
 
-// State notes a file that keeps what is finished.
+// State records a file of finished work.
 func (c *Checks) State(path string) { c.File("--state", path, ", as it is both read and written") }
 
 // errProbe ends a trial write.
 var errProbe = errors.New("trial write")
 
-// Output finds out before the work starts whether path, if there is one, can be written.
+// Output checks, before the work starts, that path can be written, if it is not empty.
 func (c *Checks) Output(flag, path string) {
 	if path == "" || path == Stream || c.Err != nil {
 		return
@@ -150,7 +151,7 @@ func (c *Checks) Model(path string) {
 	c.Output("-o, --output", path)
 }
 
-// Matrix is Output for a matrix, whose format must be known too.
+// Matrix is Output for a matrix, whose format must also be known.
 func (c *Checks) Matrix(flag, path, format string) {
 	name := OutputFormatFor(path, format)
 	if name != "csv" {
@@ -161,14 +162,14 @@ func (c *Checks) Matrix(flag, path, format string) {
 			return &fault.ParamError{Param: flag, Value: path,
 				Want: "a name that ends in ." + strings.Join(OutputFormats(), " or .") + " (each also .gz)" + orFormat(flag)}
 		}
-		// A trial write of nothing to nowhere finds out about the format's name.
+		// A trial write of an empty matrix to nowhere checks the name of the format.
 		err := dataset.WriteMatrix(Stream, 0, 0, nil, 1, nil, dataset.WriteOptions{Format: NameOr(name, "csv"), Stdout: io.Discard, Extensions: Extensions()})
 		return usage.RenameParams(err, "format", "--format")
 	})
 	c.Output(flag, path)
 }
 
-// orFormat ends what is wanted of a file's name; --format is about -i and -o only.
+// orFormat ends the description of a file's name; --format is about -i and -o only.
 func orFormat(flag string) string {
 	if flag == "-o, --output" {
 		return ", or --format"
@@ -176,7 +177,7 @@ func orFormat(flag string) string {
 	return ""
 }
 
-// Ending reports a name of an output that does not end as one of the formats does.
+// Ending refuses the name of an output without the extension of one of the formats.
 func (c *Checks) Ending(flag, path string, formats ...string) {
 	if path == Stream || c.Err != nil || slices.ContainsFunc(formats, func(f string) bool { return HasEnding(path, f) }) {
 		return
@@ -188,5 +189,5 @@ func (c *Checks) Ending(flag, path string, formats ...string) {
 	c.Err = &fault.ParamError{Param: flag, Value: path, Want: want}
 }
 
-// HasEnding says whether the name of a file ends as those of a format do.
+// HasEnding reports whether a file name has the extension of a format.
 func HasEnding(path, format string) bool { return strings.HasSuffix(strings.ToLower(path), "."+format) }

@@ -9,9 +9,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Stream is the path that stands for standard input or output.
+// Stream is the path of standard input or output.
 const Stream = "-"
 
+// NameOr returns name, or other if name is empty.
 func NameOr(name, other string) string {
 	if name == "" {
 		return other
@@ -30,8 +31,8 @@ func SameFile(a, b string) bool {
 	return filepath.Clean(a) == filepath.Clean(b)
 }
 
-// FormatFor returns the format name to read path in: "" where the extension says it, else
-// the value of --format, which for a Stream defaults to CSV.
+// FormatFor returns the name of the format of path: "" if the extension implies it, else the value
+// of --format, which for a Stream defaults to CSV.
 func FormatFor(path, flag string) string {
 	if path == Stream {
 		if flag == "" {
@@ -45,8 +46,8 @@ func FormatFor(path, flag string) string {
 	return flag
 }
 
-// OutputFormatFor is FormatFor for a file to write. --format speaks of what is read first:
-// where it names a format that matrices are not written in, it says nothing here.
+// OutputFormatFor is FormatFor for a file to write. --format is about the input first: if it names
+// a format that matrices are not written in, it is ignored for the output.
 func OutputFormatFor(path, flag string) string {
 	if name := FormatOf("." + flag); name != "" && !slices.Contains(OutputFormats(), name) {
 		flag = ""
@@ -54,8 +55,8 @@ func OutputFormatFor(path, flag string) string {
 	return FormatFor(path, flag)
 }
 
-// MakeFolder creates the folder of an output, if there is one, but not those above it, and checks
-// that it can be written to.
+// MakeFolder creates the folder of an output, if there is one, but not its parents, and checks that
+// it is writable.
 func MakeFolder(path string) error {
 	if path == "" {
 		return nil

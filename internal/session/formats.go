@@ -5,15 +5,15 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset/parquet"
 )
 
-// Extensions returns the formats of data that are in packages of their own. What commands ask of
-// dataset about formats goes through this file.
+// Extensions returns the formats of data that are in packages of their own. All questions of the
+// commands about formats go through this file.
 func Extensions() []dataset.Extension { return []dataset.Extension{parquet.Format()} }
 
-// Formats returns the names of the formats that data are read in.
+// Formats returns the names of the input formats of data.
 func Formats() []string { return dataset.Formats(Extensions()...) }
 
-// OutputFormats returns those that matrices are written in.
+// OutputFormats returns the names of the output formats of matrices.
 func OutputFormats() []string { return dataset.OutputFormats(Extensions()...) }
 
-// FormatOf returns the format that a file's name tells, "" for none.
+// FormatOf returns the format that a file's name implies, "" for none.
 func FormatOf(path string) string { return dataset.FormatOf(path, Extensions()...) }

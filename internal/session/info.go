@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// infoReport is what the info command prints.
+// infoReport is the result of the info command.
 type infoReport struct {
 	Version       string   `json:"version"`
 	Go            string   `json:"go"`
@@ -33,12 +33,12 @@ type infoReport struct {
 	MemoryLimit   int64    `json:"memory_limit_bytes"` // 0: none
 }
 
-// InfoCommand returns the command that says what the program is made of and would run on.
+// InfoCommand returns the command that describes the build of the program and the machine.
 func (s *Session) InfoCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "info",
 		Short: "show version, build, linear algebra backend, SIMD level and limits",
-		Long: `Show what this program is made of and what it would run on: version, build tags,
+		Long: `Show the build of this program and the machine that it runs on: version, build tags,
 linear algebra backend with its library version and core, SIMD level, threads and limits.`,
 		Example: fmt.Sprintf("  %s info\n  MUSTLINK_BACKEND=gonum %[1]s info --json", s.Name),
 		Args:    usage.Positional(0, 0, ""),
@@ -95,7 +95,7 @@ func (r infoReport) text(w io.Writer) {
 	fmt.Fprintf(w, "memory limit\t%s\n", limit)
 }
 
-// BuildTags returns the tags of this build, and whether it was built with cgo.
+// BuildTags returns the tags of this build, and whether it uses cgo.
 func BuildTags() (tags []string, cgo bool) {
 	tags = []string{}
 	info, ok := debug.ReadBuildInfo()

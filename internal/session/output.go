@@ -12,9 +12,10 @@ import (
 	"time"
 )
 
-// Number is a figure whose JSON is null where it is not defined.
+// Number is a number whose JSON is null if it is not defined.
 type Number float64
 
+// MarshalJSON implements json.Marshaler: NaN and infinities become null.
 func (v Number) MarshalJSON() ([]byte, error) {
 	if math.IsNaN(float64(v)) || math.IsInf(float64(v), 0) {
 		return []byte("null"), nil
@@ -22,7 +23,7 @@ func (v Number) MarshalJSON() ([]byte, error) {
 	return json.Marshal(float64(v))
 }
 
-// String writes four digits after the point, enough for scores.
+// String writes four decimals, enough for scores.
 func (v Number) String() string {
 	if math.IsNaN(float64(v)) {
 		return "-"
@@ -37,7 +38,7 @@ func (s *Session) Warnf(format string, args ...any) {
 	fmt.Fprintln(s.Stderr, s.Name+": warning: "+message)
 }
 
-// WarnOf warns about all that is odd in what has a name, which may be "".
+// WarnOf prints warnings about something with a name, which may be "".
 func (s *Session) WarnOf(name string, warnings []string) {
 	if name != "" {
 		name += ": "
@@ -53,13 +54,13 @@ func (s *Session) Warnings() []string {
 	return append([]string{}, s.warnings...)
 }
 
-// Print writes the figures that a command exists to show: v as JSON with --json, else text.
+// Print writes the result of a command: v as JSON with --json, else text.
 func (s *Session) Print(v any, text func(w io.Writer)) error {
 	return s.PrintTo(s.Stdout, v, text)
 }
 
-// Summarize is Print for commands whose product is a file: nothing with --quiet (unless
-// --json asks for it), and on standard error when standard output holds the product.
+// Summarize is Print for commands whose product is a file: it writes nothing with --quiet (unless
+// --json is given), and writes to standard error if the product goes to standard output.
 func (s *Session) Summarize(product string, v any, text func(w io.Writer)) error {
 	w := s.Stdout
 	if product == Stream {

@@ -8,15 +8,15 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Bar shows the progress of one piece of work on a terminal, which package progress draws.
+// Bar shows the progress of one piece of work on a terminal; package progress draws it.
 type Bar interface {
 	Show(p algorithms.Progress)
-	// Clear removes the bar from the screen; nothing may follow.
+	// Clear removes the bar from the screen; it is the last call.
 	Clear()
 }
 
-// Progress is a bar that appears with the first report and only where one is wanted: on a
-// terminal, without --quiet and --json.
+// Progress is a bar that appears with the first report, only on a terminal, and not with --quiet or
+// --json.
 type Progress struct {
 	mu      sync.Mutex
 	wanted  bool
@@ -46,7 +46,7 @@ func (p *Progress) Report(r algorithms.Progress) {
 	p.bar.Show(r)
 }
 
-// Step shows which of several parts of the work is under way.
+// Step reports which of several parts of the work is running.
 func (p *Progress) Step(done, total int, name string) {
 	p.Report(algorithms.Progress{Stage: name, Done: done, Total: total, Objective: math.NaN(), Residual: math.NaN()})
 }

@@ -18,12 +18,12 @@ func (s *Session) ReadWithin(what string, in io.Reader) ([]byte, error) {
 		return nil, err
 	}
 	if n := int64(len(b)); limit > 0 && n > limit {
-		return nil, &fault.MemoryError{What: "reading " + what, Need: n, Limit: limit, Hint: "raise the limit if what sends it is to be trusted"}
+		return nil, &fault.MemoryError{What: "reading " + what, Need: n, Limit: limit, Hint: "raise the limit if you trust the sender"}
 	}
 	return b, nil
 }
 
-// ReadPipe reads all of what is no regular file, up to the memory limit.
+// ReadPipe reads all of a file that is not regular, up to the memory limit.
 func (s *Session) ReadPipe(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {

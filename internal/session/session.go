@@ -1,5 +1,6 @@
-// Package session is what the commands of one program share: streams and environment, global flags,
-// the engine that these describe, progress on a terminal, output, and the checks of a command line.
+// Package session provides what the commands of one program share: streams and environment, global
+// flags, the engine that these describe, progress on a terminal, output, and the checks of a
+// command line.
 package session
 
 import (
@@ -24,8 +25,8 @@ type Session struct {
 	Stdout, Stderr io.Writer
 	Getenv         func(string) string
 	NewBar         func(w io.Writer) Bar // begins a bar on a terminal; nil for a program without
-	// Garbage is how many bytes of it are left uncollected, besides as many as are in use, where
-	// memory has no limit.
+	// Garbage is the number of bytes of garbage, in addition to as many as are in use, that are
+	// left uncollected if memory has no limit.
 	Garbage int
 
 	// The global flags, which [Session.Root] adds to a command line.
@@ -36,7 +37,7 @@ type Session struct {
 	BLASThreads int
 
 	ballast   *ballast.Ballast // nil for none
-	stdinUsed string           // what reads standard input, "" for nothing so far
+	stdinUsed string           // the flag that reads standard input, "" if none does
 	inputs    []string         // paths read, which no output may replace
 	warnings  []string         // printed so far, for --json
 }
@@ -75,7 +76,7 @@ func (s *Session) Engine() (*engine.Engine, error) {
 	return engine.New(engine.Options{Backend: backend, Workers: s.Workers, MemoryLimit: int64(s.MemoryLimit)})
 }
 
-// DropBallast has garbage collected as Go itself would, until restore is called; see package
+// DropBallast restores the garbage collection of Go's default until restore is called; see package
 // ballast.
 func (s *Session) DropBallast() (restore func()) {
 	if s.ballast == nil {
@@ -84,14 +85,15 @@ func (s *Session) DropBallast() (restore func()) {
 	return s.ballast.Drop()
 }
 
-// EngineOf opens an engine as Engine does, with other numbers of workers and threads.
+// EngineOf opens an engine as Engine does, but with the given numbers of workers and threads.
 func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 	with := *s
 	with.Workers, with.BLASThreads = workers, threads
 	return with.Engine()
 }
 
-// EnvironmentError names the variable that holds a value which does not exist here.
+// EnvironmentError renames the parameter of an error to the environment variable with the wrong
+// value.
 func EnvironmentError(err error) error {
 	if e, ok := errors.AsType[*backends.OptionError](err); ok && e.Option == "backend" {
 		named := *e
@@ -104,7 +106,7 @@ func EnvironmentError(err error) error {
 	return err
 }
 
-// SIMD returns the SIMD level that the environment asks for, the best one without.
+// SIMD returns the SIMD level of the environment variable, or the best one.
 func (s *Session) SIMD() (asm.Level, error) {
 	name := s.Getenv(SIMDVariable)
 	if name == "" {
@@ -114,9 +116,9 @@ func (s *Session) SIMD() (asm.Level, error) {
 	return level, EnvironmentError(err)
 }
 
-// Await runs f and returns its result, or ctx's error as soon as ctx ends: reading, from a
-// person, a slow pipe or a huge file, must not keep an interrupt waiting. f is then left
-// behind, which only a program about to exit may do; f must not write files.
+// Await runs f and returns its result, or ctx's error as soon as ctx ends, because an interrupt
+// must not wait for a person, a slow pipe or a huge file. f then keeps running, which is safe only
+// in a program that is about to exit; f must not write files.
 func Await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	type result struct {
 		value T

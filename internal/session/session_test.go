@@ -36,7 +36,7 @@ func TestAwaitLeavesWhenInterrupted(t *testing.T) {
 	}
 }
 
-// recorder is a bar that counts.
+// recorder is a bar that counts calls.
 type recorder struct{ shown, cleared int }
 
 func (r *recorder) Show(algorithms.Progress) { r.shown++ }
@@ -53,19 +53,18 @@ func TestProgress(t *testing.T) {
 	if r.shown != 2 || r.cleared != 1 {
 		t.Errorf("shown %d times, cleared %d times: want 2 and 1", r.shown, r.cleared)
 	}
-	silent := &Progress{newBar: func() Bar { t.Error("a bar that nobody wants was made"); return r }}
+	silent := &Progress{newBar: func() Bar { t.Error("an unnecessary bar was made"); return r }}
 	silent.Report(algorithms.Progress{})
 	silent.Done()
 }
 
-// TestChecksKeepTheFirst: the first mistake is the one that is told, and nothing is noted or tried
-// after it.
+// TestChecksKeepTheFirst: the first mistake is reported; later checks record and try nothing.
 func TestChecksKeepTheFirst(t *testing.T) {
 	a := &Session{}
 	check := a.Check(nil)
-	check.Least("--folds", 3, 2)
+	check.AtLeast("--folds", 3, 2)
 	check.Input("-i, --input", "data.csv")
-	check.Least("--folds", 1, 2)
+	check.AtLeast("--folds", 1, 2)
 	check.Refuse(true, "another mistake")
 	check.OneOf("--links-by", "name", []string{"row", "id"})
 	check.Input("-c, --links", "links.csv")

@@ -8,12 +8,13 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
-// Writing returns the options to write path with.
+// Writing returns the write options for path.
 func (s *Session) Writing(path, format string) dataset.WriteOptions {
 	return dataset.WriteOptions{Format: OutputFormatFor(path, format), Stdout: s.Stdout, Extensions: Extensions()}
 }
 
-// WritingText is Writing for labels, links and pairs, which are CSV whatever the name.
+// WritingText returns the write options for labels, links and pairs, which are CSV for any file
+// name.
 func (s *Session) WritingText() dataset.WriteOptions {
 	return dataset.WriteOptions{Stdout: s.Stdout}
 }
@@ -26,7 +27,7 @@ func (s *Session) WriteMatrix(ctx context.Context, path, format string, m blas.M
 	return dataset.WriteMatrix(path, m.Rows, m.Cols, m.Data, m.Stride, ids, s.Writing(path, format))
 }
 
-// WriteFile writes a file as a whole or not at all, or to standard output.
+// WriteFile writes a complete file or none, or writes to standard output.
 func (s *Session) WriteFile(path string, write func(w io.Writer) error) error {
 	if path == Stream {
 		return write(s.Stdout)
@@ -34,7 +35,7 @@ func (s *Session) WriteFile(path string, write func(w io.Writer) error) error {
 	return dataset.Atomic(path, write)
 }
 
-// WriteText is WriteFile for a text that is there.
+// WriteText is WriteFile for a text in memory.
 func (s *Session) WriteText(path, text string) error {
 	return s.WriteFile(path, func(w io.Writer) error {
 		_, err := io.WriteString(w, text)

@@ -2,8 +2,8 @@ package main
 
 import "strings"
 
-// License returns the SPDX name of a license by what is characteristic of its text: of a permissive
-// one, of the Mozilla license, which tests may link, or "" for any other text.
+// License returns the SPDX name of a license by a characteristic phrase of its text: of a
+// permissive license, of the Mozilla license, which tests may link, or "" for any other text.
 func License(text string) string {
 	flat := strings.ToLower(strings.Join(strings.Fields(text), " "))
 	has := func(parts ...string) bool {

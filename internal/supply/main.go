@@ -1,5 +1,5 @@
-// Supply prints the bill of materials of a Go program that is given by its file: the modules that
-// it links and the settings of its build. Its test looks at the licenses of the modules.
+// Supply prints the bill of materials of a Go program, given its file: the linked modules and the
+// build settings. Its test checks the licenses of the modules.
 package main
 
 import (
@@ -21,7 +21,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("%d arguments: want the file of a Go program", len(args))
+		return fmt.Errorf("%d arguments: want one, the file of a Go program", len(args))
 	}
 	info, err := buildinfo.ReadFile(args[0])
 	if err != nil {
@@ -41,7 +41,7 @@ type BOM struct {
 	Components []Component `json:"components"`
 }
 
-// Metadata names what the bill is for.
+// Metadata names the program of the bill.
 type Metadata struct {
 	Component Component `json:"component"`
 }
@@ -55,14 +55,14 @@ type Component struct {
 	Properties []Property `json:"properties,omitempty"`
 }
 
-// Property is a fact that the format has no place for: the module's checksum, a setting of the
-// build.
+// Property is a fact without a field in the format: the module's checksum, a build setting.
 type Property struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// Bill returns what the program that info comes from was built of, in the order of names.
+// Bill returns the bill of materials of the program with this build information, in the order of
+// names.
 func Bill(info *debug.BuildInfo) BOM {
 	b := BOM{Format: "CycloneDX", Spec: "1.6", Version: 1, Components: []Component{}}
 	b.Metadata.Component = component("application", &info.Main)

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestLicenses: every module that a build links has a permissive license; those that only tests
-// link may have the Mozilla license too.
+// TestLicenses: every module that a build links has a permissive license; modules that only tests
+// link may also have the Mozilla license.
 func TestLicenses(t *testing.T) {
 	linked, tested := modules(t, ".", linkable), modules(t, ".", []string{"./..."}, "-test")
 	maps.Copy(linked, modules(t, "bench", []string{"./..."}))
@@ -29,8 +29,7 @@ func TestLicenses(t *testing.T) {
 	}
 }
 
-// linkable are the packages that programs are and link: all but those for the project's own tests
-// and tools.
+// linkable are all packages except those for the project's own tests and tools.
 var linkable = []string{".", "./asm/...", "./blas/...", "./engine/...", "./solvers/...", "./algorithms/...", "./cmd/..."}
 
 // modules returns the folders of the modules, by path and version, that the three builds link for
@@ -63,7 +62,7 @@ func modules(t *testing.T, folder string, packages []string, flags ...string) ma
 	return found
 }
 
-// licenseIn looks at the files of a module that are named as licenses are.
+// licenseIn returns the license of a module, from the files with the usual names.
 func licenseIn(t *testing.T, dir string) string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -105,8 +104,8 @@ func TestLicense(t *testing.T) {
 	}
 }
 
-// TestBill: modules in order, replaced ones as what stands for them, with checksums and the
-// settings of the build.
+// TestBill: modules are in order, replaced ones are named by their replacement, with checksums and
+// build settings.
 func TestBill(t *testing.T) {
 	info := &debug.BuildInfo{GoVersion: "go1.26.0", Main: debug.Module{Path: "example.com/main", Version: "(devel)"},
 		Deps:     []*debug.Module{{Path: "z.org/z", Version: "v1.0.0", Sum: "h1:abc="}, {Path: "a.org/a", Version: "v2.0.0", Replace: &debug.Module{Path: "b.org/b", Version: "v2.1.0"}}},

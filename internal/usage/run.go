@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Exit codes, a contract with calling programs.
+// Exit codes, on which calling programs rely.
 const (
 	ExitOK          = 0
 	ExitFailed      = 1
@@ -22,19 +22,19 @@ const (
 	ExitInterrupted = 130
 )
 
-// Run runs a program's command line to its end and returns the exit code. An interrupt stops it
-// after the step under way, a second one at once. A failure is one line on standard error,
-// behind the name of the program.
+// Run runs a program's command line and returns the exit code. A first interrupt stops it after the
+// current step, a second one at once. An error is one line on standard error, after the name of the
+// program.
 func Run(root *cobra.Command) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	context.AfterFunc(ctx, func() {
-		// With the handler gone a second signal ends the process at once, as it does for
-		// programs that handle none.
+		// Without the handler a second signal ends the process at once, as it does in programs without a
+		// handler.
 		stop()
 		if IsTerminal(os.Stderr) {
 			time.AfterFunc(time.Second, func() {
-				fmt.Fprintf(os.Stderr, "\n%s: stopping after the step under way; press Ctrl-C again to end at once\n", root.Name())
+				fmt.Fprintf(os.Stderr, "\n%s: stopping after the current step; press Ctrl-C again to end at once\n", root.Name())
 			})
 		}
 	})
@@ -50,7 +50,7 @@ func Run(root *cobra.Command) int {
 	return code
 }
 
-// ExitCode tells the caller's mistakes from an interrupt and from all else.
+// ExitCode distinguishes the caller's mistakes, interrupts and other errors.
 func ExitCode(ctx context.Context, err error) int {
 	switch {
 	case err == nil:
@@ -63,8 +63,8 @@ func ExitCode(ctx context.Context, err error) int {
 	return ExitFailed
 }
 
-// IsTerminal reports whether w is a terminal. A character device is taken as one, except
-// the null device, which is where people send what they do not want to see.
+// IsTerminal reports whether w is a terminal. It counts every character device as one except the
+// null device, which people use to discard output.
 func IsTerminal(w any) bool {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -1,5 +1,5 @@
-// Package usage is what the command-line programs of this project share besides their work: the
-// wording of mistakes on a command line, exit codes, and how a program ends when it is interrupted.
+// Package usage provides what the command-line programs of this project share: messages about
+// mistakes on a command line, exit codes, and the end of an interrupted program.
 package usage
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Error reports a command line that cannot be understood. It counts as bad input.
+// Error reports a wrong command line. It counts as bad input.
 type Error struct{ message string }
 
 func (e *Error) Error() string { return e.message }
@@ -25,12 +25,12 @@ func Errorf(format string, args ...any) error {
 	return &Error{fmt.Sprintf(format, args...)}
 }
 
-// HelpHint ends the messages that a look at the help answers.
+// HelpHint returns the end of messages to which the help is the answer.
 func HelpHint(cmd *cobra.Command) string {
 	return fmt.Sprintf("(see %s --help)", cmd.CommandPath())
 }
 
-// FlagError words the errors of the flag parser: what was given and what was expected.
+// FlagError rewords the errors of the flag parser: what was given and what was expected.
 func FlagError(cmd *cobra.Command, err error) error {
 	if errors.Is(err, pflag.ErrHelp) {
 		return err
@@ -39,7 +39,7 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return unknownFlag(cmd, e)
 	}
 	if e, ok := errors.AsType[*pflag.ValueRequiredError](err); ok {
-		return Errorf("%s needs a value: want %s %s", FlagName(e.GetFlag()), FlagUsage(e.GetFlag()), HelpHint(cmd))
+		return Errorf("%s has no value: want %s %s", FlagName(e.GetFlag()), FlagUsage(e.GetFlag()), HelpHint(cmd))
 	}
 	if e, ok := errors.AsType[*pflag.InvalidValueError](err); ok {
 		return &fault.ParamError{Param: FlagName(e.GetFlag()), Value: e.GetValue(), Want: valueKind(e.GetFlag(), e.Unwrap())}
@@ -47,8 +47,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 	return Errorf("%v %s", err, HelpHint(cmd))
 }
 
-// unknownFlag names the nearest flag when one is close. The list of all flags would be too
-// long for a message.
+// unknownFlag names the nearest flag, if one is near; a message is too short for the list of all
+// flags.
 func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	if e.GetSpecifiedShortnames() != "" {
 		return Errorf("unknown flag %q %s", "-"+e.GetSpecifiedName(), HelpHint(cmd))
@@ -65,7 +65,7 @@ func unknownFlag(cmd *cobra.Command, e *pflag.NotExistError) error {
 	return Errorf("unknown flag %q%s %s", "--"+name, fault.DidYouMean("--", name, names), HelpHint(cmd))
 }
 
-// FlagName returns a flag as people type it, with its short form.
+// FlagName returns a flag as users type it, with its short form.
 func FlagName(f *pflag.Flag) string {
 	if f.Shorthand != "" {
 		return "-" + f.Shorthand + ", --" + f.Name
@@ -73,13 +73,13 @@ func FlagName(f *pflag.Flag) string {
 	return "--" + f.Name
 }
 
-// FlagUsage returns a flag's description without the marks around its value's name.
+// FlagUsage returns a flag's description without the quotes around the name of its value.
 func FlagUsage(f *pflag.Flag) string {
 	_, usage := pflag.UnquoteUsage(f)
 	return usage
 }
 
-// valueKind says what a flag's value must be, by its type.
+// valueKind describes the values of a flag of this type.
 func valueKind(f *pflag.Flag, cause error) string {
 	switch f.Value.Type() {
 	case "int", "int64":
@@ -93,14 +93,14 @@ func valueKind(f *pflag.Flag, cause error) string {
 	case "bool":
 		return "true or false"
 	}
-	// The types of this package say it themselves.
+	// The types of this project describe their values in the error.
 	if cause != nil {
 		return cause.Error()
 	}
 	return "a " + f.Value.Type()
 }
 
-// UnknownCommand is the RunE of commands that only hold others.
+// UnknownCommand is the RunE of commands that only group others.
 func UnknownCommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return cmd.Help()
@@ -114,8 +114,8 @@ func UnknownCommand(cmd *cobra.Command, args []string) error {
 	return Errorf("unknown command %q%s %s", args[0], fault.DidYouMean("", args[0], names), HelpHint(cmd))
 }
 
-// Positional checks the number of arguments that are not flags and names those that are
-// missing or too many. want describes them: "MODEL".
+// Positional checks the number of arguments that are not flags and names those that are missing or
+// superfluous. want describes them: "MODEL".
 func Positional(least, most int, want string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		switch {
@@ -130,7 +130,7 @@ func Positional(least, most int, want string) cobra.PositionalArgs {
 	}
 }
 
-// RenameParams calls the parameters of a lower layer by the flags that set them: pairs of
+// RenameParams renames the parameters in an error to the flags that set them. names are pairs of
 // old and new names.
 func RenameParams(err error, names ...string) error {
 	pe, ok := errors.AsType[*fault.ParamError](err)
@@ -149,11 +149,11 @@ func RenameParams(err error, names ...string) error {
 
 // CompleteWith offers fixed words as completions of a flag's value.
 func CompleteWith(cmd *cobra.Command, flag string, words ...string) {
-	// The error is about a flag that does not exist: a mistake that the tests would show.
+	// The error would be about an unknown flag, which the tests would show.
 	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
 // SeedFlag defines --seed.
 func SeedFlag(f *pflag.FlagSet, seed *uint64) {
-	f.Uint64Var(seed, "seed", 1, "number that fixes every random choice")
+	f.Uint64Var(seed, "seed", 1, "seed of all random choices")
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Boxes is a box plot for each of some named lists of values: median, quartiles, whiskers to the
-// last value within 1.5 times the distance of the quartiles, and the values beyond.
+// Boxes is a box plot of named lists of values: median, quartiles, whiskers to the last value
+// within 1.5 times the distance of the quartiles, and the values beyond.
 type Boxes struct {
 	Title, YLabel string
 	Names         []string

@@ -19,7 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// canvas is what a picture is drawn on and written from.
+// canvas is the surface of a picture, which also writes its file.
 type canvas interface {
 	vg.CanvasSizer
 	io.WriterTo
@@ -39,9 +39,10 @@ func newCanvas(format string, s Size) (canvas, error) {
 	return nil, fault.Unknown("format of the picture", format, Formats())
 }
 
-// pdf is a canvas for translucent colors and for any text. The plotting library writes the
-// parts of a color as they are beside its opacity, so they must not be multiplied by that
-// already, and hands on the bytes of a text, which must be in the code page of the typeface.
+// pdf is a canvas that supports translucent colors and any text. The plotting library writes the
+// components of a color and its opacity separately, so the components must not be multiplied by the
+// opacity. It also writes the bytes of a text unchanged, so they must be in the code page of the
+// typeface.
 type pdf struct{ *vgpdf.Canvas }
 
 func (p pdf) SetColor(c color.Color) { p.Canvas.SetColor(straight(c)) }
@@ -50,7 +51,7 @@ func (p pdf) FillString(face font.Face, at vg.Point, s string) {
 	p.Canvas.FillString(face, at, windows1252(s))
 }
 
-// recoverTypefaces makes an error of the panic with which the PDF canvas answers when it cannot
+// recoverTypefaces turns a panic of the PDF canvas into an error. The canvas panics if it cannot
 // prepare its typefaces in the folder for temporary files.
 func recoverTypefaces(err *error) {
 	switch v := recover().(type) {
@@ -66,7 +67,7 @@ func recoverTypefaces(err *error) {
 	}
 }
 
-// straightColor is a color whose parts are not multiplied by its opacity.
+// straightColor is a color whose components are not multiplied by its opacity.
 type straightColor color.NRGBA
 
 func straight(c color.Color) color.Color {
@@ -81,8 +82,8 @@ func (s straightColor) RGBA() (r, g, b, a uint32) {
 	return uint32(s.R) * scale, uint32(s.G) * scale, uint32(s.B) * scale, uint32(s.A) * scale
 }
 
-// timeless makes PDF files carry a fixed date and sorted dictionaries: the same figure, the
-// same bytes. The PDF library has only a default for all documents.
+// timeless gives PDF files a fixed date and sorted dictionaries, so that the same figure has the
+// same bytes. The PDF library only has a default for all documents.
 var timeless = sync.OnceFunc(func() {
 	fpdf.SetDefaultCatalogSort(true)
 	fpdf.SetDefaultCreationDate(time.Unix(0, 0).UTC())
@@ -90,10 +91,10 @@ var timeless = sync.OnceFunc(func() {
 })
 
 // windows1252Extra are the characters of the code page from 0x80 to 0x9f, "?" where it has none.
-// All others below 0x100 stand for themselves.
+// Other bytes are the characters of the same number.
 const windows1252Extra = "€?‚ƒ„…†‡ˆ‰Š‹Œ?Ž??‘’“”•–—˜™š›œ?žŸ"
 
-// windows1252 writes a text in the code page, with "?" for what that does not have.
+// windows1252 encodes a text in the code page, with "?" for characters that it lacks.
 func windows1252(s string) string {
 	extra := []rune(windows1252Extra)
 	var out []byte

@@ -11,24 +11,24 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// crowd is the number of points beyond which their density is drawn: cells of side cellSide, the
-// fuller the darker, in the mean of the colors of their points. The picture then does not grow with
-// the points, and does not turn into one blot.
+// crowd is the number of points above which their density is drawn: cells of side cellSide, darker
+// where there are more points, in the mean color of their points. The size of the picture then does
+// not grow with the number of points, and the picture does not become one blot.
 const (
 	crowd    = 20_000
 	cellSide = 2.0 // points of paper
 )
 
-// cell is a place of the density by its column and row.
+// cell is the column and row of a cell of the density.
 type cell struct{ x, y int }
 
-// filled is what a cell holds: how many points, and the sum of their colors.
+// filled is the content of a cell: the number of points, and the sum of their colors.
 type filled struct {
 	count   int
 	r, g, b float64
 }
 
-// density counts points by cells; place and color are those of point i.
+// density counts points in cells; place and color return those of point i.
 func density(n int, place func(i int) vg.Point, color func(i int) color.NRGBA) (cells map[cell]*filled, most int) {
 	cells = map[cell]*filled{}
 	for i := range n {
@@ -47,7 +47,7 @@ func density(n int, place func(i int) vg.Point, color func(i int) color.NRGBA) (
 	return cells, most
 }
 
-// color is the mean color, from faint for one point to full for most points.
+// color returns the mean color, from faint for one point to full for most points.
 func (f *filled) color(most int) color.NRGBA {
 	n := float64(f.count)
 	const faint, full = 70, 255

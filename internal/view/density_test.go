@@ -10,8 +10,8 @@ import (
 	"gonum.org/v1/plot/vg"
 )
 
-// TestDensity: every point is counted once, in the cell that holds its place, and a cell has the
-// mean of its points' colors, the darker the fuller.
+// TestDensity: every point is counted once, in the cell of its position. A cell has the mean color
+// of its points, darker if there are more.
 func TestDensity(t *testing.T) {
 	coordinates := []vg.Point{{X: 0.5, Y: 0.5}, {X: 1.9, Y: 0.1}, {X: 2, Y: 0}, {X: -0.1, Y: 0}, {X: 1, Y: 1}}
 	colors := []color.NRGBA{{R: 200, A: 255}, {R: 100, A: 255}, {G: 50, A: 255}, {B: 60, A: 255}, {R: 0, A: 255}}

@@ -6,8 +6,8 @@
 // Okabe and Ito, which people with any color vision can tell apart, their yellow darkened to be
 // seen on white; groups also differ in shape, lines in dashes.
 //
-// A page, a [Report] written by [WriteReport], is an HTML file that needs nothing else: no network,
-// no font, no other file. Every text in it stays text, whatever it holds. A script in the page
+// A page, a [Report] written by [WriteReport], is an HTML file that requires no network,
+// no font, no other file. Every text in it stays text, whatever it contains. A script in the page
 // shows, hides, colors and names the points; without scripts the page still has all tables and
 // pictures.
 package view

@@ -32,11 +32,11 @@ func FormatOf(path string) (string, error) {
 	return format, nil
 }
 
-// Size is the size of a picture. The zero value has all panels side by side, 5 inches a panel wide
-// and 4 high, 150 dots an inch.
+// Size is the size of a picture. The zero value puts all panels side by side, each 5 inches wide
+// and 4 inches high, with 150 dots per inch.
 type Size struct {
 	Width, Height float64 // inches, 1 to 100
-	DPI           int     // dots an inch of a PNG, 20 to 1200; at most 1e8 dots in all
+	DPI           int     // dots per inch of a PNG, 20 to 1200; at most 1e8 dots in all
 	Columns       int     // panels side by side, others follow below; 0 for all of them
 }
 
@@ -75,17 +75,17 @@ func (s Size) fill(panels int) (Size, error) {
 type Panel interface {
 	// plot returns the drawing without its legend.
 	plot() (*plot.Plot, error)
-	// legend returns what explains the drawing.
+	// legend returns the explanation of the drawing.
 	legend() legend
-	// settle adapts the axes to the area that the data are drawn in.
+	// settle adapts the axes to the area of the data.
 	settle(p *plot.Plot, c draw.Canvas)
 }
 
 // Write draws panels side by side, in rows if the size says so, each with its legend to the right
-// unless that would take more than half of the panel. Coordinates that are not finite are a
+// unless the legend would take more than half of the panel. Coordinates that are not finite are a
 // *fault.DataError, an unknown format and impossible sizes a *fault.ParamError; then nothing is
-// written. Letters that a PDF's typeface does not have (those outside Windows-1252) become "?"
-// there. The first PDF of a process needs some room in the folder for temporary files.
+// written. A PDF shows "?" for letters that its typeface lacks (those outside Windows-1252). The
+// first PDF of a process requires some room in the folder for temporary files.
 func Write(w io.Writer, format string, size Size, panels ...Panel) (err error) {
 	size, err = size.fill(len(panels))
 	if err != nil {
@@ -159,8 +159,8 @@ func newPlot(title, x, y string) *plot.Plot {
 
 func setFont(s *text.Style, size font.Length) { s.Font.Size, s.Font.Variant = size, "Sans" }
 
-// clean takes out of a text what would break a picture: control characters, bytes that are
-// not UTF-8, and the two letters that XML forbids.
+// clean removes what would break a picture from a text: control characters, bytes that are not
+// UTF-8, and the two letters that XML forbids.
 func clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		switch {
@@ -173,7 +173,7 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
 }
 
-// elide cuts a text that is longer than the room for it.
+// elide cuts a text that is longer than its room.
 func elide(s *string, style text.Style, room vg.Length) {
 	runes := []rune(*s)
 	for n := len(runes) - 1; n >= 0 && style.Width(*s) > room; n-- {
@@ -181,7 +181,7 @@ func elide(s *string, style text.Style, room vg.Length) {
 	}
 }
 
-// largest is how far from 0 coordinates may be: their differences must not overflow.
+// largest is the maximum absolute coordinate: differences of coordinates must not overflow.
 const largest = 1e300
 
 // checkFinite returns a DataError for the first value that cannot be drawn.
@@ -194,7 +194,8 @@ func checkFinite(column string, values []float64) error {
 	return nil
 }
 
-// extent returns the range of values with a margin, wide enough to divide by and to number.
+// extent returns the range of values with a margin. The range is wide enough to divide by it and to
+// have ticks.
 func extent(values []float64) (lo, hi float64) {
 	if len(values) == 0 {
 		return 0, 1

@@ -43,7 +43,7 @@ func times() Lines {
 	}}
 }
 
-// The same figure gives the same bytes in every format, and a picture of the size asked for.
+// The same figure has the same bytes in every format, and a picture has the requested size.
 func TestDeterministic(t *testing.T) {
 	for _, format := range Formats() {
 		var first, second bytes.Buffer

@@ -7,10 +7,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// grid is a faint line at every labeled tick, and a frame that closes the axes.
+// grid draws a faint line at every labeled tick, and a frame along the axes.
 type grid struct{}
 
-// Plot draws the grid; it is called by the plotting library.
+// Plot implements plot.Plotter of the plotting library.
 func (grid) Plot(c draw.Canvas, p *plot.Plot) {
 	line := draw.LineStyle{Color: color.Gray{Y: 228}, Width: 0.5}
 	x, y := p.Transforms(&c)

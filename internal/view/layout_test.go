@@ -96,8 +96,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// A legend keeps within its room, loses no group without counting it, and no link at all as
-// long as there is a line for it.
+// A legend stays within its room, counts all groups that it omits, and lists the links as long as
+// there is a line for them.
 func TestLegendFits(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		room := vg.Point{X: vg.Length(rapid.Float64Range(50, 800).Draw(rt, "width")), Y: vg.Length(rapid.Float64Range(50, 800).Draw(rt, "height"))}
@@ -165,7 +165,7 @@ func TestLegend(t *testing.T) {
 	}
 }
 
-// Up to 64 groups are told apart, and neighbors by both color and shape.
+// Up to 64 groups are distinct, and neighbors differ in both color and shape.
 func TestMarkers(t *testing.T) {
 	seen := map[[2]any]bool{}
 	for g := range 64 {

@@ -12,8 +12,8 @@ import (
 	"gonum.org/v1/plot"
 )
 
-// legend explains a drawing: groups, of which as many are listed as there is room for, and
-// what is always listed.
+// legend explains a drawing: groups, as many as there is room for, and entries that are always
+// listed.
 type legend struct{ groups, always []entry }
 
 // entry is one line of a legend.
@@ -36,9 +36,9 @@ type table struct {
 	width1  vg.Length // of a column
 }
 
-// fit arranges the legend beside a drawing in a room: in so many columns as take 40 % of its
-// width, but at least one. Groups without a place are counted in a line of their own. A
-// column of more than half of the width is left out altogether.
+// fit arranges the legend to the right of a drawing: in as many columns as take 40 % of the width,
+// but at least one. It counts the groups that do not fit in a line of their own, and omits a column
+// that takes more than half of the width.
 func (l legend) fit(room vg.Point) table {
 	t := table{}
 	style := legendStyle()
@@ -76,7 +76,7 @@ func (t table) width() vg.Length {
 	return max(0, k*(t.width1+columnGap)-columnGap)
 }
 
-// draw draws the legend with its upper left corner at a place.
+// draw draws the legend with its upper left corner at a point.
 func (t table) draw(c draw.Canvas, corner vg.Point) {
 	style := legendStyle()
 	for k, column := range t.columns {
@@ -101,7 +101,7 @@ func legendStyle() text.Style {
 	return s
 }
 
-// shorten cleans a name and cuts it when it would leave no room for the drawing.
+// shorten cleans a name and cuts it if it would leave no room for the drawing.
 func shorten(name string) string {
 	const limit = 18
 	name = strings.TrimSpace(clean(name))

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Lines is named series over a common axis, such as times, spectra and traces.
+// Lines are named series over a common axis, such as times, spectra and traces.
 type Lines struct {
 	Title, XLabel, YLabel string
 	LogX, LogY            bool // then values must be >= 1e-300
@@ -27,7 +27,7 @@ type Series struct {
 	X, Y []float64
 	// Low and High are the ends of a band around Y, or of bars, nil for none.
 	Low, High []float64
-	Bars      bool // bars in place of a band
+	Bars      bool // bars instead of a band
 	Markers   bool // also draw the points; a series of one point is always drawn as one
 	Apart     bool // draw the points alone, without a line between them
 }
@@ -47,7 +47,7 @@ func (l Lines) plot() (*plot.Plot, error) {
 	return p, nil
 }
 
-// check reports lengths that differ and values that cannot be drawn.
+// check refuses different lengths and values that cannot be drawn.
 func (s Series) check(logX, logY bool) error {
 	if (s.Low == nil) != (s.High == nil) {
 		return &fault.ShapeError{What: "ends of the spread", Got: 1, Want: "low and high, or neither"}
@@ -76,19 +76,19 @@ func (s Series) check(logX, logY bool) error {
 	return nil
 }
 
-// scale sets up an axis for values. A logarithmic one is a linear axis of logarithms: the
-// plotting library's own leaves room for labels where they are not.
+// scale sets up an axis for values. A logarithmic axis is a linear axis of logarithms, because that
+// of the plotting library reserves room for labels in the wrong positions.
 func scale(a *plot.Axis, log bool, values []float64) {
 	a.Min, a.Max = extent(onAxis(log, values))
 	if log {
-		if a.Max-a.Min < 0.1 { // too little to number: half a decade around it
+		if a.Max-a.Min < 0.1 { // too narrow for ticks: half a decade around it
 			a.Min, a.Max = widen(a.Min, a.Max, 0.5)
 		}
 		a.Tick.Marker = decades{}
 	}
 }
 
-// onAxis returns the places of values on an axis: their decimal logarithms, or they themselves.
+// onAxis returns the positions of values on an axis: their decimal logarithms, or the values.
 func onAxis(log bool, values []float64) []float64 {
 	if !log {
 		return values
@@ -102,7 +102,7 @@ func onAxis(log bool, values []float64) []float64 {
 
 func (l Lines) settle(*plot.Plot, draw.Canvas) {}
 
-// Plot draws bands, lines, bars and markers; it is called by the plotting library.
+// Plot draws bands, lines, bars and markers. It implements plot.Plotter of the plotting library.
 func (l Lines) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(xs, ys []float64) []vg.Point {
@@ -138,7 +138,7 @@ func (l Lines) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// drawBars draws a bar with short ends between each pair of places.
+// drawBars draws a bar with short ends between each pair of points.
 func drawBars(c draw.Canvas, k int, low, high []vg.Point) {
 	style := draw.LineStyle{Color: palette[k%len(palette)], Width: 0.8}
 	const half = 2.5
@@ -156,7 +156,7 @@ func (s Series) spread() bool { return s.Low != nil && s.High != nil && len(s.X)
 // dotted reports whether the points themselves are drawn: a line of one point has no length.
 func (s Series) dotted() bool { return s.Markers || s.Apart || len(s.X) == 1 }
 
-// lineStyle tells lines apart by color and by dashes.
+// lineStyle returns the color and the dashes of line k.
 func lineStyle(k int) draw.LineStyle {
 	dashes := [][]vg.Length{nil, {6, 3}, {2, 2}, {8, 2, 2, 2}}
 	return draw.LineStyle{Color: palette[k%len(palette)], Width: 1.4, Dashes: dashes[k%len(dashes)]}

@@ -17,7 +17,7 @@ var (
 	}
 )
 
-// marker is how a point is drawn.
+// marker is the style of a point.
 type marker struct {
 	shape  int // of shapes
 	color  color.NRGBA
@@ -38,7 +38,7 @@ var shapes = [][]vg.Point{
 	polygon(4, 45, 1.2),
 }
 
-// firstStroked is the first of the shapes that have no inside.
+// firstStroked is the first of the shapes without an inside.
 const firstStroked = 6
 
 // polygon returns the corners of a regular polygon, the first one at an angle in degrees.
@@ -51,8 +51,8 @@ func polygon(n int, degrees, radius float64) []vg.Point {
 	return corners
 }
 
-// markerOf returns the marker of group g. Eight colors and eight shapes are combined so that
-// neighbors differ in both and 64 groups are told apart.
+// markerOf returns the marker of group g. It combines eight colors and eight shapes so that
+// neighbors differ in both and 64 groups are distinct.
 func markerOf(g int, radius vg.Length) marker {
 	return marker{shape: (g + g/len(palette)) % len(shapes), color: palette[g%len(palette)], radius: radius}
 }
@@ -88,5 +88,5 @@ func (m marker) draw(c draw.Canvas, at vg.Point) {
 	}
 }
 
-// Thumbnail draws the sample of a legend.
+// Thumbnail draws the sample in a legend.
 func (m marker) Thumbnail(c *draw.Canvas) { m.draw(*c, c.Center()) }

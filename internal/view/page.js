@@ -1,4 +1,4 @@
-// The page's script: a scatter of the points on a canvas, and the table of links that look wrong. DATA is the payload. Text
+// The page's script: a scatter of the points on a canvas, and the table of violated links. DATA is the payload. Text
 // goes into the page as textContent only.
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -21,12 +21,12 @@
   const label = (i) => (labels ? short(DATA.names[labels[i]]) : "");
   const links = { must: array(DATA.must, Uint32Array), cannot: array(DATA.cannot, Uint32Array) };
   const features = DATA.features.map((f) => {
-    let q = null; // decoded when it is asked for
+    let q = null; // decoded on first use
     const values = () => (q = q || array(f.q, Uint16Array));
     return { name: short(f.name), min: f.min, max: f.max, level: (i) => values()[i] / 65535, at: (i) => f.min * (1 - values()[i] / 65535) + f.max * (values()[i] / 65535) };
   });
 
-  const colours = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#a09628"]; // Okabe & Ito
+  const colors = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#a09628"]; // Okabe & Ito
   const ramp = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]]; // viridis
   const rampAt = (t) => {
     const at = Math.min(ramp.length - 1.000001, Math.max(0, t) * (ramp.length - 1)), k = Math.floor(at), u = at - k;
@@ -37,7 +37,7 @@
   const plot = () => {
     const canvas = byId("plot"), context = canvas.getContext("2d"), tip = byId("tip"), said = byId("said"), legend = byId("legend");
     const views = DATA.views.map((v) => ({ name: short(v.name), xlabel: v.xlabel, ylabel: v.ylabel, x: array(v.x, Float32Array), y: array(v.y, Float32Array), clusters: v.clusters ? array(v.clusters, Uint32Array) : null }));
-    const state = { view: 0, colour: labels ? "label" : "one", must: false, cannot: false, scale: 1, dx: 0, dy: 0, point: -1, link: null, hidden: new Set() };
+    const state = { view: 0, color: labels ? "label" : "one", must: false, cannot: false, scale: 1, dx: 0, dy: 0, point: -1, link: null, hidden: new Set() };
     let grid = null, groups = null, width = 0, height = 0, ratio = 1, asked = false;
 
     // place: data to pixels of the page; one scale for both axes.
@@ -54,20 +54,20 @@
     const px = (v, i) => width / 2 + state.dx + (v.x[i] - v.cx) * v.unit * state.scale;
     const py = (v, i) => height / 2 + state.dy - (v.y[i] - v.cy) * v.unit * state.scale;
 
-    // colouring: the group of every point and the colours of the groups, or a ramp.
-    const colouring = () => {
+    // coloring: the group of every point and the colors of the groups, or a ramp.
+    const coloring = () => {
       const v = views[state.view];
-      if (state.colour === "label" && labels) groups = { of: labels, names: DATA.names.map((t) => short(t, 40)) };
-      else if (state.colour === "cluster" && v.clusters) {
+      if (state.color === "label" && labels) groups = { of: labels, names: DATA.names.map((t) => short(t, 40)) };
+      else if (state.color === "cluster" && v.clusters) {
         let most = 0;
         for (const c of v.clusters) most = Math.max(most, c);
         groups = { of: v.clusters, names: Array.from({ length: most + 1 }, (_, c) => "cluster " + c) };
-      } else if (state.colour.startsWith("feature ")) groups = { feature: features[Number(state.colour.slice(8))] };
+      } else if (state.color.startsWith("feature ")) groups = { feature: features[Number(state.color.slice(8))] };
       else groups = { of: new Uint32Array(n), names: ["all points"] };
       state.hidden.clear();
       legendOf();
     };
-    const colourOf = (i) => (groups.feature ? rampAt(groups.feature.level(i)) : rgb(colours[groups.of[i] % colours.length]));
+    const colorOf = (i) => (groups.feature ? rampAt(groups.feature.level(i)) : rgb(colors[groups.of[i] % colors.length]));
     const shown = (i) => groups.feature || !state.hidden.has(groups.of[i]);
 
     const legendOf = () => {
@@ -86,7 +86,7 @@
       groups.names.slice(0, most).forEach((text, k) => {
         const button = element("button", undefined, legend), swatch = element("span", undefined, button);
         button.type = "button"; button.setAttribute("aria-pressed", "true");
-        swatch.className = "swatch"; swatch.style.background = colours[k % colours.length];
+        swatch.className = "swatch"; swatch.style.background = colors[k % colors.length];
         element("span", `${text} (${count[k]})`, button);
         button.addEventListener("click", () => {
           if (!state.hidden.delete(k)) state.hidden.add(k);
@@ -127,8 +127,8 @@
       canvas.dataset.painted = String(Number(canvas.dataset.painted || 0) + 1);
       canvas.dataset.links = String((state.must ? links.must.length : 0) / 2 + (state.cannot ? links.cannot.length : 0) / 2);
     };
-    const lines = (v, list, colour, dashes, wide = 1) => {
-      context.strokeStyle = colour; context.lineWidth = wide; context.setLineDash(dashes);
+    const lines = (v, list, color, dashes, wide = 1) => {
+      context.strokeStyle = color; context.lineWidth = wide; context.setLineDash(dashes);
       context.globalAlpha = wide > 1 ? 1 : Math.max(0.15, Math.min(0.7, 600 / list.length));
       context.beginPath();
       for (let k = 0; k + 1 < list.length; k += 2) {
@@ -140,11 +140,11 @@
       const radius = Math.max(2.2, Math.min(4.5, 130 / Math.sqrt(n)));
       for (let i = 0; i < n; i++) {
         if (!shown(i)) continue;
-        context.fillStyle = `rgb(${colourOf(i)})`;
+        context.fillStyle = `rgb(${colorOf(i)})`;
         context.beginPath(); context.arc(px(v, i), py(v, i), radius, 0, 7); context.fill();
       }
     };
-    // Many points: squares of some pixels written into a picture of their own, the more of them the darker.
+    // Many points: squares of some pixels in a separate image, darker where there are more points.
     const layer = document.createElement("canvas");
     const dots = (v) => {
       const w = canvas.width, h = canvas.height, picture = context.createImageData(w, h), data = picture.data, side = Math.max(2, Math.round(2 * ratio)), part = n > 20000 ? 0.55 : 0.8;
@@ -152,7 +152,7 @@
         if (!shown(i)) continue;
         const x0 = Math.round(px(v, i) * ratio), y0 = Math.round(py(v, i) * ratio);
         if (x0 < 0 || y0 < 0 || x0 + side > w || y0 + side > h) continue;
-        const c = colourOf(i);
+        const c = colorOf(i);
         for (let y = y0; y < y0 + side; y++) {
           for (let at = 4 * (y * w + x0), end = at + 4 * side; at < end; at += 4) {
             const under = data[at + 3] / 255, all = part + under * (1 - part);
@@ -170,7 +170,7 @@
       context.beginPath(); context.arc(px(v, i), py(v, i), 7, 0, 7); context.stroke();
     };
 
-    // nearest: the shown point at most reach pixels away, by a grid over the places without zoom.
+    // nearest: the shown point at most reach pixels away, by a grid over the positions without zoom.
     const cell = 16;
     const nearest = (x, y, reach) => {
       const v = views[state.view];
@@ -250,20 +250,20 @@
       e.preventDefault();
     });
 
-    const view = byId("view"), colour = byId("colour");
+    const view = byId("view"), color = byId("color");
     views.forEach((v, k) => { element("option", v.name, view).value = k; });
     const choices = () => {
-      const was = colour.value || state.colour;
-      colour.replaceChildren();
-      if (labels) element("option", "label", colour).value = "label";
-      if (views[state.view].clusters) element("option", "cluster", colour).value = "cluster";
-      element("option", "one colour", colour).value = "one";
-      features.forEach((f, k) => { element("option", f.name, colour).value = "feature " + k; });
-      if ([...colour.options].some((o) => o.value === was)) colour.value = was;
-      state.colour = colour.value;
+      const was = color.value || state.color;
+      color.replaceChildren();
+      if (labels) element("option", "label", color).value = "label";
+      if (views[state.view].clusters) element("option", "cluster", color).value = "cluster";
+      element("option", "one color", color).value = "one";
+      features.forEach((f, k) => { element("option", f.name, color).value = "feature " + k; });
+      if ([...color.options].some((o) => o.value === was)) color.value = was;
+      state.color = color.value;
     };
-    view.addEventListener("change", () => { state.view = Number(view.value); frame(); grid = null; state.point = -1; tip.hidden = true; choices(); colouring(); draw(); });
-    colour.addEventListener("change", () => { state.colour = colour.value; colouring(); draw(); });
+    view.addEventListener("change", () => { state.view = Number(view.value); frame(); grid = null; state.point = -1; tip.hidden = true; choices(); coloring(); draw(); });
+    color.addEventListener("change", () => { state.color = color.value; coloring(); draw(); });
     for (const kind of ["must", "cannot"]) {
       const box = byId(kind);
       box.disabled = links[kind].length === 0;
@@ -273,7 +273,7 @@
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
     matchMedia("print").addEventListener("change", paint); // at once: the printer does not wait for a frame
     new ResizeObserver(resize).observe(canvas);
-    choices(); colouring(); resize();
+    choices(); coloring(); resize();
     return { show: (link) => { state.link = link; draw(); } };
   };
   const drawn = byId("plot") ? plot() : { show: () => {} };

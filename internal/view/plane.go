@@ -10,9 +10,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Plane returns the coordinates of the rows of x (n x d) along the two directions in which
-// they vary most (principal components), and the share of the total variance along each. Where
-// the rows vary in fewer directions, the other coordinates are 0. x is not changed.
+// Plane returns the coordinates of the rows of x (n x d) along the two directions in which they
+// vary most (principal components), and the share of the total variance along each. If the rows
+// vary in fewer directions, the other coordinates are 0. x does not change.
 //
 // The signs of directions are arbitrary: each is chosen so that its largest component is positive.
 // Values that are not finite, or whose squares are not, are a *fault.DataError. Cost: n d min(n, d)
@@ -31,7 +31,7 @@ func Plane(ctx context.Context, eng *engine.Engine, x blas.Matrix) (first, secon
 	centered := center(eng, x)
 	defer eng.PutMatrix(centered)
 	s := eng.NewMatrix(m, m)
-	// Of X'X and XX', which have the same positive eigenvalues, the smaller one.
+	// The smaller of X'X and XX', which have the same positive eigenvalues.
 	eng.Backend().Syrk(d <= n, 1, centered, 0, s)
 	total := 0.0
 	for i := range m {

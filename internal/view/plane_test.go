@@ -16,8 +16,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// The plane is that of the two largest singular values of the centered rows, from another
-// library's decomposition, for tall and for wide data.
+// The plane is that of the two largest singular values of the centered rows, computed by another
+// library, for tall and for wide data.
 func TestPlane(t *testing.T) {
 	eng, err := engine.New(engine.Options{Workers: 2})
 	if err != nil {
@@ -99,7 +99,7 @@ func TestPlaneDegenerate(t *testing.T) {
 	}
 }
 
-// The bits do not depend on the number of workers, and squares that overflow are an error.
+// Results are bit-identical for any number of workers, and squares that overflow are an error.
 func TestPlaneWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	x := blas.NewMatrix(300, 70)

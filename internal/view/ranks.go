@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Ranks is the mean ranks of systems over data sets, best on top, each with a bar as long as the
-// difference that counts: systems whose bars do not overlap differ.
+// Ranks draws the mean ranks of systems over data sets, best on top, each with a bar of the length
+// of the critical difference: systems whose bars do not overlap differ.
 type Ranks struct {
 	Title, XLabel string
 	Names         []string  // in the order of their ranks
@@ -47,7 +47,7 @@ func (r Ranks) plot() (*plot.Plot, error) {
 	return p, nil
 }
 
-// Plot draws bars and marks; it is called by the plotting library.
+// Plot implements plot.Plotter of the plotting library.
 func (r Ranks) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	for k, m := range r.Mean {

@@ -13,43 +13,43 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Report is what a page shows. Empty parts are left out.
+// Report is the content of a page. Empty parts are left out.
 type Report struct {
-	Title    string
-	Summary  string // one or two sentences below the title
-	Data     []Fact
-	Links    []Fact
-	Warnings []string
-	Scores   Scores
-	Points   Points
-	Suspects []Suspect
-	Doubts   []Doubt
-	Models   []Model
-	Pictures []Picture
-	Command  string // which makes the page again
-	Versions []Fact
+	Title           string
+	Summary         string // one or two sentences below the title
+	Data            []Fact
+	Links           []Fact
+	Warnings        []string
+	Scores          Scores
+	Points          Points
+	Violations      []Violation
+	SuspiciousLinks []SuspiciousLink
+	Models          []Model
+	Pictures        []Picture
+	Command         string // the command that makes the page
+	Versions        []Fact
 }
 
 // Fact is a named value.
 type Fact struct{ Name, Value string }
 
-// Scores is a table of systems, one a row.
+// Scores is a table of systems, one in each row.
 type Scores struct {
-	Note    string // how they were measured
+	Note    string // how the scores were measured
 	Columns []string
 	Rows    []Row
 }
 
-// Row is a system with one score a column.
+// Row is a system with one score in each column.
 type Row struct {
 	Name   string
 	Scores []Score
 }
 
-// Score is a mean with its spread; NaN where there is none.
+// Score is a mean with its standard deviation, which may be NaN.
 type Score struct{ Mean, SD float64 }
 
-// Points are the rows of the data as they are drawn.
+// Points are the drawn rows of the data.
 type Points struct {
 	Count    int
 	IDs      []string // nil for row numbers
@@ -60,22 +60,22 @@ type Points struct {
 	Cannot   [][2]int
 }
 
-// Feature is a column of the data, to color points by and to name them with.
+// Feature is a column of the data, for the colors and descriptions of points.
 type Feature struct {
 	Name   string
-	Values []float64 // one a point, finite
+	Values []float64 // one for each point, finite
 }
 
-// Layout is a plane that the points are drawn in.
+// Layout is a plane with the points.
 type Layout struct {
 	Name           string
 	XLabel, YLabel string
-	X, Y           []float64 // one a point, finite
+	X, Y           []float64 // one for each point, finite
 	Clusters       []int     // of each point, nil for none
 }
 
-// Suspect is a link that a metric does not respect.
-type Suspect struct {
+// Violation is a link that a metric violates.
+type Violation struct {
 	I        int     `json:"i"`
 	J        int     `json:"j"`
 	Link     string  `json:"link"` // must or cannot
@@ -86,8 +86,8 @@ type Suspect struct {
 	Excess   float64 `json:"excess"`   // how many times too long, or too short, >= 1
 }
 
-// Doubt is a link that is suspicious to metrics learned without it.
-type Doubt struct {
+// SuspiciousLink is a link that is suspicious to metrics learned without it.
+type SuspiciousLink struct {
 	Rows   string // its two rows
 	Link   string // must or cannot
 	Score  float64
@@ -110,7 +110,7 @@ type Picture struct {
 //go:embed page.html page.css page.js
 var files embed.FS
 
-// page is what the template sees.
+// page is the input of the template.
 type page struct {
 	*Report
 	Style    template.CSS
@@ -125,8 +125,8 @@ type drawing struct {
 	SVG   template.HTML
 }
 
-// WriteReport writes the page. Lengths that differ, values that are not finite and links to points
-// that there are not are errors of package fault, before anything is written.
+// WriteReport writes the page. Different lengths, values that are not finite and links to missing
+// points are errors of package fault, before anything is written.
 func WriteReport(w io.Writer, r *Report) error {
 	if err := r.Points.check(); err != nil {
 		return err
@@ -223,18 +223,18 @@ func finite(name string, values []float64) error {
 	return nil
 }
 
-// What the script reads. Numbers are little-endian arrays in base64: float32 for places, 16 bits
-// between the smallest and the largest value for features.
+// The input of the script. Numbers are little-endian arrays in base64: float32 for coordinates, and
+// for features 16 bits between the smallest and the largest value.
 type payload struct {
-	Count    int        `json:"count"`
-	IDs      []string   `json:"ids,omitempty"`
-	Names    []string   `json:"names,omitempty"` // of labels, in the order of first appearance
-	Labels   string     `json:"labels,omitempty"`
-	Features []packed   `json:"features"`
-	Views    []viewData `json:"views"`
-	Must     string     `json:"must"`
-	Cannot   string     `json:"cannot"`
-	Suspects []Suspect  `json:"suspects"`
+	Count      int         `json:"count"`
+	IDs        []string    `json:"ids,omitempty"`
+	Names      []string    `json:"names,omitempty"` // of labels, in the order of first appearance
+	Labels     string      `json:"labels,omitempty"`
+	Features   []packed    `json:"features"`
+	Views      []viewData  `json:"views"`
+	Must       string      `json:"must"`
+	Cannot     string      `json:"cannot"`
+	Violations []Violation `json:"suspects"`
 }
 
 type packed struct {
@@ -257,9 +257,9 @@ type viewData struct {
 // nothing in it ends the script.
 func (r *Report) payload() (string, error) {
 	p := r.Points
-	out := payload{Count: p.Count, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must), Cannot: links(p.Cannot), Suspects: r.Suspects}
-	if out.Suspects == nil {
-		out.Suspects = []Suspect{}
+	out := payload{Count: p.Count, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must), Cannot: links(p.Cannot), Violations: r.Violations}
+	if out.Violations == nil {
+		out.Violations = []Violation{}
 	}
 	if p.Labels != nil {
 		var of []uint32
@@ -300,7 +300,7 @@ func numbered(labels []string) (names []string, of []uint32) {
 	return names, of
 }
 
-// quantized stores a feature in 16 bits a value.
+// quantized stores a feature with 16 bits for each value.
 func quantized(f Feature) packed {
 	out := packed{Name: f.Name}
 	if len(f.Values) == 0 {
@@ -320,7 +320,7 @@ func quantized(f Feature) packed {
 	return out
 }
 
-// single rounds places to single precision after scaling them to a size that it has.
+// single rounds coordinates to single precision, after scaling them into its range.
 func single(values []float64) []float32 {
 	most := 0.0
 	for _, v := range values {
@@ -349,7 +349,7 @@ func links(list [][2]int) string {
 func encode(values any) string {
 	b, err := binary.Append(nil, binary.LittleEndian, values)
 	if err != nil {
-		panic(err) // of a type without a fixed size: a mistake in this file
+		panic(err) // a type without a fixed size is a mistake in this file
 	}
 	return base64.StdEncoding.EncodeToString(b)
 }

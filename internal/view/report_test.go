@@ -29,8 +29,8 @@ func payload(t *testing.T, page string) map[string]any {
 	return v
 }
 
-// TestWrite: one element ends one script, no hostile text is markup, nothing is fetched, and what
-// the script reads is what was given.
+// TestWrite: one element ends one script, no hostile text is markup, nothing is fetched, and the
+// script reads the given values.
 func TestWrite(t *testing.T) {
 	r := viewtest.Sample(40)
 	page := viewtest.Written(t, r)
@@ -95,7 +95,7 @@ func numbers[T any](t *testing.T, text any) []T {
 	return out
 }
 
-// TestEmpty: a report of nothing is a page without a script.
+// TestEmpty: an empty report is a page without a script.
 func TestEmpty(t *testing.T) {
 	page := viewtest.Written(t, &view.Report{Title: "nothing"})
 	if strings.Contains(page, "<script") || !strings.Contains(page, "nothing") {
@@ -103,7 +103,7 @@ func TestEmpty(t *testing.T) {
 	}
 }
 
-// TestExtremes: features and places of any finite size are written as finite numbers.
+// TestExtremes: features and coordinates of any finite size are written as finite numbers.
 func TestExtremes(t *testing.T) {
 	r := &view.Report{Points: view.Points{Count: 3, Features: []view.Feature{{Name: "f", Values: []float64{-math.MaxFloat64, 0, math.MaxFloat64}}},
 		Views: []view.Layout{{Name: "v", X: []float64{-1e308, 0, 1e308}, Y: []float64{5e-324, 0, -5e-324}}}}}

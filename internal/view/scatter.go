@@ -15,10 +15,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Scatter is points in the plane, drawn with one scale on both axes, so that distances on the paper
-// are distances of the points. The more points, the smaller and the more translucent they are; of
-// more than 20,000 the density is drawn. The legend counts the points of each group and the links.
-// From 65 groups on, markers repeat.
+// Scatter draws points in the plane with one scale on both axes, so that distances on paper are
+// distances of the points. Points are smaller and more translucent the more there are; of more than
+// 20,000 the density is drawn. The legend counts the points of each group and the links. Markers
+// repeat from 65 groups on.
 type Scatter struct {
 	Title, XLabel, YLabel string
 	X, Y                  []float64 // finite, up to 1e300 in size
@@ -46,7 +46,7 @@ func (s Scatter) plot() (*plot.Plot, error) {
 	return p, nil
 }
 
-// check reports lengths that differ, coordinates that cannot be drawn and links to nowhere.
+// check refuses different lengths, coordinates that cannot be drawn and links to missing points.
 func (s Scatter) check() error {
 	n := len(s.X)
 	if len(s.Y) != n {
@@ -70,29 +70,29 @@ func (s Scatter) check() error {
 	return nil
 }
 
-// settle widens the axis that has more room than it needs until one unit has one length on
-// both. Other ranges have other ticks, whose labels need other room, which could go on for
-// ever. So ticks follow the ranges for a few rounds, then are kept, without those whose labels
-// stick out and would take room by their places: what is left takes the same room wherever it
-// is, and a round that drops none is the last.
+// settle widens the axis that has more room than it uses until both axes have the same scale. New
+// ranges have new ticks, whose labels take a different amount of room, so this might never end.
+// Therefore ticks follow the ranges for a few rounds and are then fixed, without those whose labels
+// extend beyond the axis and would take room depending on their positions. The remaining ticks take
+// the same room in any position, and a round that drops none is the last.
 func (s Scatter) settle(p *plot.Plot, c draw.Canvas) {
 	x, y := [2]float64{p.X.Min, p.X.Max}, [2]float64{p.Y.Min, p.Y.Max}
 	for range 3 {
-		equalise(p, c, x, y)
+		equalize(p, c, x, y)
 	}
 	for range 50 { // each round but the last drops a tick
 		room := p.DataCanvas(c).Size()
 		droppedX := keepTicks(&p.X, room.X, func(label string) vg.Length { return p.X.Tick.Label.Width(label) / 2 })
 		droppedY := keepTicks(&p.Y, room.Y, func(label string) vg.Length { return p.Y.Tick.Label.Height(label) })
-		if changed := equalise(p, c, x, y); !changed && !droppedX && !droppedY {
+		if changed := equalize(p, c, x, y); !changed && !droppedX && !droppedY {
 			return
 		}
 	}
 }
 
-// equalise sets the ranges for the room that there is with the present ones, and reports
-// whether that changed them. A picture without room for its labels stays as it is.
-func equalise(p *plot.Plot, c draw.Canvas, x, y [2]float64) (changed bool) {
+// equalize sets the ranges for the room that is available with the present ones, and reports
+// whether they changed. A picture without room for its labels does not change.
+func equalize(p *plot.Plot, c draw.Canvas, x, y [2]float64) (changed bool) {
 	room := p.DataCanvas(c).Size()
 	if min(room.X, room.Y) <= 0 {
 		return false
@@ -104,8 +104,8 @@ func equalise(p *plot.Plot, c draw.Canvas, x, y [2]float64) (changed bool) {
 	return before != [4]float64{p.X.Min, p.X.Max, p.Y.Min, p.Y.Max}
 }
 
-// keepTicks fixes the ticks of an axis of a given length whose labels end on it, and reports
-// whether others are gone. half is how far a label reaches beyond its tick.
+// keepTicks fixes the ticks of an axis of a given length to those whose labels end on it, and
+// reports whether it dropped any. half returns how far a label extends from its tick.
 func keepTicks(a *plot.Axis, length vg.Length, half func(label string) vg.Length) (dropped bool) {
 	all := a.Tick.Marker.Ticks(a.Min, a.Max)
 	var ticks []plot.Tick
@@ -125,7 +125,7 @@ func widen(lo, hi, width float64) (float64, float64) {
 	return middle - width/2, middle + width/2
 }
 
-// Plot draws links, then points; it is called by the plotting library.
+// Plot draws links, then points. It implements plot.Plotter of the plotting library.
 func (s Scatter) Plot(c draw.Canvas, p *plot.Plot) {
 	x, y := p.Transforms(&c)
 	at := func(i int) vg.Point { return vg.Point{X: x(s.X[i]), Y: y(s.Y[i])} }
@@ -162,7 +162,7 @@ func (s Scatter) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// linkStyles returns the lines of must-links and cannot-links: the more, the fainter.
+// linkStyles returns the lines of must-links and cannot-links, fainter if there are more.
 func (s Scatter) linkStyles() (must, cannot draw.LineStyle) {
 	n := float64(len(s.Must) + len(s.Cannot) + len(slices.Concat(s.Chunklets...)))
 	alpha := uint8(min(170, max(50, 170-32*math.Log2(max(1, n/60)))))
@@ -171,7 +171,7 @@ func (s Scatter) linkStyles() (must, cannot draw.LineStyle) {
 	return must, cannot
 }
 
-// markers returns how the points of each group are drawn.
+// markers returns the marker of each group.
 func (s Scatter) markers() map[string]marker {
 	n := float64(len(s.X))
 	radius := s.PointSize
@@ -201,7 +201,7 @@ func (s Scatter) names() []string {
 	return slices.Compact(names)
 }
 
-// compareNames orders numbers by value and before other names, those by their letters.
+// compareNames orders numbers by value, before other names, which it orders by their letters.
 func compareNames(a, b string) int {
 	x, errX := strconv.ParseFloat(a, 64)
 	y, errY := strconv.ParseFloat(b, 64)
@@ -244,7 +244,7 @@ func (s Scatter) legend() legend {
 		default:
 			noun = fmt.Sprintf("%s (%d)", noun, n)
 		}
-		style.Color = opaque(style.Color) // a single line of a crowd would be faint
+		style.Color = opaque(style.Color) // one line of a crowd would be too faint
 		l.always = append(l.always, entry{noun, []plot.Thumbnailer{stroke{style}}})
 	}
 	add("must-link", len(s.Must), s.AllMust, must)

@@ -27,7 +27,7 @@ func picture(t interface{ Fatal(...any) }, size Size, panels ...Panel) string {
 	return b.String()
 }
 
-// drawnPath is a path of an SVG: its first and last place and its style.
+// drawnPath is a path of an SVG: its first and last point and its style.
 type drawnPath struct {
 	from, to vg.Point
 	style    string
@@ -59,8 +59,8 @@ func pointOf(t *testing.T, m []string) (p vg.Point) {
 	return p
 }
 
-// The SVG has a circle at every point, one unit as long in x as in y, must-links as solid and
-// cannot-links as dashed lines between these, and the stars of chunklets from their middles.
+// The SVG has a circle at every point, the same scale in x and y, must-links as solid and
+// cannot-links as dashed lines between the points, and the stars of chunklets from their means.
 func TestCoordinates(t *testing.T) {
 	const radius = 2
 	s := Scatter{
@@ -112,7 +112,7 @@ func TestCoordinates(t *testing.T) {
 	}
 }
 
-// near allows for the five digits that the SVG has.
+// near allows for the rounding to five digits in the SVG.
 func near(t *testing.T, what string, got, want vg.Point) {
 	t.Helper()
 	if d := got.Sub(want); math.Hypot(float64(d.X), float64(d.Y)) > 0.02 {
@@ -120,8 +120,8 @@ func near(t *testing.T, what string, got, want vg.Point) {
 	}
 }
 
-// Lines go through their values on linear and logarithmic axes: equal steps of the values,
-// or of their logarithms, are equal steps on paper; bars end at Low and High.
+// Lines go through their values on linear and logarithmic axes: equal steps of the values, or of
+// their logarithms, are equal steps on paper; bars end at Low and High.
 func TestLinePoints(t *testing.T) {
 	for _, log := range []bool{false, true} {
 		f := func(v float64) float64 {
@@ -151,7 +151,7 @@ func TestLinePoints(t *testing.T) {
 	}
 }
 
-// Whatever the texts and the size, the picture is well-formed XML without NaN.
+// For all texts and sizes the picture is well-formed XML without NaN.
 func TestAnyText(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		text := rapid.String()
@@ -176,8 +176,8 @@ func TestAnyText(t *testing.T) {
 	})
 }
 
-// A PDF has its texts in the code page of its typeface, and translucent colors as their own
-// parts beside their opacity.
+// A PDF has its texts in the code page of its typeface, and the components of translucent colors
+// separate from their opacity.
 func TestPDF(t *testing.T) {
 	s := cloud(4000, 1)
 	s.Title = "été … Ω"
@@ -209,11 +209,11 @@ func contents(t *testing.T, panels ...Panel) (text []byte) {
 	return text
 }
 
-// Points that stand apart are drawn where joined ones are, without the line between them.
+// Separate points are drawn at the same positions as joined ones, without the line between them.
 func TestPointsApart(t *testing.T) {
 	count := func(apart bool) (all, dashed int) {
 		s := Series{Name: "s", X: []float64{1, 2, 3}, Y: []float64{1, 3, 2}, Markers: true, Apart: apart}
-		other := s // the second series of a picture has dashes, which nothing else has
+		other := s // only the second series of a picture has dashes
 		other.Y = []float64{2, 1, 3}
 		for _, p := range pathsOf(t, picture(t, Size{}, Lines{Series: []Series{s, other}})) {
 			all++

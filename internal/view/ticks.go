@@ -11,7 +11,7 @@ import (
 // roundTicks marks the multiples of 1, 2 or 5 times a power of ten: two to eight of them.
 type roundTicks struct{}
 
-// Ticks is called by the plotting library.
+// Ticks implements plot.Ticker of the plotting library.
 func (roundTicks) Ticks(lo, hi float64) []plot.Tick {
 	step, exponent := roundStep((hi - lo) / 7)
 	var ticks []plot.Tick
@@ -30,7 +30,7 @@ func (roundTicks) Ticks(lo, hi float64) []plot.Tick {
 func roundStep(v float64) (step float64, exponent int) {
 	exponent = int(math.Floor(math.Log10(v)))
 	for _, m := range []float64{1, 2, 5} {
-		// The tolerance lets 0.1, which is a rounded product, count as 1 times 10^-1.
+		// The tolerance makes 0.1, which is a rounded product, count as 1 times 10^-1.
 		if step = m * math.Pow(10, float64(exponent)); step >= v*(1-1e-9) {
 			return step, exponent
 		}
@@ -39,7 +39,7 @@ func roundStep(v float64) (step float64, exponent int) {
 	return math.Pow(10, float64(exponent)), exponent
 }
 
-// label writes v with the digits down to 10^exponent, on an axis whose values reach size.
+// label writes v with digits down to 10^exponent; size is the largest absolute value on the axis.
 func label(v float64, exponent int, size float64) string {
 	if size < 1e5 && exponent >= -4 {
 		return strconv.FormatFloat(v, 'f', max(0, -exponent), 64)
@@ -67,12 +67,12 @@ func tidy(s string) string {
 	return mantissa + "e" + digits
 }
 
-// decades marks powers of ten on an axis of decimal logarithms, at most seven of them, with 2
-// and 5 times these where there are few. On a range without two such numbers it marks those
-// that a linear axis does.
+// decades marks powers of ten on an axis of decimal logarithms, at most seven of them, and also
+// their multiples by 2 and 5 if there are few. On a range with fewer than two such numbers it marks
+// the ticks of a linear axis.
 type decades struct{}
 
-// Ticks is called by the plotting library with the logarithms of the ends.
+// Ticks implements plot.Ticker of the plotting library; lo and hi are logarithms.
 func (decades) Ticks(lo, hi float64) []plot.Tick {
 	stride := math.Ceil((hi - lo) / 6)
 	var ticks []plot.Tick

@@ -41,7 +41,7 @@ func TestBadData(t *testing.T) {
 	}
 }
 
-// TestBadFiles: files that are no files, or not what their names say.
+// TestBadFiles: paths that are not files, and files whose content does not match their names.
 func TestBadFiles(t *testing.T) {
 	t.Run("missing", func(t *testing.T) {
 		dir := harness.Workspace(t)
@@ -84,7 +84,7 @@ func TestBadFiles(t *testing.T) {
 	})
 }
 
-// TestBadLinks: links that cannot hold.
+// TestBadLinks: links that contradict the data or each other.
 func TestBadLinks(t *testing.T) {
 	const header = "i,j,link\n"
 	for _, c := range []struct {
@@ -131,8 +131,8 @@ func TestBadLinks(t *testing.T) {
 	})
 }
 
-// TestBadUsage: command lines that cannot be understood, by the words that the message
-// must hold. Each runs in a folder with data, links and a model.
+// TestBadUsage: wrong command lines, with the words that the message must contain. Each runs in a
+// folder with data, links and a model.
 func TestBadUsage(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "labels.csv", "label\nx\ny\n")
@@ -221,7 +221,7 @@ func TestBadUsage(t *testing.T) {
 	}
 }
 
-// TestBadEnvironment: the variables that choose the linear algebra list their choices.
+// TestBadEnvironment: messages about the variables for the linear algebra list the choices.
 func TestBadEnvironment(t *testing.T) {
 	dir := harness.Workspace(t)
 	for _, c := range []struct {
@@ -239,7 +239,7 @@ func TestBadEnvironment(t *testing.T) {
 	}
 }
 
-// TestBadModel: model files that cannot be used, and data that a model cannot take.
+// TestBadModel: model files that cannot be used, and data that do not fit a model.
 func TestBadModel(t *testing.T) {
 	dir := harness.WithModel(t)
 	model := clitest.Read(t, dir, "model.mlk")
@@ -295,7 +295,7 @@ func TestBadModel(t *testing.T) {
 	})
 }
 
-// TestBadGram: matrices that are no Gram matrices of the points.
+// TestBadGram: matrices that are not Gram matrices of the points.
 func TestBadGram(t *testing.T) {
 	for _, c := range []struct {
 		name, content string
@@ -314,7 +314,7 @@ func TestBadGram(t *testing.T) {
 	}
 }
 
-// TestInfeasible: constrained clustering names the rows that cannot be placed.
+// TestInfeasible: constrained clustering names the rows that it cannot assign.
 func TestInfeasible(t *testing.T) {
 	dir := harness.Workspace(t)
 	clitest.Write(t, dir, "links.csv", "i,j,link\n3,5,cannot\n5,7,cannot\n3,7,cannot\n")
@@ -324,12 +324,12 @@ func TestInfeasible(t *testing.T) {
 	harness.WantInputError(t, dir, harness.Run(t, dir, "links close -i data.csv -c links.csv -o out.csv"), clitest.Names(t, dir), "links.csv", "3-5 (line 2)", "5-7 (line 3)")
 }
 
-// TestBadOutput: an output folder that is missing is noticed before the work begins.
+// TestBadOutput: a missing output folder is an error before the work begins.
 func TestBadOutput(t *testing.T) {
 	dir := harness.WithModel(t)
 	before := clitest.Names(t, dir)
 	for _, line := range []string{
-		"fit -m krca -i nosuch.csv -c links.csv -o nosuch/out.mlk", // the input is not looked at
+		"fit -m krca -i nosuch.csv -c links.csv -o nosuch/out.mlk", // the input is not read
 		"embed model.mlk -i data.csv -o nosuch/out.npy",
 		"gram model.mlk -i data.csv -o nosuch/out.npy",
 		"cluster -i data.csv -n 2 -o nosuch/out.csv",
@@ -342,7 +342,7 @@ func TestBadOutput(t *testing.T) {
 	harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i data.csv -c links.csv -o ."), before, "folder")
 }
 
-// TestLongLine: a line of 100 MB is refused before it is held in memory.
+// TestLongLine: a line of 100 MB is refused before all of it is in memory.
 func TestLongLine(t *testing.T) {
 	dir := harness.Workspace(t)
 	f, err := os.Create(filepath.Join(dir, "long.csv"))

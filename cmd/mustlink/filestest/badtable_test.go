@@ -15,7 +15,7 @@ import (
 
 // badInput is one entry of ../testdata/bad.txt.
 type badInput struct {
-	file, content string // "" for none beside those of the folder
+	file, content string // "" for no file in addition to those of the folder
 	line          string
 	message       string
 }
@@ -52,9 +52,8 @@ func readBadInputs(t *testing.T) []badInput {
 	return list
 }
 
-// TestBadInputs: every entry of the table ends with exit code 2, its message in one line, and no
-// file. The table has at least 150 entries, all different, and a bad value of every parameter of
-// every method.
+// TestBadInputs: every entry of the table ends with exit code 2, a one-line message, and no file.
+// The table has at least 150 different entries, and a bad value of every parameter of every method.
 func TestBadInputs(t *testing.T) {
 	dir := harness.WithModel(t)
 	data := clitest.Lines(clitest.Blobs(20, 3, false))

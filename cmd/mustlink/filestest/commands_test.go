@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestWarnings: what is odd but no error says so on standard error, and the exit code is 0;
-// with --strict it is 2.
+// TestWarnings: input that is odd but not an error causes a warning on standard error and exit code
+// 0, with --strict exit code 2.
 func TestWarnings(t *testing.T) {
 	constant := func(dir string) {
 		var s strings.Builder
@@ -56,13 +56,13 @@ func TestWarnings(t *testing.T) {
 			if list := clitest.Parse(t, o.Stdout)["warnings"].([]any); len(list) != len(clitest.Lines(o.Stderr)) {
 				t.Errorf("%d warnings in the JSON, on standard error: %q", len(list), o.Stderr)
 			}
-			// What was fitted serves.
+			// The fitted models can be used.
 			harness.RunOK(t, dir, "embed out.mlk -i data.csv -o embedded.csv")
 		})
 	}
 }
 
-// TestCheck: every problem is listed, and the exit code tells.
+// TestCheck: every problem is listed, and the exit code is 2 if there is one.
 func TestCheck(t *testing.T) {
 	dir := harness.Workspace(t)
 	o := harness.RunOK(t, dir, "check -i data.csv -c links.csv")
@@ -90,7 +90,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestClose: the closure holds what follows from the links.
+// TestClose: the closure contains the implied links.
 func TestClose(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n1,2,must\n2,3,cannot\n3,4,must\n")
@@ -103,7 +103,7 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestQuiet: --quiet leaves warnings, and nothing else, of commands that write a file.
+// TestQuiet: with --quiet, commands that write a file print only warnings.
 func TestQuiet(t *testing.T) {
 	dir := harness.Workspace(t)
 	o := harness.RunOK(t, dir, harness.Fit+" --quiet")

@@ -23,7 +23,7 @@ import (
 // faultsVariable sets the number of processes that TestKill kills.
 const faultsVariable = "MUSTLINK_FAULTS"
 
-// numberOfFaults is small in the ordinary suite; the figures in the documentation are of 200.
+// numberOfFaults is small in the ordinary suite; the documentation reports results of 200.
 func numberOfFaults(t *testing.T) int {
 	t.Helper()
 	text := os.Getenv(faultsVariable)
@@ -37,20 +37,21 @@ func numberOfFaults(t *testing.T) int {
 	return n
 }
 
-// victim is a command that is killed while it makes the file out/target anew.
+// victim is a command that is killed while it rewrites the file out/target.
 type victim struct {
 	name, line string
 	target     string
-	// fresh, if not "", is a file in out that the command goes on with; it goes when the command got
-	// to its end.
+	// fresh, if not "", is a file in out from which the command resumes; a command that completes
+	// removes it.
 	fresh    string
-	old, new string // what out/target holds before, and what a whole run makes of it
-	// took is the time of a whole run, writing the part of it in which the temporary file had content.
+	old, new string // content of out/target before and after a complete run
+	// took is the duration of a complete run, writing the part of it with content in the temporary
+	// file.
 	took, writing time.Duration
 }
 
-// victims are commands of all kinds that write, in a folder with all that they need. Most
-// write for a good part of their time.
+// victims are all kinds of commands that write, in a folder with their input. Most spend a large
+// part of their time writing.
 func victims() []*victim {
 	return []*victim{
 		{name: "fit", line: "fit -q -m krca -i wide.csv -c links.csv -o out/m.mlk", target: "m.mlk"},
@@ -64,7 +65,7 @@ func victims() []*victim {
 	}
 }
 
-// killed is what became of the processes.
+// killed counts the results of the processes.
 type killed struct{ before, during, after, ended, cleaned int }
 
 func (k *killed) add(o killed) {
@@ -80,9 +81,9 @@ func (k killed) String() string {
 		k.before, k.during, k.after, k.ended, k.cleaned)
 }
 
-// TestKill kills commands at random moments while they replace a good file. Whenever that is, the
-// file is the old one or the new one, whole; a temporary file that is left goes with the next
-// command that writes there.
+// TestKill kills commands at random moments while they replace a good file. After each, the file is
+// the complete old one or the complete new one; the next command that writes there removes a
+// temporary file.
 func TestKill(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "wide.csv", clitest.Blobs(400, 300, false))
@@ -99,7 +100,7 @@ func TestKill(t *testing.T) {
 			v.prepare(t, dir)
 			var sum killed
 			for k := range n {
-				// Every other moment is one of the whole run, the others are in the writing.
+				// Half of the moments are of the whole run, the others are during the writing.
 				sum.add(v.kill(t, dir, rng.Float64(), k%2 == 1))
 			}
 			harness.RunOK(t, dir, v.line)
@@ -114,7 +115,7 @@ func TestKill(t *testing.T) {
 	}
 }
 
-// prepare runs the command twice, which must give the same bytes, and takes its time.
+// prepare runs the command twice, which must give the same bytes, and measures its time.
 func (v *victim) prepare(t *testing.T, dir string) {
 	t.Helper()
 	os.RemoveAll(filepath.Join(dir, "out"))
@@ -141,7 +142,7 @@ func (v *victim) prepare(t *testing.T, dir string) {
 		v.took = time.Since(begin)
 		content := v.content(t, dir)
 		if run == 1 && content != v.new {
-			t.Fatal("two runs give different files")
+			t.Fatal("two runs write different files")
 		}
 		v.new = content
 		v.restart(t, dir)
@@ -149,8 +150,8 @@ func (v *victim) prepare(t *testing.T, dir string) {
 	v.old = "what was there before, and is whole\n"
 }
 
-// content returns that of the target; of a model, which must load, without the time that the fit
-// took.
+// content returns the content of the target; for a model, which must load, without the duration of
+// the fit.
 func (v *victim) content(t *testing.T, dir string) string {
 	t.Helper()
 	content := clitest.Read(t, dir, v.path())
@@ -176,8 +177,8 @@ const pollEvery = 100 * time.Microsecond
 
 func (v *victim) path() string { return filepath.Join("out", v.target) }
 
-// temporary returns the name of a temporary file of at least so many bytes beside the target, ""
-// for none.
+// temporary returns the name of a temporary file in the target's folder with at least this number
+// of bytes, "" if there is none.
 func (v *victim) temporary(dir string, bytes int64) string {
 	found, _ := filepath.Glob(filepath.Join(dir, "out", "."+v.target+".tmp-*"))
 	for _, name := range found {
@@ -189,19 +190,19 @@ func (v *victim) temporary(dir string, bytes int64) string {
 }
 
 // waitForContent returns when there is a temporary file with content, other than the one left by an
-// earlier command, or the command has ended.
+// earlier command, or when the command has ended.
 func (v *victim) waitForContent(dir, left string, ended chan error) {
 	for now := ""; now == "" || now == left; now = v.temporary(dir, 1) {
 		select {
 		case err := <-ended:
-			ended <- err // for who comes next
+			ended <- err // for the next reader
 			return
 		case <-time.After(pollEvery):
 		}
 	}
 }
 
-// restart takes away what the command would go on with.
+// restart removes the file from which the command would resume.
 func (v *victim) restart(t *testing.T, dir string) {
 	t.Helper()
 	if v.fresh != "" {
@@ -211,8 +212,8 @@ func (v *victim) restart(t *testing.T, dir string) {
 	}
 }
 
-// kill puts the old file in its place, starts the command, kills it at a part of its time, or of
-// its writing, and looks at what is left.
+// kill restores the old file, starts the command, kills it after a part of its time, or of its
+// writing, and checks what is left.
 func (v *victim) kill(t *testing.T, dir string, part float64, inWriting bool) (k killed) {
 	t.Helper()
 	left := v.temporary(dir, 0)
@@ -244,7 +245,7 @@ func (v *victim) kill(t *testing.T, dir string, part float64, inWriting bool) (k
 	switch content := v.content(t, dir); {
 	case content == v.new:
 		if now != "" {
-			t.Errorf("the new file is there, and %s beside it", filepath.Base(now))
+			t.Errorf("the new file exists, and so does %s", filepath.Base(now))
 		}
 		if err == nil {
 			k.ended++
@@ -255,7 +256,7 @@ func (v *victim) kill(t *testing.T, dir string, part float64, inWriting bool) (k
 	case content != v.old:
 		t.Errorf("killed at %.3f of its time: the file is neither the old nor the new one: %d bytes, old %d, new %d", part, len(content), len(v.old), len(v.new))
 	case err == nil:
-		t.Error("the command succeeded and the old file is there")
+		t.Error("the command succeeded, but the file is the old one")
 	case v.temporary(dir, 1) != "" && now != left:
 		k.during++
 	default:
@@ -268,8 +269,8 @@ func (v *victim) kill(t *testing.T, dir string, part float64, inWriting bool) (k
 	return k
 }
 
-// wantOneTemporary demands that a killed process has removed what another one left before it left
-// its own.
+// wantOneTemporary requires that a killed process has removed the temporary file of an earlier one
+// before it left its own.
 func (v *victim) wantOneTemporary(t *testing.T, dir string) {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(dir, "out", ".*"))
@@ -278,11 +279,11 @@ func (v *victim) wantOneTemporary(t *testing.T, dir string) {
 	}
 }
 
-// wantWhole demands the new file, and nothing beside it.
+// wantWhole requires the new file and no other.
 func (v *victim) wantWhole(t *testing.T, dir string) {
 	t.Helper()
 	if v.content(t, dir) != v.new {
-		t.Error("the command run to its end after the killed ones gives another file")
+		t.Error("a complete run after the killed ones writes a different file")
 	}
 	want := []string{v.target}
 	if v.fresh != "" {

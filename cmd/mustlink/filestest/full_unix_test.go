@@ -16,8 +16,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// writers are all commands that write a file, "%" in the folder of a test; what follows is the
-// file's name.
+// writers are all commands that write a file, with "%" for the folder of a test; the name of the
+// file follows.
 var writers = [][2]string{
 	{"fit -m krca -i data.csv -c links.csv -o %", "m.mlk"},
 	{"update model.mlk -i data.csv -c links.csv -o %", "m.mlk"},
@@ -43,13 +43,13 @@ var writers = [][2]string{
 	{"links close -c links.csv -n 20 -o %", "l.csv"},
 }
 
-// appenders are the commands that go on with a file of finished work, and how a line of that begins
-// and ends.
+// appenders are the commands that resume from a file of finished work, with the beginning and the
+// end of a line of that file.
 var appenders = []struct{ line, begin, end string }{
 	{"select -i data.csv -c many.csv --methods rca,dca --folds 2 -o /dev/null --state %", `{"run":"another`, `","candidate":"rca","fold":0,"score":0}`},
 }
 
-// crowded returns a folder with what the writers read.
+// crowded returns a folder with the input of the writers.
 func crowded(t *testing.T) string {
 	t.Helper()
 	dir := harness.WithModel(t)
@@ -60,8 +60,8 @@ func crowded(t *testing.T) string {
 	return dir
 }
 
-// wantFailure demands an exit code, a message with all the words and without a temporary name, and
-// in the folder the old file of that name, or nothing if it is "".
+// wantFailure requires an exit code, a message with all the words and without a temporary name, and
+// in the folder only the old file of that name, or no file if the name is "".
 func wantFailure(t *testing.T, o clitest.Outcome, code int, folder, name, old string, words ...string) {
 	t.Helper()
 	if o.Code != code {
@@ -74,7 +74,7 @@ func wantFailure(t *testing.T, o clitest.Outcome, code int, folder, name, old st
 	}
 	last := clitest.Lines(o.Stderr)[len(clitest.Lines(o.Stderr))-1]
 	if !strings.HasPrefix(last, "mustlink: ") || strings.Contains(o.Stderr, "goroutine ") || strings.Contains(o.Stderr, ".tmp-") {
-		t.Errorf("the last line is not the message, or it holds a stack trace or a temporary name: %s", o.Stderr)
+		t.Errorf("the last line is not the message, or it contains a stack trace or a temporary name: %s", o.Stderr)
 	}
 	if o.Stdout != "" {
 		t.Errorf("standard output is %q", o.Stdout)
@@ -92,18 +92,18 @@ func wantFailure(t *testing.T, o clitest.Outcome, code int, folder, name, old st
 	}
 }
 
-// oldFile is what a file holds before a command that fails to replace it.
+// oldFile is the content of a file before a command that fails to replace it.
 const oldFile = "what was there\n"
 
-// TestNoRoom: a command that may not write a byte (a limit on the size of files stands for a disk
-// that is full, and needs no privilege) fails with code 1 and leaves the old file.
+// TestNoRoom: a command that cannot write a byte fails with code 1 and leaves the old file. A limit
+// on the size of files simulates a full disk, because it requires no privilege.
 func TestNoRoom(t *testing.T) {
 	dir, count := crowded(t), 0
 	for _, w := range writers {
 		t.Run(w[0], func(t *testing.T) {
 			path, words := emptied(t, dir, w[1], oldFile), []string{syscall.EFBIG.Error()}
 			o := clitest.Finish(t, withoutRoom(dir, strings.ReplaceAll(w[0], "%", path)))
-			if strings.HasSuffix(path, ".pdf") { // which needs another file first
+			if strings.HasSuffix(path, ".pdf") { // which requires another file first
 				words = append(words, "folder for temporary files")
 			} else {
 				words = append(words, path)
@@ -122,7 +122,7 @@ func withoutRoom(dir, line string) *exec.Cmd {
 	return cmd
 }
 
-// emptied makes the folder out anew, with an old file of that name, and returns the file's path in
+// emptied recreates the folder out, with an old file of that name, and returns the file's path in
 // dir.
 func emptied(t *testing.T, dir, name, old string) string {
 	t.Helper()
@@ -137,7 +137,7 @@ func emptied(t *testing.T, dir, name, old string) string {
 	return path
 }
 
-// put makes a file with that content, whatever its name.
+// put creates a file with that content, for any name.
 func put(t *testing.T, path, content string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
@@ -145,8 +145,8 @@ func put(t *testing.T, path, content string) {
 	}
 }
 
-// TestFullDisk: on a file system that is full a command fails with code 1 and leaves nothing; a
-// file of finished work that it goes on with keeps what it has.
+// TestFullDisk: on a full file system a command fails with code 1 and leaves no file; a file of
+// finished work keeps its content.
 func TestFullDisk(t *testing.T) {
 	dir := crowded(t)
 	disk := clitest.SmallDisk(t, dir)
@@ -163,7 +163,7 @@ func TestFullDisk(t *testing.T) {
 	for _, w := range appenders {
 		t.Run(w.line, func(t *testing.T) {
 			clean(t, disk)
-			// The last page of the file has no room either.
+			// The last page of the file is full too.
 			old := w.begin + strings.Repeat("x", page-len(w.begin)-len(w.end)-1) + w.end + "\n"
 			put(t, filepath.Join(disk, "state"), old)
 			clitest.Fill(t, disk)
@@ -184,7 +184,7 @@ func clean(t *testing.T, folder string) {
 	}
 }
 
-// TestFullDevice: a device that takes nothing, as standard output and as file.
+// TestFullDevice: a device that accepts no bytes, as standard output and as file.
 func TestFullDevice(t *testing.T) {
 	const device = "/dev/full"
 	full, err := os.OpenFile(device, os.O_WRONLY, 0)

@@ -16,11 +16,11 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// mostMemory is what no command may take for a hostile file: a process needs some 30 MiB, and
-// the limit that the tests give is 16 MiB of values, and 256 MiB for models.
-const mostMemory = 512 << 20
+// memoryBound is the memory that no command may exceed for a hostile file: a process requires some
+// 30 MiB, and the tests set limits of 16 MiB of values, and 256 MiB for models.
+const memoryBound = 512 << 20
 
-// wantRefused demands an input error from the command, in bounded memory.
+// wantRefused requires an input error of the command, in bounded memory.
 func wantRefused(t *testing.T, dir, line string, stdin io.Reader, words ...string) {
 	t.Helper()
 	before := clitest.Names(t, dir)
@@ -29,19 +29,19 @@ func wantRefused(t *testing.T, dir, line string, stdin io.Reader, words ...strin
 	cmd.Stdin = stdin
 	harness.WantInputError(t, dir, clitest.Finish(t, cmd), before, words...)
 	if peak, ok := peakMemory(cmd.ProcessState); ok {
-		if peak > mostMemory {
-			t.Errorf("peak memory %d MiB: want at most %d MiB", peak>>20, mostMemory>>20)
+		if peak > memoryBound {
+			t.Errorf("peak memory %d MiB: want at most %d MiB", peak>>20, memoryBound>>20)
 		}
 		t.Logf("peak memory %d MiB", peak>>20)
 	}
 }
 
-// filled is a model file with a header of 16 MiB, the largest there may be: first is followed by
-// copies of part, as many as harness.Fit, with their number in place of #, and by last.
+// filled is a model file with a header of the maximum size, 16 MiB: first, then as many copies of
+// part as fit, with # replaced by their number, then last.
 type filled struct{ first, part, last string }
 
-// write makes the file bit by bit: what this process once held counts in the peak of those that it
-// starts.
+// write writes the file in small pieces: memory that this process once used counts in the peak of
+// the processes that it starts.
 func (f filled) write(t *testing.T, path string) {
 	t.Helper()
 	const size = 16 << 20
@@ -67,8 +67,7 @@ func (f filled) write(t *testing.T, path string) {
 	}
 }
 
-// TestHostileModels: headers of the largest size with as much in them as they hold, and sizes that
-// are not there.
+// TestHostileModels: full headers of the maximum size, and sizes of missing data.
 func TestHostileModels(t *testing.T) {
 	const none = `"sha256":"e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"}` // of no data
 	const metadata = `{"__metadata__":{"mustlink":"{\"format_version\":1,\"method\":\"`
@@ -107,9 +106,9 @@ func TestHostileModels(t *testing.T) {
 	}
 }
 
-// bomb makes a file of gzip data that decompress to head and then to copies of part, 4 GiB in all.
-// A gzip file may be a sequence of gzip files, so that one of 1 MiB is compressed, and written
-// again and again.
+// bomb writes a file of gzip data that decompress to head and then to copies of part, 4 GiB in all.
+// A gzip file may be a sequence of gzip files: one of 1 MiB is compressed once and written again
+// and again.
 func bomb(t *testing.T, path, head, part string) {
 	t.Helper()
 	pack := func(text string) []byte {
@@ -135,7 +134,7 @@ func bomb(t *testing.T, path, head, part string) {
 	}
 }
 
-// endless is head and then copies of part without an end.
+// endless reads head and then copies of part without an end.
 type endless struct{ head, part string }
 
 func (e *endless) Read(p []byte) (n int, err error) {
@@ -155,7 +154,7 @@ const (
 )
 
 // TestEndlessInput: files that decompress to 4 GiB, and streams without an end, stop at the memory
-// limit, at the limit of a line, or where they are longer than what they belong to.
+// limit, at the limit of a line, or where they become longer than the data that they belong to.
 func TestEndlessInput(t *testing.T) {
 	const limit = "limit 16.0 MiB"
 	fitOn := func(data string) string { return "fit -m krca -i " + data + " -c links.csv -o out.mlk" }
@@ -193,11 +192,11 @@ func TestEndlessInput(t *testing.T) {
 				var stdin io.Reader
 				switch {
 				case packed && c.name == "pairs.csv":
-					return // pairs of a file are not held: there may be as many as they like
+					return // pairs of a file are not kept in memory: their number is not limited
 				case packed:
 					bomb(t, filepath.Join(dir, file), c.head, c.part)
 				case strings.Contains(c.line, "--labels"):
-					return // labels of data do not come by standard input
+					return // labels of data cannot come from standard input
 				default:
 					stdin = &endless{c.head, c.part}
 					if strings.Contains(line, "-i -") {

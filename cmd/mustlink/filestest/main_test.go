@@ -1,5 +1,5 @@
-// Package filestest tests what the command does with files, pipes, signals and mistakes, which does
-// not depend on the linear algebra: one build runs it.
+// Package filestest tests how the command handles files, pipes, signals and mistakes. This does not
+// depend on the linear algebra, so only one build runs the tests.
 package filestest
 
 import (

@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestMemoryLimitOfCommands: every command that asks for memory refuses what is beyond
-// --memory-limit with code 2, a message that has the number and a way out, and nothing written.
+// TestMemoryLimitOfCommands: every command that requests memory refuses more than --memory-limit
+// with code 2, a message with the number and a way out, and no output.
 func TestMemoryLimitOfCommands(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, false))
@@ -28,7 +28,7 @@ func TestMemoryLimitOfCommands(t *testing.T) {
 		"plot model.mlk -i data.csv -o out.svg", "report model.mlk -i data.csv -o out.html", "select -i data.csv -c many.csv --methods krca,kbeta -o out.mlk",
 	}
 	for _, m := range catalog.Methods() {
-		if !slices.Contains([]string{"npk", "sdplr", "simplenpkl"}, m.Name) { // which take few points
+		if !slices.Contains([]string{"npk", "sdplr", "simplenpkl"}, m.Name) { // which use few points
 			work = append(work, "fit -m "+m.Name+" -i data.csv "+harness.Lesson(t, dir, m, "many.csv", 300)+" -o out.mlk")
 		}
 	}
@@ -45,7 +45,7 @@ func TestMemoryLimitOfCommands(t *testing.T) {
 		refuse(line, "1KiB") // less than the points take
 	}
 	for _, line := range work {
-		refuse(line, "8KiB") // enough for them, but not for the work
+		refuse(line, "8KiB") // enough for the points, but not for the work
 	}
 	t.Logf("commands refused by --memory-limit: %d, all with code %d", refused, usage.ExitInput)
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestReportPage: one page for data, links and models, without markup from hostile labels, from the
-// same words every time.
+// TestReportPage: one page for data, links and models, without markup from hostile labels, the same
+// for the same arguments.
 func TestReportPage(t *testing.T) {
 	dir := t.TempDir()
 	harness.WriteRings(t, dir)

@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// asParquet writes the points of a CSV file in dir as NAME.parquet beside it.
+// asParquet writes the points of a CSV file in dir to NAME.parquet in dir.
 func asParquet(t *testing.T, dir, name string) {
 	t.Helper()
 	d, err := dataset.Read(filepath.Join(dir, name+".csv"), dataset.ReadOptions{})
@@ -38,8 +38,8 @@ func matrixIn(t *testing.T, dir, name string) ([]float64, []string) {
 	return d.Points.(*points.Dense).Data, d.IDs
 }
 
-// TestParquet: every command does with a .parquet file what it does with the .csv file of the same
-// points, to the bit.
+// TestParquet: the output of every command for a .parquet file is bit-identical to that for the
+// .csv file of the same points.
 func TestParquet(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(40, 3, true))
@@ -79,7 +79,7 @@ func TestParquet(t *testing.T) {
 			t.Errorf("%s has ids %q, .csv %q", name, got, ids)
 		}
 	}
-	// Through pipes.
+	// The same through pipes.
 	content := clitest.Read(t, dir, "data.parquet")
 	if o := harness.RunWith(t, dir, content, "embed -q csv.mlk -i - --format parquet -o piped.csv"); o.Stdout != "" || clitest.Read(t, dir, "piped.csv") != clitest.Read(t, dir, "csv-embed.csv") {
 		t.Error("a pipe of .parquet is embedded as something else")
@@ -90,7 +90,7 @@ func TestParquet(t *testing.T) {
 	}
 }
 
-// TestParquetLarge: a file of many blocks passes within a limit that its values exceed.
+// TestParquetLarge: a file of many blocks is read within a limit that its values exceed.
 func TestParquetLarge(t *testing.T) {
 	dir := harness.WithModel(t)
 	const n, d = 300_000, 3
@@ -119,7 +119,8 @@ func TestParquetLarge(t *testing.T) {
 	}
 }
 
-// TestParquetBad: a bad value or column ends every command with its place, and leaves no output.
+// TestParquetBad: a bad value or column is an error of every command that names its position, and
+// leaves no output.
 func TestParquetBad(t *testing.T) {
 	dir := harness.WithModel(t)
 	x := &points.Dense{N: 3, D: 3, Data: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}}

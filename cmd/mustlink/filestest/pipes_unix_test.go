@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestClosedPipe: a command whose reader has gone ends as the system's own tools do, by SIGPIPE or
-// with all that it had to say written, and says nothing of it.
+// TestClosedPipe: a command whose reader has gone ends as system tools do, by SIGPIPE or after it
+// has written everything, without a message.
 func TestClosedPipe(t *testing.T) {
 	dir := crowded(t)
 	clitest.Write(t, dir, "long.csv", clitest.Blobs(20000, 3, false))
@@ -52,7 +52,7 @@ func TestClosedPipe(t *testing.T) {
 	t.Logf("closed pipes: %d, none with a message or a stack trace", len(lines)+1)
 }
 
-// wantBrokenPipe runs the command with standard output w, and read at its other end.
+// wantBrokenPipe runs the command with w as standard output, and read at the other end.
 func wantBrokenPipe(t *testing.T, dir, line string, w *os.File, read func()) {
 	t.Helper()
 	cmd := harness.Command(dir, strings.Fields(line)...)
@@ -75,8 +75,8 @@ func wantBrokenPipe(t *testing.T, dir, line string, w *os.File, read func()) {
 	}
 }
 
-// streams are the files of crowded as standard input: what is read, the command, and whether every
-// beginning of it is wrong.
+// streams are the files of crowded as standard input: the file, the command, and whether every
+// truncated file is an error.
 var streams = []struct {
 	file, line string
 	strict     bool
@@ -97,7 +97,7 @@ func withStreams(t *testing.T) string {
 	return dir
 }
 
-// TestSlowInput: input that comes in pieces, with waits between, is as good as a file.
+// TestSlowInput: input in pieces, with pauses between them, gives the same result as a file.
 func TestSlowInput(t *testing.T) {
 	dir := withStreams(t)
 	for _, s := range streams {
@@ -115,7 +115,7 @@ func TestSlowInput(t *testing.T) {
 	}
 }
 
-// trickle is a reader of a few bytes at a time.
+// trickle is a reader that returns a few bytes in each call.
 type trickle struct {
 	rest string
 	most int
@@ -131,8 +131,8 @@ func (s *trickle) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestTruncatedInput: input that ends too early, wherever that is, is an error of the input that
-// names the stream and leaves nothing; or, for lines of text, another input that is good.
+// TestTruncatedInput: truncated input is an error of the input that names the stream and leaves no
+// output; or, for lines of text, it is shorter input without errors.
 func TestTruncatedInput(t *testing.T) {
 	dir, cuts, good := withStreams(t), 0, 0
 	before := clitest.Names(t, dir)
@@ -156,7 +156,7 @@ func TestTruncatedInput(t *testing.T) {
 	t.Logf("inputs cut off: %d, of which %d were whole lines; all others with code %d and a message", cuts, good, usage.ExitInput)
 }
 
-// TestClosedInput: no standard input at all is an empty one.
+// TestClosedInput: a closed standard input is an empty one.
 func TestClosedInput(t *testing.T) {
 	dir := withStreams(t)
 	before := clitest.Names(t, dir)
@@ -169,12 +169,12 @@ func TestClosedInput(t *testing.T) {
 	}
 }
 
-// TestBrokenInput: a stream that fails while it is read is a failure, not an end.
+// TestBrokenInput: an error while a stream is read is a failure, not the end of the stream.
 func TestBrokenInput(t *testing.T) {
 	dir := withStreams(t)
 	for _, s := range streams {
 		t.Run(s.file, func(t *testing.T) {
-			folder, err := os.Open(dir) // whose content cannot be read as that of a file
+			folder, err := os.Open(dir) // its content cannot be read as that of a file
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestPlot: learned and raw points become pictures of every format, the same bytes each time.
+// TestPlot: learned and raw points become pictures of every format, with the same bytes each time.
 func TestPlot(t *testing.T) {
 	dir := harness.WithModel(t)
 	for _, line := range []string{
@@ -49,8 +49,8 @@ func TestPlot(t *testing.T) {
 	}
 }
 
-// TestPlotFormats: --format names the picture on a stream or under an odd name, or else the
-// data on a stream.
+// TestPlotFormats: --format is that of a picture on a stream or with an unknown extension, or else
+// that of data on a stream.
 func TestPlotFormats(t *testing.T) {
 	dir := harness.WithModel(t)
 	for line, begin := range map[string]string{
@@ -101,7 +101,7 @@ func TestPlotAxes(t *testing.T) {
 	}
 }
 
-// TestPlotLinks: chunklets are stars, and links that contradict each other a warning.
+// TestPlotLinks: chunklets are stars, and contradicting links cause a warning.
 func TestPlotLinks(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "chunklets.csv", "i,chunklet\n0,a\n1,a\n2,a\n5,b\n6,b\n7,c\n")
@@ -168,7 +168,7 @@ func TestPlotBadInput(t *testing.T) {
 	}
 }
 
-// --spectrum draws the curves of a model that has some, and needs no data.
+// --spectrum draws the curves of a model that has some, without data.
 func TestPlotSpectrum(t *testing.T) {
 	dir := harness.WithModel(t)
 	harness.RunOK(t, dir, "fit -m kbeta -i data.csv -c links.csv -p neighbors=2 -o kbeta.mlk")
@@ -210,7 +210,7 @@ func TestPlotCurve(t *testing.T) {
 	r := clitest.Parse(t, harness.RunOK(t, dir, "plot krca mmc -i rings.csv --curve roc -o r.svg --json").Stdout)
 	curves := r["curves"].([]any)
 	if len(curves) != 3 || !strings.HasPrefix(curves[1].(string), "krca (1.000)") {
-		t.Errorf("curves %v: want krca to tell all pairs apart", curves)
+		t.Errorf("curves %v: want krca to distinguish all pairs", curves)
 	}
 	harness.RunOK(t, dir, "plot krca -i rings.csv --curve recall --title found -o k.png")
 	before := clitest.Names(t, dir)

@@ -12,8 +12,7 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// TestManual: every command and topic has a page, in which nothing is taken for a macro that is
-// none.
+// TestManual: every command and topic has a page, which contains only valid macros.
 func TestManual(t *testing.T) {
 	dir := t.TempDir()
 	harness.RunOK(t, dir, "reference --man .")
@@ -65,7 +64,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// TestMethodsInHelp: the help of fit has one line for each method, and none for a parameter.
+// TestMethodsInHelp: the help of fit has one line for each method, and no line for a parameter.
 func TestMethodsInHelp(t *testing.T) {
 	_, list, _ := strings.Cut(harness.RunOK(t, t.TempDir(), "fit --help").Stdout, "Methods (-m)")
 	list, _, _ = strings.Cut(list, "\n\n")

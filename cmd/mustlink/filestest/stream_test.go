@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// TestWithinTheMemoryLimit: files three times the limit pass every command that streams, and the
-// heap is below it.
+// TestWithinTheMemoryLimit: every command that streams reads files three times as large as the
+// limit, with a heap below it.
 func TestWithinTheMemoryLimit(t *testing.T) {
 	const limit, n, d = 16 << 20, 800000, 8
 	dir := t.TempDir()
@@ -33,7 +33,7 @@ func TestWithinTheMemoryLimit(t *testing.T) {
 		"classify model --train train.csv -i big.npy --neighbors 1 -o out.csv",
 		"cluster -i big.npy -n 2 --stream -o out.csv",
 		"cluster model -i big.npy -n 2 -a minibatch -o out.csv",
-		"cluster -i big.csv -n 2 -o out.csv", // of itself: the rows turn out to be too many
+		"cluster -i big.csv -n 2 -o out.csv", // without --stream: the rows exceed the limit
 		"score --truth labels.csv --predicted labels.csv",
 	} {
 		t.Run(line, func(t *testing.T) {
@@ -52,8 +52,8 @@ func TestWithinTheMemoryLimit(t *testing.T) {
 	}
 }
 
-// peakHeap returns the largest heap in MiB that the collector's trace shows at its end, before
-// anything is given back, and the number of collections.
+// peakHeap returns the largest heap in MiB in the collector's trace, and the number of collections.
+// It is the size at the end of a collection, before memory is returned to the system.
 func peakHeap(t *testing.T, trace string) (peak, collections int) {
 	t.Helper()
 	for _, m := range regexp.MustCompile(`(?m)^gc \d+ @.* (\d+)->(\d+)->(\d+) MB,`).FindAllStringSubmatch(trace, -1) {
@@ -69,7 +69,7 @@ func peakHeap(t *testing.T, trace string) (peak, collections int) {
 	return peak, collections
 }
 
-// linesOf writes a file of a header and n lines.
+// linesOf writes a file with a header and n lines.
 func linesOf(t *testing.T, dir, name, header string, n int, line func(i int) string) {
 	t.Helper()
 	f, err := os.Create(filepath.Join(dir, name))
@@ -89,8 +89,8 @@ func linesOf(t *testing.T, dir, name, header string, n int, line func(i int) str
 	}
 }
 
-// TestStreamsName: what is wrong in the middle of a file is named by file, row and column, and
-// nothing is left behind.
+// TestStreamsName: an error in the middle of a file names file, row and column, and leaves no
+// output.
 func TestStreamsName(t *testing.T) {
 	dir := harness.WithModel(t)
 	good := strings.Repeat("1,2,3\n", 3000)

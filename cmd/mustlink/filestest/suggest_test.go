@@ -26,8 +26,9 @@ func askWith(t *testing.T, dir, stdin, line string) clitest.Outcome {
 	return clitest.Finish(t, cmd)
 }
 
-// TestSuggestCommand: pairs of a batch are open questions of different rows, the same from any
-// number of workers, and by ids where links are; with a model the distances are its.
+// TestSuggestCommand: pairs of a batch are unanswered queries about different rows, the same for
+// any number of workers, by ids if links use ids; with a model the distances are those of the
+// model.
 func TestSuggestCommand(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "ids.csv", clitest.Blobs(20, 3, true))
@@ -54,19 +55,19 @@ func TestSuggestCommand(t *testing.T) {
 	harness.RunOK(t, dir, "distance model.mlk -i ids.csv --pairs pairs.csv --links-by id -q -o -")
 }
 
-// TestSuggestInteractive: answers from the truth place all rows; every answer is a line of the
-// file, which a session that goes on does not ask again, and the command's other words do what they
-// say.
+// TestSuggestInteractive: correct answers assign all rows to classes. Every answer is a line of the
+// file, which a resumed session does not ask again. The other replies (skip, a pair, quit) work as
+// described.
 func TestSuggestInteractive(t *testing.T) {
 	dir := harness.Workspace(t)
 	const line = "-i data.csv -c new.csv --classes 2"
 	o := askWith(t, dir, "y\nperhaps\ns\n\n0 0 y\n0 2\nq\n", line+" --seed 4")
-	if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "difference") || !strings.Contains(o.Stdout, `"perhaps" is no answer`) ||
+	if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "difference") || !strings.Contains(o.Stdout, `"perhaps" is not an answer`) ||
 		!strings.Contains(o.Stdout, "0 and 0 are not two rows") || !strings.Contains(o.Stdout, "1 answer, 1 skipped") {
 		t.Fatalf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 	if got := clitest.Lines(clitest.Read(t, dir, "new.csv")); len(got) != 2 || got[0] != "i,j,link" || !strings.HasSuffix(got[1], ",must") {
-		t.Fatalf("the file holds %q", got)
+		t.Fatalf("the file contains %q", got)
 	}
 	if err := os.Remove(filepath.Join(dir, "new.csv")); err != nil {
 		t.Fatal(err)
@@ -78,13 +79,13 @@ func TestSuggestInteractive(t *testing.T) {
 	if r := clitest.Parse(t, closed); r["must_links"].(float64)+r["cannot_links"].(float64) != 190 {
 		t.Errorf("not every pair of 20 rows is known: %s", closed)
 	}
-	if o := askWith(t, dir, "", line); o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "Nothing is left to ask") {
+	if o := askWith(t, dir, "", line); o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "No query is left") {
 		t.Errorf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
 	}
 }
 
-// answerAll answers as the classes of blobs are, by the parity of rows, one process to the end;
-// after every answer it finds the file complete before the next question is there.
+// answerAll answers by the classes of blobs, the parity of rows, in one process. After every answer
+// it finds the file complete before the next query appears.
 func answerAll(t *testing.T, dir, line string) (answers int) {
 	t.Helper()
 	cmd := harness.Command(dir, strings.Fields("suggest --interactive "+line)...)
@@ -111,7 +112,7 @@ func answerAll(t *testing.T, dir, line string) (answers int) {
 		words := strings.Fields(text[strings.LastIndex(text, "Do "):])
 		i, j := words[1], words[3]
 		if asked[i+" "+j] || asked[j+" "+i] {
-			t.Errorf("%s and %s are asked again", i, j)
+			t.Errorf("the query %s, %s is repeated", i, j)
 		}
 		asked[i+" "+j] = true
 		file := clitest.Read(t, dir, "new.csv")
@@ -133,8 +134,8 @@ func answerAll(t *testing.T, dir, line string) (answers int) {
 	return answers
 }
 
-// TestSuggestContradiction: an answer that links exclude is refused with their lines, asked again,
-// and not kept.
+// TestSuggestContradiction: an answer that contradicts links is refused with their lines, not kept,
+// and queried again.
 func TestSuggestContradiction(t *testing.T) {
 	dir := harness.Workspace(t)
 	clitest.Write(t, dir, "some.csv", "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot") // no end of line
@@ -155,12 +156,12 @@ func TestSuggestContradiction(t *testing.T) {
 		t.Error(o.Stderr)
 	}
 	if want := "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot\n0,3,,cannot\n"; clitest.Read(t, dir, "some.csv") != want {
-		t.Errorf("the file holds %q", clitest.Read(t, dir, "some.csv"))
+		t.Errorf("the file contains %q", clitest.Read(t, dir, "some.csv"))
 	}
 }
 
-// TestSuggestInterrupted: an interrupt while a person thinks ends the session at once; the answers
-// so far are kept.
+// TestSuggestInterrupted: an interrupt between answers ends the session at once; the answers so far
+// are kept.
 func TestSuggestInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupts between processes")
@@ -199,11 +200,11 @@ func TestSuggestInterrupted(t *testing.T) {
 		t.Errorf("exit code %d after %v: want %d soon", cmd.ProcessState.ExitCode(), time.Since(begin), usage.ExitInterrupted)
 	}
 	if got := clitest.Lines(clitest.Read(t, dir, "new.csv")); len(got) != 4 {
-		t.Errorf("the file holds %q: want three answers", got)
+		t.Errorf("the file contains %q: want three answers", got)
 	}
 }
 
-// TestSuggestShows: sequences, sparse rows and many features are shown as a person reads them.
+// TestSuggestShows: sequences, sparse rows and many features are shown for a person to compare.
 func TestSuggestShows(t *testing.T) {
 	dir := t.TempDir()
 	var wide strings.Builder
@@ -224,7 +225,7 @@ func TestSuggestShows(t *testing.T) {
 	clitest.Write(t, dir, "slinks.csv", "i,j,link\n0,1,must\n0,2,cannot\n")
 	harness.RunOK(t, dir, "fit -q -m krca -k spectrum:k=2 -i s.fasta -c slinks.csv -o s.mlk")
 	for line, words := range map[string][]string{
-		"-i wide.csv -c a.csv":                {"and 10 features that differ less"},
+		"-i wide.csv -c a.csv":                {"and 10 features with smaller differences"},
 		"-i sparse.svm -c b.csv":              {"difference"},
 		"s.mlk -i s.fasta -c slinks.csv":      {"letters", "WYW", "id"},
 		"s.mlk -i s.fasta -c x --links-by id": {"Do "},

@@ -20,8 +20,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// peakMemory returns the largest resident set of an ended process in bytes, where the
-// system counts it in kilobytes.
+// peakMemory returns the largest resident set of an ended process in bytes, on systems that count
+// it in kilobytes.
 func peakMemory(s *os.ProcessState) (int64, bool) {
 	usage, ok := s.SysUsage().(*syscall.Rusage)
 	if !ok || runtime.GOOS != "linux" {
@@ -30,21 +30,21 @@ func peakMemory(s *os.ProcessState) (int64, bool) {
 	return usage.Maxrss << 10, true
 }
 
-// forgetPeak makes what this process once held no part of the peaks of those that it starts, which
-// begin in its memory.
+// forgetPeak resets the peak memory of this process, because the processes that it starts inherit
+// it.
 func forgetPeak() {
 	debug.FreeOSMemory()
-	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // where there is no such file, no peak is measured
+	_ = os.WriteFile("/proc/self/clear_refs", []byte("5"), 0) // without this file, no peak is measured
 }
 
-// TestReadOnlyFolder runs as an ordinary user, whom permissions bind.
+// TestReadOnlyFolder runs as an ordinary user, because permissions do not bind the superuser.
 func TestReadOnlyFolder(t *testing.T) {
 	dir := crowded(t)
 	sub := filepath.Join(dir, "locked")
 	if err := os.Mkdir(sub, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	const old = "old" // write-protected by its folder only
+	const old = "old" // write-protected only by its folder
 	for _, w := range writers {
 		put(t, filepath.Join(sub, w[1]), old)
 	}
@@ -52,7 +52,7 @@ func TestReadOnlyFolder(t *testing.T) {
 	if err := os.Chmod(sub, 0o555); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = os.Chmod(sub, 0o755) }) // for who removes the folder
+	t.Cleanup(func() { _ = os.Chmod(sub, 0o755) }) // so that the folder can be removed
 	openUp(t, dir)
 	for _, w := range writers {
 		t.Run(w[0], func(t *testing.T) {
@@ -66,14 +66,14 @@ func TestReadOnlyFolder(t *testing.T) {
 				harness.WantInputError(t, sub, clitest.Finish(t, cmd), before, filepath.Join("locked", name), "not writable")
 			}
 			if got := clitest.Read(t, sub, w[1]); got != old {
-				t.Errorf("the old file holds %q", got)
+				t.Errorf("the old file contains %q", got)
 			}
 		})
 	}
 	t.Logf("writes to a read-only folder: %d, all with code %d and a message", 2*len(writers), usage.ExitInput)
 }
 
-// openUp lets other users reach dir, which t.TempDir keeps to its owner.
+// openUp makes dir accessible to other users, because t.TempDir restricts it to its owner.
 func openUp(t *testing.T, dir string) {
 	t.Helper()
 	for d := dir; d != os.TempDir() && len(d) > 1; d = filepath.Dir(d) {
@@ -83,8 +83,8 @@ func openUp(t *testing.T, dir string) {
 	}
 }
 
-// interrupt starts the command with an open standard input, calls feed with it, sends the
-// signal after that and some time, and returns how the command ended.
+// interrupt starts the command with an open standard input, passes that to feed, then waits and
+// sends the signal, and returns how the command ended.
 func interrupt(t *testing.T, dir, line string, signal os.Signal, feed func(io.WriteCloser)) clitest.Outcome {
 	t.Helper()
 	cmd := harness.Command(dir, strings.Fields(line)...)
@@ -123,8 +123,8 @@ func wantInterrupted(t *testing.T, dir string, o clitest.Outcome, before []strin
 	}
 }
 
-// TestInterruptFit interrupts the computation itself: the data are all there, and the
-// median of 4096^2/2 distances and what follows it take longer than the pause.
+// TestInterruptFit interrupts the computation itself: all data are read, and the median of 4096^2/2
+// distances and the steps after it take longer than the pause.
 func TestInterruptFit(t *testing.T) {
 	dir := harness.Workspace(t)
 	data := clitest.Blobs(6000, 10, false)
@@ -152,9 +152,8 @@ func TestInterruptReading(t *testing.T) {
 	}
 }
 
-// TestInterruptStreams interrupts commands that wait for more of what passes through them, and one
-// that goes over a file again and again. What is written to them is more than a pipe holds, so that
-// they are at work.
+// TestInterruptStreams interrupts commands that wait for more input, and one that reads a file
+// repeatedly. Their input is larger than the buffer of a pipe, so that they are at work.
 func TestInterruptStreams(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")

@@ -1,4 +1,4 @@
-// Package viewtest has what tests of the report page share, in this module and in a browser.
+// Package viewtest provides what tests of the report page share, in this module and in a browser.
 package viewtest
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// hostile are texts that want to be more than text.
+// hostile are texts that a careless page would run as code.
 var hostile = []string{
 	`</script><script>window.broken = true</script>`, `<img src=x onerror="window.broken=true">`, `"; window.broken = true; "`,
 	"<!-- <script>", "]]>", "\u2028\u2029", "שלום עולם", "👩‍🔬 🧪", strings.Repeat("long ", 200_000), "", "{{.Title}}", "\x00\x1b[31m",
@@ -45,7 +45,7 @@ func Sample(n int) *view.Report {
 	}
 	for i := range min(n-1, 30) {
 		link := []string{"must", "cannot"}[i%2]
-		r.Suspects = append(r.Suspects, view.Suspect{I: i, J: i + 1, Link: link, Line: i + 2, Metric: "krca", Distance: 1 + float64(i), Expected: 1, Excess: 1 + float64(i*7%11)})
+		r.Violations = append(r.Violations, view.Violation{I: i, J: i + 1, Link: link, Line: i + 2, Metric: "krca", Distance: 1 + float64(i), Expected: 1, Excess: 1 + float64(i*7%11)})
 	}
 	return r
 }

@@ -1,4 +1,4 @@
-// Package apply holds the commands that apply metrics to points.
+// Package apply provides the commands that apply metrics to points.
 package apply
 
 import (
@@ -15,7 +15,7 @@ func Commands(s *session.Session) []*cobra.Command {
 	return []*cobra.Command{newEmbed(s), newGram(s), newDistance(s), newCluster(s), newClassify(s)}
 }
 
-// matrixReport is what commands print that write a matrix.
+// matrixReport is the result of commands that write a matrix.
 type matrixReport struct {
 	Method   string   `json:"method"`
 	Rows     int      `json:"rows"`

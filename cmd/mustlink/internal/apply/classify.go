@@ -32,14 +32,14 @@ func newClassify(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "classify [MODEL] --train DATA -i DATA -o LABELS",
 		Short: "classify points by their nearest labeled neighbors",
-		Long: `Give every row of -i the label that most of its nearest rows of --train have; of labels
-with equally many votes the one whose nearest voter comes first wins.
+		Long: `Give each row of -i the most frequent label among its nearest rows of --train. If labels have
+equally many votes, the label of the nearest voter wins.
 
-With MODEL the metric is the learned one, without it that of the raw points. When -i
-carries labels too, the summary compares.
+With MODEL the metric is the learned one, without it that of the raw points. If the rows of -i
+have labels too, the summary compares them with the predicted ones.
 
-The rows of --train are held. Those of -i, in .csv, .npy and .parquet, are read, classified and written
-block by block, also from a pipe: their number is bounded by the disk, not by memory.`,
+The rows of --train are kept in memory. Rows of -i in .csv, .npy and .parquet are read, classified and
+written block by block, also from a pipe: their number is bounded by the disk, not by memory.`,
 		Example: `  mustlink classify model.mlk --train train.csv -i test.csv -o predicted.csv
   mustlink classify --train train.csv -i test.csv --neighbors 1 --standardize -o baseline.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
@@ -47,17 +47,17 @@ block by block, also from a pipe: their number is bounded by the disk, not by me
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.train, "train", "", "the file of `DATA` with labels, in a format as for -i")
-	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` of labels, as for --labels, when --train carries none")
+	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` of labels, as for --labels, if --train has none")
 	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `DATA` to classify: "+source.Endings+"; - for standard input")
 	c.data.ReadingFlags(cmd)
 	c.data.LabelFlags(cmd)
-	f.IntVar(&c.neighbors, "neighbors", 4, "number of neighbors that vote")
-	c.scaling.Flags(f, "without MODEL: ", "as those of --train have mean 0 and deviation 1")
+	f.IntVar(&c.neighbors, "neighbors", 4, "number of nearest neighbors that vote")
+	c.scaling.Flags(f, "without MODEL: ", "so that those of --train have mean 0 and standard deviation 1")
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
 	return cmd
 }
 
-// classifyReport is what `mustlink classify` prints.
+// classifyReport is the result of `mustlink classify`.
 type classifyReport struct {
 	Metric    string        `json:"metric"` // the model's method, or "raw"
 	Train     int           `json:"train_rows"`
@@ -68,10 +68,10 @@ type classifyReport struct {
 	Warnings  []string      `json:"warnings"`
 }
 
-// check finds every mistake that shows before anything is read.
+// check finds mistakes that do not require reading anything.
 func (c *classifyCommand) check(check *session.Checks, args []string) {
 	check.Required("train", "input", "output")
-	check.Least("--neighbors", c.neighbors, 1)
+	check.AtLeast("--neighbors", c.neighbors, 1)
 	c.scaling.Check(check, len(args) > 0, false)
 	check.Models(args)
 	check.Input("--train", c.train)
@@ -116,7 +116,7 @@ func (c *classifyCommand) readTraining(ctx context.Context, m *metric.Metric) (*
 	return train, nil
 }
 
-// classify labels the rows of -i block by block, beside those of --train, which are held.
+// classify labels the rows of -i block by block. The rows of --train stay in memory.
 func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*classifyReport, error) {
 	train, err := c.readTraining(ctx, m)
 	if err != nil {

@@ -32,7 +32,7 @@ func algorithmNames() []string {
 	return []string{algKMeans, algMiniBatch, algKernel, algConstrained, algPCK, algMPCK}
 }
 
-// eachSuffix ends the metrics of which every cluster has its own.
+// eachSuffix ends the names of metrics that each cluster has one of.
 const eachSuffix = "-each"
 
 func mpckMetrics() []string {
@@ -53,19 +53,19 @@ type clusterCommand struct {
 	weight    float64
 	restarts  int
 	seed      uint64
-	stream    bool   // go over the rows instead of holding them
+	stream    bool   // read the rows repeatedly instead of keeping them
 	passes    int    // of minibatch
 	centers   string // the file to read them from
 	saveTo    string // the file to write centers to
 	out       string
 }
 
-// usesLinks says whether the algorithm does.
+// usesLinks reports whether the algorithm uses links.
 func (c *clusterCommand) usesLinks() bool {
 	return c.algorithm == algConstrained || c.penalized()
 }
 
-// penalized says whether links may be broken at a price.
+// penalized reports whether the algorithm may violate links at a price.
 func (c *clusterCommand) penalized() bool { return c.algorithm == algPCK || c.algorithm == algMPCK }
 
 func newCluster(s *session.Session) *cobra.Command {
@@ -73,23 +73,26 @@ func newCluster(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "cluster [MODEL] -i DATA -n CLUSTERS -o LABELS",
 		Short: "cluster points, with or without a learned metric",
-		Long: `Cluster points and write the number of its cluster, 0 to CLUSTERS-1, for each row.
+		Long: `Cluster points and write the cluster of each row, a number from 0 to CLUSTERS-1.
 
-With MODEL the metric is the learned one, without it that of the raw points: the baseline
-is one argument away. The algorithms (-a) are kmeans (k-means++ starts, the best of
---restarts), minibatch (mini-batch k-means, one pass over the rows), kernel (kernel k-means:
-on the learned kernel, or on -k), constrained (k-means in which every link of -c holds; the
-default when -c is given), pck (PCK-means: links of -c may be broken at a price) and mpck
-(MPCK-means: as pck, and a metric is learned with the clusters).
+With MODEL the metric is the learned one, without it that of the raw points (the baseline).
+The algorithms (-a) are:
 
-Rows that memory does not hold: kmeans goes over a .csv, .npy or .parquet file once for every
-iteration when the rows take more than a third of --memory-limit, or with --stream. It begins
-with the clusters of a sample, and ends as k-means of all rows does. minibatch learns in one
-pass, in which the order of the rows must not tell their clusters, and takes another one to
-assign them. Learning by minibatch with --save-centers and without -o, and assigning to known
---centers, read the rows once: standard input will do.
+  kmeans       k-means with k-means++ starts, the best of --restarts; the default without -c
+  minibatch    mini-batch k-means, which reads the rows once to learn
+  kernel       kernel k-means on the learned kernel, or on -k
+  constrained  k-means that satisfies every link of -c; the default with -c
+  pck          PCK-means: links of -c may be violated at a price
+  mpck         MPCK-means: as pck, and learns a metric with the clusters
 
-When DATA carries labels, the summary scores the clusters against them.`,
+Rows need not fit in memory. If they take more than a third of --memory-limit, or with --stream,
+kmeans reads a .csv, .npy or .parquet file once for every iteration. It starts from the clusters
+of a sample and converges like k-means of all rows. minibatch learns in one pass, for which the
+rows must be in random order, and assigns the rows to clusters in another. Standard input is
+enough for what reads the rows once: minibatch with --save-centers and without -o, and assigning
+rows to known --centers.
+
+If DATA has labels, the summary scores the clusters against them.`,
 		Example: `  mustlink cluster model.mlk -i data.csv -n 3 -o clusters.csv
   mustlink cluster -i data.csv -n 3 --standardize -o baseline.csv
   mustlink cluster model.mlk -i data.csv -n 3 -a constrained -c links.csv -o clusters.csv
@@ -106,14 +109,14 @@ When DATA carries labels, the summary scores the clusters against them.`,
 	f.StringVarP(&c.algorithm, "algorithm", "a", "", "`"+strings.Join(algorithmNames(), "|")+"` (default kmeans; constrained with -c)")
 	c.links.Flags(cmd)
 	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL` of -a kernel without MODEL (default linear)")
-	f.StringVar(&c.metric, "metric", mpckMetrics()[0], "`METRIC` of -a mpck: "+strings.Join(mpckMetrics(), ", ")+" (of every cluster its own)")
-	f.Float64Var(&c.weight, "weight", 1, "price of a broken link of weight 1, for -a pck in units of the points' variance")
-	c.scaling.Flags(f, "without MODEL: ", "to mean 0 and deviation 1")
-	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "starts, of which the best is kept")
+	f.StringVar(&c.metric, "metric", mpckMetrics()[0], "`METRIC` of -a mpck: "+strings.Join(mpckMetrics(), ", ")+" (one for each cluster)")
+	f.Float64Var(&c.weight, "weight", 1, "price of a violated link of weight 1; for -a pck in units of the points' variance")
+	c.scaling.Flags(f, "without MODEL: ", "to mean 0 and standard deviation 1")
+	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "number of starts; the best result is kept")
 	usage.SeedFlag(f, &c.seed)
-	f.BoolVar(&c.stream, "stream", false, "for -a kmeans: go over the rows several times instead of holding them, as is done of itself when they take more than a third of --memory-limit")
-	f.IntVar(&c.passes, "passes", 1, "how often -a minibatch goes over the rows to learn")
-	f.StringVar(&c.centers, "centers", "", "`FILE` of centers, one a row (.csv, .npy): assign to the nearest of these and learn nothing")
+	f.BoolVar(&c.stream, "stream", false, "for -a kmeans: read the rows several times instead of keeping them in memory; the default if they take more than a third of --memory-limit")
+	f.IntVar(&c.passes, "passes", 1, "how many times -a minibatch reads the rows to learn")
+	f.StringVar(&c.centers, "centers", "", "`FILE` of centers, one in each row (.csv, .npy): assign rows to the nearest center, without learning")
 	f.StringVar(&c.saveTo, "save-centers", "", "`FILE` to write the centers to (.csv, .npy), for --centers")
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
 	usage.CompleteWith(cmd, "algorithm", algorithmNames()...)
@@ -126,13 +129,13 @@ func (c *clusterCommand) run(ctx context.Context, args []string) (err error) {
 	if c.m, err = metric.Open(ctx, c.Session, args...); err != nil {
 		return err
 	}
-	work := c.clusterHeld
+	work := c.clusterInMemory
 	if c.streamed() {
 		work = c.clusterStreamed
 	}
 	r, err := work(ctx)
 	if err == errTooManyRows {
-		c.Warnf("%s: there are too many rows to hold within the memory limit: k-means goes over the file instead", c.data.Path)
+		c.Warnf("%s: the rows exceed the memory limit: k-means reads the file once for every iteration instead", c.data.Path)
 		r, err = c.clusterStreamed(ctx)
 	}
 	if err != nil {
@@ -149,7 +152,7 @@ func (c *clusterCommand) spec() (kernel.Spec, error) {
 	return kernel.Parse(session.NameOr(c.kernel, "linear"))
 }
 
-// clusterReport is what `mustlink cluster` prints.
+// clusterReport is the result of `mustlink cluster`.
 type clusterReport struct {
 	Algorithm  string        `json:"algorithm"`
 	Metric     string        `json:"metric"` // the model's method, or "raw"
@@ -161,7 +164,7 @@ type clusterReport struct {
 	Iterations int           `json:"iterations"`
 	Converged  bool          `json:"converged"`
 	Restart    int           `json:"restart"`
-	Passes     int           `json:"passes,omitempty"` // over rows that were not held
+	Passes     int           `json:"passes,omitempty"` // over streamed rows
 	Scores     *score.Report `json:"scores,omitempty"`
 	Output     string        `json:"output"`
 	Centers    string        `json:"centers,omitempty"` // the file of --save-centers
@@ -171,9 +174,9 @@ type clusterReport struct {
 func (r *clusterReport) text(w io.Writer) {
 	fmt.Fprintf(w, "algorithm\t%s on the %s metric\n", r.Algorithm, r.Metric)
 	fmt.Fprintf(w, "sizes\t%s\n", session.Joined(r.Sizes, " "))
-	fmt.Fprintf(w, "inertia\t%.6g%s\n", r.Inertia, r.way())
+	fmt.Fprintf(w, "inertia\t%.6g%s\n", r.Inertia, r.iterationsText())
 	if r.Broken != nil {
-		fmt.Fprintf(w, "broken links\t%d\n", *r.Broken)
+		fmt.Fprintf(w, "violated links\t%d\n", *r.Broken)
 	}
 	scoresLine(w, r.Scores)
 	if r.Centers != "" {
@@ -184,8 +187,8 @@ func (r *clusterReport) text(w io.Writer) {
 	}
 }
 
-// way says how the inertia was reached.
-func (r *clusterReport) way() string {
+// iterationsText describes the iterations that led to the inertia.
+func (r *clusterReport) iterationsText() string {
 	switch {
 	case r.Iterations == 0 && r.Passes == 0: // given centers
 		return ""
@@ -209,7 +212,7 @@ func scoresLine(w io.Writer, r *score.Report) {
 	fmt.Fprintf(w, "against the labels\t%s\n", strings.Join(scores, ", "))
 }
 
-// check finds every mistake that shows before data are read.
+// check finds mistakes that do not require the data.
 func (c *clusterCommand) check(check *session.Checks, args []string) {
 	check.Required(c.needed()...)
 	c.checkFlags(check, len(args) > 0)
@@ -223,7 +226,7 @@ func (c *clusterCommand) check(check *session.Checks, args []string) {
 	check.Output("-o, --output", c.out)
 }
 
-// needed returns the flags that must be given.
+// needed returns the required flags.
 func (c *clusterCommand) needed() []string {
 	list := []string{"input"}
 	if c.centers == "" {
@@ -235,7 +238,7 @@ func (c *clusterCommand) needed() []string {
 	return list
 }
 
-// checkFlags reports flags that do not go together.
+// checkFlags refuses flags that exclude each other.
 func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 	given := check.Cmd.Flags().Changed
 	if c.algorithm == "" {
@@ -247,15 +250,15 @@ func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 	check.OneOf("-a, --algorithm", c.algorithm, algorithmNames())
 	check.OneOf("--metric", c.metric, mpckMetrics())
 	if c.centers == "" || given("clusters") {
-		check.Least("-n, --clusters", c.k, 1)
+		check.AtLeast("-n, --clusters", c.k, 1)
 	}
-	check.Least("--restarts", c.restarts, 1)
-	check.Refuse(c.usesLinks() && c.links.Path == "", "-a %s needs links: want -c LINKS %s", c.algorithm, usage.HelpHint(check.Cmd))
+	check.AtLeast("--restarts", c.restarts, 1)
+	check.Refuse(c.usesLinks() && c.links.Path == "", "-a %s is given without links: want -c LINKS %s", c.algorithm, usage.HelpHint(check.Cmd))
 	check.Refuse(!c.usesLinks() && c.links.Path != "", "-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
 	check.Refuse(given("metric") && c.algorithm != algMPCK, "--metric is for -a mpck, not %s", c.algorithm)
 	check.Refuse(given("weight") && !c.penalized(), "--weight is for -a pck and mpck, not %s", c.algorithm)
 	check.Refuse(!(c.weight > 0), "--weight is %v: want a number > 0", c.weight)
-	check.Refuse(c.kernel != "" && (model || c.algorithm != algKernel), "-k is for -a kernel without MODEL: want no -k here")
+	check.Refuse(c.kernel != "" && (model || c.algorithm != algKernel), "-k is for -a kernel without MODEL: want no -k")
 	c.scaling.Check(check, model, c.data.Gram)
 	c.checkStream(check, model)
 	check.Do(func() error {
@@ -264,34 +267,34 @@ func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 	})
 }
 
-// checkStream reports flags that do not go together, and what cannot be done with a pipe.
+// checkStream refuses flags that exclude each other, and work that a pipe does not allow.
 func (c *clusterCommand) checkStream(check *session.Checks, model bool) {
 	given := check.Cmd.Flags().Changed
 	for _, name := range []string{"algorithm", "links", "restarts", "seed", "stream", "passes", "save-centers"} {
-		check.Refuse(c.centers != "" && given(name), "--%s is given with --centers, which learns nothing: want one of the two", name)
+		check.Refuse(c.centers != "" && given(name), "--%s is given with --centers: want one of them, --centers learns nothing", name)
 	}
 	check.Refuse(given("passes") && c.algorithm != algMiniBatch, "--passes is for -a minibatch, not %s", c.algorithm)
-	check.Least("--passes", c.passes, 1)
+	check.AtLeast("--passes", c.passes, 1)
 	check.Refuse(c.stream && c.algorithm != algKMeans, "--stream is for -a kmeans, not %s", c.algorithm)
 	check.Refuse(c.saveTo != "" && (c.algorithm == algKernel || c.penalized()),
-		"--save-centers is given, but -a %s does not assign to centers alone: want -a kmeans, minibatch or constrained", c.algorithm)
+		"--save-centers is given, but the clusters of -a %s are not those of the nearest centers: want -a kmeans, minibatch or constrained", c.algorithm)
 	check.Refuse(c.scaling.Any() && (c.centers != "" || c.saveTo != ""),
-		"%s is given with centers: these would be of scaled columns, which other rows do not have: want a MODEL that scales", c.scaling.Name())
-	check.Refuse(c.scaling.Any() && c.streamed(), "%s is given, but rows that are not held are not scaled: want a MODEL that scales, or scaled data", c.scaling.Name())
-	check.Refuse(c.data.Gram && c.streamed() && !model, "--gram is given without MODEL: a Gram matrix has no coordinates, want -a kernel")
+		"%s is given with a file of centers, which does not contain the scaling: want a MODEL that scales", c.scaling.Name())
+	check.Refuse(c.scaling.Any() && c.streamed(), "%s is given, but streamed rows are not scaled: want a MODEL that scales, or scaled data", c.scaling.Name())
+	check.Refuse(c.data.Gram && c.streamed() && !model, "--gram is given without MODEL: want -a kernel, a Gram matrix has no coordinates")
 	c.checkPasses(check)
 }
 
-// checkPasses reports rows that would be read more often than they can be.
+// checkPasses refuses to read rows several times that can be read only once.
 func (c *clusterCommand) checkPasses(check *session.Checks) {
-	if source.ReadTwice(c.data.Path) || c.centers != "" {
+	if source.CanReadTwice(c.data.Path) || c.centers != "" {
 		return
 	}
-	from := c.data.Path + " is no regular file and"
+	from := c.data.Path + " is not a regular file and"
 	if c.data.Path == session.Stream {
 		from = "standard input"
 	}
-	check.Refuse(c.stream, "--stream goes over the rows several times, but %s can be read only once: want a file, or -a minibatch --save-centers FILE", from)
+	check.Refuse(c.stream, "--stream reads the rows several times, but %s can be read only once: want a file, or -a minibatch --save-centers FILE", from)
 	check.Refuse(c.passes > 1, "--passes is %d, but %s can be read only once: want 1, or a file", c.passes, from)
 	check.Refuse(c.algorithm == algMiniBatch && c.out != "",
 		"-a minibatch learns in one pass and assigns in another, but %s can be read only once: want a file, or --save-centers FILE without -o, then --centers FILE", from)

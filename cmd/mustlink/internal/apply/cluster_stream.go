@@ -15,25 +15,26 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// streamed says whether the rows are not held.
+// streamed reports whether the rows are streamed instead of kept in memory.
 func (c *clusterCommand) streamed() bool {
 	return c.stream || c.centers != "" || c.algorithm == algMiniBatch
 }
 
-// mayStream says whether the algorithm can go on without holding rows that turn out to be too many.
+// mayStream reports whether the algorithm can switch to streaming if the rows exceed the memory
+// limit.
 func (c *clusterCommand) mayStream() bool {
-	return c.algorithm == algKMeans && !c.scaling.Any() && source.ReadTwice(c.data.Path) && c.data.InBlocks(c.Session)
+	return c.algorithm == algKMeans && !c.scaling.Any() && source.CanReadTwice(c.data.Path) && c.data.InBlocks(c.Session)
 }
 
-// errTooManyRows says that k-means should go over the file instead of holding its rows.
+// errTooManyRows makes k-means read the file repeatedly instead of keeping its rows.
 var errTooManyRows = errors.New("too many rows")
 
-// heldTimes is how often k-means holds rows, about: what was read, a copy, and what the collector
-// has not seen.
-const heldTimes = 3
+// copiesInMemory is about how many copies of the rows k-means keeps in memory: the rows that were
+// read, a copy, and garbage that is not collected yet.
+const copiesInMemory = 3
 
-// tooManyRows says so of rows that were read, with an error or without. It must not depend on the
-// number of workers, on which results do not depend either.
+// tooManyRows reports whether the rows exceed the memory limit; err is the error of reading them,
+// or nil. The answer must not depend on the number of workers, because results do not.
 func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
 	if err != nil {
 		_, beyond := errors.AsType[*fault.MemoryError](err)
@@ -43,11 +44,11 @@ func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
 	if c.m.Fitted != nil {
 		width = max(width, c.m.Fitted.Model.Dim())
 	}
-	const vectors = 60 // numbers that the starts keep for a row
-	return c.MemoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), heldTimes*width+vectors) > int64(c.MemoryLimit)
+	const vectors = 60 // numbers that the starts keep for each row
+	return c.MemoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), copiesInMemory*width+vectors) > int64(c.MemoryLimit)
 }
 
-// clusterStreamed clusters rows that are not held, or assigns them to given centers.
+// clusterStreamed clusters streamed rows, or assigns them to given centers.
 func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, error) {
 	open, err := c.m.Flags(&c.data).Reopen(ctx, c.Session)
 	if err != nil {
@@ -126,7 +127,7 @@ func (c *clusterCommand) assign(ctx context.Context, rows *metric.Rows, to *clus
 	return err
 }
 
-// numbers writes the numbers of clusters as labels.
+// numbers returns the numbers of clusters as labels.
 func numbers(clusters []int) []string {
 	out := make([]string, len(clusters))
 	for i, k := range clusters {

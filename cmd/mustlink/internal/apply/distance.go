@@ -27,12 +27,12 @@ func newDistance(s *session.Session) *cobra.Command {
 		Use:   "distance MODEL -i DATA --pairs PAIRS -o OUT",
 		Short: "write the squared learned distances of pairs",
 		Long: `Write the squared learned distance of each pair in PAIRS, a CSV with the columns i and j
-(0-based rows of DATA, or ids with --links-by id): one number a row, in the order of PAIRS.
-A file of links serves as well.
+(0-based rows of DATA, or ids with --links-by id): one number in each row, in the order of PAIRS.
+PAIRS can also be a file of links.
 
-Points of .csv, .npy and .parquet pass block by block, also from a pipe, and only the rows that pairs
-name are held; pairs are read and their distances written block by block. (Pairs of a
-pipe are held, since they are gone through twice.)`,
+Points of .csv, .npy and .parquet are read block by block, also from a pipe, and only paired rows are
+kept in memory. Pairs are read and distances written block by block too. Pairs are read twice, so
+those from a pipe are kept in memory.`,
 		Example: `  mustlink distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv`,
 		Args:    usage.Positional(1, 1, "MODEL"),
 		RunE:    s.Checked(d.check, d.run),
@@ -45,7 +45,7 @@ pipe are held, since they are gone through twice.)`,
 	return cmd
 }
 
-// check finds every mistake that shows before anything is read.
+// check finds mistakes that do not require reading anything.
 func (d *distanceCommand) check(check *session.Checks, args []string) {
 	check.Required("input", "pairs", "output")
 	check.Models(args)
@@ -59,7 +59,7 @@ func (d *distanceCommand) run(ctx context.Context, args []string) error {
 	if d.m, err = metric.Open(ctx, d.Session, args[0]); err != nil {
 		return err
 	}
-	work := d.hold
+	work := d.inMemory
 	if d.data.InBlocks(d.Session) {
 		work = d.stream
 	}
@@ -71,15 +71,15 @@ func (d *distanceCommand) run(ctx context.Context, args []string) error {
 	return d.Summarize(d.out, r, r.text)
 }
 
-// writing returns the options to write distances with.
+// writing returns the write options of distances.
 func (d *distanceCommand) writing() dataset.WriteOptions {
 	options := d.Writing(d.out, d.data.Format)
 	options.Columns = []string{"squared_distance"}
 	return options
 }
 
-// hold writes the distances of pairs of points that are held, and returns their number.
-func (d *distanceCommand) hold(ctx context.Context) (int, error) {
+// inMemory writes the distances of pairs of points in memory, and returns the number of pairs.
+func (d *distanceCommand) inMemory(ctx context.Context) (int, error) {
 	data, err := d.m.Read(ctx, &d.data)
 	if err != nil {
 		return 0, err

@@ -19,16 +19,16 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// pairFile is a file of pairs that is gone through twice.
+// pairFile is a file of pairs, which the command reads twice.
 type pairFile struct {
 	path, name string
-	text       []byte // of what can be read only once
+	text       []byte // content of a file that can be read only once
 	held       bool
 }
 
-// openPairFile holds pairs that can be read only once.
+// openPairFile copies pairs that can be read only once into memory.
 func openPairFile(ctx context.Context, s *session.Session, path string) (*pairFile, error) {
-	f := &pairFile{path: path, name: path, held: !source.ReadTwice(path)}
+	f := &pairFile{path: path, name: path, held: !source.CanReadTwice(path)}
 	read := func() ([]byte, error) { return s.ReadPipe(path) }
 	if path == session.Stream {
 		f.name = "standard input"
@@ -49,21 +49,21 @@ func (f *pairFile) open(c dataset.LinkContext) (*dataset.PairStream, error) {
 	return dataset.DecodePairStream(bytes.NewReader(f.text), f.name, session.HasEnding(f.path, "gz"), c)
 }
 
-// gathered are the rows that pairs name, taken out of those that passed.
+// gathered are the paired rows of a stream of points.
 type gathered struct {
 	*metric.Metric
 	byID      bool
-	names     map[string]int // place of each named id among the rows that came, -1 before it came
-	positions map[int]int    // the same of row numbers
+	names     map[string]int // index of each paired id among the gathered rows, -1 before it is read
+	positions map[int]int    // the same for row numbers
 	count     int            // pairs
-	ids       []string       // of the rows that came, by id
+	ids       []string       // of the gathered rows, with byID
 	values    []float64
-	first     *dataset.Data // the first row of all, with the names of features
-	rows      int           // rows that came
-	n         int           // rows that passed
+	first     *dataset.Data // the first row, with the names of features
+	rows      int           // number of gathered rows
+	n         int           // number of rows read
 }
 
-// want notes a row that is wanted.
+// want marks a row as paired.
 func (g *gathered) want(text string) {
 	if g.byID {
 		g.names[text] = -1
@@ -72,7 +72,7 @@ func (g *gathered) want(text string) {
 	}
 }
 
-// find returns the place of row i of a block, and whether it is wanted.
+// find returns the index of row i of a block among the paired rows, and whether it is paired.
 func (g *gathered) find(part *dataset.Data, i int) (at int, wanted bool) {
 	if g.byID {
 		at, wanted = g.names[part.IDs[i]]
@@ -95,9 +95,8 @@ func (g *gathered) add(part *dataset.Data, i int, row []float64) {
 	g.rows++
 }
 
-// stream is the work of distance for points that pass a block at a time: the names of rows are read
-// from the pairs, the rows that they name are gathered from the points, and the pairs are read
-// again.
+// stream computes the distances of points that are read a block at a time: it reads the names of
+// rows from the pairs, gathers these rows from the points, and reads the pairs again.
 func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	pairs, err := openPairFile(ctx, d.Session, d.pairs.Path)
 	if err != nil {
@@ -122,7 +121,7 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	return g.count, d.writeDistances(ctx, g, pairs, x)
 }
 
-// readNames collects the names of rows. What is wrong with one shows when the rows are known.
+// readNames collects the names of rows. It cannot check them: the rows are read later.
 func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
 	s, err := session.Await(ctx, func() (*dataset.PairStream, error) { return pairs.open(dataset.LinkContext{}) })
 	if err != nil {
@@ -143,13 +142,13 @@ func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
 			g.want(pair[1])
 		}
 		names := len(g.names) + len(g.positions)
-		if err := g.Eng.Check(fmt.Sprintf("names of %d linked rows", names), int64(names)*source.EntryBytes, "ask for fewer pairs at a time"); err != nil {
+		if err := g.Eng.Check(fmt.Sprintf("names of %d linked rows", names), int64(names)*source.EntryBytes, "pass fewer pairs at a time"); err != nil {
 			return err
 		}
 	}
 }
 
-// gather goes over the points.
+// gather reads the points.
 func (g *gathered) gather(ctx context.Context, by *source.Links, src *source.Blocks) error {
 	bar, begin := g.Progress(), time.Now()
 	defer bar.Done()
@@ -174,16 +173,16 @@ func (g *gathered) gather(ctx context.Context, by *source.Links, src *source.Blo
 	}
 }
 
-// take takes the wanted rows out of a block.
+// take keeps the paired rows of a block.
 func (g *gathered) take(part *dataset.Data) error {
-	x := part.Points.(*points.Dense) // what streams is dense
+	x := part.Points.(*points.Dense) // only dense points are streamed
 	if g.first == nil {
 		g.first = &dataset.Data{Points: x.Select([]int{0}), Features: part.Features, Name: part.Name}
 	}
 	for i := range x.N {
 		at, wanted := g.find(part, i)
-		if wanted && at >= 0 { // only ids can come twice
-			e := fault.Data(part.Name, "the id is %q, as of another row before: want different ids", part.IDs[i])
+		if wanted && at >= 0 { // only ids can occur twice
+			e := fault.Data(part.Name, "the id %q is that of an earlier row too: want different ids", part.IDs[i])
 			e.Row, e.Column = g.n+i, "id"
 			return e
 		}
@@ -192,11 +191,11 @@ func (g *gathered) take(part *dataset.Data) error {
 		}
 	}
 	g.n += x.N
-	return g.Eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, x.D), "ask for fewer pairs at a time")
+	return g.Eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, x.D), "pass fewer pairs at a time")
 }
 
-// data returns the rows that came; without any, the first of all, so that its features are compared
-// with the model's.
+// data returns the gathered rows; if there are none, the first row, so that its features are
+// compared with those of the model.
 func (g *gathered) data() *dataset.Data {
 	out := *g.first
 	if g.rows > 0 {
@@ -206,7 +205,7 @@ func (g *gathered) data() *dataset.Data {
 	return &out
 }
 
-// context says what the pairs name, now that it is known.
+// context returns the meaning of the names in the pairs, after the rows have been read.
 func (g *gathered) context(by string) dataset.LinkContext {
 	c := dataset.LinkContext{N: g.n, By: by}
 	if g.byID {
@@ -215,16 +214,16 @@ func (g *gathered) context(by string) dataset.LinkContext {
 	return c
 }
 
-// replace puts the places of rows for their numbers.
+// replace replaces row numbers by indices of gathered rows.
 func (g *gathered) replace(pairs [][2]int) error {
 	if g.byID {
-		return nil // these are places
+		return nil // these are indices already
 	}
 	for k, pair := range pairs {
 		for side, i := range pair {
 			at, ok := g.positions[i]
 			if !ok {
-				return &fault.DataError{Row: -1, Err: fmt.Errorf("row %d was not named when the file was read before: want a file that does not change", i)}
+				return &fault.DataError{Row: -1, Err: fmt.Errorf("row %d is new since the first reading of the file: want a file that does not change", i)}
 			}
 			pairs[k][side] = at
 		}

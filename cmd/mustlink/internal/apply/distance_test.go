@@ -17,9 +17,9 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// TestDistancesAreThoseHeld: distances of points that pass in blocks have the bits of those of
-// points that are held, for rows named in any way and blocks of any size.
-func TestDistancesAreThoseHeld(t *testing.T) {
+// TestStreamedDistances: distances of streamed points are bit-identical to those of points in
+// memory, for rows named in any way and blocks of any size.
+func TestStreamedDistances(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, true))
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
@@ -29,7 +29,7 @@ func TestDistancesAreThoseHeld(t *testing.T) {
 		saveModel(t, dir, method)
 		for _, by := range []string{dataset.ByRow, dataset.ByID} {
 			var want string
-			for _, limit := range []bytesize.Size{0, 1 << 20, 200 << 10} { // the blocks are smaller the smaller it is
+			for _, limit := range []bytesize.Size{0, 1 << 20, 200 << 10} { // smaller limits give smaller blocks
 				s := &session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv, Quiet: true}
 				s.Workers, s.BLASThreads = 1+int(limit>>20), 2
 				d := &distanceCommand{
@@ -41,7 +41,7 @@ func TestDistancesAreThoseHeld(t *testing.T) {
 					t.Fatal(err)
 				}
 				if want == "" {
-					if n, err := d.hold(t.Context()); err != nil || n != 400 {
+					if n, err := d.inMemory(t.Context()); err != nil || n != 400 {
 						t.Fatal(n, err)
 					}
 					want = clitest.Read(t, dir, "out.csv")

@@ -31,19 +31,22 @@ func newEmbed(s *session.Session) *cobra.Command {
 	e := &embedCommand{Session: s}
 	cmd := &cobra.Command{
 		Use:   "embed MODEL -i DATA -o OUT",
-		Short: "map points to coordinates in which Euclidean tools work",
-		Long: `Map points, those of the fit or new ones, to coordinates in which Euclidean distance is
-the learned one: one row a point, as many columns as the model has dimensions. The file is
-written by its extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id.
+		Short: "map points to coordinates in which Euclidean distance is the learned one",
+		Long: `Map points, training rows or new ones, to coordinates in which Euclidean distance is the
+learned distance: one row for each point, one column for each dimension of the model. The extension
+of OUT selects its format (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id.
 
-Points of .csv, .npy and .parquet are read, embedded and written block by block, also from a pipe: their number
-is bounded by the disk, not by memory. Only from .csv to .npy.gz, or to .npy on standard output, are they all read
-first, because .npy has their number in front, and a .parquet from a pipe is, because its end says what is in it.
+Points of .csv, .npy and .parquet are read, embedded and written block by block, also from a pipe:
+their number is bounded by the disk, not by memory. There are two exceptions. From .csv to .npy.gz,
+or to .npy on standard output, all points are read first, because .npy begins with their number. A
+.parquet from a pipe is read first, because its index is at its end.
 
-With --precision single, points are rounded to 24 bits and embedded in single precision, in about half the time; .npy holds
-such coordinates in half the bytes. They have errors of about 1e-6 of the largest terms that they are the sums of; how much
-that is of the coordinates themselves is measured on the first rows, and told. It is there for dense vectors and for models that are sums of kernel values or linear maps: of krca in the Cholesky form, kbeta
-with extension=nystrom, gml (but for the spectral prior), lleratio, itml, kpca, and of all linear methods.`,
+With --precision single, points are rounded to 24 bits and embedded in single precision, in about
+half the time; .npy then takes half the bytes. Coordinates are sums, and have errors of about 1e-6
+of the largest terms of these sums. The summary reports the error relative to the coordinates,
+measured on the first rows. Single precision requires dense vectors and a model that is a sum of
+kernel values or a linear map: krca in the Cholesky form, kbeta with extension=nystrom, gml (except
+with the spectral prior), lleratio, itml, kpca, and all linear methods.`,
 		Example: `  mustlink embed model.mlk -i new.csv -o embedded.npy
   mustlink embed model.mlk -i new.csv -o - | head -3`,
 		Args: usage.Positional(1, 1, "MODEL"),
@@ -55,7 +58,7 @@ with extension=nystrom, gml (but for the spectral prior), lleratio, itml, kpca, 
 	return cmd
 }
 
-// check finds every mistake that shows before anything is read.
+// check finds mistakes that do not require reading anything.
 func (e *embedCommand) check(check *session.Checks, args []string) {
 	check.Required("input", "output")
 	check.Do(e.precision.Check)
@@ -85,45 +88,46 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if half.off > mostOff {
-		e.Warnf("coordinates in single precision are off by %.1g of the largest, in the first rows: want --precision double for this model, whose terms cancel", half.off)
+	if half.singleError > maxSingleError {
+		e.Warnf("coordinates in single precision have an error of %.1g of the largest one, in the first rows: want --precision double, as the terms of this model cancel", half.singleError)
 	}
 	r := embedReport{matrixReport: matrixReport{Method: m.Name(), Rows: n, Cols: dim, Output: e.out, Warnings: e.Warnings()}}
 	if writing.Single {
-		r.Precision, r.Off = string(source.Single), &half.off
+		r.Precision, r.Off = string(source.Single), &half.singleError
 	}
 	return e.Summarize(e.out, r, r.text)
 }
 
-// mostOff is the error of single precision, relative to the largest coordinate, that a warning
-// tells of.
-const mostOff = 1e-3
+// maxSingleError is the error of single precision, relative to the largest coordinate, above which
+// there is a warning.
+const maxSingleError = 1e-3
 
-// embedReport is what `mustlink embed` prints.
+// embedReport is the result of `mustlink embed`.
 type embedReport struct {
 	matrixReport
-	Precision string   `json:"precision,omitempty"` // single, or else nothing
+	Precision string   `json:"precision,omitempty"` // single, or ""
 	Off       *float64 `json:"single_error,omitempty"`
 }
 
 func (r embedReport) text(w io.Writer) {
 	r.matrixReport.text(w)
 	if r.Off != nil {
-		fmt.Fprintf(w, "single precision, off by %.1g of the largest coordinate in the first rows\n", *r.Off)
+		fmt.Fprintf(w, "single precision, error %.1g of the largest coordinate in the first rows\n", *r.Off)
 	}
 }
 
-// singleEmbedding embeds with a model in single precision, and sees how near to double precision
-// that is.
+// singleEmbedding embeds with a model in single precision, and compares the first rows with double
+// precision.
 type singleEmbedding struct {
 	*metric.Metric
-	// off is the largest difference from double precision among the first rows, relative to the
-	// largest coordinate; below 0 before there were any.
-	off float64
+	// singleError is the largest difference from double precision in the first rows, relative to the
+	// largest
+	// coordinate; negative before the first row.
+	singleError float64
 }
 
-// singleProbe is the number of rows that are embedded in double precision too.
-const singleProbe = 64
+// probedRows is the number of rows that are also embedded in double precision.
+const probedRows = 64
 
 // embed embeds dense vectors and returns the coordinates in double precision, exactly.
 func (s *singleEmbedding) embed(ctx context.Context, part *dataset.Data) (blas.Matrix, error) {
@@ -142,7 +146,7 @@ func (s *singleEmbedding) embed(ctx context.Context, part *dataset.Data) (blas.M
 			row[c] = float64(v)
 		}
 	}
-	if s.off < 0 {
+	if s.singleError < 0 {
 		err = s.probe(ctx, x, out)
 	}
 	return out, fault.InFile(err, part.Name)
@@ -150,20 +154,20 @@ func (s *singleEmbedding) embed(ctx context.Context, part *dataset.Data) (blas.M
 
 // probe compares the first coordinates with those of double precision.
 func (s *singleEmbedding) probe(ctx context.Context, x points.Points, y blas.Matrix) error {
-	exact, err := s.Fitted.Model.Embed(ctx, s.Eng, points.Slice(x, 0, min(singleProbe, x.Len())))
+	exact, err := s.Fitted.Model.Embed(ctx, s.Eng, points.Slice(x, 0, min(probedRows, x.Len())))
 	if err != nil {
 		return err
 	}
-	largest, off := 0.0, 0.0
+	largest, singleError := 0.0, 0.0
 	for i := range exact.Rows {
 		row := y.Row(i)
 		for c, v := range exact.Row(i) {
-			largest, off = max(largest, math.Abs(v)), max(off, math.Abs(row[c]-v))
+			largest, singleError = max(largest, math.Abs(v)), max(singleError, math.Abs(row[c]-v))
 		}
 	}
-	s.off = 0
-	if off > 0 {
-		s.off = off / largest
+	s.singleError = 0
+	if singleError > 0 {
+		s.singleError = singleError / largest
 	}
 	return nil
 }

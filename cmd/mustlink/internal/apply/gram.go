@@ -26,8 +26,9 @@ func newGram(s *session.Session) *cobra.Command {
 		Use:   "gram MODEL -i DATA [-j DATA2] -o OUT",
 		Short: "write the learned kernel matrix",
 		Long: `Write the learned kernel between the rows of DATA, n x n, or between the rows of DATA and
-those of DATA2. For any points; exact where the method is exact. The file is written by its
-extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id.`,
+those of DATA2. The rows need not be training rows; the kernel is exact if the method is
+exact. The extension of OUT selects its format (.csv, .npy, .parquet, each also .gz); all but
+.npy keep the column id.`,
 		Example: `  mustlink gram model.mlk -i data.csv -o kernel.npy
   mustlink gram model.mlk -i test.csv -j train.csv -o cross.npy`,
 		Args: usage.Positional(1, 1, "MODEL"),
@@ -35,12 +36,12 @@ extension (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id
 	}
 	f := cmd.Flags()
 	g.data.Flags(cmd)
-	f.StringVarP(&g.other, "input2", "j", "", "a second file of `DATA2`: the columns of the matrix (default: DATA)")
+	f.StringVarP(&g.other, "input2", "j", "", "the file of `DATA2`, for the columns of the matrix (default: DATA)")
 	f.StringVarP(&g.out, "output", "o", "", "the file `OUT` to write; - for standard output")
 	return cmd
 }
 
-// check finds every mistake that shows before anything is read.
+// check finds mistakes that do not require reading anything.
 func (g *gramCommand) check(check *session.Checks, args []string) {
 	check.Required("input", "output")
 	check.Refuse(g.other != "" && g.data.Gram, "-j and --gram are given together: want vectors for a kernel between two files")
@@ -59,7 +60,7 @@ func (g *gramCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	var y *mustlink.Table // nil stands for x
+	var y *mustlink.Table // nil means x
 	if g.other != "" {
 		other := g.data
 		other.Path = g.other

@@ -8,15 +8,15 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// truth compares labels with those that the data carry, block by block.
+// truth compares predicted labels with the labels of the data, block by block.
 type truth struct {
 	*metric.Metric
 	table score.Table
-	none  bool // nothing to compare with, or too much of it
+	none  bool // no labels to compare with, or too many different ones
 }
 
-// writeLabels writes what label makes of each block of rows, and scores it against the labels of
-// the data.
+// writeLabels writes the labels that label returns for each block of rows, and scores them against
+// the labels of the data.
 func writeLabels(ctx context.Context, rows *metric.Rows, path string, label func(context.Context, metric.Block) ([]string, error)) (*score.Report, error) {
 	t := &truth{Metric: rows.Metric}
 	err := rows.WriteLabels(ctx, path, func(ctx context.Context, block metric.Block) ([]string, error) {
@@ -29,7 +29,7 @@ func writeLabels(ctx context.Context, rows *metric.Rows, path string, label func
 	return t.report(), err
 }
 
-// add compares the labels of a block; nil for data without labels.
+// add compares the labels of a block; labels is nil for data without labels.
 func (t *truth) add(labels, predicted []string) error {
 	if t.none = t.none || labels == nil; t.none {
 		return nil
@@ -44,8 +44,8 @@ func (t *truth) add(labels, predicted []string) error {
 	return nil
 }
 
-// report returns the scores; nil for none. Labels that cannot be scored, such as a single one, are
-// no reason to fail.
+// report returns the scores, or nil. Labels that cannot be scored, such as a single one, do not
+// make the command fail.
 func (t *truth) report() *score.Report {
 	if t.none {
 		return nil

@@ -25,10 +25,10 @@ func newCheck(s *session.Session) *cobra.Command {
 	c := &checkCommand{Session: s}
 	cmd := &cobra.Command{
 		Use:   "check -i DATA [-c LINKS]",
-		Short: "validate files: name every offending line and suggest the mend",
-		Long: `Read DATA, and LINKS if given, as fit would, and list everything that is wrong with them,
-each with its line, row and column and a suggestion, then everything that is odd. The exit
-code is 2 when something is wrong, 0 when all is well or only odd.`,
+		Short: "validate files: list every faulty line and suggest a fix",
+		Long: `Read DATA, and LINKS if given, as fit would. List every error with its line, row and column
+and a suggested fix, then every warning. The exit code is 2 if there are errors, and 0 if there
+are none or only warnings.`,
 		Example: `  mustlink check -i data.csv -c links.csv
   mustlink check -i data.csv --json`,
 		Args: usage.Positional(0, 0, ""),
@@ -48,11 +48,11 @@ type checkProblem struct {
 	Row     *int   `json:"row,omitempty"`
 	Column  string `json:"column,omitempty"`
 	Problem string `json:"problem"`
-	Mend    string `json:"mend,omitempty"`
+	Fix     string `json:"mend,omitempty"`
 	text    string
 }
 
-// checkReport is what `mustlink check` prints.
+// checkReport is the result of `mustlink check`.
 type checkReport struct {
 	OK        bool           `json:"ok"`
 	Problems  []checkProblem `json:"problems"`
@@ -88,13 +88,13 @@ func (c *checkCommand) run(ctx context.Context, _ []string) error {
 
 func (c *checkCommand) check(check *session.Checks, _ []string) {
 	check.Required("input")
-	check.Refuse(c.data.Path == session.Stream || c.links.Path == session.Stream, "check reads files twice: want a file in place of \"-\"")
-	check.Least("--max", c.max, 1)
+	check.Refuse(c.data.Path == session.Stream || c.links.Path == session.Stream, "\"-\" is standard input, but check reads files twice: want a file")
+	check.AtLeast("--max", c.max, 1)
 	c.links.CheckBy(check)
 	c.data.Check(check)
 }
 
-// checkData reports on the data, and returns them when they are sound.
+// checkData reports on the data, and returns them if they have no errors.
 func (c *checkCommand) checkData(ctx context.Context, r *checkReport) (*dataset.Data, error) {
 	problems, err := session.Await(ctx, func() ([]dataset.Problem, error) {
 		return dataset.Check(c.data.Path, c.data.Options(c.Session), c.max)
@@ -115,12 +115,12 @@ func (c *checkCommand) checkData(ctx context.Context, r *checkReport) (*dataset.
 	return d, c.warnConstant(d)
 }
 
-// warnConstant warns about columns that tell nothing.
+// warnConstant warns about constant columns.
 func (c *checkCommand) warnConstant(d *dataset.Data) error {
 	switch x := d.Points.(type) {
 	case *points.CSR:
 		if unused := unusedFeatures(x); unused > 0 {
-			c.Warnf("%s: %d of %d features never occur: they tell nothing", d.Name, unused, x.D)
+			c.Warnf("%s: %d of %d features never occur: they carry no information", d.Name, unused, x.D)
 		}
 		return nil
 	case *points.Dense:
@@ -132,7 +132,7 @@ func (c *checkCommand) warnConstant(d *dataset.Data) error {
 		return err
 	}
 	for _, j := range constant {
-		c.Warnf("%s: column %s is constant: it tells nothing", d.Name, columnName(d, j))
+		c.Warnf("%s: column %s is constant: it carries no information", d.Name, columnName(d, j))
 	}
 	return nil
 }
@@ -146,11 +146,10 @@ func unusedFeatures(x *points.CSR) int {
 	return x.D - len(used)
 }
 
-// checkLinks reports on the links between the rows of d; without sound data there is
-// nothing to check them against.
+// checkLinks reports on the links between the rows of d; it skips them if the data have errors.
 func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *checkReport) error {
 	if d == nil {
-		c.Warnf("%s is not checked: mend the data first", c.links.Path)
+		c.Warnf("%s is not checked: fix the data first", c.links.Path)
 		return nil
 	}
 	if err := c.links.NeedIDs(d); err != nil {
@@ -177,7 +176,7 @@ func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *check
 
 func (r *checkReport) add(problems []dataset.Problem) {
 	for _, p := range problems {
-		c := checkProblem{File: p.Err.File, Line: p.Err.Line, Column: p.Err.Column, Problem: p.Err.Err.Error(), Mend: p.Fix, text: p.String()}
+		c := checkProblem{File: p.Err.File, Line: p.Err.Line, Column: p.Err.Column, Problem: p.Err.Err.Error(), Fix: p.Fix, text: p.String()}
 		if p.Err.Row >= 0 {
 			c.Row = &p.Err.Row
 		}

@@ -1,4 +1,4 @@
-// Package data holds the commands about files of data: their links, their mistakes, their scores.
+// Package data provides the commands about files of data: links, check and score.
 package data
 
 import (

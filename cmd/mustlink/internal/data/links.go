@@ -39,7 +39,7 @@ func newLinks(s *session.Session) *cobra.Command {
 //go:embed topics/links.txt
 var linksText string
 
-// linksReport is what `links make` and `links close` print.
+// linksReport is the result of `links make` and `links close`.
 type linksReport struct {
 	Links      string   `json:"links"`
 	N          int      `json:"n"`
@@ -55,7 +55,7 @@ func (r linksReport) text(w io.Writer) {
 		session.Plural(r.Cannot, "cannot-link"), session.Plural(r.N, "row"), session.Plural(r.Components, "component"))
 }
 
-// linksCommand is what make and close share.
+// linksCommand holds what make and close share.
 type linksCommand struct {
 	*session.Session
 	data  source.Data
@@ -68,7 +68,7 @@ func (l *linksCommand) outputFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&l.out, "output", "o", "", "the file of `LINKS` to write; - for standard output")
 }
 
-// write writes links, and reports on them.
+// write writes links and reports on them.
 func (l *linksCommand) write(set *links.Set, ids []string, seed *uint64) error {
 	if err := dataset.WriteLinks(l.out, set, ids, l.WritingText()); err != nil {
 		return err
@@ -94,10 +94,10 @@ func newLinksMake(s *session.Session) *cobra.Command {
 		Long: `Draw links at random from the labels of DATA: must-links between rows of one class,
 cannot-links between rows of different classes, each pair at most once.
 
---pairs N draws N of each. --must and --cannot count them apart. --components F draws
-must-links until their connected components number F times the rows: 0.9 is little
-information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); with
---cannot C it adds C cannot-links.`,
+--pairs N draws N of each kind. --must and --cannot set the two numbers separately.
+--components F draws must-links until the number of their connected components is F times
+the number of rows: 0.9 is little information, 0.7 is much (the rule of Xing et al. 2002
+and of later papers). With --cannot C it also draws C cannot-links.`,
 		Example: `  mustlink links make -i data.csv --pairs 200 -o links.csv
   mustlink links make -i data.csv --components 0.7 --seed 3 -o links.csv
   mustlink links make -i points.npy --labels labels.csv --must 100 --cannot 20 -o links.csv`,
@@ -111,7 +111,7 @@ information, 0.7 much (the rule of Xing et al. 2002 and the papers after it); wi
 	f.IntVar(&l.pairs, "pairs", 0, "number of must-links, and as many cannot-links")
 	f.IntVar(&l.must, "must", 0, "number of must-links")
 	f.IntVar(&l.cannot, "cannot", 0, "number of cannot-links")
-	f.Float64Var(&l.components, "components", 0, "draw must-links until this fraction of n is left as components")
+	f.Float64Var(&l.components, "components", 0, "draw must-links until the number of components is this fraction of the number of rows")
 	usage.SeedFlag(f, &l.seed)
 	l.links.ByFlag(cmd)
 	l.outputFlag(cmd)
@@ -146,15 +146,15 @@ func (l *linksMakeCommand) check(check *session.Checks, _ []string) {
 	check.Exclusive("components", "must")
 	check.Refuse(!f.Changed("pairs") && !f.Changed("must") && !f.Changed("cannot") && !l.byComponents,
 		"the number of links is missing: want --pairs, --must and --cannot, or --components %s", usage.HelpHint(check.Cmd))
-	check.Least("--pairs", l.pairs, 0)
-	check.Least("--must", l.must, 0)
-	check.Least("--cannot", l.cannot, 0)
+	check.AtLeast("--pairs", l.pairs, 0)
+	check.AtLeast("--must", l.must, 0)
+	check.AtLeast("--cannot", l.cannot, 0)
 	l.links.CheckBy(check)
 	l.data.Check(check)
 	check.Output("-o, --output", l.out)
 }
 
-// draw samples as the flags ask.
+// draw samples links as the flags ask.
 func (l *linksMakeCommand) draw(labels []string) (*links.Set, error) {
 	switch {
 	case l.pairs > 0:
@@ -187,7 +187,7 @@ func newLinksClose(s *session.Session) *cobra.Command {
 		Short: "write the transitive closure of links",
 		Long: `Write all links that the given ones imply: if a-b and b-c are must-links, so is a-c; if
 a-b is a must-link and b-c a cannot-link, a-c is a cannot-link. A cannot-link between two
-rows that must-links join is an error that shows their path.
+rows that must-links join is an error; the message shows the path of must-links.
 
 The number of rows comes from DATA, or from -n.`,
 		Example: `  mustlink links close -i data.csv -c links.csv -o closed.csv
@@ -197,9 +197,9 @@ The number of rows comes from DATA, or from -n.`,
 	}
 	f := cmd.Flags()
 	l.links.Flags(cmd)
-	f.StringVarP(&l.data.Path, "input", "i", "", "the `DATA` that the links are about; - for standard input")
+	f.StringVarP(&l.data.Path, "input", "i", "", "the linked `DATA`; - for standard input")
 	l.data.ReadingFlags(cmd)
-	f.IntVarP(&l.n, "rows", "n", 0, "number of rows, in place of -i")
+	f.IntVarP(&l.n, "rows", "n", 0, "number of rows, instead of -i")
 	l.outputFlag(cmd)
 	return cmd
 }
@@ -229,8 +229,8 @@ func (l *linksCloseCommand) check(check *session.Checks, _ []string) {
 	check.Exclusive("input", "rows")
 	l.links.Check(check)
 	check.Refuse(check.Cmd.Flags().Changed("rows") && l.n < 1, "-n, --rows is %d: want a number >= 1", l.n)
-	check.Refuse(l.data.Path == "" && l.n == 0, "-i, --input is missing: want the data that the links are about, or -n %s", usage.HelpHint(check.Cmd))
-	check.Refuse(l.data.Path == "" && l.links.By == dataset.ByID, "--links-by id needs the data: want -i")
+	check.Refuse(l.data.Path == "" && l.n == 0, "-i, --input is missing: want the linked data, or -n %s", usage.HelpHint(check.Cmd))
+	check.Refuse(l.data.Path == "" && l.links.By == dataset.ByID, "--links-by id is given without data: want -i")
 	if l.data.Path != "" {
 		l.data.Check(check)
 	}

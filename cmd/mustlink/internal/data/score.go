@@ -28,15 +28,16 @@ func newScore(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "score --truth LABELS (--predicted LABELS | --embedding OUT)",
 		Short: "score labels or an embedding against the truth",
-		Long: `Score labels or an embedding against true labels: all scores that the files allow.
+		Long: `Score labels or an embedding against true labels, by every score that the files allow.
 
 LABELS is a CSV with a column "label", or other data with labels (.svm, an .idx vector,
-.fasta with the label as the header's second word). Of predicted
-labels: Rand index, balanced Rand index, adjusted Rand index (ARI), NMI (arithmetic mean),
-accuracy under the best matching of clusters to classes and, where the predicted labels
-are true labels, plain accuracy. Of an embedding (or of raw points): the ratio J of mean
-distances between and within classes, the AUC of distance as a test of "same class", the
-leave-one-out accuracy of the nearest neighbor, and recall@k.`,
+.fasta with the label as the header's second word).
+
+Scores of predicted labels: Rand index, balanced Rand index, adjusted Rand index (ARI), NMI
+(arithmetic mean), accuracy under the best matching of clusters to classes and, if the
+predicted labels are true labels, plain accuracy. Scores of an embedding (or of raw points):
+the ratio J of mean distances between and within classes, the AUC of distance as a test of
+"same class", the leave-one-out accuracy of the nearest neighbor, and recall@k.`,
 		Example: `  mustlink score --truth data.csv --predicted clusters.csv
   mustlink score --truth data.csv --embedding embedded.npy --json`,
 		Args: usage.Positional(0, 0, ""),
@@ -46,12 +47,12 @@ leave-one-out accuracy of the nearest neighbor, and recall@k.`,
 	f.StringVar(&c.truth, "truth", "", "`LABELS`: a CSV with the true labels in the column label, or other data with labels")
 	f.StringVar(&c.predicted, "predicted", "", "`LABELS`: a CSV with the predicted labels or clusters in the column label")
 	f.StringVar(&c.embedding, "embedding", "", "the `FILE` of an embedding, one row a point")
-	f.StringVar(&c.format, "format", "", "`FORMAT` of the embedding if its extension does not say it, such as csv or npy (default csv)")
+	f.StringVar(&c.format, "format", "", "`FORMAT` of an embedding without a known extension, such as csv or npy (default csv)")
 	usage.CompleteWith(cmd, "format", session.Formats()...)
 	return cmd
 }
 
-// check finds every mistake that shows before anything is read.
+// check finds mistakes that do not require reading anything.
 func (c *scoreCommand) check(check *session.Checks, _ []string) {
 	check.Required("truth")
 	check.Refuse(c.predicted == "" && c.embedding == "", "--predicted and --embedding are missing: want one of them, or both %s", usage.HelpHint(check.Cmd))
@@ -61,7 +62,7 @@ func (c *scoreCommand) check(check *session.Checks, _ []string) {
 }
 
 func (c *scoreCommand) run(ctx context.Context, _ []string) error {
-	work := c.held
+	work := c.inMemory
 	if c.embedding == "" {
 		work = c.counted
 	}
@@ -72,8 +73,8 @@ func (c *scoreCommand) run(ctx context.Context, _ []string) error {
 	return c.Print(r, func(w io.Writer) { scoreText(w, r) })
 }
 
-// held scores what is held.
-func (c *scoreCommand) held(ctx context.Context) (*score.Report, error) {
+// inMemory scores labels or points in memory.
+func (c *scoreCommand) inMemory(ctx context.Context) (*score.Report, error) {
 	in, err := c.input(ctx)
 	if err != nil {
 		return nil, err
@@ -81,8 +82,8 @@ func (c *scoreCommand) held(ctx context.Context) (*score.Report, error) {
 	return session.Await(ctx, func() (*score.Report, error) { return score.All(in) })
 }
 
-// counted counts labels as they are read: what it holds grows with their kinds, not with their
-// number.
+// counted counts labels as it reads them: its memory grows with the number of different labels, not
+// with the number of rows.
 func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 	eng, err := c.Engine()
 	if err != nil {
@@ -105,7 +106,7 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 		}
 		return labels, err
 	}
-	const most = 1 << 22 // labels that one file may have more than the other, until that is an error whatever follows
+	const most = 1 << 22 // largest difference of the numbers of labels read before it is an error
 	var table score.Table
 	for {
 		t, err := next(truth)
@@ -122,7 +123,7 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 		} else if ended {
 			break
 		}
-		if n == m { // otherwise they are only counted
+		if n == m { // otherwise labels are only counted
 			if err := table.Add(t, p); err != nil {
 				return nil, err
 			}
@@ -134,7 +135,7 @@ func (c *scoreCommand) counted(ctx context.Context) (*score.Report, error) {
 	return table.Report()
 }
 
-// openLabels begins to read labels a block at a time.
+// openLabels opens a file of labels, which is read a block at a time.
 func (c *scoreCommand) openLabels(ctx context.Context, path string) (*dataset.LabelStream, error) {
 	return session.Await(ctx, func() (*dataset.LabelStream, error) {
 		if path == session.Stream {
@@ -144,7 +145,8 @@ func (c *scoreCommand) openLabels(ctx context.Context, path string) (*dataset.La
 	})
 }
 
-// otherLength says that files have other numbers of labels, as far as these are known.
+// otherLength returns the error for files with different numbers of labels, as far as these are
+// known.
 func (c *scoreCommand) otherLength(truth, predicted int, ended bool) error {
 	more := ""
 	if !ended {
@@ -159,7 +161,8 @@ func (c *scoreCommand) otherLength(truth, predicted int, ended bool) error {
 	return fault.Data(c.predicted, "it has %s: want %s, as many as %s", has, wants, c.truth)
 }
 
-// input reads the files and compares their lengths, which only here have names.
+// input reads the files and compares their lengths, because later functions do not know the names
+// of the files.
 func (c *scoreCommand) input(ctx context.Context) (in score.Input, err error) {
 	if in.Truth, err = c.readLabels(ctx, c.truth); err != nil {
 		return in, err
@@ -197,7 +200,7 @@ func (c *scoreCommand) input(ctx context.Context) (in score.Input, err error) {
 func scoreText(w io.Writer, r *score.Report) {
 	fmt.Fprintf(w, "rows\t%d\n", r.N)
 	if r.Unlabeled > 0 {
-		fmt.Fprintf(w, "rows without label, left out\t%d\n", r.Unlabeled)
+		fmt.Fprintf(w, "rows without a label, left out\t%d\n", r.Unlabeled)
 	}
 	fmt.Fprintf(w, "classes\t%d\n", r.Classes)
 	if r.Clusters > 0 {
@@ -211,7 +214,8 @@ func scoreText(w io.Writer, r *score.Report) {
 	}
 }
 
-// readLabels reads one label a row from a labels file or from data with labels. A stream is CSV.
+// readLabels reads one label for each row, from a labels file or from data with labels. Standard
+// input is CSV.
 func (c *scoreCommand) readLabels(ctx context.Context, path string) ([]string, error) {
 	return session.Await(ctx, func() ([]string, error) {
 		if path == session.Stream {

@@ -1,4 +1,4 @@
-// Package harness is what the tests of the command share: the command itself, data and links.
+// Package harness provides what the tests of the command share: the command itself, data and links.
 package harness
 
 import (
@@ -45,14 +45,14 @@ func RunWith(t testing.TB, dir, stdin, line string) clitest.Outcome {
 	return mustlink.RunWith(t, dir, stdin, line)
 }
 
-// WantInputError demands exit code 2, one line of message with all the words, and nothing
-// else: no stack trace, no output, no file besides those that were there before.
+// WantInputError requires exit code 2, a one-line message that contains all the words, and only
+// that: no stack trace, no output, no file other than those in before.
 func WantInputError(t testing.TB, dir string, o clitest.Outcome, before []string, words ...string) {
 	t.Helper()
 	mustlink.CheckInputError(t, dir, o, before, words...)
 }
 
-// FewLinks are links between the first rows of [Blobs].
+// FewLinks are links between the first rows of [clitest.Blobs].
 const FewLinks = "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n"
 
 // Fit fits a model on the data of a [Workspace].
@@ -79,14 +79,14 @@ func WithModel(t *testing.T) string {
 	return dir
 }
 
-// The model of every [WithModel]: the data are the same, so one fit serves all tests.
+// One model serves every [WithModel], because their data are the same.
 var (
 	fitOnce sync.Once
 	fitted  string
 )
 
-// Lesson returns the flags of what a method learns from: a file of links, or for one that learns
-// from targets a file of 0 and 1 in turn, which it writes for so many rows.
+// Lesson returns the flags for what a method learns from: a file of links, or for a method that
+// learns from targets a file of alternating 0 and 1, which it writes for the given number of rows.
 func Lesson(t *testing.T, dir string, m catalog.Method, links string, rows int) string {
 	t.Helper()
 	if !m.UsesTargets {
@@ -96,8 +96,8 @@ func Lesson(t *testing.T, dir string, m catalog.Method, links string, rows int) 
 	return "--targets targets.csv"
 }
 
-// WriteNPY writes n rows of d values around two places, 6 apart in the first column, without
-// holding them.
+// WriteNPY writes n rows of d values in two clusters, 6 apart in the first column, without holding
+// all of them in memory.
 func WriteNPY(t *testing.T, path string, n, d int) {
 	t.Helper()
 	rng, at := rand.New(rand.NewPCG(5, 5)), 0
@@ -133,7 +133,7 @@ func Pairs(header, format string, pairs, n int) string {
 	return s.String()
 }
 
-// WithoutWarnings takes the lines of warnings off.
+// WithoutWarnings removes the lines of warnings.
 func WithoutWarnings(text string) string {
 	var rest strings.Builder
 	for line := range strings.Lines(text) {
@@ -167,7 +167,7 @@ func WriteRings(t *testing.T, dir string) {
 	clitest.Write(t, dir, "links.csv", pairs.String())
 }
 
-// Column returns the values of a column of a CSV without quotes.
+// Column returns the values of a column of an unquoted CSV.
 func Column(t *testing.T, text, name string) []string {
 	t.Helper()
 	list := clitest.Lines(text)
@@ -182,7 +182,7 @@ func Column(t *testing.T, text, name string) []string {
 	return out
 }
 
-// Number reads a number of 64 bits.
+// Number parses a 64-bit number.
 func Number(t *testing.T, s string) float64 {
 	t.Helper()
 	v, err := strconv.ParseFloat(s, 64)
@@ -192,7 +192,8 @@ func Number(t *testing.T, s string) float64 {
 	return v
 }
 
-// Numbers returns the numeric cells of a CSV without its header and a column of ids.
+// Numbers returns the numeric cells of a CSV, without its header and, if ids is true, its first
+// column.
 func Numbers(t *testing.T, text string, ids bool) [][]float64 {
 	t.Helper()
 	var out [][]float64

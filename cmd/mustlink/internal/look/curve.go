@@ -21,7 +21,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// What --curve draws.
+// The values of --curve.
 const (
 	curveTrace  = "trace"
 	curveROC    = "roc"
@@ -30,19 +30,19 @@ const (
 
 func curveNames() []string { return []string{curveTrace, curveROC, curveRecall} }
 
-// curvePairs is how many random pairs of rows a ROC curve is drawn from, curvePlaces how many
-// places it has.
+// curvePairs is the number of random pairs of rows that a ROC curve is drawn from, curvePlaces its
+// number of points.
 const (
 	curvePairs  = 20_000
 	curvePoints = 200
 )
 
-// checkCurve finds every mistake that shows before data are read.
+// checkCurve finds mistakes that do not require the data.
 func (p *plotCommand) checkCurve(check *session.Checks, args []string) {
 	check.Required("output")
 	check.OneOf("--curve", p.curve, curveNames())
-	check.Refuse(p.curve == curveTrace && (len(args) == 0 || p.Data.Path != ""), "--curve trace is that of MODELs: want one or more, and no -i")
-	check.Refuse(p.curve != curveTrace && p.Data.Path == "", "-i, --input is missing: --curve %s is that of labeled rows", p.curve)
+	check.Refuse(p.curve == curveTrace && (len(args) == 0 || p.Data.Path != ""), "--curve trace draws MODELs: want one or more, and no -i")
+	check.Refuse(p.curve != curveTrace && p.Data.Path == "", "-i, --input is missing: want labeled rows for --curve %s", p.curve)
 	check.Refuse(p.spectrum || p.before || p.dims != nil || p.Links.Path != "", "--curve is given with --spectrum, --before, --dims or -c: want --curve alone")
 	p.Scaling.Check(check, len(args) > 0, false)
 	check.Do(p.checkFormat)
@@ -53,7 +53,7 @@ func (p *plotCommand) checkCurve(check *session.Checks, args []string) {
 	p.checkPicture(check)
 }
 
-// plotCurve draws traces of models, or how well distances tell classes apart.
+// plotCurve draws traces of models, or how well distances distinguish the labels.
 func (p *plotCommand) plotCurve(ctx context.Context, args []string) error {
 	draw := p.retrieval
 	if p.curve == curveTrace {
@@ -70,7 +70,8 @@ func (p *plotCommand) plotCurve(ctx context.Context, args []string) error {
 	return p.writeCurves(l, r, strings.Join(r.Curves, ", "))
 }
 
-// traces returns the objectives of models over their iterations, as shares of what they changed by.
+// traces returns the objectives of models over their iterations, from 0 for the first value to 1
+// for the last.
 func (p *plotCommand) traces(ctx context.Context, paths []string) (view.Lines, error) {
 	if _, err := p.Engine(); err != nil {
 		return view.Lines{}, err
@@ -86,7 +87,7 @@ func (p *plotCommand) traces(ctx context.Context, paths []string) (view.Lines, e
 		}
 		s, ok := pictures.Trace(fitted.Model)
 		if !ok {
-			return l, fault.Data(path, "a model of %s keeps no trace of its objective", fitted.Model.Method())
+			return l, fault.Data(path, "a model of %s has no trace of its objective", fitted.Model.Method())
 		}
 		first, last := s.Y[0], s.Y[len(s.Y)-1]
 		for k, v := range s.Y {
@@ -99,8 +100,8 @@ func (p *plotCommand) traces(ctx context.Context, paths []string) (view.Lines, e
 	return l, nil
 }
 
-// retrieval returns the ROC curves of distances as a test of "same class", or recall at k, without
-// and with each model.
+// retrieval returns, for the raw points and for each model, the ROC curve of distance as a test of
+// "same class", or recall at k.
 func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines, error) {
 	scene, err := p.Read(ctx, p.Session, paths)
 	if err != nil {
@@ -112,7 +113,7 @@ func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines
 	l := view.Lines{Title: "same class or not", XLabel: "share of pairs of different classes within a distance", YLabel: "share of pairs of one class within it"}
 	draw := rocCurve
 	if p.curve == curveRecall {
-		l, draw = view.Lines{Title: "recall", XLabel: "k", YLabel: "rows with one of their class among the k nearest", LogX: true}, recallCurve
+		l, draw = view.Lines{Title: "recall", XLabel: "k", YLabel: "rows with a row of their class among the k nearest", LogX: true}, recallCurve
 	}
 	for _, v := range scene.Spaces {
 		s, err := draw(v, scene.Data.Labels, p.seed)
@@ -124,7 +125,7 @@ func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines
 	return l, nil
 }
 
-// rocCurve is that of random pairs of rows.
+// rocCurve returns the ROC curve of random pairs of rows.
 func rocCurve(v pictures.Space, labels []string, seed uint64) (view.Series, error) {
 	n := v.Y.Rows
 	r := rand.New(rand.NewPCG(seed, uint64(n)))
@@ -135,7 +136,7 @@ func rocCurve(v pictures.Space, labels []string, seed uint64) (view.Series, erro
 	var pairs []pair
 	var lengths []float64
 	var same []bool
-	count := map[bool]float64{} // of pairs of one label, and of others
+	count := map[bool]float64{} // of pairs with one label, and of other pairs
 	for range curvePairs {
 		rows := mislabeled.RandomPair(r, n)
 		i, j := rows[0], rows[1]
@@ -144,7 +145,7 @@ func rocCurve(v pictures.Space, labels []string, seed uint64) (view.Series, erro
 		count[q.same]++
 	}
 	if count[false] == 0 || count[true] == 0 {
-		return view.Series{}, fault.Data("", "of %d random pairs of rows %.0f have one label and %.0f different ones: want both", curvePairs, count[true], count[false])
+		return view.Series{}, fault.Data("", "of %d random pairs of rows, %.0f have the same label and %.0f have different ones: want pairs of both kinds", curvePairs, count[true], count[false])
 	}
 	auc, err := score.AUC(lengths, same)
 	if err != nil {
@@ -163,7 +164,7 @@ func rocCurve(v pictures.Space, labels []string, seed uint64) (view.Series, erro
 	return s, nil
 }
 
-// recallCurve is recall at 1, 2, 5, 10 and so on.
+// recallCurve returns recall at 1, 2, 5, 10 and so on.
 func recallCurve(v pictures.Space, labels []string, _ uint64) (view.Series, error) {
 	s := view.Series{Name: v.Name, Markers: true}
 	var at []int
@@ -178,7 +179,7 @@ func recallCurve(v pictures.Space, labels []string, _ uint64) (view.Series, erro
 	return s, err
 }
 
-// curvesReport is what `mustlink plot` prints of curves.
+// curvesReport is the result of `mustlink plot` for curves.
 type curvesReport struct {
 	Curves   []string `json:"curves"`
 	Output   string   `json:"output"`
@@ -196,7 +197,7 @@ func (p *plotCommand) plotSpectrum(path string) error {
 	return p.writeCurves(l, curvesReport{Curves: curves}, session.Plural(len(curves), "curve"))
 }
 
-// writeCurves draws curves and reports on them; summary is the report for people.
+// writeCurves draws curves and reports on them; summary is the report as text.
 func (p *plotCommand) writeCurves(l view.Lines, r curvesReport, summary string) error {
 	l.Title, l.NoLegend = session.NameOr(p.title, l.Title), p.noLegend
 	if err := p.writePicture(l); err != nil {

@@ -30,7 +30,7 @@ type inspectCommand struct {
 	data  source.Data
 	links source.Links
 	max   int
-	// suspicious is how many links to list that others speak against; they are judged with seed.
+	// number of suspicious links to list; seed is for their scores
 	suspicious int
 	seed       uint64
 }
@@ -40,19 +40,20 @@ func newInspect(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL [-i DATA -c LINKS]",
 		Short: "show what is in a model, and which links it violates",
-		Long: `Show what a model file holds: method, parameters, kernel, features, figures of the method
+		Long: `Show the content of a model file: method, parameters, kernel, features, statistics of the method
 and every tensor with its shape and size.
 
-With DATA and LINKS it also measures the links in the learned metric and lists those that
-look wrong, worst first: must-links longer than the median of random pairs of rows, and
-cannot-links shorter than the median of the must-links (without must-links: than 5 % of
-random pairs). Such a link was not learned, or is a mistake in the file. A cannot-link
-between rows that must-links join is listed with their path.
+With DATA and LINKS it also measures the links in the learned metric and lists the violated
+ones, worst first: must-links longer than the median of random pairs of rows, and cannot-links
+shorter than the median of the must-links (without must-links: than 5 % of random pairs).
+Either the model did not learn such a link, or the link is mislabeled. A cannot-link between
+rows that must-links join is listed with the path of must-links.
 
-A model meets most of the links that it was fitted on, the wrong ones too. --suspicious N
-finds those by fits without them: every link is judged by metrics of several methods
-(` + strings.Join(labelnoise.Metrics(), ", ") + `) that are learned from other links, on the points as the model takes
-them. It lists the N links that are most likely wrong; a score is the logarithm of the odds.`,
+A model satisfies most of its training links, including mislabeled ones. --suspicious N finds
+mislabeled links with fits that leave them out: every link is scored by metrics of several methods
+(` + strings.Join(labelnoise.Metrics(), ", ") + `)
+learned from other links, on the points as the model takes them. The N links that are most likely
+mislabeled are listed; a score is the logarithm of the odds.`,
 		Example: `  mustlink inspect model.mlk
   mustlink inspect model.mlk -i data.csv -c links.csv
   mustlink inspect model.mlk -i data.csv -c links.csv --suspicious 20 --json`,
@@ -61,13 +62,13 @@ them. It lists the N links that are most likely wrong; a score is the logarithm 
 	}
 	i.data.Flags(cmd)
 	i.links.Flags(cmd)
-	cmd.Flags().IntVar(&i.max, "max", 20, "list at most this many links that look wrong; --json lists all")
-	cmd.Flags().IntVar(&i.suspicious, "suspicious", 0, "list the `N` most suspicious links, judged by fits without them")
+	cmd.Flags().IntVar(&i.max, "max", 20, "list at most this many violated links; --json lists all")
+	cmd.Flags().IntVar(&i.suspicious, "suspicious", 0, "list the `N` most suspicious links, scored by fits without them")
 	usage.SeedFlag(cmd.Flags(), &i.seed)
 	return cmd
 }
 
-// inspectReport is what `mustlink inspect` prints.
+// inspectReport is the result of `mustlink inspect`.
 type inspectReport struct {
 	Model          string                 `json:"model"`
 	Bytes          int64                  `json:"bytes"` // of the tensors
@@ -120,10 +121,10 @@ func (i *inspectCommand) run(ctx context.Context, args []string) error {
 
 func (i *inspectCommand) check(check *session.Checks, args []string) {
 	check.Models(args)
-	check.Least("--max", i.max, 1)
-	check.Least("--suspicious", i.suspicious, 0)
-	check.Refuse(i.suspicious > 0 && i.links.Path == "", "--suspicious needs links: want -i and -c")
-	check.Refuse((i.data.Path == "") != (i.links.Path == ""), "-i and -c go together: want both, or neither")
+	check.AtLeast("--max", i.max, 1)
+	check.AtLeast("--suspicious", i.suspicious, 0)
+	check.Refuse(i.suspicious > 0 && i.links.Path == "", "--suspicious is given without links: want -i and -c")
+	check.Refuse((i.data.Path == "") != (i.links.Path == ""), "only one of -i and -c is given: want both, or neither")
 	if i.data.Path != "" {
 		i.data.Check(check)
 		i.links.Check(check)
@@ -177,7 +178,7 @@ func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*
 	if err != nil {
 		return nil, err
 	}
-	d, err := i.data.ReadTwo(ctx, i.Session)
+	d, err := i.data.ReadAtLeastTwo(ctx, i.Session)
 	if err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*
 	if err != nil {
 		return nil, err
 	}
-	fit.Suspicious = mislabeled.Most(ranked, d, i.suspicious)
+	fit.Suspicious = mislabeled.First(ranked, d, i.suspicious)
 	return fit, nil
 }
 

@@ -1,4 +1,4 @@
-// Package look holds the commands that show what is in models and data.
+// Package look provides the commands that show the content of models and data.
 package look
 
 import (

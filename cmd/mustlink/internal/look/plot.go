@@ -22,7 +22,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// plotCommand are the flags of `mustlink plot`.
+// plotCommand holds the flags of `mustlink plot`.
 type plotCommand struct {
 	*session.Session
 	pictures.Input
@@ -48,18 +48,18 @@ func newPlot(s *session.Session) *cobra.Command {
 		Use:   "plot [MODEL]... [-i DATA | --spectrum] -o PICTURE",
 		Short: "draw points and their links in the plane, learned or raw",
 		Long: `Draw points in the plane as PNG, SVG or PDF, by the extension of PICTURE: colored by
-label, with must-links as solid and cannot-links as dashed lines. Both axes have one scale,
-so that distances on paper are distances of the points.
+label, with must-links as solid and cannot-links as dashed lines. Both axes have the same
+scale, so that distances on paper are distances of the points.
 
-With MODEL the coordinates are those of its embedding, without it the points' own. Of more
-than two the picture shows the two directions in which the points vary most (principal
-components), with their shares of the variance, or the coordinates that --dims names.
+With MODEL the coordinates are those of its embedding, without it the points' own. If there
+are more than two, the picture shows the two directions in which the points vary most
+(principal components), with their shares of the variance, or the coordinates of --dims.
 
-With MODEL and --spectrum, and no data, the picture shows what a model such as kbeta's has
-for every direction: eigenvalues, weights, the spread of the must-links.
+With MODEL and --spectrum, and without data, the picture shows the values of a model such as
+kbeta for every direction: eigenvalues, weights, the spread of the must-links.
 
-With --curve there may be several MODELs: trace draws how their objectives came to their ends; roc and
-recall draw how well distances between the rows of DATA, raw and under each model, tell its labels apart.`,
+With --curve there may be several MODELs. trace draws the convergence of their objectives. roc and recall
+draw how well distances between the rows of DATA, raw and under each model, distinguish its labels.`,
 		Example: `  mustlink plot model.mlk -i data.csv -c links.csv -o learned.png
   mustlink plot -i data.csv -c links.csv --standardize -o raw.svg
   mustlink plot model.mlk -i data.csv -c links.csv --before -o both.svg
@@ -83,25 +83,25 @@ recall draw how well distances between the rows of DATA, raw and under each mode
 	f := cmd.Flags()
 	p.Flags(cmd)
 	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0 (default: principal components of more than two)")
-	f.BoolVar(&p.chunklets, "chunklets", false, "draw must-links as chunklets: a star for all the points that belong together")
-	f.StringVar(&p.curve, "curve", "", "draw a curve in place of points: trace (the objective of MODELs), roc or recall (how well distances tell labels apart)")
-	f.BoolVar(&p.before, "before", false, "draw the points as they are beside those of the MODEL")
-	f.BoolVar(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum in place of points")
-	f.IntVar(&p.maxLinks, "max-links", 500, "draw at most so many links of each kind, or chunklets, chosen by --seed")
+	f.BoolVar(&p.chunklets, "chunklets", false, "draw must-links as chunklets: one star for all points that belong together")
+	f.StringVar(&p.curve, "curve", "", "draw a curve instead of points: trace (the objective of MODELs), roc or recall (how well distances distinguish labels)")
+	f.BoolVar(&p.before, "before", false, "draw the raw points next to those of the MODEL")
+	f.BoolVar(&p.spectrum, "spectrum", false, "draw the MODEL's spectrum instead of points")
+	f.IntVar(&p.maxLinks, "max-links", 500, "maximum number of links of each kind, or of chunklets, to draw; --seed chooses them")
 	usage.SeedFlag(f, &p.seed)
 	f.StringVar(&p.title, "title", "", "`TEXT` above the drawing (default the name of the data and the method)")
 	f.Float64Var(&p.size.Width, "width", 6, "width in inches")
 	f.Float64Var(&p.size.Height, "height", 4.5, "height in inches")
-	f.IntVar(&p.size.DPI, "dpi", 150, "dots an inch of a PNG")
-	f.Float64Var(&p.pointSize, "point-size", 0, "radius of points in 1/72 inch (default by their number)")
+	f.IntVar(&p.size.DPI, "dpi", 150, "resolution of a PNG in dots per inch")
+	f.Float64Var(&p.pointSize, "point-size", 0, "radius of points in 1/72 inch (default: by the number of points)")
 	f.BoolVar(&p.noLegend, "no-legend", false, "leave out the legend")
 	f.StringVarP(&p.out, "output", "o", "", "the `PICTURE` to write, .png, .svg or .pdf; - for standard output")
 	usage.CompleteWith(cmd, "curve", curveNames()...)
-	f.Lookup("format").Usage += "; png, svg or pdf is that of the PICTURE (default png)"
+	f.Lookup("format").Usage += "; png, svg or pdf is the format of the PICTURE (default png)"
 	return cmd
 }
 
-// plotReport is what `mustlink plot` prints.
+// plotReport is the result of `mustlink plot`.
 type plotReport struct {
 	Points   int      `json:"points"`
 	Must     int      `json:"must_links_drawn"`
@@ -162,21 +162,21 @@ func (p *plotCommand) run(ctx context.Context, args []string) (err error) {
 	return p.Summarize(p.out, r, r.text)
 }
 
-// check finds every mistake that shows before data are read.
+// check finds mistakes that do not require the data.
 func (p *plotCommand) check(check *session.Checks, args []string) {
 	model, sequences := len(args) > 0, p.Data.FormatName() == "fasta"
 	if !p.spectrum {
 		check.Required("input")
 	}
 	check.Required("output")
-	check.Refuse(p.spectrum && (!model || p.Data.Path != "" || p.Links.Path != ""), "--spectrum is that of a MODEL: want MODEL, and neither -i nor -c")
-	check.Refuse(p.before && (!model || p.spectrum || p.dims != nil), "--before is beside a MODEL: want MODEL, and neither --spectrum nor --dims")
-	check.Refuse(p.before && (p.Data.Gram || sequences), "--before is given, but %s holds objects without coordinates", p.Data.Path)
+	check.Refuse(p.spectrum && (!model || p.Data.Path != "" || p.Links.Path != ""), "--spectrum draws a MODEL: want MODEL, and neither -i nor -c")
+	check.Refuse(p.before && (!model || p.spectrum || p.dims != nil), "--before draws raw points next to those of a MODEL: want MODEL, and neither --spectrum nor --dims")
+	check.Refuse(p.before && (p.Data.Gram || sequences), "--before is given, but the objects of %s have no coordinates: want no --before", p.Data.Path)
 	check.Refuse(p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]),
 		"--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
-	check.Least("--max-links", p.maxLinks, 0)
-	check.Refuse(!model && p.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
-	check.Refuse(!model && sequences, "%s holds sequences, which have no coordinates: fit a model and pass it", p.Data.Path)
+	check.AtLeast("--max-links", p.maxLinks, 0)
+	check.Refuse(!model && p.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
+	check.Refuse(!model && sequences, "%s contains sequences, which have no coordinates; fit a model and pass it", p.Data.Path)
 	check.Refuse(p.chunklets && p.Links.Path == "", "--chunklets is given without -c: want a file of links or chunklets")
 	check.Refuse(!(p.pointSize >= 0 && p.pointSize <= 100), "--point-size is %v: want 0 to 100", p.pointSize)
 	p.Scaling.Check(check, model, false)
@@ -189,7 +189,7 @@ func (p *plotCommand) check(check *session.Checks, args []string) {
 	p.checkPicture(check)
 }
 
-// checkPicture checks size and place of the picture.
+// checkPicture checks size and output file of the picture.
 func (p *plotCommand) checkPicture(check *session.Checks) {
 	if p.format != "svg" {
 		check.Binary("-o, --output", p.out, p.format)
@@ -200,8 +200,8 @@ func (p *plotCommand) checkPicture(check *session.Checks) {
 	check.Output("-o, --output", p.out)
 }
 
-// checkFormat sets the format of the picture. --format names it, or that of the data: no word
-// means both.
+// checkFormat sets the format of the picture. --format is that of the picture or that of the data;
+// no word means both.
 func (p *plotCommand) checkFormat() (err error) {
 	asked := ""
 	switch given := p.Data.Format; {
@@ -220,33 +220,34 @@ func (p *plotCommand) checkFormat() (err error) {
 	return usage.RenameParams(err, "picture", "-o, --output")
 }
 
-// scatter places the points.
+// scatter computes the positions of the points.
 func (p *plotCommand) scatter(ctx context.Context, d *dataset.Data) (s view.Scatter, err error) {
 	s = view.Scatter{Title: session.NameOr(p.title, filepath.Base(d.Name)), Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
 	if p.m.Fitted == nil {
-		return s, p.placeRaw(ctx, d, &s)
+		return s, p.rawCoordinates(ctx, d, &s)
 	}
 	s.Title = session.NameOr(p.title, s.Title+", "+p.m.Name())
 	y, err := p.m.Coordinates(ctx, d)
 	if err != nil {
 		return s, err
 	}
-	return s, pictures.Place(ctx, p.m.Eng, &s, y, p.dims, pictures.CoordinateName)
+	return s, pictures.SetCoordinates(ctx, p.m.Eng, &s, y, p.dims, pictures.CoordinateName)
 }
 
-// scatterBefore places the points as the model takes them, with the links of the learned picture.
+// scatterBefore computes the positions of the points as the model takes them, with the links of the
+// learned picture.
 func (p *plotCommand) scatterBefore(ctx context.Context, d *dataset.Data, learned view.Scatter) (s view.Scatter, err error) {
 	s = learned
 	s.Title, s.NoLegend = session.NameOr(p.title, filepath.Base(d.Name))+", raw", true
 	before := *d
 	if before.Points, err = p.m.Points(d); err == nil {
-		err = p.placeRaw(ctx, &before, &s)
+		err = p.rawCoordinates(ctx, &before, &s)
 	}
 	return s, err
 }
 
-// placeRaw takes the points' own coordinates.
-func (p *plotCommand) placeRaw(ctx context.Context, d *dataset.Data, s *view.Scatter) error {
+// rawCoordinates uses the points' own coordinates.
+func (p *plotCommand) rawCoordinates(ctx context.Context, d *dataset.Data, s *view.Scatter) error {
 	table, err := p.Scaling.Apply(p.Session, d)
 	if err != nil {
 		return err
@@ -255,10 +256,10 @@ func (p *plotCommand) placeRaw(ctx context.Context, d *dataset.Data, s *view.Sca
 	if err != nil {
 		return err
 	}
-	return pictures.Place(ctx, p.m.Eng, s, x, p.dims, func(j int) string { return pictures.FeatureName(d, j) })
+	return pictures.SetCoordinates(ctx, p.m.Eng, s, x, p.dims, func(j int) string { return pictures.FeatureName(d, j) })
 }
 
-// drawLinks adds the links to draw, with a warning when these are not all.
+// drawLinks adds the links to draw, with a warning if it leaves some out.
 func (p *plotCommand) drawLinks(set *links.Set, s *view.Scatter) error {
 	s.Cannot, s.AllCannot = source.Pairs(sample(p, "cannot-link", set.Cannot())), len(set.Cannot())
 	if p.chunklets {
@@ -273,7 +274,7 @@ func (p *plotCommand) drawLinks(set *links.Set, s *view.Scatter) error {
 	return nil
 }
 
-// sample returns at most --max-links of all, drawn by the seed and in their old order.
+// sample returns at most --max-links elements of all, drawn with the seed, in the original order.
 func sample[T any](p *plotCommand, kind string, all []T) []T {
 	if len(all) <= p.maxLinks {
 		return all

@@ -19,14 +19,14 @@ func newReport(s *session.Session) *cobra.Command {
 	c := &reportCommand{Session: s}
 	cmd := &cobra.Command{
 		Use:   "report [MODEL]... -i DATA [-c LINKS] -o FILE.html",
-		Short: "write one page to look at: data, links and models, before and after",
-		Long: `Write one HTML file about data, links and learned metrics. It needs nothing else: no network, no other
-file. It shows scores without and with each metric, the points in the plane of each (colored by label,
-cluster or feature, rows named under the pointer, links shown or hidden), the links that look wrong as a
-table to sort and filter, traces and spectra, parameters, warnings, and the command that makes it again.
+		Short: "write one HTML page about data, links and models",
+		Long: `Write one HTML file about data, links and learned metrics. It requires no network and no other file. It
+shows scores without and with each metric, the points in the plane under each metric (colored by label,
+cluster or feature, rows named under the pointer, links shown or hidden), the violated links as a table to
+sort and filter, traces and spectra, parameters, warnings, and the command that reproduces the page.
 
 Clusters are those of k-means with -n clusters (default: as many as there are labels), scores are means over
---seeds runs. All points are drawn; links are drawn when the page is asked to.`,
+--seeds runs. All points are drawn; links are hidden at first.`,
 		Example: `  mustlink report model.mlk -i data.csv -c links.csv -o report.html
   mustlink report krca.mlk itml.mlk -i data.csv -c links.csv -n 3 --title "two metrics" -o report.html
   mustlink report -i data.csv -c links.csv --standardize -o before.html`,
@@ -36,11 +36,11 @@ Clusters are those of k-means with -n clusters (default: as many as there are la
 	f := cmd.Flags()
 	c.Flags(cmd)
 	f.IntVarP(&c.Clusters, "clusters", "n", 0, "number of clusters (default: as many as there are labels)")
-	f.IntVar(&c.Seeds, "seeds", 5, "runs of k-means that scores are averaged over")
-	f.IntVar(&c.Suspicious, "suspicious", 0, "also list the `N` most suspicious links, judged by fits without them, as 'inspect' does")
-	f.IntVar(&c.Features, "max-features", 64, "carry at most so many features of the points")
+	f.IntVar(&c.Seeds, "seeds", 5, "number of runs of k-means; scores are means over them")
+	f.IntVar(&c.Suspicious, "suspicious", 0, "also list the `N` most suspicious links, as 'inspect' does")
+	f.IntVar(&c.Features, "max-features", 64, "maximum number of features of the points on the page")
 	usage.SeedFlag(f, &c.Seed)
-	f.StringVar(&c.Title, "title", "", "`TEXT` at the head (default the name of the data)")
+	f.StringVar(&c.Title, "title", "", "`TEXT` of the title (default: the name of the data)")
 	f.StringVarP(&c.Output, "output", "o", "", "the `FILE` to write, .html; - for standard output")
 	return cmd
 }
@@ -53,16 +53,16 @@ func (c *reportCommand) run(ctx context.Context, args []string) error {
 	return c.Summarize(c.Output, r, r.Text)
 }
 
-// check finds every mistake that shows before data are read.
+// check finds mistakes that do not require the data.
 func (c *reportCommand) check(check *session.Checks, args []string) {
 	check.Required("input", "output")
-	check.Least("--seeds", c.Seeds, 1)
-	check.Least("--suspicious", c.Suspicious, 0)
-	check.Refuse(c.Suspicious > 0 && c.Links.Path == "", "--suspicious needs links: want -c")
-	check.Least("--max-features", c.Features, 0)
+	check.AtLeast("--seeds", c.Seeds, 1)
+	check.AtLeast("--suspicious", c.Suspicious, 0)
+	check.Refuse(c.Suspicious > 0 && c.Links.Path == "", "--suspicious is given without links: want -c")
+	check.AtLeast("--max-features", c.Features, 0)
 	check.Refuse(c.Clusters < 0 || c.Clusters == 1, "-n, --clusters is %d: want a number >= 2", c.Clusters)
 	check.Ending("-o, --output", c.Output, "html")
-	check.Refuse(len(args) == 0 && c.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates: fit a model and pass it")
+	check.Refuse(len(args) == 0 && c.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
 	c.Scaling.Check(check, len(args) > 0, false)
 	check.Models(args)
 	c.Data.Check(check)

@@ -1,4 +1,4 @@
-// Package methods says in help and completions which methods there are, and what they take.
+// Package methods describes the methods and their parameters in help texts and completions.
 package methods
 
 import (
@@ -17,7 +17,7 @@ import (
 // Names returns the names of all methods.
 func Names() []string { return That(func(catalog.Method) bool { return true }) }
 
-// That returns the names of the methods of a kind.
+// That returns the names of the methods for which is returns true.
 func That(is func(catalog.Method) bool) []string {
 	var names []string
 	for _, m := range catalog.Methods() {
@@ -57,7 +57,7 @@ func Help(m catalog.Method) string {
 	return s.String()
 }
 
-// Completions returns the names of all methods with what they are, for the shell.
+// Completions returns the names and descriptions of all methods, for the shell.
 func Completions() []string {
 	var out []string
 	for _, m := range catalog.Methods() {
@@ -66,7 +66,7 @@ func Completions() []string {
 	return out
 }
 
-// Complete offers methods, kernels and the parameters of the method given.
+// Complete completes methods, kernels and the parameters of the given method.
 func Complete(cmd *cobra.Command) {
 	usage.CompleteWith(cmd, "method", Completions()...)
 	CompleteKernels(cmd)
@@ -83,7 +83,7 @@ func Complete(cmd *cobra.Command) {
 	})
 }
 
-// completeParameters offers the parameters of a method or, behind the name of one, its values.
+// completeParameters returns the parameters of a method or, after the name of one, its values.
 func completeParameters(m catalog.Method, toComplete string) []string {
 	var out []string
 	name, _, named := strings.Cut(toComplete, "=")
@@ -104,7 +104,7 @@ func completeParameters(m catalog.Method, toComplete string) []string {
 	return out
 }
 
-// CompleteKernels offers the kernels, and for those with a bandwidth its rules.
+// CompleteKernels completes kernels and, for those with a bandwidth, its rules.
 func CompleteKernels(cmd *cobra.Command) {
 	kernels := kernel.Names()
 	for _, rule := range kernel.RuleNames() {
@@ -113,7 +113,7 @@ func CompleteKernels(cmd *cobra.Command) {
 	usage.CompleteWith(cmd, "kernel", kernels...)
 }
 
-// List lists the methods, one a line.
+// List lists the methods, one in each line.
 func List() string {
 	var s strings.Builder
 	s.WriteString("Methods (-m); 'mustlink help parameters METHOD' shows the parameters of one (-p):\n")

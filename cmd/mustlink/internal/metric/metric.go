@@ -1,5 +1,5 @@
-// Package metric is the metric that a command works in: that of a model, or that of the points as
-// they are.
+// Package metric provides the metric that a command works in: that of a model, or that of the raw
+// points.
 package metric
 
 import (
@@ -23,7 +23,7 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// Metric is that of a model, or that of the points as they are.
+// Metric is the metric of a model, or that of the raw points.
 type Metric struct {
 	*session.Session
 	Eng    *engine.Engine
@@ -31,7 +31,7 @@ type Metric struct {
 	Scale  dataset.Transform // what is done to these before, or nil
 }
 
-// Open makes the engine to run on, and reads the model, if one is named.
+// Open makes the engine and reads the model, if one is named.
 func Open(ctx context.Context, s *session.Session, models ...string) (*Metric, error) {
 	eng, err := s.Engine()
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *Metric) Name() string {
 	return m.Fitted.Model.Method()
 }
 
-// Flags returns d with the number of features that the model takes, where the file does not tell
+// Flags returns d with the number of features that the model takes, for files that do not contain
 // it.
 func (m *Metric) Flags(d *source.Data) *source.Data {
 	if m.Fitted == nil {
@@ -122,7 +122,7 @@ func Spread(to []float64, x *points.CSR, i int) {
 	}
 }
 
-// Load reads the model at path, and returns what its file holds too.
+// Load reads the model at path, and also returns the content of its file.
 func Load(ctx context.Context, s *session.Session, path string) (file *model.File, fitted *catalog.Fitted, err error) {
 	if path == session.Stream {
 		path = "standard input"
@@ -136,8 +136,8 @@ func Load(ctx context.Context, s *session.Session, path string) (file *model.Fil
 	return file, fitted, fault.InFile(err, path)
 }
 
-// readModel reads a model file from standard input. Its tensors are found by their places,
-// so all of it is held.
+// readModel reads a model file from standard input. It keeps the whole file in memory, because
+// tensors are found by their offsets.
 func readModel(s *session.Session) (*model.File, error) {
 	b, err := s.ReadWithin("the model", s.Stdin)
 	if err != nil {
@@ -158,7 +158,7 @@ func Save(ctx context.Context, s *session.Session, path string, m *mustlink.Mode
 	return err
 }
 
-// Status says how a fit ended; iterations that are 0 are not mentioned.
+// Status reports how a fit ended; it omits iterations that are 0.
 func Status(converged bool, iterations int, message string) string {
 	text := "converged"
 	if !converged {

@@ -21,7 +21,7 @@ type Block struct {
 	First int // number of the first row
 }
 
-// Rows read points a block at a time and finds their coordinates.
+// Rows reads points a block at a time and computes their coordinates.
 type Rows struct {
 	*Metric
 	Open  source.Opener
@@ -29,15 +29,15 @@ type Rows struct {
 	Stage string                                                             // names the work on the bar
 }
 
-// begin returns a function that gives every row in blocks, from the first one on, and then io.EOF.
-// One block is read, and the coordinates of one are computed, while the caller works with a third.
-// The caller must call stop.
+// begin returns a function that returns all rows in blocks, from the first row on, and then io.EOF.
+// While the caller works with one block, the coordinates of the next are computed and the one after
+// it is read. The caller must call stop.
 func (l *Rows) begin(ctx context.Context) (next func() (Block, error), stop func(), err error) {
 	src, err := l.Open(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	most := 1 // until the first row tells how wide rows are
+	most := 1 // the first row fixes the width
 	if l.Fitted != nil {
 		most = l.Fitted.BlockRows(int64(l.MemoryLimit))
 	}
@@ -72,8 +72,7 @@ func (l *Rows) begin(ctx context.Context) (next func() (Block, error), stop func
 	return next, func() { stopReading(); stopPlacing(); src.Close(); bar.Done() }, nil
 }
 
-// All gives the coordinates of every row, in blocks, from the first one on each time it is ranged
-// over.
+// All yields the coordinates of all rows, in blocks. Each range over it starts at the first row.
 func (l *Rows) All(ctx context.Context) iter.Seq2[blas.Matrix, error] {
 	return func(yield func(blas.Matrix, error) bool) {
 		next, stop, err := l.begin(ctx)
@@ -91,8 +90,8 @@ func (l *Rows) All(ctx context.Context) iter.Seq2[blas.Matrix, error] {
 	}
 }
 
-// WriteLabels writes what label makes of each block, block by block: one is written while it makes
-// the next.
+// WriteLabels calls label for each block and writes the labels that it returns. It writes one block
+// while label works on the next.
 func (l *Rows) WriteLabels(ctx context.Context, path string, label func(context.Context, Block) ([]string, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -114,8 +113,8 @@ func (l *Rows) WriteLabels(ctx context.Context, path string, label func(context.
 	return dataset.WriteLabelRows(path, ahead, l.WritingText())
 }
 
-// WriteCoordinates writes the coordinates block by block, and returns the number of rows. dim is
-// the number of their columns, rows that of rows, below 0 when it is not known.
+// WriteCoordinates writes the coordinates block by block and returns the number of rows. dim is the
+// number of columns. rows is the number of rows, negative when it is not known.
 func (l *Rows) WriteCoordinates(ctx context.Context, path string, rows, dim int, options dataset.WriteOptions) (int, error) {
 	next, stop, err := l.begin(ctx)
 	if err != nil {

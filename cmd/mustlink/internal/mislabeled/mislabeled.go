@@ -1,5 +1,5 @@
-// Package mislabeled finds links that look wrong: those that a metric violates, and those that
-// other links speak against.
+// Package mislabeled finds suspicious links: those that a metric violates, and those that other
+// links contradict.
 package mislabeled
 
 import (
@@ -22,7 +22,7 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// Link is a link that the other links and the points speak against.
+// Link is a link that the other links and the points contradict.
 type Link struct {
 	I        int      `json:"i"`
 	J        int      `json:"j"`
@@ -35,7 +35,8 @@ type Link struct {
 	Reason   string   `json:"reason"`
 }
 
-// Rank ranks links by suspicion; x are the points as a learner takes them, d their file.
+// Rank ranks links by how likely they are mislabeled. x are the points as a learner takes them, d
+// is their file.
 func Rank(ctx context.Context, m *metric.Metric, d *dataset.Data, x points.Points, set *links.Set, path string, seed uint64) (*labelnoise.Result, error) {
 	o, err := labelnoise.DefaultOptions(seed)
 	if err != nil {
@@ -53,8 +54,8 @@ func Rank(ctx context.Context, m *metric.Metric, d *dataset.Data, x points.Point
 	return r, nil
 }
 
-// Most returns the first links of a ranking, at most count.
-func Most(r *labelnoise.Result, d *dataset.Data, count int) []Link {
+// First returns the first links of a ranking, at most count.
+func First(r *labelnoise.Result, d *dataset.Data, count int) []Link {
 	out := []Link{}
 	for _, s := range r.Suspects[:min(count, len(r.Suspects))] {
 		l := Link{I: s.Link.I, J: s.Link.J, Link: s.Link.Sign.String(), Line: s.Link.Line, Score: s.Score, Distance: s.Distance, Reason: s.Reason()}
@@ -69,7 +70,7 @@ func Most(r *labelnoise.Result, d *dataset.Data, count int) []Link {
 	return out
 }
 
-// Rows names the rows of the link, by id where there are some.
+// Rows names the rows of the link, by id if they have ids.
 func (l Link) Rows() string {
 	text := fmt.Sprintf("%d-%d", l.I, l.J)
 	if l.IDs != nil {
@@ -82,13 +83,13 @@ func (l Link) Rows() string {
 }
 
 func listText(w io.Writer, list []Link) {
-	fmt.Fprintf(w, "most suspicious links\t%d, judged by metrics learned without them; a score above 0 is wrong more likely than not\n", len(list))
+	fmt.Fprintf(w, "most suspicious links\t%d, by metrics learned without them; a link with a score above 0 is more likely wrong than right\n", len(list))
 	for _, l := range list {
 		fmt.Fprintf(w, "\t%s-link %s: score %.2f; %s\n", l.Link, l.Rows(), l.Score, l.Reason)
 	}
 }
 
-// Fit says how links look in the learned metric.
+// Fit describes how well the learned metric satisfies links.
 type Fit struct {
 	TrainingData bool           `json:"training_data"` // the data are those of the fit
 	Must         int            `json:"must_links"`
@@ -98,22 +99,22 @@ type Fit struct {
 	MedianRandom session.Number `json:"median_random"`
 	Violated     []Violation    `json:"violated"`
 	Conflicts    []string       `json:"conflicts"`
-	// Suspicious are the links that others speak against, where they are asked for.
+	// Suspicious are the links that other links contradict; nil unless they were requested.
 	Suspicious []Link `json:"suspicious,omitempty"`
 }
 
-// Violation is a link that the metric does not respect.
+// Violation is a link that the metric violates.
 type Violation struct {
 	I        int     `json:"i"`
 	J        int     `json:"j"`
 	Link     string  `json:"link"`
 	Line     int     `json:"line,omitempty"`
 	Distance float64 `json:"squared_distance"`
-	Bound    float64 `json:"expected"` // at most this for a must-link, at least for a cannot-link
+	Bound    float64 `json:"expected"` // maximum for a must-link, minimum for a cannot-link
 	excess   float64
 }
 
-// Measure returns the distances of links under a metric, and the links that they speak against.
+// Measure returns the distances of links under a metric, and the violated links.
 func Measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points, set *links.Set) (*Fit, error) {
 	must, err := m.Distances(ctx, eng, x, source.Pairs(set.Must()))
 	if err != nil {
@@ -174,9 +175,9 @@ func RandomPair(rng *rand.Rand, n int) [2]int {
 	return [2]int{i, j}
 }
 
-// Text writes the links that look wrong, at most so many.
+// Text writes the violated links, at most so many.
 func (f *Fit) Text(w io.Writer, most int) {
-	which := "other data than those of the fit"
+	which := "data that differ from those of the fit"
 	if f.TrainingData {
 		which = "the data of the fit"
 	}
@@ -185,7 +186,7 @@ func (f *Fit) Text(w io.Writer, most int) {
 	for _, c := range f.Conflicts {
 		fmt.Fprintf(w, "contradiction\t%s\n", c)
 	}
-	fmt.Fprintf(w, "links that look wrong\t%d\n", len(f.Violated))
+	fmt.Fprintf(w, "violated links\t%d\n", len(f.Violated))
 	for k, v := range f.Violated {
 		if k == most {
 			fmt.Fprintf(w, "\tand %d more\n", len(f.Violated)-most)

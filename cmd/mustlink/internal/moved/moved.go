@@ -1,4 +1,4 @@
-// Package moved answers old spellings with the new ones.
+// Package moved answers old commands with their new names.
 package moved
 
 import (
@@ -9,19 +9,19 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Bench returns the old command of the measurements.
+// Bench returns the old command for measurements.
 func Bench() *cobra.Command {
 	return &cobra.Command{
 		Use:                "bench",
-		Short:              "measurements are a program of their own: mustlink-bench",
+		Short:              "moved: measurements are in the program mustlink-bench",
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE:               func(_ *cobra.Command, args []string) error { return ToBench(args...) },
 	}
 }
 
-// ToBench names the command of the laboratory that does what was asked of this one.
+// ToBench returns the error that names the command of mustlink-bench with the same arguments.
 func ToBench(args ...string) error {
-	return usage.Errorf("the measurements are a program of their own: run %s (make bench-build builds it)",
+	return usage.Errorf("measurements have moved to another program: run %s (make bench-build builds it)",
 		strings.Join(append([]string{"mustlink-bench"}, args...), " "))
 }

@@ -20,26 +20,26 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// Options say what the page is about.
+// Options describe the content of the page.
 type Options struct {
 	pictures.Input
-	Clusters   int    // 0 for as many as there are labels
-	Seeds      int    // runs of k-means that scores are averaged over
-	Features   int    // of the points, at most, that the page carries
-	Suspicious int    // links to list that others speak against
-	Seed       uint64 // of every random choice
+	Clusters   int    // 0 for the number of labels
+	Seeds      int    // number of runs of k-means; scores are means over them
+	Features   int    // maximum number of features on the page
+	Suspicious int    // number of suspicious links to list
+	Seed       uint64 // of all random choices
 	Title      string // "" for the name of the data
 	Output     string
 }
 
-// Report says what was written.
+// Report describes the page that was written.
 type Report struct {
-	Points   int      `json:"points"`
-	Metrics  []string `json:"metrics"`
-	Suspects int      `json:"suspicious_links"`
-	Bytes    int      `json:"bytes"`
-	Output   string   `json:"output"`
-	Warnings []string `json:"warnings"`
+	Points     int      `json:"points"`
+	Metrics    []string `json:"metrics"`
+	Violations int      `json:"suspicious_links"`
+	Bytes      int      `json:"bytes"`
+	Output     string   `json:"output"`
+	Warnings   []string `json:"warnings"`
 }
 
 // Text writes the report for people.
@@ -63,7 +63,7 @@ func Write(ctx context.Context, s *session.Session, o *Options, models []string)
 		return nil, err
 	}
 	m := &maker{Scene: scene, Options: o, ctx: ctx, out: &view.Report{Command: o.command(models)}}
-	for _, step := range []func() error{m.describe, m.measure, m.points, m.suspects, m.doubts, m.models} {
+	for _, step := range []func() error{m.describe, m.measure, m.points, m.listViolations, m.listSuspicious, m.models} {
 		if err := errors.Join(ctx.Err(), step()); err != nil {
 			return nil, fault.InFile(err, scene.Data.Name)
 		}
@@ -72,7 +72,7 @@ func Write(ctx context.Context, s *session.Session, o *Options, models []string)
 	if err := view.WriteReport(&b, m.out); err != nil {
 		return nil, err
 	}
-	r := &Report{Points: m.out.Points.Count, Suspects: len(m.out.Suspects), Bytes: b.Len(), Output: o.Output, Warnings: s.Warnings()}
+	r := &Report{Points: m.out.Points.Count, Violations: len(m.out.Violations), Bytes: b.Len(), Output: o.Output, Warnings: s.Warnings()}
 	for _, v := range scene.Spaces {
 		r.Metrics = append(r.Metrics, v.Name)
 	}
@@ -83,7 +83,7 @@ func fact(name, format string, v ...any) view.Fact {
 	return view.Fact{Name: name, Value: fmt.Sprintf(format, v...)}
 }
 
-// describe writes what data and links are.
+// describe writes a description of data and links.
 func (m *maker) describe() error {
 	m.out.Title = session.NameOr(m.Title, filepath.Base(m.Data.Name))
 	m.out.Versions = []view.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: catalog.BuildOf(m.Eng)}}
@@ -124,7 +124,7 @@ func (m *maker) describeLinks() {
 	}
 }
 
-// command is what makes the page again.
+// command returns the command that makes the page.
 func (o *Options) command(models []string) string {
 	words := append([]string{"mustlink", "report"}, models...)
 	add := func(given bool, more ...string) {

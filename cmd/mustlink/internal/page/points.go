@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// points places the points, clusters them and carries their features.
+// points maps the points to the plane, clusters them and adds their features.
 func (m *maker) points() error {
 	p := &m.out.Points
 	p.Count, p.IDs, p.Labels = m.Data.Points.Len(), m.Data.IDs, m.Data.Labels
@@ -29,7 +29,7 @@ func (m *maker) points() error {
 		if v.Fitted == nil {
 			name = feature
 		}
-		if err := pictures.Place(m.ctx, m.Eng, &s, v.Y, nil, name); err != nil {
+		if err := pictures.SetCoordinates(m.ctx, m.Eng, &s, v.Y, nil, name); err != nil {
 			return err
 		}
 		shown := view.Layout{Name: v.Name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
@@ -54,18 +54,19 @@ func (m *maker) points() error {
 	if m.Set == nil {
 		return nil
 	}
-	if err := m.Eng.Check("all pairs of the chunklets", m.Set.Bytes(), "give links in place of chunklets"); err != nil {
+	if err := m.Eng.Check("all pairs of the chunklets", m.Set.Bytes(), "pass links instead of chunklets"); err != nil {
 		return err
 	}
 	p.Must, p.Cannot = source.Pairs(m.Set.Must()), source.Pairs(m.Set.Cannot())
 	return nil
 }
 
-// mostSuspects is how many suspicious links of a metric the page holds, the worst ones.
-const mostSuspects = 5000
+// maxViolations is the maximum number of violated links of a metric on the page, the worst ones
+// first.
+const maxViolations = 5000
 
-// suspects lists the links that the learned metrics do not respect.
-func (m *maker) suspects() error {
+// listViolations lists the links that the learned metrics violate.
+func (m *maker) listViolations() error {
 	if m.Set == nil || m.Set.Len() == 0 {
 		return nil
 	}
@@ -77,19 +78,19 @@ func (m *maker) suspects() error {
 		if err != nil {
 			return err
 		}
-		if len(fit.Violated) > mostSuspects {
-			m.Warnf("%d of the %d links that look wrong under %s are in the page", mostSuspects, len(fit.Violated), v.Name)
-			fit.Violated = fit.Violated[:mostSuspects]
+		if len(fit.Violated) > maxViolations {
+			m.Warnf("%d of the %d links violated under %s are on the page", maxViolations, len(fit.Violated), v.Name)
+			fit.Violated = fit.Violated[:maxViolations]
 		}
 		for _, w := range fit.Violated {
-			m.out.Suspects = append(m.out.Suspects, view.Suspect{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name, Distance: w.Distance, Expected: w.Bound, Excess: times(w)})
+			m.out.Violations = append(m.out.Violations, view.Violation{I: w.I, J: w.J, Link: w.Link, Line: w.Line, Metric: v.Name, Distance: w.Distance, Expected: w.Bound, Excess: excess(w)})
 		}
 	}
 	return nil
 }
 
-// doubts lists the links that other links and the points speak against.
-func (m *maker) doubts() error {
+// listSuspicious lists the links that other links and the points contradict.
+func (m *maker) listSuspicious() error {
 	if m.Suspicious == 0 || m.Set.Len() == 0 {
 		return nil
 	}
@@ -101,15 +102,15 @@ func (m *maker) doubts() error {
 	if err != nil {
 		return err
 	}
-	for _, l := range mislabeled.Most(ranked, m.Data, m.Suspicious) {
-		m.out.Doubts = append(m.out.Doubts, view.Doubt{Rows: l.Rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
+	for _, l := range mislabeled.First(ranked, m.Data, m.Suspicious) {
+		m.out.SuspiciousLinks = append(m.out.SuspiciousLinks, view.SuspiciousLink{Rows: l.Rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
 	}
 	return nil
 }
 
-// times says how many times too long a must-link is, or too short a cannot-link; a million stands
-// for more.
-func times(w mislabeled.Violation) float64 {
+// excess returns the factor by which a must-link is too long, or a cannot-link too short, at most a
+// million.
+func excess(w mislabeled.Violation) float64 {
 	const most = 1e6
 	v := w.Distance / w.Bound
 	if w.Link == links.Cannot.String() {
@@ -121,7 +122,7 @@ func times(w mislabeled.Violation) float64 {
 	return v
 }
 
-// models describes the models and draws what they keep.
+// models describes the models and draws their spectra and traces.
 func (m *maker) models() error {
 	for _, v := range m.Spaces {
 		if v.Fitted == nil {
@@ -146,7 +147,7 @@ func (m *maker) models() error {
 		add("time of the fit", session.ShortTime(about.Elapsed.Seconds()))
 		add("made by", "mustlink "+file.Header.LibraryVersion+", "+file.Header.Build)
 		if about.Fingerprint != dataset.Fingerprint(m.Data.Points) {
-			add("fitted on", "other data than these")
+			add("fitted on", "data that differ from these")
 		}
 		if about.Statistics == nil {
 			add("kernel", file.Header.Kernel)

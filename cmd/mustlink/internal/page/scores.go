@@ -17,8 +17,8 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// mostNeighbors is how many points the accuracy of neighbors looks at.
-const mostNeighbors = 10_000
+// maxNeighbors is the maximum number of points for the accuracy of neighbors.
+const maxNeighbors = 10_000
 
 // measure scores every metric.
 func (m *maker) measure() error {
@@ -26,12 +26,12 @@ func (m *maker) measure() error {
 	var measures []func(pictures.Space) ([]view.Score, error)
 	if m.Data.Labels != nil && m.k >= 2 {
 		s.Columns = append(s.Columns, "balanced Rand", "adjusted Rand", "NMI", "5-NN accuracy")
-		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", m.k, session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
+		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and standard deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", m.k, session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
 		measures = append(measures, m.clusterScores, m.neighborScore)
 	}
 	if m.bothKinds() {
 		s.Columns = append(s.Columns, "links in order (AUC)")
-		s.Note += " Links in order: how likely a must-link is shorter than a cannot-link; links that a model was fitted on are no test of it."
+		s.Note += " Links in order: the probability that a must-link is shorter than a cannot-link; links that a model was fitted on do not test it."
 		measures = append(measures, m.linkScore)
 	}
 	if len(measures) == 0 {
@@ -51,7 +51,7 @@ func (m *maker) measure() error {
 	return nil
 }
 
-// bothKinds says whether there are must-links and cannot-links.
+// bothKinds reports whether there are must-links and cannot-links.
 func (m *maker) bothKinds() bool {
 	if m.Set == nil {
 		return false
@@ -60,7 +60,8 @@ func (m *maker) bothKinds() bool {
 	return must > 0 && cannot > 0
 }
 
-// clusterScores are balanced and adjusted Rand index and mutual information over several starts.
+// clusterScores returns balanced and adjusted Rand index and normalized mutual information over
+// several starts.
 func (m *maker) clusterScores(v pictures.Space) ([]view.Score, error) {
 	measures := []func([]string, []int) (float64, error){score.BalancedRand[string, int], score.AdjustedRand[string, int], score.NMI[string, int]}
 	values := make([][]float64, len(measures))
@@ -90,7 +91,7 @@ func (m *maker) cluster(y blas.Matrix, seed uint64) (*cluster.Result, error) {
 	return cluster.KMeans(m.ctx, m.Eng, y, cluster.Params{K: m.k, Restarts: restartsFor(y.Rows), Seed: seed})
 }
 
-// restartsFor is the number of starts of which k-means keeps the best; of many rows one has to do.
+// restartsFor returns the number of starts of k-means, 1 for many rows; the best start is kept.
 func restartsFor(rows int) int {
 	const few = 5000
 	if rows > few {
@@ -99,15 +100,15 @@ func restartsFor(rows int) int {
 	return 10
 }
 
-// neighborScore is the accuracy of the nearest other points, of a part of the rows where there are
-// many.
+// neighborScore is the accuracy of the nearest other points, measured on some of the rows if there
+// are many.
 func (m *maker) neighborScore(v pictures.Space) ([]view.Score, error) {
 	y, labels := v.Y, m.Data.Labels
-	if y.Rows > mostNeighbors {
-		rows := make([]int, mostNeighbors)
+	if y.Rows > maxNeighbors {
+		rows := make([]int, maxNeighbors)
 		labels = nil
 		for k := range rows {
-			rows[k] = k * y.Rows / mostNeighbors
+			rows[k] = k * y.Rows / maxNeighbors
 			labels = append(labels, m.Data.Labels[rows[k]])
 		}
 		y = y.Select(rows)
@@ -135,5 +136,5 @@ func (m *maker) linkScore(v pictures.Space) ([]view.Score, error) {
 	return single(auc), err
 }
 
-// single is a score that is measured once.
+// single returns a score that is measured once.
 func single(value float64) []view.Score { return []view.Score{{Mean: value, SD: math.NaN()}} }

@@ -1,5 +1,5 @@
-// Package pictures makes what pictures and the report page show of points and models: points under
-// several metrics, their places in the plane, traces and spectra.
+// Package pictures computes what pictures and the report page show of points and models: points
+// under several metrics, their coordinates in the plane, traces and spectra.
 package pictures
 
 import (
@@ -25,7 +25,7 @@ import (
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// Space holds the points under one metric.
+// Space is the set of points under one metric.
 type Space struct {
 	Name   string
 	Fitted *catalog.Fitted // nil for the points as they are
@@ -33,7 +33,7 @@ type Space struct {
 	Y      blas.Matrix
 }
 
-// Input is what to read: points, the links between them, if any, and how the points are scaled
+// Input names what to read: points, the links between them, if any, and how to scale the points
 // without a model.
 type Input struct {
 	Data    source.Data
@@ -46,10 +46,10 @@ func (in *Input) Flags(cmd *cobra.Command) {
 	in.Data.Flags(cmd)
 	in.Data.LabelFlags(cmd)
 	in.Links.Flags(cmd)
-	in.Scaling.Flags(cmd.Flags(), "without MODEL: ", "to mean 0 and deviation 1")
+	in.Scaling.Flags(cmd.Flags(), "without MODEL: ", "to mean 0 and standard deviation 1")
 }
 
-// Scene holds points as they are and under the metrics of models.
+// Scene is the set of raw points, also under the metrics of models.
 type Scene struct {
 	*metric.Metric // of the points as they are
 	Data           *dataset.Data
@@ -73,7 +73,7 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		first = models[0]
 	}
 	scene := &Scene{Metric: raw}
-	if scene.Data, err = first.Flags(&in.Data).ReadTwo(ctx, s); err != nil {
+	if scene.Data, err = first.Flags(&in.Data).ReadAtLeastTwo(ctx, s); err != nil {
 		return nil, err
 	}
 	if in.Links.Path != "" {
@@ -94,7 +94,7 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 	return scene, scene.addRaw(&in.Scaling)
 }
 
-// nameOf is the method of a model, with its file where another model has the same.
+// nameOf returns the method of a model, with its file if another model has the same method.
 func nameOf(models []*metric.Metric, paths []string, k int) string {
 	name := models[k].Name()
 	for i, other := range models {
@@ -105,8 +105,8 @@ func nameOf(models []*metric.Metric, paths []string, k int) string {
 	return name
 }
 
-// addRaw puts the points as they are first, scaled as the first model does; objects without
-// coordinates are left out.
+// addRaw puts the raw points first, scaled as for the first model; it leaves out objects without
+// coordinates.
 func (s *Scene) addRaw(scaling *source.Scaling) error {
 	var x points.Points
 	if len(s.Spaces) > 0 {
@@ -142,9 +142,10 @@ func FeatureName(d *dataset.Data, j int) string {
 	return fmt.Sprintf("feature %d", j)
 }
 
-// Place takes two columns of m, or the plane in which its rows vary most where there are more
-// and none was asked for. Where there is one column, points lie on a line.
-func Place(ctx context.Context, eng *engine.Engine, s *view.Scatter, m blas.Matrix, dims []int, name func(j int) string) (err error) {
+// SetCoordinates sets the coordinates of s to two columns of m. Without dims, and with more than
+// two columns, it takes the plane in which the rows vary most. Points with one column lie on a
+// line.
+func SetCoordinates(ctx context.Context, eng *engine.Engine, s *view.Scatter, m blas.Matrix, dims []int, name func(j int) string) (err error) {
 	if dims == nil && m.Cols > 2 {
 		var share [2]float64
 		s.X, s.Y, share, err = view.Plane(ctx, eng, m)
@@ -165,7 +166,8 @@ func Place(ctx context.Context, eng *engine.Engine, s *view.Scatter, m blas.Matr
 	return nil
 }
 
-// coordinate returns a column of m and its name, or zeros without a name for one that m lacks.
+// coordinate returns a column of m and its name, or zeros and no name if m does not have the
+// column.
 func coordinate(m blas.Matrix, j int, name func(j int) string) ([]float64, string) {
 	values := make([]float64, m.Rows)
 	if j >= m.Cols {
@@ -177,8 +179,8 @@ func coordinate(m blas.Matrix, j int, name func(j int) string) ([]float64, strin
 	return values, name(j)
 }
 
-// Spectrum draws the curves of a model over its directions, each relative to its largest value
-// so that they share an axis. Zeros, which a logarithmic axis does not have, are left out.
+// Spectrum draws the curves of a model over its directions, each relative to its largest value so
+// that they share an axis. It leaves out zeros, which a logarithmic axis does not have.
 func Spectrum(m algorithms.Spectral) (l view.Lines, curves []string) {
 	l = view.Lines{XLabel: "direction", YLabel: "relative to the largest", LogY: true}
 	for _, c := range m.Spectra() {
@@ -195,7 +197,8 @@ func Spectrum(m algorithms.Spectral) (l view.Lines, curves []string) {
 	return l, curves
 }
 
-// Trace returns the objective of a model over its iterations, if it has kept two values or more.
+// Trace returns the objective of a model over its iterations; ok is false for fewer than two
+// values.
 func Trace(m algorithms.Model) (s view.Series, ok bool) {
 	t, ok := m.(algorithms.Trace)
 	if !ok || len(t.Trace()) < 2 {

@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// Blocks are points that come in blocks, from a file that is read on the way where its format
-// allows, and else from memory.
+// Blocks are points in blocks. They come straight from the file if its format allows it, otherwise
+// from memory.
 type Blocks struct {
 	// Rows is their number, -1 when it is not known before the end.
 	Rows int
@@ -26,10 +26,10 @@ type Blocks struct {
 	Close func()
 }
 
-// Opener opens points at their first row, as often as it is called.
+// Opener opens points at their first row; it can be called several times.
 type Opener func(ctx context.Context) (*Blocks, error)
 
-// Like has o refuse points of other features than those of data.
+// Like makes o refuse points whose features differ from those of data.
 func (o Opener) Like(data *dataset.Data) Opener {
 	return func(ctx context.Context) (*Blocks, error) {
 		b, err := o(ctx)
@@ -40,7 +40,7 @@ func (o Opener) Like(data *dataset.Data) Opener {
 		b.Next = func(ctx context.Context, limit int) (*dataset.Data, error) {
 			part, err := next(ctx, limit)
 			if err == nil && part.Points.Dim() != data.Points.Dim() {
-				err = &fault.ShapeError{What: "number of features of " + part.Name, Got: part.Points.Dim(), Want: fmt.Sprintf("%d, as %s has", data.Points.Dim(), data.Name)}
+				err = &fault.ShapeError{What: "number of features of " + part.Name, Got: part.Points.Dim(), Want: fmt.Sprintf("%d, as in %s", data.Points.Dim(), data.Name)}
 			}
 			return part, err
 		}
@@ -48,8 +48,8 @@ func (o Opener) Like(data *dataset.Data) Opener {
 	}
 }
 
-// Reopen returns what opens the points that d describes: a file that is read on the way is opened
-// again each time, and what has to be held is read once.
+// Reopen returns an Opener for the points that d describes. It opens a file that can be streamed
+// again at each call, and reads other points once.
 func (d *Data) Reopen(ctx context.Context, s *session.Session) (Opener, error) {
 	if d.InBlocks(s) {
 		return func(ctx context.Context) (*Blocks, error) { return d.Open(ctx, s, false) }, nil
@@ -61,8 +61,8 @@ func (d *Data) Reopen(ctx context.Context, s *session.Session) (Opener, error) {
 	return func(context.Context) (*Blocks, error) { return inMemory(data), nil }, nil
 }
 
-// Open begins to read the points that d describes. With counted their number is known from the
-// start: then text, which does not tell it, is read to its end first.
+// Open begins to read the points that d describes. With counted the number of rows is known from
+// the start: a text file, which does not contain it, is first read to its end.
 func (d *Data) Open(ctx context.Context, s *session.Session, counted bool) (*Blocks, error) {
 	if !d.InBlocks(s) || counted && d.FormatName() == "csv" {
 		data, err := d.Read(ctx, s)
@@ -87,13 +87,13 @@ func (d *Data) Open(ctx context.Context, s *session.Session, counted bool) (*Blo
 	return &Blocks{Rows: stream.Rows(), Next: next, Close: func() { _ = stream.Close() }}, nil // nothing was written
 }
 
-// InBlocks says whether the data are read a block at a time.
+// InBlocks reports whether the data are read a block at a time.
 func (d *Data) InBlocks(s *session.Session) bool {
 	o := d.Options(s)
 	return dataset.Streams(d.Path, o.Format, o.Extensions...) && !o.Gram && o.Labels == ""
 }
 
-// inMemory returns the blocks of data that are there.
+// inMemory returns the blocks of data in memory.
 func inMemory(data *dataset.Data) *Blocks {
 	n, at := data.Points.Len(), 0
 	next := func(_ context.Context, limit int) (*dataset.Data, error) {
@@ -115,23 +115,23 @@ func inMemory(data *dataset.Data) *Blocks {
 	return &Blocks{Rows: n, Next: next, Close: func() {}}
 }
 
-// ReadTwice says whether the file at path can be read more than once.
-func ReadTwice(path string) bool {
+// CanReadTwice reports whether the file at path can be read more than once.
+func CanReadTwice(path string) bool {
 	if path == session.Stream {
 		return false
 	}
 	info, err := os.Stat(path)
-	return err != nil || info.Mode().IsRegular() // what is wrong with it shows when it is opened
+	return err != nil || info.Mode().IsRegular() // opening it reports what is wrong
 }
 
-// LinesOfBlock returns how many lines of labels or pairs are read at a time; one takes the memory
-// of a row of 12 numbers.
+// LinesOfBlock returns the number of lines of labels or pairs to read at a time; a line takes as
+// much memory as a row of 12 numbers.
 func LinesOfBlock(s *session.Session) int { return catalog.BlockRows(12, int64(s.MemoryLimit)) }
 
-// EntryBytes is about what one entry of a table of labels or names takes.
+// EntryBytes is the approximate size of an entry of a table of labels or names.
 const EntryBytes = 150
 
-// CheckCounts reports a table of labels that is too large.
+// CheckCounts refuses a table of labels that is too large.
 func CheckCounts(eng *engine.Engine, t *score.Table) error {
 	what := fmt.Sprintf("counts of %d labels and pairs of labels", t.Entries())
 	return eng.Check(what, int64(t.Entries())*EntryBytes, "want fewer labels")

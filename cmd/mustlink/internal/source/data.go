@@ -1,4 +1,4 @@
-// Package source reads what commands are given: points, links, and what is done to features first.
+// Package source reads the input of commands: points and links, with transforms of features.
 package source
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Data name a set of points and say how to read it.
+// Data names a set of points and how to read it.
 type Data struct {
 	Path         string
 	Format       string
@@ -30,7 +30,7 @@ type Data struct {
 	Share        int // the points may take 1/share of the memory limit; 0 is all of it
 }
 
-// Flags defines the flags that say how to read points; -i goes first.
+// Flags defines the flags for reading points, -i first.
 func (d *Data) Flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&d.Path, "input", "i", "", "the file of `DATA`: "+Endings+"; - for standard input")
@@ -39,7 +39,7 @@ func (d *Data) Flags(cmd *cobra.Command) {
 	f.StringVar(&d.GramDiagonal, "gram-diagonal", "", "`FILE` with k(x,x) of each row of a Gram matrix (default: the diagonal when square)")
 }
 
-// Endings tells the formats of data by the ends of their files' names.
+// Endings lists the file extensions of the formats of data.
 const Endings = ".csv, .npy, .parquet, .svm (svmlight), .idx or -ubyte (MNIST), .fasta (sequences), each also .gz"
 
 // ReadingFlags defines the flags that every command with data has.
@@ -47,19 +47,19 @@ func (d *Data) ReadingFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVar(&d.Format, "format", "", "`FORMAT` of - and of files without a known extension: "+strings.Join(session.Formats(), ", ")+", each also with .gz (default csv)")
 	f.StringVar(&d.Alphabet, "alphabet", "", "the letters of FASTA sequences: `protein|dna|rna` or the letters themselves (default protein)")
-	f.IntVar(&d.Features, "features", 0, "number of features of .svm data; 0: the model's, or else the largest number in the file")
+	f.IntVar(&d.Features, "features", 0, "number of features of .svm data; 0 for the model's, or without a model the largest feature number in the file")
 	usage.CompleteWith(cmd, "format", session.Formats()...)
 	usage.CompleteWith(cmd, "alphabet", "protein", "dna", "rna")
 }
 
-// LabelFlags defines the flags of commands that look at labels.
+// LabelFlags defines the flags of commands that use labels.
 func (d *Data) LabelFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&d.Labels, "labels", "", "`FILE` of labels for data that carry none: a CSV with a column label, an .idx vector, the labels of .svm or .fasta")
+	f.StringVar(&d.Labels, "labels", "", "`FILE` of labels for data without labels: a CSV with a column label, an .idx vector, the labels of .svm or .fasta")
 	f.BoolVar(&d.HeaderLabels, "labels-from-header", false, "the second word of a FASTA header is the label")
 }
 
-// FormatName returns the name of the format that the data are in, "" when it is not known.
+// FormatName returns the name of the data format, "" when it is not known.
 func (d *Data) FormatName() string {
 	if name := session.FormatFor(d.Path, d.Format); name != "" {
 		return session.FormatOf("." + name)
@@ -67,7 +67,7 @@ func (d *Data) FormatName() string {
 	return session.FormatOf(d.Path)
 }
 
-// WithFeatures returns d with the number of features of other points.
+// WithFeatures returns d with n as the number of features.
 func (d *Data) WithFeatures(n int) *Data {
 	if d.Features > 0 || d.FormatName() != "svm" {
 		return d
@@ -77,8 +77,8 @@ func (d *Data) WithFeatures(n int) *Data {
 	return &out
 }
 
-// ReadTwo is Read for what compares rows.
-func (d *Data) ReadTwo(ctx context.Context, s *session.Session) (*dataset.Data, error) {
+// ReadAtLeastTwo is Read for commands that require two rows or more.
+func (d *Data) ReadAtLeastTwo(ctx context.Context, s *session.Session) (*dataset.Data, error) {
 	data, err := d.Read(ctx, s)
 	if err == nil {
 		err = data.AtLeast(2)
@@ -86,7 +86,7 @@ func (d *Data) ReadTwo(ctx context.Context, s *session.Session) (*dataset.Data, 
 	return data, err
 }
 
-// Read reads the points that d describes and passes the reader's warnings on.
+// Read reads the points that d describes and reports the reader's warnings.
 func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, error) {
 	o := d.Options(s)
 	data, err := session.Await(ctx, func() (*dataset.Data, error) {
@@ -103,7 +103,7 @@ func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, err
 	return data, nil
 }
 
-// FormatError speaks of --format where the library speaks of a format's name.
+// FormatError renames the library's parameter to --format.
 func FormatError(err error, path string) error {
 	pe, ok := errors.AsType[*fault.ParamError](err)
 	if !ok || pe.Param != "format of "+path {
@@ -112,7 +112,7 @@ func FormatError(err error, path string) error {
 	return &fault.ParamError{Param: pe.Param, Value: pe.Value, Want: "one of ." + strings.Join(session.Formats(), ", .") + " (each also .gz), or --format"}
 }
 
-// Options returns how the library reads them.
+// Options returns the read options of the library.
 func (d *Data) Options(s *session.Session) dataset.ReadOptions {
 	return dataset.ReadOptions{
 		Format:       session.FormatFor(d.Path, d.Format),
@@ -142,7 +142,7 @@ func Shape(p points.Points) string {
 	return fmt.Sprintf("%d x %d", p.Len(), p.Dim())
 }
 
-// Check checks the flags of points, and notes what is read.
+// Check checks the flags of points, and notes the files to read.
 func (d *Data) Check(c *session.Checks) {
 	c.Input("-i, --input", d.Path)
 	c.Refuse(d.GramDiagonal != "" && !d.Gram, "--gram-diagonal is given without --gram: want both, or neither")
@@ -160,7 +160,7 @@ func (d *Data) Check(c *session.Checks) {
 	c.File("--gram-diagonal", d.GramDiagonal, "")
 }
 
-// NeedLabels reports data without labels.
+// NeedLabels refuses data without labels.
 func NeedLabels(d *dataset.Data) error {
 	if d.Labels == nil {
 		return fault.Data(d.Name, "it has no labels: want a column label, --labels FILE or, for .fasta, --labels-from-header")

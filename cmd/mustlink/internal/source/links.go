@@ -13,9 +13,9 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Links name a file of links and say how it names rows.
+// Links names a file of links and how it refers to rows.
 type Links struct {
-	Flag string // that names the file, "" for -c
+	Flag string // flag for the file, "" for -c
 	Path string
 	By   string
 }
@@ -27,16 +27,16 @@ func (l *Links) Flags(cmd *cobra.Command) {
 	l.ByFlag(cmd)
 }
 
-// ByFlag defines the flag that says how rows are named.
+// ByFlag defines the flag for how the file refers to rows.
 func (l *Links) ByFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&l.By, "links-by", dataset.ByRow, "how links name rows: `row|id` (0-based numbers, or the column id of the data)")
 	usage.CompleteWith(cmd, "links-by", dataset.ByRow, dataset.ByID)
 }
 
-// NeedIDs reports data without ids where rows are named by id.
+// NeedIDs refuses data without ids if links name rows by id.
 func (l *Links) NeedIDs(d *dataset.Data) error {
 	if l.By == dataset.ByID && d.IDs == nil {
-		return fault.Data(d.Name, "it has no ids (a column id, or the names of FASTA records): want them for --links-by id")
+		return fault.Data(d.Name, "it has no ids: want a column id, or FASTA records with names, for --links-by id")
 	}
 	return nil
 }
@@ -46,7 +46,7 @@ func (l *Links) Read(ctx context.Context, s *session.Session, d *dataset.Data) (
 	return ReadRows(ctx, s, l, l.Path, d, dataset.DecodeLinks, dataset.ReadLinks)
 }
 
-// ReadRows reads a file that names rows of d, in the way that links do.
+// ReadRows reads a file that refers to rows of d as links do.
 func ReadRows[T any](ctx context.Context, s *session.Session, l *Links, path string, d *dataset.Data,
 	decode func(r io.Reader, name string, gz bool, c dataset.LinkContext) (T, error), read func(path string, c dataset.LinkContext) (T, error)) (T, error) {
 	if err := l.NeedIDs(d); err != nil {
@@ -62,12 +62,12 @@ func ReadRows[T any](ctx context.Context, s *session.Session, l *Links, path str
 	})
 }
 
-// Context says which rows of d links can name.
+// Context describes the rows of d that links can refer to.
 func (l *Links) Context(s *session.Session, d *dataset.Data) dataset.LinkContext {
 	return dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.By, MemoryLimit: int64(s.MemoryLimit)}
 }
 
-// ReadWarning is Read that passes warnings on.
+// ReadWarning is Read, and warns about what is odd in the links.
 func (l *Links) ReadWarning(ctx context.Context, s *session.Session, d *dataset.Data) (*links.Set, error) {
 	set, err := l.Read(ctx, s, d)
 	if err == nil {
@@ -76,7 +76,7 @@ func (l *Links) ReadWarning(ctx context.Context, s *session.Session, d *dataset.
 	return set, err
 }
 
-// Names returns the ids to write links and pairs with: nil for row numbers.
+// Names returns the ids for links and pairs that a command writes: nil for row numbers.
 func (l *Links) Names(d *dataset.Data) []string {
 	if l.By == dataset.ByID {
 		return d.IDs
@@ -84,18 +84,18 @@ func (l *Links) Names(d *dataset.Data) []string {
 	return nil
 }
 
-// CheckBy checks how links name rows.
+// CheckBy checks the value of --links-by.
 func (l *Links) CheckBy(c *session.Checks) {
 	c.OneOf("--links-by", l.By, []string{dataset.ByRow, dataset.ByID})
 }
 
-// Check checks the flags of links, and notes that they are read, if they are.
+// Check checks the flags of links, and notes the file as an input if it is given.
 func (l *Links) Check(c *session.Checks) {
 	l.CheckBy(c)
 	c.Input(session.NameOr(l.Flag, "-c, --links"), l.Path)
 }
 
-// Pairs returns the rows that links are between.
+// Pairs returns the pair of rows of each link.
 func Pairs(list []links.Link) (pairs [][2]int) {
 	for _, l := range list {
 		pairs = append(pairs, [2]int{l.I, l.J})

@@ -10,19 +10,19 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Scaling say how features are changed before anything else.
+// Scaling says how features are transformed first.
 type Scaling struct{ Standardize, TFIDF bool }
 
-// Flags defines the flags; before and after say at which time, and as whose.
+// Flags defines the flags; before and after are parts of their help texts.
 func (s *Scaling) Flags(f *pflag.FlagSet, before, after string) {
 	f.BoolVar(&s.Standardize, "standardize", false, before+"scale columns "+after)
-	f.BoolVar(&s.TFIDF, "tfidf", false, before+"weigh counts of terms by how rare these are, rows of unit length")
+	f.BoolVar(&s.TFIDF, "tfidf", false, before+"weight counts of terms by the rarity of the terms (TF-IDF), and scale rows to unit length")
 }
 
-// Any says whether features are changed.
+// Any reports whether features are transformed.
 func (s *Scaling) Any() bool { return s.Standardize || s.TFIDF }
 
-// Name returns the flag that is given.
+// Name returns the name of the flag that is given.
 func (s *Scaling) Name() string {
 	if s.TFIDF {
 		return "--tfidf"
@@ -30,7 +30,7 @@ func (s *Scaling) Name() string {
 	return "--standardize"
 }
 
-// Apply changes the features of d as the flags ask, and warns about columns that are constant.
+// Apply transforms the features of d as the flags ask, and warns about constant columns.
 func (s *Scaling) Apply(run *session.Session, d *dataset.Data) (table *mustlink.Table, err error) {
 	table = mustlink.FromData(d)
 	switch {
@@ -46,9 +46,9 @@ func (s *Scaling) Apply(run *session.Session, d *dataset.Data) (table *mustlink.
 	return table, nil
 }
 
-// Check refuses what does not go with a change of features.
+// Check refuses combinations that exclude a transform of features.
 func (s *Scaling) Check(c *session.Checks, model, gram bool) {
-	c.Refuse(s.Standardize && s.TFIDF, "--standardize and --tfidf are given together: want one of the two")
-	c.Refuse(s.Any() && model, "%s is given with MODEL: the model scales points as it was fitted, want one of the two", s.Name())
+	c.Refuse(s.Standardize && s.TFIDF, "--standardize and --tfidf are given together: want one of them")
+	c.Refuse(s.Any() && model, "%s is given with MODEL: want one of the two, the model scales points as in its fit", s.Name())
 	c.Refuse(s.Any() && gram, "%s and --gram are given together: a Gram matrix has no columns to scale", s.Name())
 }

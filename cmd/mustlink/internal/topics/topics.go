@@ -1,4 +1,4 @@
-// Package topics holds the topics of the help, which are there to be read.
+// Package topics provides the help topics that are not commands.
 package topics
 
 import (
@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
 )
 
-// The texts of help topics; docs/cli.md holds them too.
+// The texts of help topics; docs/cli.md contains them too.
 var (
 	//go:embed kernels.txt
 	kernelsTopic string
@@ -20,13 +20,13 @@ var (
 	formatsTopic string
 )
 
-// Commands returns the commands that are only there to be read: `mustlink help kernels`. The topic
-// of links is the help of the command of that name.
+// Commands returns the help topics, as commands without a function: `mustlink help kernels`. The
+// topic of links is the help of the command of that name.
 func Commands() []*cobra.Command {
 	parameters := &cobra.Command{
 		Use:   parametersTopic,
-		Short: "the methods and their parameters; parameters METHOD for one of them",
-		Long: "Parameters are given with -p name=value, as often as needed. 'mustlink help parameters METHOD' shows one method.\n\n" +
+		Short: "methods and their parameters; 'help parameters METHOD' for one of them",
+		Long: "Set parameters with -p name=value, once for each parameter. 'mustlink help parameters METHOD' shows one method.\n\n" +
 			strings.TrimSpace(methods.Parameters()),
 	}
 	for _, m := range catalog.Methods() {
@@ -43,10 +43,11 @@ func Commands() []*cobra.Command {
 	return topics
 }
 
-// parametersTopic is the topic that has a topic of its own for every method.
+// parametersTopic is the topic with a subtopic for every method.
 const parametersTopic = "parameters"
 
-// Help completes the help of root: it refuses methods that do not exist, and completes their names.
+// Help extends the help command of root: it refuses methods that do not exist, and completes their
+// names.
 func Help(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, err := root.Find([]string{"help"})
@@ -72,7 +73,7 @@ func Help(root *cobra.Command) {
 	}
 }
 
-// methodTopic is all that the catalog says of a method.
+// methodTopic is the catalog's description of a method.
 func methodTopic(m catalog.Method) string {
 	var s strings.Builder
 	s.WriteString(methods.Help(m))
@@ -82,10 +83,10 @@ func methodTopic(m catalog.Method) string {
 	return strings.TrimSpace(s.String())
 }
 
-// linkUse says what a method learns from.
+// linkUse describes the constraints that a method learns from.
 func linkUse(m catalog.Method) string {
 	if m.UsesTargets {
-		return "must-links and cannot-links are ignored; it learns from targets (--targets)"
+		return "it learns from targets (--targets) and ignores must-links and cannot-links"
 	}
 	use := "must-links"
 	if m.UsesCannotLinks {
@@ -98,7 +99,7 @@ func linkUse(m catalog.Method) string {
 		use += ", and quadruplets"
 	}
 	if m.Pairwise {
-		use += "; each by itself, so links that follow from others help ('mustlink links close')"
+		use += "; each link alone, so links implied by others help ('mustlink links close')"
 	}
 	return use
 }

@@ -28,17 +28,17 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// rcaName is the linear method that the demo shows beside the five.
+// rcaName is the linear method that the demo shows next to the five.
 const rcaName = rca.Method
 
 // demoSet is one generated set of the demo.
 type demoSet struct {
 	name      string
 	generator string
-	// kernel replaces a method's default where the parts of a class are much smaller than
-	// the whole set: the default width, about the spread of the data, would blur them.
+	// kernel replaces a method's default if the parts of a class are much smaller than the whole set:
+	// the default width, about the spread of the data, would blur them.
 	kernel string
-	width  string // likewise, of a method that learns a width from one to begin with
+	width  string // likewise, for a method that learns a width from an initial one
 	about  string
 }
 
@@ -68,14 +68,13 @@ func newDemo(s *session.Session) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "demo [xor|spiral|chessboard|rings]...",
-		Short: "see metrics learned from pairs make clustering better, on generated data",
+		Short: "show how metrics learned from pairs improve clustering, on generated data",
 		Long: `Generate data, learn metrics from pairs with the five methods and a linear one (with
---baselines with all), and compare k-means without and with each learned metric: on the rows
-that the links are about, and on rows that the methods have never seen. Without an argument
-on all four sets.
+--baselines with all), and compare k-means without and with each learned metric: on the training
+rows, which the links are drawn from, and on held-out rows. The default is all four sets.
 
-Nothing is written, unless -o names a folder: it then receives the data, links and models
-of the first repetition, to try the other commands on, and a page about them to look at.`,
+The demo writes files only with -o, which names a folder for the data, links and models of the
+first repetition, to try the other commands on, and for a report page about them.`,
 		Example: `  mustlink demo
   mustlink demo xor rings --links 50
   mustlink demo xor -o demo-output`,
@@ -84,16 +83,16 @@ of the first repetition, to try the other commands on, and a page about them to 
 		RunE:      s.Checked(d.check, d.run),
 	}
 	f := cmd.Flags()
-	f.IntVar(&d.points, "points", 800, "number of points; half of them are unseen")
-	f.IntVar(&d.links, "links", 400, "number of must-links, and as many cannot-links where a method uses them")
-	f.BoolVar(&d.baselines, "baselines", false, "all baselines too, not only "+rcaName)
-	f.IntVar(&d.repetitions, "repetitions", 5, "data sets drawn, over which the figures are averaged")
+	f.IntVar(&d.points, "points", 800, "number of points; half of them are held out")
+	f.IntVar(&d.links, "links", 400, "number of must-links, and as many cannot-links if the method uses them")
+	f.BoolVar(&d.baselines, "baselines", false, "include all baselines, not only "+rcaName)
+	f.IntVar(&d.repetitions, "repetitions", 5, "number of data sets to draw; results are averages over them")
 	usage.SeedFlag(f, &d.seed)
 	f.StringVarP(&d.out, "output", "o", "", "a `FOLDER` to write data, links and models to")
 	return cmd
 }
 
-// demoReport is what `mustlink demo` prints.
+// demoReport is the result of `mustlink demo`.
 type demoReport struct {
 	Points      int       `json:"points"`
 	Links       int       `json:"links"`
@@ -105,11 +104,12 @@ type demoReport struct {
 
 // demoRow is one metric on one set.
 type demoRow struct {
-	Set    string     `json:"set"`
-	Metric string     `json:"metric"` // a method, or "none"
-	Kernel string     `json:"kernel,omitempty"`
-	Seen   demoScores `json:"seen"`
-	Unseen demoScores `json:"unseen"`
+	Set    string `json:"set"`
+	Metric string `json:"metric"` // a method, or "none"
+	Kernel string `json:"kernel,omitempty"`
+	// Scores on the training rows and on the held-out rows, under the keys of earlier versions.
+	Training demoScores `json:"seen"`
+	HeldOut  demoScores `json:"unseen"`
 }
 
 // demoScores are means over the repetitions.
@@ -157,11 +157,11 @@ func (d *demoCommand) run(ctx context.Context, _ []string) error {
 	return nil
 }
 
-// check takes the sets that are asked for, all where none is.
+// check sets the sets that are named, or all if none is.
 func (d *demoCommand) check(check *session.Checks, args []string) {
-	check.Least("--points", d.points, 40)
-	check.Least("--links", d.links, 1)
-	check.Least("--repetitions", d.repetitions, 1)
+	check.AtLeast("--points", d.points, 40)
+	check.AtLeast("--links", d.links, 1)
+	check.AtLeast("--repetitions", d.repetitions, 1)
 	var names []string
 	for _, set := range demoSets() {
 		names = append(names, set.name)
@@ -179,14 +179,14 @@ func (d *demoCommand) check(check *session.Checks, args []string) {
 // repetition draws one set, learns with every method and adds the scores to r.
 func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set demoSet, rep int, r *demoReport) error {
 	seed := d.seed + uint64(rep)
-	seen, unseen, err := d.draw(set, seed)
+	training, heldOut, err := d.draw(set, seed)
 	if err != nil {
 		return err
 	}
 	add := func(m *metric.Metric, name, kernel string) error {
 		row := demoRow{Set: set.name, Metric: name, Kernel: kernel}
-		if row.Seen, err = clusterScores(ctx, m, seen, seed); err == nil {
-			row.Unseen, err = clusterScores(ctx, m, unseen, seed)
+		if row.Training, err = clusterScores(ctx, m, training, seed); err == nil {
+			row.HeldOut, err = clusterScores(ctx, m, heldOut, seed)
 		}
 		r.add(row, d.repetitions)
 		return err
@@ -198,7 +198,7 @@ func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set de
 		if method.Small || method.UsesTargets || method.Baseline && !d.baselines && method.Name != rcaName {
 			continue
 		}
-		m, l, err := d.learn(ctx, raw.Eng, set, method, seen, seed)
+		m, l, err := d.learn(ctx, raw.Eng, set, method, training, seed)
 		if err != nil {
 			return err
 		}
@@ -206,7 +206,7 @@ func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set de
 			return err
 		}
 		if rep == 0 && d.out != "" {
-			if err := d.write(set, method, seen, unseen, l, m); err != nil {
+			if err := d.write(set, method, training, heldOut, l, m); err != nil {
 				return err
 			}
 		}
@@ -214,8 +214,8 @@ func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set de
 	return nil
 }
 
-// draw draws a set, and divides it into the half that links are about and the other one.
-func (d *demoCommand) draw(set demoSet, seed uint64) (seen, unseen *mustlink.Table, err error) {
+// draw draws a set and divides it into training and held-out rows.
+func (d *demoCommand) draw(set demoSet, seed uint64) (training, heldOut *mustlink.Table, err error) {
 	data, err := dataset.Generate(set.generator, dataset.GenerateOptions{N: d.points, Seed: seed})
 	if err != nil {
 		return nil, nil, err
@@ -225,19 +225,19 @@ func (d *demoCommand) draw(set demoSet, seed uint64) (seen, unseen *mustlink.Tab
 		return nil, nil, err
 	}
 	table := mustlink.FromData(data)
-	if seen, err = table.Select(first); err == nil {
-		unseen, err = table.Select(second)
+	if training, err = table.Select(first); err == nil {
+		heldOut, err = table.Select(second)
 	}
-	return seen, unseen, err
+	return training, heldOut, err
 }
 
 // learn fits a method with its defaults (and the kernel of the set) to random links.
-func (d *demoCommand) learn(ctx context.Context, eng *engine.Engine, set demoSet, method catalog.Method, seen *mustlink.Table, seed uint64) (*mustlink.Model, *links.Set, error) {
+func (d *demoCommand) learn(ctx context.Context, eng *engine.Engine, set demoSet, method catalog.Method, training *mustlink.Table, seed uint64) (*mustlink.Model, *links.Set, error) {
 	cannot := 0
 	if method.UsesCannotLinks {
 		cannot = d.links
 	}
-	l, err := seen.SampleLinks(d.links, cannot, seed)
+	l, err := training.SampleLinks(d.links, cannot, seed)
 	if err != nil {
 		return nil, nil, usage.RenameParams(err, "must", "--links", "cannot", "--links")
 	}
@@ -245,7 +245,7 @@ func (d *demoCommand) learn(ctx context.Context, eng *engine.Engine, set demoSet
 	for name, value := range set.paramsOf(method) {
 		options = append(options, mustlink.Param(name, value))
 	}
-	m, err := mustlink.Fit(ctx, seen, l, options...)
+	m, err := mustlink.Fit(ctx, training, l, options...)
 	return m, l, err
 }
 
@@ -258,7 +258,7 @@ func (s demoSet) kernelOf(method catalog.Method) string {
 	return s.kernel
 }
 
-// paramsOf returns the set's own width for methods that begin with one.
+// paramsOf returns the set's own width for methods that start from one.
 func (s demoSet) paramsOf(method catalog.Method) map[string]string {
 	const width = "width"
 	if s.width == "" || !slices.ContainsFunc(method.Parameters, func(p param.Field) bool { return p.Name == width }) {
@@ -275,7 +275,7 @@ func kernelName(set demoSet, method catalog.Method) string {
 	return name
 }
 
-// clusterScores scores the clusters of k-means, as many as there are labels.
+// clusterScores runs k-means with as many clusters as there are labels, and scores the clusters.
 func clusterScores(ctx context.Context, m *metric.Metric, t *mustlink.Table, seed uint64) (s demoScores, err error) {
 	x, err := m.Coordinates(ctx, t.Data())
 	if err != nil {
@@ -302,8 +302,8 @@ func (r *demoReport) add(row demoRow, repetitions int) {
 		i = len(r.Rows)
 		r.Rows = append(r.Rows, demoRow{Set: row.Set, Metric: row.Metric, Kernel: row.Kernel})
 	}
-	r.Rows[i].Seen.add(row.Seen, float64(repetitions))
-	r.Rows[i].Unseen.add(row.Unseen, float64(repetitions))
+	r.Rows[i].Training.add(row.Training, float64(repetitions))
+	r.Rows[i].HeldOut.add(row.HeldOut, float64(repetitions))
 }
 
 func (s *demoScores) add(o demoScores, repetitions float64) {
@@ -316,23 +316,23 @@ func (r *demoReport) text(w io.Writer, sets []demoSet) {
 	for _, s := range sets {
 		fmt.Fprintf(w, "%s: %s\n", s.name, s.about)
 	}
-	fmt.Fprintf(w, "\n%d points, half of them unseen; %s within the seen half; mean of %s of k-means\n\n",
+	fmt.Fprintf(w, "\n%d points, half of them held out; %s between training rows; mean of %s of k-means\n\n",
 		r.Points, session.Plural(r.Links, "must-link"), session.Plural(r.Repetitions, "repetition"))
-	fmt.Fprintf(w, "set\tlearned metric\tkernel\tseen: Rand\tbalanced\tARI\tunseen: Rand\tbalanced\tARI\n")
+	fmt.Fprintf(w, "set\tlearned metric\tkernel\ttraining rows: Rand\tbalanced\tARI\theld-out rows: Rand\tbalanced\tARI\n")
 	for _, row := range r.Rows {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\t%.3f\n", row.Set, row.Metric, session.NameOr(row.Kernel, "-"),
-			row.Seen.Rand, row.Seen.BalancedRand, row.Seen.AdjustedRand,
-			row.Unseen.Rand, row.Unseen.BalancedRand, row.Unseen.AdjustedRand)
+			row.Training.Rand, row.Training.BalancedRand, row.Training.AdjustedRand,
+			row.HeldOut.Rand, row.HeldOut.BalancedRand, row.HeldOut.AdjustedRand)
 	}
 	fmt.Fprintf(w, "\n%s\n", session.ShortTime(r.Seconds))
 }
 
-// write leaves one repetition as files.
-func (d *demoCommand) write(set demoSet, method catalog.Method, seen, unseen *mustlink.Table, l *links.Set, m *mustlink.Model) error {
-	if err := dataset.WriteData(d.at(set, "seen.csv"), seen.Data(), dataset.WriteOptions{}); err != nil {
+// write writes one repetition to files.
+func (d *demoCommand) write(set demoSet, method catalog.Method, training, heldOut *mustlink.Table, l *links.Set, m *mustlink.Model) error {
+	if err := dataset.WriteData(d.at(set, "seen.csv"), training.Data(), dataset.WriteOptions{}); err != nil {
 		return err
 	}
-	if err := dataset.WriteData(d.at(set, "unseen.csv"), unseen.Data(), dataset.WriteOptions{}); err != nil {
+	if err := dataset.WriteData(d.at(set, "unseen.csv"), heldOut.Data(), dataset.WriteOptions{}); err != nil {
 		return err
 	}
 	if err := dataset.WriteLinks(d.at(set, method.Name+"-links.csv"), l, nil, dataset.WriteOptions{}); err != nil {
@@ -346,8 +346,8 @@ func (d *demoCommand) at(set demoSet, name string) string {
 	return filepath.Join(d.out, set.name+"-"+name)
 }
 
-// writePage writes the report about the five methods on the seen rows of a set, with the links of
-// one that uses both kinds.
+// writePage writes the report about the five methods on the training rows of a set, with the links
+// of a method that uses both kinds.
 func (d *demoCommand) writePage(ctx context.Context, set demoSet) error {
 	o := &page.Options{Seeds: 5, Features: 2, Seed: d.seed, Title: set.name + ": " + set.about, Output: d.at(set, "report.html")}
 	o.Data.Path, o.Links.By = d.at(set, "seen.csv"), dataset.ByRow

@@ -43,17 +43,17 @@ func newFit(s *session.Session) *cobra.Command {
 
 LINKS is a CSV with the columns i, j, link (two 0-based rows and must or cannot), or one
 with the columns i, chunklet (rows that belong together). --links-from-labels draws N
-must-links (and N cannot-links, where the method uses them) from the labels of DATA; "all"
-takes every pair that they imply. Some methods learn from comparisons too (--triplets,
---quadruplets), beside links or alone. ` + strings.Join(targetMethods(), ", ") + ` learns from a number for each row (--targets) and ignores links.
+must-links (and N cannot-links, if the method uses them) from the labels of DATA; "all"
+takes every pair that the labels imply. Some methods also learn from comparisons (--triplets,
+--quadruplets), with links or without. ` + strings.Join(targetMethods(), ", ") + ` learns from a number for each row (--targets) and ignores links.
 
-A warning does not stop the fit; with --strict it does. Links that may be wrong are left out with
---drop-suspicious, 0.1 for a tenth of them.
+A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
+the links: those most likely mislabeled.
 
 ` + methods.List() + `
 Kernels (-k): linear, rbf:sigma=1.5, rbf:gamma=0.1, exp:width=2,
-poly:degree=2,coef=1,scale=1, cosine, spectrum:k=3 (sequences); OUTER@INNER composes. A bandwidth may be a rule,
-with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.`,
+poly:degree=2,coef=1,scale=1, cosine, spectrum:k=3 (sequences); OUTER@INNER composes two
+kernels. A bandwidth may be a rule with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.`,
 		Example: `  mustlink fit -m krca -i data.csv -c links.csv --standardize -o model.mlk
   mustlink fit -m krca -i data.csv --links-from-labels 200 -k rbf:sigma=median -p eps_rel=1e-2 -o model.mlk
   mustlink fit -m krca -i gram.npy --gram -c chunklets.csv -o model.mlk`,
@@ -65,12 +65,12 @@ with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleName
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
-	f.StringVar(&c.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, or take all, in place of -c")
+	f.StringVar(&c.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, or take all, instead of -c")
 	c.lesson.flags(cmd)
 	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&c.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
-	c.scaling.Flags(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
-	f.Float64Var(&c.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, those most likely wrong as 'inspect --suspicious' finds them: 0.1")
+	c.scaling.Flags(f, "", "to mean 0 and standard deviation 1, in the fit and wherever the model is applied")
+	f.Float64Var(&c.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect --suspicious' ranks them")
 	c.endFlags(cmd)
 	c.precision.Flag(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
 	c.outputFlag(cmd)
@@ -122,7 +122,7 @@ func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.Model(c.out)
 }
 
-// choose takes the method with its parameters, and sees that they go together.
+// choose looks the method up and checks that its parameters go together.
 func (c *fitCommand) choose() (err error) {
 	if c.method, err = catalog.Lookup(c.name); err != nil {
 		return usage.RenameParams(err, "method", "-m, --method")
@@ -135,7 +135,7 @@ func (c *fitCommand) choose() (err error) {
 	return methodError(err, c.chosen.Params)
 }
 
-// parseParams splits name=value at the first equals sign; values may hold anything.
+// parseParams splits name=value at the first equals sign; a value may contain others.
 func parseParams(list []string) (map[string]string, error) {
 	params := make(map[string]string, len(list))
 	for _, p := range list {
@@ -151,7 +151,7 @@ func parseParams(list []string) (map[string]string, error) {
 	return params, nil
 }
 
-// methodError names the flag behind a parameter or a kernel that is refused.
+// methodError renames a refused parameter or kernel to its flag.
 func methodError(err error, params map[string]string) error {
 	pe, ok := errors.AsType[*fault.ParamError](err)
 	if !ok {
@@ -163,9 +163,9 @@ func methodError(err error, params map[string]string) error {
 	return usage.RenameParams(err, "kernel", "-k, --kernel")
 }
 
-// read reads data, links and what else to learn from, and warns about what is odd in them.
+// read reads data, links and comparisons, and warns about what is odd in them.
 func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set, lesson catalog.Lesson, err error) {
-	if d, err = c.data.ReadTwo(ctx, c.Session); err != nil {
+	if d, err = c.data.ReadAtLeastTwo(ctx, c.Session); err != nil {
 		return nil, nil, lesson, err
 	}
 	if set, err = c.readLinks(ctx, d); err != nil {
@@ -199,8 +199,8 @@ func (c *fitCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set
 	return linksOfAll(d, c.method)
 }
 
-// linksOfAll returns what all labels say: every pair for a method that learns from pairs, classes
-// for others.
+// linksOfAll returns all links that the labels imply: every pair for a method that learns from
+// pairs, classes for others.
 func linksOfAll(d *dataset.Data, method catalog.Method) (*links.Set, error) {
 	set, err := links.FromLabels(d.Labels)
 	if err != nil || !method.Pairwise {
@@ -208,24 +208,24 @@ func linksOfAll(d *dataset.Data, method catalog.Method) (*links.Set, error) {
 	}
 	set, err = set.Closure()
 	if _, tooMany := errors.AsType[*fault.MemoryError](err); tooMany {
-		return nil, usage.Errorf("--links-from-labels all: the pairs of %d rows are too many for %s, which learns from every one: want a number of links", d.Points.Len(), method.Name)
+		return nil, usage.Errorf("--links-from-labels all: all pairs of %d rows are too many for %s: want a number of links", d.Points.Len(), method.Name)
 	}
 	return set, err
 }
 
-// needLinks reports a file without a link that the method can learn from.
+// needLinks refuses a file without a link that the method can learn from.
 func needLinks(path string, set *links.Set, method catalog.Method) error {
 	must, cannot := set.Count()
 	switch {
 	case must+cannot == 0:
-		return fault.Data(path, "it has no pair of rows that belong together or apart: want at least one")
+		return fault.Data(path, "it has no links: want at least one")
 	case must == 0 && !method.UsesCannotLinks && !method.UsesTargets:
-		return fault.Data(path, "it has no must-link, only %s: want one, as %s learns from must-links", session.Plural(cannot, "cannot-link"), method.Name)
+		return fault.Data(path, "it has no must-links, only %s: want at least one, %s learns from must-links", session.Plural(cannot, "cannot-link"), method.Name)
 	}
 	return nil
 }
 
-// dropSuspicious leaves the most suspicious links out.
+// dropSuspicious leaves out the most suspicious links.
 func (c *fitCommand) dropSuspicious(ctx context.Context, raw *metric.Metric, d *dataset.Data, set *links.Set) (*links.Set, []mislabeled.Link, error) {
 	r, err := mislabeled.Rank(ctx, raw, d, d.Points, set, c.links.Path, c.seed)
 	if err != nil {
@@ -233,5 +233,5 @@ func (c *fitCommand) dropSuspicious(ctx context.Context, raw *metric.Metric, d *
 	}
 	count := int(math.Round(c.drop * float64(set.Len())))
 	kept, err := r.Without(min(count, set.Len()-1))
-	return kept, mislabeled.Most(r, d, count), err
+	return kept, mislabeled.First(r, d, count), err
 }

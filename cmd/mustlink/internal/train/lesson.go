@@ -16,14 +16,14 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// lessonFlags name what some methods learn from, besides links or instead of them.
+// lessonFlags name what some methods learn from in addition to links or instead of them.
 type lessonFlags struct {
 	triplets    comparisons[links.Triplet]
 	quadruplets comparisons[links.Quadruplet]
 	targets     string // labelTargets, or a file
 }
 
-// labelTargets as --targets takes the labels of the data.
+// labelTargets is the value of --targets that takes the labels of the data as targets.
 const labelTargets = "labels"
 
 // flags defines the flags.
@@ -38,7 +38,7 @@ func (l *lessonFlags) flags(cmd *cobra.Command) {
 	}
 	l.triplets.flag(cmd)
 	l.quadruplets.flag(cmd)
-	cmd.Flags().StringVar(&l.targets, "targets", "", "targets to learn from without links: `FILE`, a CSV with a column target, a number for each row of DATA in their order; or labels, those of DATA read as numbers ("+strings.Join(targetMethods(), ", ")+")")
+	cmd.Flags().StringVar(&l.targets, "targets", "", "targets to learn from without links: `FILE`, a CSV with a column target, one number for each row of DATA, in the same order; or the word labels, for the labels of DATA read as numbers ("+strings.Join(targetMethods(), ", ")+")")
 }
 
 // targetMethods returns the names of the methods that learn from targets.
@@ -46,29 +46,29 @@ func targetMethods() []string {
 	return methods.That(func(m catalog.Method) bool { return m.UsesTargets })
 }
 
-// given says whether there is anything of it.
+// given reports whether any of the flags is set.
 func (l *lessonFlags) given() bool {
 	return l.triplets.path != "" || l.quadruplets.path != "" || l.targets != ""
 }
 
-// checkTargets reports targets that the method does not learn from, and a method without the
-// targets that it learns from.
+// checkTargets refuses targets that the method does not learn from, and missing targets for a
+// method that requires them.
 func (l *lessonFlags) checkTargets(m catalog.Method) error {
 	switch {
 	case l.targets != "" && !m.UsesTargets:
 		return notFor("targets", m, targetMethods())
 	case l.targets == "" && m.UsesTargets:
-		return usage.Errorf("the targets are missing, which %s learns from: want --targets FILE or --targets %s", m.Name, labelTargets)
+		return usage.Errorf("the targets are missing: %s learns from targets, want --targets FILE or --targets %s", m.Name, labelTargets)
 	}
 	return nil
 }
 
-// notFor reports a flag that the method has no use for.
+// notFor returns the error for a flag that the method does not use.
 func notFor(flag string, m catalog.Method, have []string) error {
-	return usage.Errorf("--%s is for methods that learn from them, %s is none: want -m %s", flag, m.Name, strings.Join(have, " or -m "))
+	return usage.Errorf("--%s is given, but %s does not learn from them: want -m %s", flag, m.Name, strings.Join(have, " or -m "))
 }
 
-// inputs notes the files that are read.
+// inputs notes the files to read.
 func (l *lessonFlags) inputs(check *session.Checks) {
 	check.Input("--triplets", l.triplets.path)
 	check.Input("--quadruplets", l.quadruplets.path)
@@ -77,7 +77,7 @@ func (l *lessonFlags) inputs(check *session.Checks) {
 	}
 }
 
-// read reads all that is given about the rows of d.
+// read reads the comparisons and targets about the rows of d.
 func (l *lessonFlags) read(ctx context.Context, s *session.Session, by *source.Links, d *dataset.Data) (out catalog.Lesson, err error) {
 	if out.Triplets, err = l.triplets.readFor(ctx, s, by, d); err != nil {
 		return out, err
@@ -104,7 +104,7 @@ func (l *lessonFlags) readTargets(ctx context.Context, s *session.Session, d *da
 	})
 }
 
-// comparisons are a file of comparisons of rows, which are named as those of links are.
+// comparisons describe a file of comparisons of rows; it names rows as files of links do.
 type comparisons[T any] struct {
 	name   string // of the flag
 	means  string // columns of the file, and what they say
@@ -115,10 +115,10 @@ type comparisons[T any] struct {
 }
 
 func (c *comparisons[T]) flag(cmd *cobra.Command) {
-	cmd.Flags().StringVar(&c.path, c.name, "", "`FILE` of "+c.name+" to learn from beside links or alone: a CSV "+c.means+" ("+strings.Join(methods.That(c.used), ", ")+")")
+	cmd.Flags().StringVar(&c.path, c.name, "", "`FILE` of "+c.name+" to learn from, with links or without: a CSV "+c.means+" ("+strings.Join(methods.That(c.used), ", ")+")")
 }
 
-// check reports a method that does not learn from them.
+// check refuses a method that does not learn from the comparisons.
 func (c *comparisons[T]) check(m catalog.Method) error {
 	if c.path != "" && !c.used(m) {
 		return notFor(c.name, m, methods.That(c.used))
@@ -126,7 +126,7 @@ func (c *comparisons[T]) check(m catalog.Method) error {
 	return nil
 }
 
-// readFor reads the comparisons of rows of d, none without a file.
+// readFor reads the comparisons of rows of d; without a file there are none.
 func (c *comparisons[T]) readFor(ctx context.Context, s *session.Session, by *source.Links, d *dataset.Data) ([]T, error) {
 	if c.path == "" {
 		return nil, nil

@@ -44,21 +44,21 @@ func newSelect(s *session.Session) *cobra.Command {
 	c := &selectCommand{training: training{Session: s}}
 	cmd := &cobra.Command{
 		Use:   "select -i DATA (-c LINKS | --links-from-labels N) -o MODEL",
-		Short: "choose method, kernel and parameters by links that are held out",
-		Long: `Fit candidates on a part of the links, judge them by the links that were held out, and write the model of
-the best one, fitted on all links.
+		Short: "choose method, kernel and parameters by held-out links",
+		Long: `Fit candidates on a part of the links, score them on the held-out links, and write the model of the best
+candidate, fitted on all links.
 
-Candidates are the methods of --methods with all combinations of --grid and -k that they have, or without
-those with values around their defaults. The linked points are divided into --folds parts, points that
-must-links join together where there is room; a fold holds out every link of its points, so nothing that
-the others imply can give it away. Criteria: ranking (held-out must-links are shorter than held-out
-cannot-links: the area under the ROC curve), agreement (k-means with -n clusters meets held-out links),
+The candidates are the methods of --methods with all combinations of --grid and -k that apply to them.
+Without --grid and -k, values around the defaults are tried. The linked points are divided into --folds
+parts; points joined by must-links stay together if there is room. A fold holds out all links of its points,
+so that the other links do not imply them. Criteria: ranking (held-out must-links are shorter than held-out
+cannot-links: the area under the ROC curve), agreement (k-means with -n clusters satisfies held-out links),
 combined (the mean of these two), labels (nearest labeled neighbors of points whose links are held out),
 stability (k-means finds the same clusters from halves of the links).
 
-With --halving all candidates are judged on one fold, the better third on two more, and so on. With --incumbent
-a candidate, by default a method with its defaults, is chosen unless another is ahead of it by --margin standard
-errors on the same folds: the best of many on few links owes some of that to luck.`,
+With --halving all candidates are scored on one fold, the better third on two more, and so on. --incumbent
+names a candidate, usually a method with its defaults, that is kept unless another one is ahead of it by
+--margin standard errors on the same folds: with few links, the best of many candidates is partly luck.`,
 		Example: `  mustlink select -i data.csv -c links.csv --standardize -o model.mlk
   mustlink select -i data.csv -c links.csv --methods krca,itml --grid eps_rel=1e-4:1e-1:4 --grid gamma=0.3,1,3 -o model.mlk
   mustlink select -i data.csv -c links.csv --criterion agreement -n 3 --halving --state fits.jsonl --report trials.json -o model.mlk`,
@@ -69,20 +69,20 @@ errors on the same folds: the best of many on few links owes some of that to luc
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
-	f.StringVar(&c.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, in place of -c")
+	f.StringVar(&c.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, instead of -c")
 	f.StringSliceVar(&c.methods, "methods", nil, "`METHODS` to choose from (default krca,kbeta,npkl,lleratio,gml,itml)")
-	f.StringArrayVarP(&c.kernels, "kernel", "k", nil, "a `KERNEL` to try, of methods that have one; repeatable")
-	f.StringArrayVar(&c.grid, "grid", nil, "values of a parameter as `name=a,b,c` or name=from:to:count, evenly in logarithms; repeatable")
-	f.IntVar(&c.trials, "trials", 0, "try so many of the candidates, drawn at random (default all)")
-	f.StringVar(&c.criterion, "criterion", string(selection.Ranking), "what makes a model good: "+strings.Join(selection.Criteria(), ", "))
-	f.IntVar(&c.folds, "folds", selection.DefaultOptions().Folds, "parts of the links, each held out once")
+	f.StringArrayVarP(&c.kernels, "kernel", "k", nil, "a `KERNEL` to try with kernel methods; repeatable")
+	f.StringArrayVar(&c.grid, "grid", nil, "values of a parameter as `name=a,b,c` or name=from:to:count, spaced evenly on a logarithmic scale; repeatable")
+	f.IntVar(&c.trials, "trials", 0, "number of candidates to try, drawn at random (default all)")
+	f.StringVar(&c.criterion, "criterion", string(selection.Ranking), "how models are scored: "+strings.Join(selection.Criteria(), ", "))
+	f.IntVar(&c.folds, "folds", selection.DefaultOptions().Folds, "number of parts of the links, each held out once")
 	f.IntVarP(&c.clusters, "clusters", "n", 0, "number of clusters, for the criteria agreement, combined and stability")
-	f.BoolVar(&c.halving, "halving", false, "judge fewer and fewer candidates on more and more folds")
+	f.BoolVar(&c.halving, "halving", false, "successive halving: score fewer and fewer candidates on more and more folds")
 	f.StringVar(&c.incumbent, "incumbent", "", "the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, name=value …")
-	f.Float64Var(&c.margin, "margin", selection.DefaultOptions().Margin, "standard errors that another has to be ahead of the --incumbent")
-	f.StringVar(&c.state, "state", "", "`FILE` that keeps finished fits, to go on after an interrupt")
-	f.StringVar(&c.report, "report", "", "a `FILE` for all trials, .json")
-	c.scaling.Flags(f, "", "to mean 0 and deviation 1, here and wherever the model is applied")
+	f.Float64Var(&c.margin, "margin", selection.DefaultOptions().Margin, "number of standard errors by which another candidate must beat the --incumbent")
+	f.StringVar(&c.state, "state", "", "`FILE` for finished fits, from which an interrupted run resumes")
+	f.StringVar(&c.report, "report", "", "a .json `FILE` for all trials")
+	c.scaling.Flags(f, "", "to mean 0 and standard deviation 1, in the fit and wherever the model is applied")
 	c.endFlags(cmd)
 	c.outputFlag(cmd)
 	usage.CompleteWith(cmd, "methods", methods.That(func(m catalog.Method) bool { return !m.UsesTargets })...)
@@ -90,7 +90,7 @@ errors on the same folds: the best of many on few links owes some of that to luc
 	return cmd
 }
 
-// selectReport is what `mustlink select` prints.
+// selectReport is the result of `mustlink select`.
 type selectReport struct {
 	*selection.Result
 	Criterion string     `json:"criterion"`
@@ -143,14 +143,14 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 	return c.Summarize(c.out, r, r.text)
 }
 
-// check finds every mistake that shows before data are read.
+// check finds mistakes that do not require the data.
 func (c *selectCommand) check(check *session.Checks, _ []string) {
 	o := &c.options
 	*o = selection.DefaultOptions()
 	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(c.criterion), c.folds, c.clusters, c.halving, c.seed, c.state
 	check.Required("input", "output")
 	check.Refuse(c.trials < 0 || check.Cmd.Flags().Changed("trials") && c.trials == 0, "--trials is %d: want a number >= 1", c.trials)
-	check.Refuse(c.fromLabels == allLabels, "--links-from-labels is %q: want a number, as all links of a class leave nothing to hold out", c.fromLabels)
+	check.Refuse(c.fromLabels == allLabels, "--links-from-labels is %q: want a number, all links would leave nothing to hold out", c.fromLabels)
 	check.Do(func() (err error) {
 		o.Candidates, err = c.candidates()
 		return usage.RenameParams(err, "method", "--methods", "grid", "--grid")
@@ -173,7 +173,7 @@ func (c *selectCommand) check(check *session.Checks, _ []string) {
 	check.Model(c.out)
 }
 
-// candidates are those of the grid that is given, or of the methods' own.
+// candidates returns those of the given grid, or the methods' own.
 func (c *selectCommand) candidates() ([]selection.Candidate, error) {
 	if len(c.grid) == 0 && len(c.kernels) == 0 {
 		return selection.Defaults(c.methods)
@@ -196,13 +196,13 @@ func (c *selectCommand) candidates() ([]selection.Candidate, error) {
 	return selection.Grid(methods, axes)
 }
 
-// keep takes the incumbent, which is a candidate whether others name it or not.
+// keep adds the incumbent, which is always a candidate.
 func (c *selectCommand) keep(cmd *cobra.Command) error {
 	o := &c.options
 	o.Margin = c.margin
 	if c.incumbent == "" {
 		if cmd.Flags().Changed("margin") {
-			return usage.Errorf("--margin is that of the --incumbent: want both, or neither")
+			return usage.Errorf("--margin is given without --incumbent: want both, or neither")
 		}
 		return nil
 	}
@@ -253,7 +253,7 @@ func parseAxis(text string) (selection.Axis, error) {
 
 // read reads data and links and warns about what is odd in them.
 func (c *selectCommand) read(ctx context.Context) (*dataset.Data, *links.Set, error) {
-	d, err := c.data.ReadTwo(ctx, c.Session)
+	d, err := c.data.ReadAtLeastTwo(ctx, c.Session)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -293,7 +293,7 @@ func (r *selectReport) text(w io.Writer) {
 	r.Model.text(w)
 }
 
-// verdict says why the incumbent stays, or what takes its place.
+// verdict explains why the incumbent stays, or which candidate replaces it.
 func (r *selectReport) verdict(w io.Writer) {
 	if r.Best.String() == r.Incumbent {
 		fmt.Fprintf(w, "%s stays: no candidate is ahead by more than %g standard errors\n", r.Best, r.Margin)

@@ -32,28 +32,29 @@ type suggestCommand struct {
 	out         string
 }
 
-// suggestedPairs is how many are written where -n does not say.
+// suggestedPairs is the default of -n.
 const suggestedPairs = 10
 
 func newSuggest(s *session.Session) *cobra.Command {
 	c := &suggestCommand{Session: s}
 	cmd := &cobra.Command{
 		Use:   "suggest [MODEL] -i DATA [-c LINKS] (-o PAIRS | --interactive)",
-		Short: "choose the pairs that are worth asking about next",
-		Long: `Choose pairs of rows that a person should look at next, given the links so far, and write them to PAIRS, or
-ask with --interactive.
+		Short: "choose the most informative pairs for a person to label next",
+		Long: `Choose pairs of rows for a person to label next, given the links so far, and write them to PAIRS, or
+ask for the answers with --interactive (active learning).
 
-A row is asked against the classes that were met, those that are apart, the nearest first: a question or two
-place it, and its links with all rows that are placed follow. What follows from LINKS is never asked. Rows
-far from all classes come first, then those of which it is least certain where they belong. Distances are
-those of MODEL, or without it those of the points. With --classes a row that is of no other class is of the
-last one, without a question. What follows from the answers is written by 'mustlink links close'; methods that
-learn from single pairs (npkl, itml, gml) do better with it.
+The classes known so far are groups of rows that cannot-links keep apart. Each query compares a row with one
+class, the nearest class first. One or two answers usually assign the row to a class, which implies its
+links with all rows of known class. Pairs implied by LINKS are never queried. Rows far from all classes come
+first, then those whose class is least certain. Distances are those of MODEL, or those of the raw points
+without it. With --classes, a row that belongs to no other class belongs to the last one, without a query.
+'mustlink links close' writes the links that the answers imply; methods that learn from single pairs (npkl,
+itml, gml) give better results with them.
 
---interactive shows two rows side by side and reads from standard input: y (they belong together), n, s (skip),
-q (quit), or two rows and y or n, such as "3 12 y", for a pair of one's own. Every answer is appended to LINKS, and
-on disk, before the next question: an interrupt loses nothing. An answer that the links so far exclude is
-refused with the links that say so, and the question comes again.`,
+--interactive shows two rows side by side and reads an answer from standard input: y (they belong together), n,
+s (skip), q (quit), or two rows and y or n, such as "3 12 y", for a pair of your own choice. Every answer is
+appended to LINKS and is on disk before the next query, so an interrupt loses nothing. An answer that
+contradicts the links so far is refused; the message names those links, and the query is repeated.`,
 		Example: `  mustlink suggest -i data.csv --standardize -n 20 -o pairs.csv
   mustlink suggest model.mlk -i data.csv -c links.csv -n 20 -o pairs.csv
   mustlink suggest -i data.csv --standardize -c links.csv --interactive --classes 3`,
@@ -64,16 +65,16 @@ refused with the links that say so, and the question comes again.`,
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
-	f.IntVarP(&c.count, "count", "n", suggestedPairs, "number of pairs; with --interactive the most answers, all where it is not given")
-	f.IntVar(&c.classes, "classes", 0, "number of classes, where it is known")
-	f.BoolVar(&c.interactive, "interactive", false, "ask, and append answers to LINKS, a .csv that need not exist yet")
-	c.scaling.Flags(f, "without MODEL: ", "to mean 0 and deviation 1")
+	f.IntVarP(&c.count, "count", "n", suggestedPairs, "number of pairs; with --interactive the maximum number of answers (default all)")
+	f.IntVar(&c.classes, "classes", 0, "number of classes, if it is known")
+	f.BoolVar(&c.interactive, "interactive", false, "ask, and append the answers to LINKS, a .csv file that is created if it does not exist")
+	c.scaling.Flags(f, "without MODEL: ", "to mean 0 and standard deviation 1")
 	usage.SeedFlag(f, &c.seed)
 	f.StringVarP(&c.out, "output", "o", "", "the file of `PAIRS` to write; - for standard output")
 	return cmd
 }
 
-// suggestReport is what `mustlink suggest` prints.
+// suggestReport is the result of `mustlink suggest`.
 type suggestReport struct {
 	Pairs    int      `json:"pairs"`
 	Classes  int      `json:"classes"` // that are apart, so far
@@ -111,7 +112,7 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 		return fault.InFile(err, data.Name)
 	}
 	if c.classes > 0 && questions.Classes() > c.classes {
-		c.Warnf("%s: %d classes are apart, but --classes is %d: it is not heeded", c.links.Path, questions.Classes(), c.classes)
+		c.Warnf("%s: the links imply %d classes, but --classes is %d, which is ignored", c.links.Path, questions.Classes(), c.classes)
 	}
 	if c.interactive {
 		return c.ask(ctx, data, questions)
@@ -121,7 +122,7 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 		pairs = append(pairs, [2]int{p.I, p.J})
 	}
 	if len(pairs) < c.count {
-		c.Warnf("only %s can be asked at once: other questions depend on the answers, or these are known", session.Plural(len(pairs), "pair"))
+		c.Warnf("only %s can be queried at once: the others depend on the answers, or are known", session.Plural(len(pairs), "pair"))
 	}
 	if err := ctx.Err(); err != nil {
 		return err
@@ -133,16 +134,16 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	return c.Summarize(c.out, r, r.text)
 }
 
-// check finds every mistake that shows before anything is read.
+// check finds mistakes that do not require reading anything.
 func (c *suggestCommand) check(check *session.Checks, args []string) {
 	check.Required("input")
-	check.Least("-n, --count", c.count, 1)
+	check.AtLeast("-n, --count", c.count, 1)
 	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0, "--classes is %d: want a number >= 2", c.classes)
 	c.scaling.Check(check, len(args) > 0, c.data.Gram)
 	check.Models(args)
 	c.data.Check(check)
 	if c.interactive {
-		c.checkAsking(check)
+		c.checkInteractive(check)
 		return
 	}
 	check.Required("output")
@@ -150,12 +151,12 @@ func (c *suggestCommand) check(check *session.Checks, args []string) {
 	check.Output("-o, --output", c.out)
 }
 
-// checkAsking checks what only matters to --interactive.
-func (c *suggestCommand) checkAsking(check *session.Checks) {
+// checkInteractive checks what matters only to --interactive.
+func (c *suggestCommand) checkInteractive(check *session.Checks) {
 	check.Exclusive("interactive", "output")
 	check.Required("links")
-	check.Refuse(c.links.Path == session.Stream, "-c, --links is \"-\": answers are appended to it, want a file")
-	check.Refuse(session.HasEnding(c.links.Path, "gz"), "-c, --links is %q: answers are appended to it, want a file that is not compressed", c.links.Path)
+	check.Refuse(c.links.Path == session.Stream, "-c, --links is \"-\": want a file, answers are appended to it")
+	check.Refuse(session.HasEnding(c.links.Path, "gz"), "-c, --links is %q: want a file that is not compressed, answers are appended to it", c.links.Path)
 	c.links.CheckBy(check)
 	check.Output("-c, --links", c.links.Path)
 	check.Input("--interactive", session.Stream)
@@ -164,7 +165,7 @@ func (c *suggestCommand) checkAsking(check *session.Checks) {
 	}
 }
 
-// readLinksSoFar reads the links; there are none without -c, nor in a file that is yet to be made.
+// readLinksSoFar reads the links. There are none without -c, or if the file does not exist yet.
 func (c *suggestCommand) readLinksSoFar(ctx context.Context, d *dataset.Data) (*links.Set, error) {
 	none := c.links.Path == ""
 	if c.interactive {

@@ -20,7 +20,7 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// asker is an interactive session.
+// asker is an interactive query session.
 type asker struct {
 	questions *activelearning.Session
 	file      *linkAppender
@@ -29,12 +29,12 @@ type asker struct {
 	shown     *sideBySide
 	name      func(row int) string
 	row       func(name string) (int, bool)
-	most      int // answers, 0 for all
+	most      int // maximum number of answers, 0 for all
 
 	answered, skipped int
 }
 
-// askReport is what `mustlink suggest --interactive` prints at its end.
+// askReport is the result of `mustlink suggest --interactive`.
 type askReport struct {
 	Answered int      `json:"answered"`
 	Skipped  int      `json:"skipped"`
@@ -45,10 +45,10 @@ type askReport struct {
 }
 
 func (r *askReport) text(w io.Writer) {
-	fmt.Fprintf(w, "%s: %s, %d skipped; it holds %s; classes met: %d\n", r.Output, session.Plural(r.Answered, "answer"), r.Skipped, session.Plural(r.Links, "link"), r.Classes)
+	fmt.Fprintf(w, "%s: %s, %d skipped; it now contains %s; classes found: %d\n", r.Output, session.Plural(r.Answered, "answer"), r.Skipped, session.Plural(r.Links, "link"), r.Classes)
 }
 
-// ask asks until there is nothing to ask, nobody to answer, or enough.
+// ask asks queries until none is left, the input ends, or there are enough answers.
 func (c *suggestCommand) ask(ctx context.Context, d *dataset.Data, questions *activelearning.Session) (err error) {
 	q := &asker{questions: questions, in: bufio.NewScanner(c.Stdin), out: c.Stdout, shown: newSideBySide(d), most: c.count}
 	if c.JSON || c.Quiet {
@@ -66,7 +66,7 @@ func (c *suggestCommand) ask(ctx context.Context, d *dataset.Data, questions *ac
 	return c.Summarize(c.links.Path, r, r.text)
 }
 
-// nameRows takes the names of rows: ids, or numbers where these are nil.
+// nameRows sets the names of rows: ids, or numbers when ids is nil.
 func (q *asker) nameRows(ids []string, n int) {
 	if ids == nil {
 		q.name = strconv.Itoa
@@ -87,7 +87,7 @@ func (q *asker) run(ctx context.Context) error {
 	for q.most == 0 || q.answered < q.most {
 		pair, ok := q.questions.Next()
 		if !ok {
-			fmt.Fprintln(q.out, "Nothing is left to ask.")
+			fmt.Fprintln(q.out, "No query is left.")
 			return nil
 		}
 		q.shown.write(q.out, pair.I, pair.J, q.name)
@@ -100,7 +100,7 @@ func (q *asker) run(ctx context.Context) error {
 
 const howToAnswer = "y, n, s (skip) or q (quit), or two rows and y or n"
 
-// settle asks until an answer can be used; false is the end of the session.
+// settle repeats a query until the answer can be used; it returns false at the end of the session.
 func (q *asker) settle(ctx context.Context, pair activelearning.Pair) (more bool, err error) {
 	for {
 		fmt.Fprintf(q.out, "Do %s and %s belong together? [y/n/s/q] ", q.name(pair.I), q.name(pair.J))
@@ -131,7 +131,7 @@ func (q *asker) settle(ctx context.Context, pair activelearning.Pair) (more bool
 	}
 }
 
-// read returns the next line, and false at the end of the input.
+// read returns the next line, or false at the end of the input.
 func (q *asker) read(ctx context.Context) (line string, ok bool, err error) {
 	ok, err = session.Await(ctx, func() (bool, error) { return q.in.Scan(), nil })
 	if err != nil || ok {
@@ -143,7 +143,7 @@ func (q *asker) read(ctx context.Context) (line string, ok bool, err error) {
 	return "", false, nil
 }
 
-// link reads two rows and an answer; problem says what is wrong with them.
+// link parses two rows and an answer; problem describes what is wrong with them.
 func (q *asker) link(words []string) (l links.Link, problem string) {
 	if len(words) != 3 {
 		return l, "Want " + howToAnswer + "."
@@ -159,10 +159,11 @@ func (q *asker) link(words []string) (l links.Link, problem string) {
 	case "n", "no":
 		return links.NewLink(i, j, links.Cannot), ""
 	}
-	return l, fmt.Sprintf("%q is no answer: want %s.", words[2], howToAnswer)
+	return l, fmt.Sprintf("%q is not an answer: want %s.", words[2], howToAnswer)
 }
 
-// answer keeps a link with what the session concludes from it; problem says which links exclude it.
+// answer keeps a link and the links that the session concludes from it; problem names the links
+// that contradict it.
 func (q *asker) answer(l links.Link) (problem string, err error) {
 	if sign, known := q.questions.Known(l.I, l.J); known && sign == l.Sign {
 		return "That is known already.", nil
@@ -183,7 +184,7 @@ func (q *asker) answer(l links.Link) (problem string, err error) {
 	return "", nil
 }
 
-// path writes the links that exclude another one, in walking order.
+// path writes the chain of links that contradicts another link.
 func (q *asker) path(c *activelearning.ContradictionError) string {
 	parts := make([]string, len(c.Path))
 	at := c.Link.I
@@ -202,8 +203,8 @@ func (q *asker) path(c *activelearning.ContradictionError) string {
 	return strings.Join(parts, ", ")
 }
 
-// linkAppender adds links to a file. Each call is one write of whole lines, and on disk before it
-// returns.
+// linkAppender adds links to a file. Each call writes whole lines at once and returns when they are
+// on disk.
 type linkAppender struct {
 	file    *os.File
 	columns []string
@@ -211,7 +212,7 @@ type linkAppender struct {
 	name    func(row int) string
 }
 
-// openAppender opens a file of links, or makes one with a header.
+// openAppender opens a file of links, or creates one with a header.
 func openAppender(path string, name func(int) string) (*linkAppender, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_APPEND|os.O_CREATE, 0o644)
 	if err != nil {
@@ -225,7 +226,7 @@ func openAppender(path string, name func(int) string) (*linkAppender, error) {
 	return l, nil
 }
 
-// begin reads the header of the file, or writes it, and ends its last line.
+// begin reads the header of the file, or writes one, and completes an unfinished last line.
 func (l *linkAppender) begin(path string) error {
 	text, err := io.ReadAll(l.file)
 	if err != nil {
@@ -278,7 +279,7 @@ func (l *linkAppender) write(rows [][]string) error {
 		return err
 	}
 	if _, err := l.file.Write(b.Bytes()); err != nil {
-		return fmt.Errorf("the answer is not kept: %w", err)
+		return fmt.Errorf("the answer cannot be written: %w", err)
 	}
 	l.lines += len(rows)
 	return l.file.Sync()

@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// sideBySide shows two rows of data as a person reads them.
+// sideBySide shows two rows of data for a person to compare.
 type sideBySide struct {
 	data *dataset.Data
 	x    points.Points
@@ -23,7 +23,8 @@ type sideBySide struct {
 }
 
 const (
-	// shownFeatures is how many are shown: of more, those that differ most.
+	// shownFeatures is the number of features shown. If there are more, those that differ most are
+	// shown.
 	shownFeatures = 20
 	shownLetters  = 200
 )
@@ -31,7 +32,7 @@ const (
 func newSideBySide(d *dataset.Data) *sideBySide {
 	s := &sideBySide{data: d, x: d.Points}
 	if dense, ok := s.x.(*points.Dense); ok && dense.D > shownFeatures {
-		if scaling, _, err := dataset.Standardize(dense); err == nil { // else values are so large that none stands out
+		if scaling, _, err := dataset.Standardize(dense); err == nil { // otherwise values are so large that none stands out
 			s.unit = scaling.Scale
 		}
 	}
@@ -59,11 +60,11 @@ func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {
 	}
 	t.Flush() // an error of the terminal shows when the answer is read
 	if left > 0 {
-		fmt.Fprintf(w, "and %s that differ less\n", session.Plural(left, "feature"))
+		fmt.Fprintf(w, "and %s with smaller differences\n", session.Plural(left, "feature"))
 	}
 }
 
-// features writes features of two rows, in their order, and returns how many are left out.
+// features writes features of two rows, in order, and returns how many it left out.
 func (s *sideBySide) features(w io.Writer, x, y []float64) (left int) {
 	order := make([]int, len(x))
 	for k := range order {

@@ -1,4 +1,4 @@
-// Package train holds the commands that learn metrics.
+// Package train provides the commands that learn metrics.
 package train
 
 import (

@@ -23,7 +23,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// training is what fit and select share: points and links to learn from, and the model to write.
+// training holds the flags that fit and select share: points and links to learn from, and the model
+// to write.
 type training struct {
 	*session.Session
 	data       source.Data
@@ -40,7 +41,7 @@ type training struct {
 func (t *training) endFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	usage.SeedFlag(f, &t.seed)
-	f.BoolVar(&t.strict, "strict", false, "take warnings about data and links as errors")
+	f.BoolVar(&t.strict, "strict", false, "treat warnings about data and links as errors")
 }
 
 // outputFlag defines -o.
@@ -48,10 +49,10 @@ func (t *training) outputFlag(cmd *cobra.Command) {
 	cmd.Flags().StringVarP(&t.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
 }
 
-// allLabels as --links-from-labels takes all pairs.
+// allLabels is the value of --links-from-labels that takes all pairs.
 const allLabels = "all"
 
-// checkLinks reports links that are missing, unless there is something else to learn from.
+// checkLinks refuses missing links, unless there is something else to learn from.
 func (t *training) checkLinks(check *session.Checks, others bool) {
 	check.Exclusive("links", "links-from-labels")
 	drawn := check.Cmd.Flags().Changed("links-from-labels")
@@ -59,7 +60,7 @@ func (t *training) checkLinks(check *session.Checks, others bool) {
 	check.Refuse(drawn && t.fromLabels != allLabels && t.drawn() < 1, "--links-from-labels is %q: want a number >= 1, or all", t.fromLabels)
 }
 
-// drawn returns the number of links to draw, 0 for what is none.
+// drawn returns the number of links to draw, 0 for text that is not a number.
 func (t *training) drawn() int {
 	n, err := strconv.Atoi(t.fromLabels)
 	if err != nil {
@@ -81,7 +82,7 @@ func (t *training) drawLinks(d *dataset.Data, both bool) (*links.Set, error) {
 	return set, usage.RenameParams(err, "must", "--links-from-labels", "cannot", "--links-from-labels")
 }
 
-// table changes features as the flags ask.
+// table transforms features as the flags ask.
 func (t *training) table(d *dataset.Data) (*mustlink.Table, error) {
 	table, err := t.scaling.Apply(t.Session, d)
 	if err != nil {
@@ -90,7 +91,7 @@ func (t *training) table(d *dataset.Data) (*mustlink.Table, error) {
 	return table, t.stopIfStrict()
 }
 
-// stopIfStrict makes an error of the warnings so far.
+// stopIfStrict returns an error with --strict if there were warnings.
 func (t *training) stopIfStrict() error {
 	if !t.strict || len(t.Warnings()) == 0 {
 		return nil
@@ -98,7 +99,7 @@ func (t *training) stopIfStrict() error {
 	return usage.Errorf("%s with --strict: want none", session.Plural(len(t.Warnings()), "warning"))
 }
 
-// learn learns with what is chosen, writes the model and reports.
+// learn fits the chosen candidate, writes the model and reports.
 func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selection.Candidate,
 	table *mustlink.Table, set *links.Set, lesson catalog.Lesson) (*fitReport, error) {
 	begin := time.Now()
@@ -132,7 +133,7 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	return r, metric.Save(ctx, t.Session, t.out, m)
 }
 
-// fitReport is what `mustlink fit` prints.
+// fitReport is the result of `mustlink fit`.
 type fitReport struct {
 	Method      string `json:"method"`
 	Kernel      string `json:"kernel,omitempty"`
@@ -144,7 +145,7 @@ type fitReport struct {
 	Quadruplets int    `json:"quadruplets,omitempty"`
 	Targets     int    `json:"targets,omitempty"`
 	Chunklets   int    `json:"chunklets"`
-	// Dropped are the links that were left out as suspicious.
+	// Dropped are the suspicious links that were left out.
 	Dropped    []mislabeled.Link `json:"dropped,omitempty"`
 	Dim        int               `json:"dim"`
 	Converged  bool              `json:"converged"`
@@ -156,7 +157,7 @@ type fitReport struct {
 	shape      string
 }
 
-// reportOf says what a fit learned, and from what.
+// reportOf describes a fit and its input.
 func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson catalog.Lesson, took time.Duration) *fitReport {
 	about := m.Describe()
 	r := &fitReport{

@@ -36,24 +36,24 @@ func newUpdate(s *session.Session) *cobra.Command {
 	u := &updateCommand{Session: s}
 	cmd := &cobra.Command{
 		Use:   "update MODEL (-i DATA -c LINKS [--extend] | --drop-last N) -o MODEL",
-		Short: "teach a model more chunklets or links, or take the latest back, without a new fit",
-		Long: `Teach a model more, and write the new model.
+		Short: "add chunklets or links to a model, or remove the latest, without a new fit",
+		Long: `Add links or chunklets to a model, and write the new model.
 
-Models of npkl, kbeta, gml and itml learn more links between the points that they were fitted
-on: DATA are these, and LINKS the new ones alone. The computation starts from what the model
-knows and ends where a fit of all links does; bounds of distances stay those of the fit, and
-so do the landmarks of kbeta, between which its links must be, and the prior that gml has
-learned. Points that are new need no update: embed and the other commands place them.
+Models of npkl, kbeta, gml and itml learn more links between their training rows: DATA are these
+rows again, and LINKS contains only the new links. The computation is warm-started from the model
+and converges to the same solution as a fit of all links. Unchanged are the distance bounds of
+the fit, the landmarks of kbeta (its links must be between landmarks), and the prior that gml has
+learned. New points need no update: embed and the other commands compute their coordinates.
 
-A model of krca, in its Cholesky form, learns more chunklets without being fitted again.
-The learned kernel is the one that a fit of all chunklets gives with the model's n eps held
-fixed (fixed_s). Row numbers in LINKS refer to the DATA of this command, and each row named
-there is a new point. LINKS is a CSV with the columns i, chunklet, or one of links (i, j,
-link). Its chunklets are new ones; with --extend, a number names an existing chunklet of the model,
-counted from 0 in order of creation (those of the fit by their smallest rows), and any
-other name a new one. Chunklets that share a row are merged.
+A model of krca, in its Cholesky form, learns more chunklets. The learned kernel is that of a fit
+of all chunklets with the model's n eps held fixed (fixed_s). Row numbers in LINKS refer to the
+DATA of this command, and each row named there is a new point. LINKS is a CSV with the columns
+i, chunklet, or one of links (i, j, link). Its chunklets are new to the model. With --extend, a
+number names an existing chunklet of the model, counted from 0 in order of creation (those of the
+fit in the order of their smallest rows), and any other name is a new chunklet. Chunklets that
+share a row are merged.
 
---drop-last N takes the latest N updates back.`,
+--drop-last N removes the latest N updates.`,
 		Example: `  mustlink update model.mlk -i new.csv -c chunklets.csv -o larger.mlk
   mustlink update larger.mlk --drop-last 1 -o smaller.mlk
   mustlink update gml.mlk -i data.csv -c more-links.csv -o better.mlk`,
@@ -64,13 +64,13 @@ other name a new one. Chunklets that share a row are merged.
 	u.data.Flags(cmd)
 	u.links.Flags(cmd)
 	f.BoolVar(&u.extend, "extend", false, "chunklets named 0, 1, … are those of the model")
-	f.IntVar(&u.drop, "drop-last", 0, "take the latest `N` updates back")
-	f.StringVarP(&u.kernel, "kernel", "k", "", "refuse a model whose `KERNEL` is another one")
+	f.IntVar(&u.drop, "drop-last", 0, "remove the latest `N` updates")
+	f.StringVarP(&u.kernel, "kernel", "k", "", "refuse a model with a different `KERNEL`")
 	f.StringVarP(&u.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
 	return cmd
 }
 
-// updateReport is what `mustlink update` prints.
+// updateReport is the result of `mustlink update`.
 type updateReport struct {
 	Method   string                 `json:"method"`
 	Added    int                    `json:"points_added"`
@@ -109,7 +109,7 @@ func (u *updateCommand) run(ctx context.Context, args []string) error {
 	return u.Summarize(u.out, r, r.text)
 }
 
-// check finds every mistake that shows before anything is read.
+// check finds mistakes that do not require reading anything.
 func (u *updateCommand) check(check *session.Checks, args []string) {
 	check.Required("output")
 	check.Models(args)
@@ -117,7 +117,7 @@ func (u *updateCommand) check(check *session.Checks, args []string) {
 		for _, other := range []string{"input", "links", "extend"} {
 			check.Exclusive("drop-last", other)
 		}
-		check.Least("--drop-last", u.drop, 1)
+		check.AtLeast("--drop-last", u.drop, 1)
 	} else {
 		check.Required("input", "links")
 		u.data.Check(check)
@@ -126,7 +126,7 @@ func (u *updateCommand) check(check *session.Checks, args []string) {
 	check.Model(u.out)
 }
 
-// checkKernel compares the model's kernel with the one asked for.
+// checkKernel compares the model's kernel with -k.
 func (u *updateCommand) checkKernel(path string, m *mustlink.Model) error {
 	if u.kernel == "" {
 		return nil
@@ -141,7 +141,7 @@ func (u *updateCommand) checkKernel(path string, m *mustlink.Model) error {
 	return nil
 }
 
-// learn returns the new model, and notes in the report what it learned.
+// learn returns the new model and records in r what it learned.
 func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string, r *updateReport) (*mustlink.Model, error) {
 	_, linker := m.Fitted.Model.(algorithms.Linker)
 	_, updater := m.Fitted.Model.(algorithms.Updater)
@@ -149,7 +149,7 @@ func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string
 	case !linker && !updater:
 		return nil, fault.Data(path, "a model of method %s cannot be updated: want one of %s", m.Name(), catalog.Updatable)
 	case linker && u.drop > 0:
-		return nil, fault.Data(path, "a model of method %s does not take links back: want no --drop-last", m.Name())
+		return nil, fault.Data(path, "a model of method %s cannot remove updates: want no --drop-last", m.Name())
 	case linker && u.extend:
 		return nil, fault.Data(path, "a model of method %s has no chunklets: want no --extend", m.Name())
 	case linker:
@@ -175,12 +175,12 @@ func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string
 	r.Added = len(rows)
 	learned, err := m.Model().Extend(ctx, mustlink.FromData(data), chunklets)
 	if _, ok := errors.AsType[*fault.ParamError](err); ok {
-		return nil, fault.InFile(err, path) // what is wrong is the model
+		return nil, fault.InFile(err, path) // the mistake is in the model
 	}
 	return learned, fault.InFile(err, u.links.Path)
 }
 
-// readFor reads the points of an update, and sees that the model takes them.
+// readFor reads the points of an update and checks that they fit the model.
 func (u *updateCommand) readFor(ctx context.Context, m *metric.Metric) (*dataset.Data, error) {
 	data, err := m.Read(ctx, &u.data)
 	if err == nil {
@@ -189,7 +189,7 @@ func (u *updateCommand) readFor(ctx context.Context, m *metric.Metric) (*dataset
 	return data, err
 }
 
-// addLinks teaches a model more links between the points that it was fitted on.
+// addLinks adds links between the training rows of the model.
 func (u *updateCommand) addLinks(ctx context.Context, m *metric.Metric, path string, r *updateReport) (*mustlink.Model, error) {
 	data, err := u.readFor(ctx, m)
 	if err != nil {
@@ -204,10 +204,10 @@ func (u *updateCommand) addLinks(ctx context.Context, m *metric.Metric, path str
 	if m.Fitted.Fingerprint == dataset.Fingerprint(data.Points) {
 		return learned, fault.InFile(err, u.links.Path)
 	}
-	if err != nil { // more likely than not for that
+	if err != nil { // the most likely reason
 		return nil, fault.InFile(err, data.Name)
 	}
-	m.Warnf("%s: not the points that %s was fitted on", data.Name, path)
+	m.Warnf("%s: these are not the training rows of %s", data.Name, path)
 	return learned, nil
 }
 
@@ -234,7 +234,7 @@ func (u *updateCommand) chunklets(ctx context.Context, d *dataset.Data) ([]mustl
 	return out, nil
 }
 
-// chunkletID returns the number that a name is, or NewChunklet for a name that is none.
+// chunkletID returns the number that a name stands for, or NewChunklet for any other name.
 func chunkletID(name string) int {
 	if id, err := strconv.Atoi(name); err == nil && id >= 0 {
 		return id

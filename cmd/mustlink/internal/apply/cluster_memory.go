@@ -16,11 +16,11 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// clusterHeld clusters rows that are held, and writes the clusters.
-func (c *clusterCommand) clusterHeld(ctx context.Context) (*clusterReport, error) {
+// clusterInMemory clusters rows in memory, and writes the clusters.
+func (c *clusterCommand) clusterInMemory(ctx context.Context) (*clusterReport, error) {
 	flags := *c.m.Flags(&c.data)
 	if c.mayStream() {
-		flags.Share = heldTimes
+		flags.Share = copiesInMemory
 	}
 	d, err := flags.Read(ctx, c.Session)
 	if c.mayStream() && c.tooManyRows(d, err) {
@@ -57,7 +57,7 @@ func (c *clusterCommand) penalties(p cluster.Params) cluster.PenalizedParams {
 	return out
 }
 
-// partition is a result, with the number of broken links where they may be.
+// partition is a result, with the number of violated links if the algorithm may violate some.
 type partition struct {
 	*cluster.Result
 	broken *int
@@ -137,7 +137,7 @@ func (c *clusterCommand) rawGram(ctx context.Context, x points.Points) (blas.Mat
 	return k.Gram(ctx, c.m.Eng, x)
 }
 
-// report says what was found in rows that were held.
+// report describes the clusters of rows in memory.
 func (c *clusterCommand) report(d *dataset.Data, result *partition, labels []string) *clusterReport {
 	r := &clusterReport{
 		Algorithm:  c.algorithm,
@@ -157,7 +157,7 @@ func (c *clusterCommand) report(d *dataset.Data, result *partition, labels []str
 		r.Sizes[l]++
 	}
 	if d.Labels != nil {
-		// Labels that cannot be scored, such as a single one, are no reason to fail.
+		// Labels that cannot be scored, such as a single one, do not make the command fail.
 		r.Scores, _ = score.All(score.Input{Truth: d.Labels, Predicted: labels})
 	}
 	return r
