@@ -66,7 +66,7 @@ func TestMisuse(t *testing.T) {
 		"an option that is none":    {fit(table, pairs, mustlink.Option{}), "option is <nil>: want an option that a function of package mustlink made"},
 		"a nil engine":              {fit(table, pairs, mustlink.Engine(nil)), "engine is <nil>: want an engine, as engine.New makes it, or no such option"},
 		"negative workers":          {fit(table, pairs, mustlink.Workers(-1)), "workers is -1: want a number >= 0 (0 for all processors)"},
-		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)), `moons: all 40 pairs of the chunklets needs 1.9 KiB, limit 100 B: give links, fewer of them, in place of chunklets`},
+		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)), `moons: all 40 pairs of the chunklets needs 1.9 KiB, limit 100 B: use a smaller number of links instead of chunklets`},
 		"triplets for krca":         {fit(table, pairs, mustlink.Method("krca"), mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}})), "number of triplets is 1: want none: krca does not learn from them"},
 		"targets of other rows":     {fit(table, nil, mustlink.Targets([]float64{1})), "moons: number of targets is 1: want 40, the number of points"},
 		"targets for krca":          {fit(table, pairs, mustlink.Method("krca"), mustlink.Targets([]float64{1})), "number of targets is 1: want none: krca does not learn from them"},

@@ -126,7 +126,7 @@ type Params struct {
 	Rank                     int       `json:"rank" param:"rank" range:">= 2" zero:"a tenth of the points, at most 40" help:"eigenvectors of the graph"`
 	Gamma                    float64   `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links against the prior (0.1 to 10 are usual)"`
 	// Upper and Lower are bounds under the first M.
-	logdetmetric.Target
+	logdetmetric.BoundRules
 	// FreeConstant is for eigenvectors that enter no distance.
 	FreeConstant bool `json:"free_constant" param:"free_constant" help:"true leaves weights of constant eigenvectors out of the order of weights"`
 	// Extension by Nystrom's formula is for graphs of nearest neighbors and their Laplacians.
@@ -149,7 +149,7 @@ func (p Params) Validate() error {
 	if err := p.Neighborhood.Check(math.MaxInt); err != nil {
 		return err
 	}
-	if err := p.Target.Check(); err != nil {
+	if err := p.BoundRules.Check(); err != nil {
 		return err
 	}
 	switch {

@@ -86,7 +86,7 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	if err := o.validate(x, set); err != nil {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "give links, fewer of them, in place of chunklets"); err != nil {
+	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "use a smaller number of links instead of chunklets"); err != nil {
 		return nil, err
 	}
 	j, err := newEvaluator(x, set, &o)

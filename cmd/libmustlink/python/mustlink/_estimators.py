@@ -542,11 +542,11 @@ class GML(MetricLearner):
     gamma : float, default 1
         Weight of the links against the prior (0.1 to 10 are usual), > 0.
     upper : float | str, default "p5"
-        Most squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
+        Maximum squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
     lower : float | str, default "p95"
-        Least squared distance of cannot-links, likewise.
+        Minimum squared distance of cannot-links, in the same form.
     margin : float | str, default "p5"
-        Of triplets: how much larger the second squared distance is to be, likewise.
+        Minimum difference of the two squared distances of a triplet, in the same form.
     free_constant : bool, default False
         True leaves weights of constant eigenvectors out of the order of weights.
     extension : Literal["barycentric", "nystrom"], default "barycentric"
@@ -949,11 +949,11 @@ class ITML(MetricLearner):
     gamma : float, default 1
         Weight of the links against the prior (0.1 to 10 are usual), > 0.
     upper : float | str, default "p5"
-        Most squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
+        Maximum squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
     lower : float | str, default "p95"
-        Least squared distance of cannot-links, likewise.
+        Minimum squared distance of cannot-links, in the same form.
     margin : float | str, default "p5"
-        Of triplets: how much larger the second squared distance is to be, likewise.
+        Minimum difference of the two squared distances of a triplet, in the same form.
     dims : int, default 0
         Columns of the embedding; 0: all.
     tol : float, default 0.001
