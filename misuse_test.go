@@ -75,7 +75,7 @@ func TestMisuse(t *testing.T) {
 		"embed with an empty model": {embed(&mustlink.Model{}, table), "model is <nil>: want a model, as Fit and Load make it"},
 		"embed a nil table":         {embed(model, noTable), "table is <nil>: want a table, as ReadTable, FromMatrix and others make it"},
 		"embed other features":      {embed(model, wide), "number of features is 3: want 2, as the model was fitted on"},
-		"embed sequences":           {embed(model, letters), "it has sequences: want vectors or inner products, as the model was fitted on"},
+		"embed sequences":           {embed(model, letters), "got sequences: want vectors or inner products, as the model was fitted on"},
 		"a value that is none": {func() error {
 			_, err := mustlink.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, math.NaN(), 4}))
 			return err

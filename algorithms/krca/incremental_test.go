@@ -64,7 +64,7 @@ func learned(t testingTB, eng *engine.Engine, u *Incremental, x points.Points) b
 	return k
 }
 
-// stream feeds an Incremental and keeps, beside it, which rows of x are in which chunklet.
+// stream feeds an Incremental, and records which rows of x are in which chunklet.
 type stream struct {
 	t    testingTB
 	eng  *engine.Engine
