@@ -643,7 +643,7 @@ func TestUpdateErrors(t *testing.T) {
 	if u.Updates() != 1 || u.Points() != 7 || u.Chunklets() != 3 {
 		t.Errorf("%d updates, %d points, %d chunklets after errors, want 1, 7, 3", u.Updates(), u.Points(), u.Chunklets())
 	}
-	if err := incremental(t, m).DropLast(1); !fault.IsInput(err) || !strings.Contains(err.Error(), "this one was not") {
+	if err := incremental(t, m).DropLast(1); !fault.IsInput(err) || !strings.Contains(err.Error(), "no updates") {
 		t.Errorf("drop without updates: %v", err)
 	}
 	spectral := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "linear"), Params: Params{Eps: 1, Form: FormSpectral}}, x, s)
