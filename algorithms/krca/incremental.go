@@ -177,7 +177,7 @@ func (u *Incremental) Merge(ctx context.Context, eng *engine.Engine, first, seco
 	}
 	a, b := u.name(first), u.name(second)
 	if a == b {
-		return fault.Data("", "chunklets %d and %d are the same one: want two chunklets", first, second)
+		return fault.Data("", "chunklets %d and %d are one already: want two chunklets", first, second)
 	}
 	return u.change(ctx, eng, func() { u.join(min(a, b), max(a, b)) })
 }
