@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Learner fits one method with fixed parameters. A Learner is immutable and safe for concurrent use.
+// Learner fits one method with fixed parameters. It is immutable and safe for concurrent use.
 type Learner interface {
 	// Method returns the method's name in the catalog: "krca".
 	Method() string

@@ -10,11 +10,11 @@
 //     the center that minimizes its summed squared distance; cannot-links are kept as in
 //     COP-KMeans (Wagstaff et al. 2001), but where its greedy pass fails a search takes over,
 //     and the assignment is improved by exchanging chains of blocks between two clusters.
-//   - [Kernel] is kernel k-means (Dhillon, Guan & Kulis 2004): k-means in the feature space, by inner
-//     products only. [ConstrainedKernel] does so with must-link components as blocks.
+//   - [Kernel] is kernel k-means (Dhillon, Guan & Kulis 2004): k-means in the feature space, by
+//     inner products only. [ConstrainedKernel] does so with must-link components as blocks.
 //
 // Data larger than memory are a sequence of blocks of rows. [KMeansStream] is k-means in several
-// passes over them, bit-identical to [KMeans] from the same centers. [MiniBatch] (Sculley 2010)
+// passes through them, bit-identical to [KMeans] from the same centers. [MiniBatch] (Sculley 2010)
 // reads them once. The [Assigner] of their result assigns rows to centers, block by block.
 //
 // # Exactness and determinism

@@ -27,7 +27,7 @@ type StreamParams struct {
 	// Batch, for MiniBatch, is the number of rows that are assigned before the centers move; 0 means
 	// DefaultBatch.
 	Batch int
-	// Passes, for MiniBatch, is the number of passes over the rows; 0 means 1.
+	// Passes, for MiniBatch, is the number of passes through the rows; 0 means 1.
 	Passes int
 }
 

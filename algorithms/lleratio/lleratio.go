@@ -5,7 +5,8 @@
 //
 // With rows c_i of coordinates, of all n points, the map W of d orthonormal rows maximizes
 //
-//	sum_cannot |W (c_i - c_j)|^2 / (sum_must |W (c_i - c_j)|^2 + alpha sum_i |W (c_i - sum_a w_ia c_a)|^2)
+//	sum_cannot |W (c_i - c_j)|^2 /
+//	(sum_must |W (c_i - c_j)|^2 + alpha sum_i |W (c_i - sum_a w_ia c_a)|^2)
 //
 // where w_ia are the weights with which the neighbors of point i reconstruct it best in the input
 // space. The second term preserves the neighborhoods of all points, linked or not.
