@@ -66,7 +66,7 @@ func TestMisuse(t *testing.T) {
 		"an option that is none":    {fit(table, pairs, mustlink.Option{}), "option is <nil>: want an option made by a function of package mustlink"},
 		"a nil engine":              {fit(table, pairs, mustlink.Engine(nil)), "engine is <nil>: want an engine made by engine.New, or no such option"},
 		"negative workers":          {fit(table, pairs, mustlink.Workers(-1)), "workers is -1: want a number >= 0 (0 for all processors)"},
-		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)), `moons: all 40 pairs of the chunklets needs 1.9 KiB, limit 100 B: give links, fewer of them, in place of chunklets`},
+		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)), `moons: all 40 pairs of the chunklets needs 1.9 KiB, limit 100 B: use a smaller number of links instead of chunklets`},
 		"triplets for krca":         {fit(table, pairs, mustlink.Method("krca"), mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}})), "number of triplets is 1: want none: krca does not learn from them"},
 		"targets of other rows":     {fit(table, nil, mustlink.Targets([]float64{1})), "moons: number of targets is 1: want 40, the number of points"},
 		"targets for krca":          {fit(table, pairs, mustlink.Method("krca"), mustlink.Targets([]float64{1})), "number of targets is 1: want none: krca does not learn from them"},
@@ -75,7 +75,7 @@ func TestMisuse(t *testing.T) {
 		"embed with an empty model": {embed(&mustlink.Model{}, table), "model is <nil>: want a model made by Fit or Load"},
 		"embed a nil table":         {embed(model, noTable), "table is <nil>: want a table made by ReadTable, FromMatrix or a similar function"},
 		"embed other features":      {embed(model, wide), "number of features is 3: want 2, as the model was fitted on"},
-		"embed sequences":           {embed(model, letters), "it has sequences: want vectors or inner products, as the model was fitted on"},
+		"embed sequences":           {embed(model, letters), "got sequences: want vectors or inner products, as the model was fitted on"},
 		"a value that is none": {func() error {
 			_, err := mustlink.FromMatrix(mat.NewDense(2, 2, []float64{1, 2, math.NaN(), 4}))
 			return err

@@ -66,9 +66,8 @@ func closure(t rapid.TB, n int, list []links.Link) map[[2]int]links.Sign {
 	return implied
 }
 
-// Whatever links a session begins with and whatever is skipped: nothing that links imply is asked,
-// nor what was skipped; the session knows exactly what the closure holds; and in the end, with
-// nothing skipped, every pair with a class is known.
+// For any initial links and skipped queries: no implied and no skipped pair is queried, Known
+// agrees with the closure, and without skips every pair with a class is known at the end.
 func TestQuestionsAreOpen(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 25).Draw(t, "n")
@@ -100,10 +99,10 @@ func TestQuestionsAreOpen(t *testing.T) {
 			}
 			pair := [2]int{min(q.I, q.J), max(q.I, q.J)}
 			if _, there := implied[pair]; there || skipped[pair] || q.I == q.J {
-				t.Fatalf("%v is asked, which is implied (%v) or was skipped (%v)", pair, there, skipped[pair])
+				t.Fatalf("%v is queried, but it is implied (%v) or was skipped (%v)", pair, there, skipped[pair])
 			}
 			if asked > n*n {
-				t.Fatal("more questions than pairs")
+				t.Fatal("more queries than pairs")
 			}
 			if skips && rapid.Bool().Draw(t, "skip") {
 				s.Skip(q.I, q.J)
@@ -127,8 +126,8 @@ func TestQuestionsAreOpen(t *testing.T) {
 	})
 }
 
-// All classes of blobs are found within a few questions a class, and placing all rows takes about
-// one for each.
+// All classes of blobs are found within a few queries per class, and assigning all rows takes about
+// one query for each.
 func TestBlobsAreFoundSoon(t *testing.T) {
 	for seed := range uint64(5) {
 		const classes, n = 6, 300
@@ -144,16 +143,16 @@ func TestBlobsAreFoundSoon(t *testing.T) {
 			}
 		}
 		if most := classes * (classes - 1) / 2; found == 0 || found > most {
-			t.Errorf("seed %d: %d classes after %d questions: want %d within %d", seed, s.Classes(), found, classes, most)
+			t.Errorf("seed %d: %d classes after %d queries: want %d within %d", seed, s.Classes(), found, classes, most)
 		}
 		if asked > n+classes*classes {
-			t.Errorf("seed %d: %d questions place %d rows", seed, asked, n)
+			t.Errorf("seed %d: %d queries assign %d rows", seed, asked, n)
 		}
 	}
 }
 
-// With the number of classes known, a row that is not of the others is of the last: two classes
-// take one question a row.
+// With a known number of classes, a row that is in none of the others is in the last one: two
+// classes take one query per row.
 func TestKnownNumberOfClasses(t *testing.T) {
 	const n = 60
 	coordinates, of := blobs(n, 2, 0.5, 3)
@@ -166,7 +165,7 @@ func TestKnownNumberOfClasses(t *testing.T) {
 		asked++
 	}
 	if asked != n-1 {
-		t.Errorf("%d questions: want %d", asked, n-1)
+		t.Errorf("%d queries: want %d", asked, n-1)
 	}
 	for i := range n {
 		if sign, known := s.Known(0, i); i > 0 && (!known || sign != truth(of, 0, i).Sign) {
@@ -175,15 +174,15 @@ func TestKnownNumberOfClasses(t *testing.T) {
 	}
 }
 
-// Rows of a batch are different, as far as classes have rows; its questions are open, and the first
-// is the next one; asking for a batch changes nothing.
+// The rows of a batch are distinct, as far as classes have enough rows. Its queries are open, the
+// first one is that of Next, and Batch does not change the session.
 func TestBatch(t *testing.T) {
 	const n, count = 80, 12
 	coordinates, of := blobs(n, 3, 4, 2)
 	var list []links.Link
 	for i := range n {
 		for j := range i {
-			if i < 30 && of[i] == of[j] { // classes with rows enough
+			if i < 30 && of[i] == of[j] { // classes with enough rows
 				list = append(list, truth(of, i, j))
 			}
 		}
@@ -191,16 +190,16 @@ func TestBatch(t *testing.T) {
 	s := start(t, coordinates, list, Options{})
 	batch := s.Batch(count)
 	if len(batch) != count {
-		t.Fatalf("%d questions: want %d", len(batch), count)
+		t.Fatalf("%d queries: want %d", len(batch), count)
 	}
 	used := map[int]bool{}
 	for _, q := range batch {
 		if used[q.I] {
-			t.Errorf("%v: row %d stands in two questions of %v", q, q.I, batch)
+			t.Errorf("%v: row %d occurs in two queries of %v", q, q.I, batch)
 		}
 		for r := range n {
 			if sign, known := s.Known(q.J, r); used[q.J] && known && sign == links.Must && !used[r] {
-				t.Errorf("%v: row %d stands in two questions of %v, row %d of its class in none", q, q.J, batch, r)
+				t.Errorf("%v: row %d occurs in two queries of %v, row %d of its class in none", q, q.J, batch, r)
 			}
 		}
 		used[q.I], used[q.J] = true, true
@@ -209,17 +208,17 @@ func TestBatch(t *testing.T) {
 		}
 	}
 	if q, _ := s.Next(); q != batch[0] || s.Batch(count)[count-1] != batch[count-1] {
-		t.Error("asking changes what is asked")
+		t.Error("Batch changes the session")
 	}
 	if got := len(start(t, coordinates, nil, Options{}).Batch(2 * n)); got != n-1 {
-		t.Errorf("a batch of everything has %d questions: want one for each of %d rows", got, n-1)
+		t.Errorf("a batch of all rows has %d queries: want one for each of %d rows", got, n-1)
 	}
 	if s.Batch(0) != nil || len(start(t, blas.NewMatrix(0, 2), nil, Options{}).Batch(3)) != 0 {
-		t.Error("questions out of nothing")
+		t.Error("queries of a session without rows")
 	}
 }
 
-// Of far and near repetitions of one undecided place a batch takes one each first.
+// If many rows have the same uncertain position, a batch takes one row of each position first.
 func TestBatchSpreads(t *testing.T) {
 	coordinates := blas.NewMatrix(9, 2)
 	for i, p := range [][2]float64{{0, 0}, {10, 0}, {0, 0.1}, {10, 0.1}, {5, 0}, {5.001, 0}, {5, 0.001}, {5, 8}, {5.5, -9}} {
@@ -234,12 +233,12 @@ func TestBatchSpreads(t *testing.T) {
 		}
 	}
 	if middle != 1 {
-		t.Errorf("%d of three questions are about the same place: %v", middle, s.Batch(3))
+		t.Errorf("%d of three queries are about the same position: %v", middle, s.Batch(3))
 	}
 }
 
-// An answer that the links exclude is refused with a walk from one row to the other over links that
-// imply the opposite.
+// An answer that contradicts the links is refused, with a path of links between its rows that
+// implies the opposite.
 func TestContradiction(t *testing.T) {
 	coordinates, _ := blobs(8, 2, 3, 1)
 	list := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 1, links.Must), links.NewLink(2, 3, links.Cannot), links.NewLink(3, 4, links.Must)}
@@ -263,15 +262,15 @@ func TestContradiction(t *testing.T) {
 			t.Errorf("%v: %v: want the path %s", c.l, err, c.path)
 		}
 		if len(s.Links()) != before {
-			t.Errorf("%v was noted", c.l)
+			t.Errorf("%v was added", c.l)
 		}
 	}
 	if err := s.Answer(links.NewLink(0, 2, links.Must)); err != nil {
-		t.Errorf("what is implied is refused: %v", err)
+		t.Errorf("an implied link is refused: %v", err)
 	}
 }
 
-// A session that goes on from links knows the classes that it knew before.
+// A session that starts from the links of another one has the same classes.
 func TestResumed(t *testing.T) {
 	const n = 60
 	coordinates, of := blobs(n, 4, 3, 5)
@@ -279,7 +278,7 @@ func TestResumed(t *testing.T) {
 	for range 40 {
 		q, ok := s.Next()
 		if !ok {
-			t.Fatal("nothing to ask")
+			t.Fatal("no query")
 		}
 		if err := s.Answer(truth(of, q.I, q.J)); err != nil {
 			t.Fatal(err)
@@ -290,7 +289,8 @@ func TestResumed(t *testing.T) {
 	}
 }
 
-// A number of classes that the links exceed is not heeded; one that they reach places rows at once.
+// A number of classes below that of the links is ignored. One that the links reach assigns rows at
+// once.
 func TestClassesOfLinks(t *testing.T) {
 	coordinates, _ := blobs(6, 2, 3, 1)
 	triangle := []links.Link{links.NewLink(0, 1, links.Cannot), links.NewLink(1, 2, links.Cannot), links.NewLink(0, 2, links.Cannot)}
@@ -329,7 +329,7 @@ func TestBadInput(t *testing.T) {
 		bad.Set(3, 1, v)
 		_, err := New(bad, none, Options{})
 		if e, ok := errors.AsType[*fault.DataError](err); !ok || e.Row != 3 {
-			t.Errorf("a place at %g: %v", v, err)
+			t.Errorf("a coordinate of %g: %v", v, err)
 		}
 	}
 }

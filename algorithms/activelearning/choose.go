@@ -1,21 +1,22 @@
-// Package activelearning (engine room: may change) chooses which pairs a person should look at next.
+// Package activelearning (engine room: may change) chooses the next pairs of rows to query.
 //
 // It explores, then consolidates (Basu, Banerjee & Mooney, "Active semi-supervision for pairwise
-// constrained clustering", SDM 2004). Every class that was met is known by the rows that must-links
-// join; a row, or a group of linked ones, is asked against the classes, the nearest first, until
-// the answer is yes, and if it never is, it is a new class. So a question or two place a row, and
-// its links with all other rows that are placed follow: what follows is never asked. While classes
-// are likely to be left, the row that is farthest from all of them comes next; afterwards that of
-// which it is least certain where it belongs: the entropy of its class, as the distances to the
-// nearest rows of the classes suggest. Divided by the expected number of questions (Xiong, Azimi &
-// Fern, "Active learning of constraints for semi-supervised clustering", TKDE
-// 2014) it was no better on the sets of `mustlink-bench suggest`, and places that npkl learned anew from the answers were worse.
+// constrained clustering", SDM 2004). A known class is a group of rows joined by must-links. To
+// assign a row, or a group of linked rows, the package queries it against the known classes, the
+// nearest first, until the answer is yes; if all answers are no, the row is a new class. One or two
+// queries assign a row. They imply its links with all other assigned rows, and implied links are
+// never queried. While unknown classes are likely, the next row is the one farthest from all known
+// classes. Afterwards it is the row whose class is most uncertain, by the entropy of class
+// probabilities from the distances to the nearest row of each class. Dividing the entropy by the
+// expected number of queries (Xiong, Azimi & Fern, "Active learning of constraints for
+// semi-supervised clustering", TKDE 2014) was no better on the data of `mustlink-bench suggest`,
+// and coordinates that npkl learned again from the answers were worse.
 //
-// A learner should be given what the links imply ([links.Set.Closure]), unless it learns from
-// components of must-links.
+// Fit a learner to the closure of the links ([links.Set.Closure]), unless it learns from components
+// of must-links.
 //
-// Everything is decided by sums of squared differences in a fixed order: the same links, places and
-// seed give the same questions in every build and for any number of workers.
+// All decisions use sums of squared differences in a fixed order: the same links, coordinates and
+// seed give the same queries in every build and for any number of workers.
 package activelearning
 
 import (
@@ -26,17 +27,17 @@ import (
 )
 
 const (
-	// enough is how many groups in a row must turn out to be of classes that are known before no
-	// more are looked for; and how many of the last class that was left for them, before that is no
-	// longer asked.
-	enough = 5
-	// sharpness is the power of the ratio of two squared distances that is the odds of two classes.
-	// 1, 2 and 4 were tried: it hardly matters.
+	// patience is the number of consecutive groups that must belong to known classes before the
+	// exploration ends. It is also the number of consecutive groups that must belong to their last
+	// possible class before a group with one possible class is no longer queried first.
+	patience = 5
+	// sharpness is the exponent that turns the ratio of two squared distances into the odds of two
+	// classes. The values 1, 2 and 4 made hardly any difference.
 	sharpness = 2
 )
 
-// Next returns the question to ask now, and false when there is none whose answer is open. It
-// changes nothing. Cost O(n classes).
+// Next returns the next query, and false if all answers are implied. It does not change s. Cost:
+// O(n classes).
 func (s *Session) Next() (Pair, bool) {
 	list := s.Batch(1)
 	if len(list) == 0 {
@@ -45,10 +46,11 @@ func (s *Session) Next() (Pair, bool) {
 	return list[0], true
 }
 
-// Batch returns up to count questions that can be asked at once, the best first; fewer when the
-// others depend on their answers. Each places another group of rows, and far from those before it,
-// because it is chosen as if these were placed where they probably belong. A row stands in two of
-// them only if a class has fewer rows than questions. Cost O(count n (classes + d)).
+// Batch returns up to count queries that can be answered together, the best first. It returns fewer
+// if the others depend on their answers. Each query assigns another group of rows. The groups are
+// far from each other, because each query is chosen as if the earlier groups were assigned to their
+// most probable class. A row occurs in two queries only if a class has fewer rows than queries.
+// Cost: O(count n (classes + d)).
 func (s *Session) Batch(count int) []Pair {
 	b := &batch{Session: s, used: map[int]bool{}, taken: map[int]bool{}}
 	for _, near := range s.near {
@@ -65,25 +67,26 @@ func (s *Session) Batch(count int) []Pair {
 	return list
 }
 
-// batch is a session in which the groups of earlier questions are taken.
+// batch is a session during the choice of a batch.
 type batch struct {
 	*Session
 	near        [][]float64
-	used, taken map[int]bool // rows, groups
+	used, taken map[int]bool // rows and groups of earlier queries
 }
 
-// question is a group that may be placed: its row that is nearest to a class it may belong to, and
-// how many there are of these.
-type question struct{ group, row, class, open int }
+// query is a possible query about a group: its row nearest to one of its possible classes, that
+// class, and the number of possible classes.
+type query struct{ group, row, class, open int }
 
-// best returns the question of largest value; of equal ones that of the smallest row.
-func (b *batch) best() (best question, ok bool) {
-	if q, open := b.question(b.last); open && (q.open > 1 || b.sure < enough) {
-		return q, true // half placed, it is worth least
+// best returns the query with the largest value, and the first group of equal ones. A group with
+// earlier answers comes first, whatever its value.
+func (b *batch) best() (best query, ok bool) {
+	if q, open := b.query(b.last); open && (q.open > 1 || b.sure < patience) {
+		return q, true
 	}
 	value := math.Inf(-1)
 	for g := range b.rows {
-		if q, open := b.question(g); open {
+		if q, open := b.query(g); open {
 			if v := b.value(q); v > value {
 				best, value, ok = q, v, true
 			}
@@ -92,8 +95,8 @@ func (b *batch) best() (best question, ok bool) {
 	return best, ok
 }
 
-// question returns that of a group, and false if there is nothing to ask.
-func (b *batch) question(g int) (q question, ok bool) {
+// query returns the query of a group, and false if the group has no open one.
+func (b *batch) query(g int) (q query, ok bool) {
 	if g < 0 || b.rows[g] == nil || b.class[g] >= 0 || b.taken[g] {
 		return q, false
 	}
@@ -113,14 +116,14 @@ func (b *batch) question(g int) (q question, ok bool) {
 	return q, q.open > 0
 }
 
-// exploring says that classes may be left that nobody has met.
+// exploring reports whether unknown classes are likely.
 func (s *Session) exploring() bool {
-	return len(s.classes) != s.most && (s.calm < enough || len(s.classes) < 2)
+	return len(s.classes) != s.maxClasses && (s.calm < patience || len(s.classes) < 2)
 }
 
-// value is what a question is worth: the distance to all classes while they are looked for, then
-// the entropy of the class that the group is of.
-func (b *batch) value(q question) float64 {
+// value returns the value of a query: during the exploration the distance to the nearest class,
+// then the entropy of the group's class.
+func (b *batch) value(q query) float64 {
 	if b.exploring() {
 		farthest := math.Inf(1)
 		for _, near := range b.near {
@@ -144,8 +147,8 @@ func (b *batch) value(q question) float64 {
 	return entropy
 }
 
-// ratio returns the odds of a class at squared distance other, that of the nearest class at squared
-// distance first being 1.
+// ratio returns the odds of a class at squared distance other relative to the nearest class, at
+// squared distance first.
 func ratio(first, other float64) float64 {
 	if first == other {
 		return 1
@@ -153,13 +156,14 @@ func ratio(first, other float64) float64 {
 	return math.Pow(first/other, sharpness)
 }
 
-// take makes a pair of a question, and places its row where it probably belongs.
-func (b *batch) take(q question) Pair {
-	best, at, fresh := math.Inf(1), -1, false
+// take returns the pair of a query, and assigns its row to the most probable class for the rest of
+// the batch. The row of the class is the nearest one that is in no other query, if there is one.
+func (b *batch) take(q query) Pair {
+	best, at, atUnused := math.Inf(1), -1, false
 	for _, j := range b.rows[b.classes[q.class]] {
 		d := points.SquaredDistance(b.coordinates.Row(q.row), b.coordinates.Row(j))
-		if unused := !b.used[j]; at < 0 || unused && !fresh || unused == fresh && d < best {
-			best, at, fresh = d, j, unused
+		if unused := !b.used[j]; at < 0 || unused && !atUnused || unused == atUnused && d < best {
+			best, at, atUnused = d, j, unused
 		}
 	}
 	b.used[q.row], b.used[at], b.taken[q.group] = true, true, true

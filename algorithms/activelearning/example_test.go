@@ -8,7 +8,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Five points of a line, in two groups: four answers place all of them.
+// Five points on a line, in two groups: four answers assign all of them.
 func Example() {
 	coordinates := blas.Matrix{Rows: 5, Cols: 1, Stride: 1, Data: []float64{0, 1, 9, 10, 11}}
 	none, _ := links.New(5, nil)
@@ -19,7 +19,7 @@ func Example() {
 	}
 	for q, ok := s.Next(); ok; q, ok = s.Next() {
 		answer := links.Cannot
-		if (q.I < 2) == (q.J < 2) { // a person looks at the two
+		if (q.I < 2) == (q.J < 2) { // the answer of an expert
 			answer = links.Must
 		}
 		if err := s.Answer(links.NewLink(q.I, q.J, answer)); err != nil {

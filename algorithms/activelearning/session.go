@@ -16,57 +16,56 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// streamFirst is the stream of random numbers that draws the first row.
+// streamFirst is the stream of the random numbers that draw the first row.
 const streamFirst = 0x6669727374
 
-// Pair is a question: do rows I and J belong together? J is of a class that is known, I is to be
-// placed.
+// Pair is a query: do rows I and J belong together? J is in a known class, I is not assigned yet.
 type Pair struct{ I, J int }
 
-// Options of a [Session].
+// Options are the settings of a [Session].
 type Options struct {
-	// Seed draws the row that a session without links begins with.
+	// Seed draws the first row of a session without links.
 	Seed uint64
-	// Classes is the number of classes, 0 when it is not known: what is apart from all but one of
-	// them is of that one. A number that the links exceed is not heeded.
+	// Classes is the number of classes, 0 if it is unknown. A group that cannot be in all classes but
+	// one is in that class. A number below that of the classes of the links is ignored.
 	Classes int
 }
 
-// Session knows what the links so far imply, and which question is worth most next. It is not safe
-// for concurrent use.
+// Session keeps the closure of the links so far, and chooses the next queries. It is not safe for
+// concurrent use.
 type Session struct {
 	coordinates blas.Matrix
 	seed        uint64
-	most        int // classes, 0 when not known
+	maxClasses  int // number of classes, 0 if unknown
 	given       []links.Link
 
-	group  []int          // of every row: rows that must-links join
-	rows   [][]int        // of every group, ascending; nil for one that is part of another
-	apart  []map[int]bool // groups that cannot-links hold apart
-	passed []map[int]bool // groups between which a question was skipped
+	group  []int          // the group of every row: rows joined by must-links
+	rows   [][]int        // the rows of every group, ascending; nil for a group that is part of another
+	apart  []map[int]bool // groups separated by cannot-links
+	passed []map[int]bool // groups between which a query was skipped
 
-	classes []int       // groups that are apart from each other, one a class
-	class   []int       // of every group, -1 for one that is none
-	near    [][]float64 // squared distance of every row to the nearest row of a class
-	last    int         // group that was asked about, -1 for none
-	calm    int         // groups placed since a class was found
-	sure    int         // of these, such that were of the last class that was left for them
+	classes []int       // one group per class; all are separated from each other
+	class   []int       // the class of every group, -1 for none
+	near    [][]float64 // by class, the squared distance of every row to the nearest row of the class
+	last    int         // group of the last query, -1 for none
+	calm    int         // number of groups assigned since the last new class
+	sure    int         // number of these that had one possible class left before the answer
 }
 
-// New begins with links between n points at places (n x d), the coordinates in which near points
-// are likely to belong together: those that a model gives, or the points themselves. Places are
-// kept, not copied.
+// New returns a session that starts with links between n points. In the coordinates (n x d), near
+// points should be likely to belong together: the embedding of a model, or the points themselves.
+// New keeps them without a copy.
 //
-// Errors: *fault.ShapeError for links of other rows, *fault.DataError for places that are not
-// finite, *[links.ConflictError] for links that contradict one another. Cost O(links + n d rows
-// that are linked).
+// Errors: *fault.ShapeError for links between another number of rows, *fault.DataError for
+// coordinates that are not finite, *[links.ConflictError] for links that contradict one another.
+// Cost: O(links + n d linked rows).
 func New(coordinates blas.Matrix, set *links.Set, o Options) (*Session, error) {
 	n := coordinates.Rows
 	if set.N() != n {
 		return nil, &fault.ShapeError{What: "rows of links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", n)}
 	}
 	if o.Classes < 0 {
-		return nil, &fault.ParamError{Param: "classes", Value: o.Classes, Want: "a number >= 0, 0 when it is not known"}
+		return nil, &fault.ParamError{Param: "classes", Value: o.Classes, Want: "a number >= 0 (0 for unknown)"}
 	}
 	if err := set.Consistent(); err != nil {
 		return nil, err
@@ -75,7 +74,7 @@ func New(coordinates blas.Matrix, set *links.Set, o Options) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{
-		coordinates: coordinates, seed: o.Seed, most: o.Classes, last: -1,
+		coordinates: coordinates, seed: o.Seed, maxClasses: o.Classes, last: -1,
 		group: make([]int, n), rows: make([][]int, n), class: slices.Repeat([]int{-1}, n),
 		apart: make([]map[int]bool, n), passed: make([]map[int]bool, n),
 	}
@@ -95,18 +94,18 @@ func New(coordinates blas.Matrix, set *links.Set, o Options) (*Session, error) {
 	return s, nil
 }
 
-// checkCoordinates refuses places whose distances are not finite.
+// checkCoordinates returns an error for coordinates whose distances are not finite.
 func checkCoordinates(coordinates blas.Matrix) error {
 	origin := make([]float64, coordinates.Cols)
 	for i := range coordinates.Rows {
 		if !(points.SquaredDistance(coordinates.Row(i), origin) < math.MaxFloat64/8) {
-			return &fault.DataError{Row: i, Err: errors.New("its coordinates are not finite or their squares overflow: want smaller ones")}
+			return &fault.DataError{Row: i, Err: errors.New("coordinates are not finite, or their squares overflow: want smaller finite values")}
 		}
 	}
 	return nil
 }
 
-// begin takes the largest groups that are apart from each other as the first classes.
+// begin makes the largest groups that are separated from each other the first classes.
 func (s *Session) begin() {
 	order := make([]int, 0, len(s.rows))
 	for g, rows := range s.rows {
@@ -126,12 +125,13 @@ func (s *Session) begin() {
 	s.calm, s.sure = 0, 0
 }
 
-// settle makes a class of a group that is apart from all of them.
+// settle makes a group that is separated from all classes a new class. It assigns a group with one
+// possible class to that class, if all classes are known.
 func (s *Session) settle(g int) {
 	if s.class[g] >= 0 || s.rows[g] == nil {
 		return
 	}
-	if open := s.open(g); open > 1 || open == 1 && len(s.classes) != s.most {
+	if open := s.open(g); open > 1 || open == 1 && len(s.classes) != s.maxClasses {
 		return
 	} else if open == 1 {
 		s.conclude(g)
@@ -142,19 +142,19 @@ func (s *Session) settle(g int) {
 	s.near = append(s.near, slices.Repeat([]float64{math.Inf(1)}, len(s.group)))
 	s.approach(s.class[g], s.rows[g])
 	s.calm, s.sure = 0, 0
-	if len(s.classes) == s.most {
+	if len(s.classes) == s.maxClasses {
 		s.settleAll(s.apart[g])
 	}
 }
 
-// settleAll looks again at groups about which more is known.
+// settleAll settles groups whose separations have changed.
 func (s *Session) settleAll(groups map[int]bool) {
 	for _, g := range slices.Sorted(maps.Keys(groups)) {
 		s.settle(g)
 	}
 }
 
-// open counts the classes that a group may be of.
+// open counts the possible classes of a group.
 func (s *Session) open(g int) (count int) {
 	for _, c := range s.classes {
 		if !s.apart[g][c] {
@@ -164,7 +164,7 @@ func (s *Session) open(g int) (count int) {
 	return count
 }
 
-// conclude adds a group to the one class that is left for it.
+// conclude adds a group to its one possible class.
 func (s *Session) conclude(g int) {
 	for _, c := range s.classes {
 		if !s.apart[g][c] {
@@ -174,7 +174,7 @@ func (s *Session) conclude(g int) {
 	}
 }
 
-// asked notes which group is half placed.
+// asked records which of two groups is still without a class.
 func (s *Session) asked(g, h int) {
 	if s.class[g] >= 0 {
 		g = h
@@ -182,7 +182,7 @@ func (s *Session) asked(g, h int) {
 	s.last = g
 }
 
-// approach notes that rows are of a class.
+// approach updates the distances to a class for new rows of the class.
 func (s *Session) approach(class int, rows []int) {
 	near := s.near[class]
 	for i := range near {
@@ -193,8 +193,8 @@ func (s *Session) approach(class int, rows []int) {
 	}
 }
 
-// Answer notes whether rows i and j belong together. What is known already is legal; what the links
-// so far exclude is a *[ContradictionError] with the reason, and nothing is noted.
+// Answer adds a link, the answer to a query. An implied link is valid. A link that contradicts the
+// links so far is a *[ContradictionError], and Answer does not add it.
 func (s *Session) Answer(l links.Link) error {
 	if _, err := links.New(len(s.group), []links.Link{l}); err != nil {
 		return err
@@ -218,7 +218,7 @@ func (s *Session) Answer(l links.Link) error {
 	return nil
 }
 
-// must notes a must-link between two groups, at most one of them a class.
+// must adds a must-link between two groups, at most one of which has a class.
 func (s *Session) must(l links.Link, g, h int) {
 	s.given = append(s.given, l)
 	if s.class[h] < 0 {
@@ -236,8 +236,8 @@ func (s *Session) must(l links.Link, g, h int) {
 	s.settle(h)
 }
 
-// Skip notes that nobody knows whether rows i and j belong together; their groups are not asked
-// about again.
+// Skip records that rows i and j have no answer. Their two groups are not queried against each
+// other again.
 func (s *Session) Skip(i, j int) { mark(s.passed, s.group[i], s.group[j]) }
 
 // join makes group g a part of group h.
@@ -274,7 +274,7 @@ func mark(m []map[int]bool, g, h int) {
 	}
 }
 
-// Known says what the links imply for a pair of rows, if they do.
+// Known returns the sign that the links imply for a pair of rows, and false if they imply none.
 func (s *Session) Known(i, j int) (links.Sign, bool) {
 	g, h := s.group[i], s.group[j]
 	switch {
@@ -289,23 +289,23 @@ func (s *Session) Known(i, j int) (links.Sign, bool) {
 // Classes returns the number of classes found so far.
 func (s *Session) Classes() int { return len(s.classes) }
 
-// Links returns all links, in the order in which they were given.
+// Links returns all links, in the order in which they were added.
 func (s *Session) Links() []links.Link { return slices.Clone(s.given) }
 
-// ContradictionError reports an answer that the links so far exclude.
+// ContradictionError reports a link that contradicts the links so far.
 type ContradictionError struct {
 	Link links.Link
-	// Path is a walk over links from Link.I to Link.J that implies the opposite of Link: must-links,
-	// and one cannot-link where Link is a must-link.
+	// Path is a path of links from Link.I to Link.J that implies the opposite of Link: must-links only
+	// if Link is a cannot-link, else with one cannot-link among them.
 	Path []links.Link
 }
 
-// Error writes the path as "3-7 must (line 4), 7-12 cannot".
+// Error returns a message with the path, written as "3-7 must (line 4), 7-12 cannot".
 func (e *ContradictionError) Error() string {
 	return fmt.Sprintf("%s-link %d-%d contradicts %s", e.Link.Sign, e.Link.I, e.Link.J, e.PathString())
 }
 
-// PathString writes the path in walking order from Link.I.
+// PathString returns the path from Link.I to Link.J.
 func (e *ContradictionError) PathString() string {
 	parts := make([]string, len(e.Path))
 	at := e.Link.I
@@ -323,8 +323,8 @@ func (e *ContradictionError) PathString() string {
 // InputFault marks the error as caused by input.
 func (e *ContradictionError) InputFault() {}
 
-// contradiction finds the path: with l, the links have a conflict, which is a cycle of must-links
-// and one cannot-link; what is left of it without l goes from one end of l to the other.
+// contradiction returns the error with its path. With l, the links have a conflict: a cycle of
+// must-links and one cannot-link. Without l, this cycle is a path between the rows of l.
 func (s *Session) contradiction(l links.Link) error {
 	same := func(o links.Link) bool { return o.I == l.I && o.J == l.J || o.I == l.J && o.J == l.I }
 	if k := slices.IndexFunc(s.given, same); k >= 0 {

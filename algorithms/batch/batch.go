@@ -1,5 +1,5 @@
-// Package batch (engine room: may change) fits many models over one engine: small ones side by
-// side, large ones one after the other with all workers.
+// Package batch (engine room: may change) fits many models with one engine: small ones
+// concurrently, large ones one after the other with all workers.
 package batch
 
 import (
@@ -23,39 +23,39 @@ type Job struct {
 	Links   *links.Set
 }
 
-// Result is what became of a job.
+// Result is the model or the error of a job.
 type Result struct {
 	Index int              // number of the job, from 0
-	Model algorithms.Model // nil when it failed
-	Err   error            // of this job alone: the others go on
+	Model algorithms.Model // nil if the job failed
+	Err   error            // the error of this job
 }
 
-// Options says how jobs share the engine. The zero value is right for most.
+// Options are the settings of [Fit]. The zero value suits most uses.
 type Options struct {
-	// Parallel is the number of small jobs at a time, 0 for one a worker of the engine. Each has an
+	// Parallel is the number of small jobs at a time, 0 for one per worker of the engine. Each has an
 	// equal part of the workers and of the memory limit.
 	Parallel int
 	// Large is the number of points from which on a job runs alone, with all workers: its matrices
-	// would crowd the others out of memory, and it gains from several workers. 0 for DefaultLarge.
+	// need most of the memory, and it gains from several workers. 0 means DefaultLarge.
 	Large int
 }
 
-// DefaultLarge is Options.Large when that is 0. A kernel matrix of so many points takes 128 MiB.
+// DefaultLarge is the default of Options.Large. A kernel matrix of so many points takes 128 MiB.
 const DefaultLarge = 4096
 
-// lead is how many jobs for each one at a time may have begun before the result that is awaited: a
-// slow job keeps the others waiting only then, and no more models are held.
+// lead bounds the number of jobs that may begin before the next result is ready, per parallel job.
+// It lets other jobs run during a slow one and bounds the number of models in memory.
 const lead = 8
 
-// Fit fits the jobs that jobs yields, and yields their results in the order of the jobs. Every
-// result has the bits that the job has alone (in the netlib build, with one thread of the library).
-// The jobs are taken from another goroutine, some ahead of the results.
+// Fit fits the jobs and yields their results in the order of the jobs. Every result is
+// bit-identical to that of the job alone (in the netlib build, with one thread of the library).
+// Another goroutine iterates over jobs, ahead of the results.
 //
-// A job that fails has its error in its result, and a job without learner, points or links a
-// *fault.ParamError; the rest go on. When ctx ends, the jobs under way end with its error, no
-// further ones begin, and the sequence ends. Leaving the loop early ends all jobs; none is left
-// when the loop is. A panic of a job, as of its progress callback, is raised again in the loop as
-// an *engine.Panic. Options that make no sense are a *fault.ParamError.
+// The result of a failed job has its error; that of a job without learner, points or links is a
+// *fault.ParamError. The other jobs continue. When ctx ends, running jobs end with its error, no
+// further ones begin, and the sequence ends. Leaving the loop early ends all jobs before the loop
+// statement ends. A panic of a job, or of its progress callback, is raised again in the loop as an
+// *engine.Panic. Invalid options are a *fault.ParamError.
 func Fit(ctx context.Context, eng *engine.Engine, jobs iter.Seq[Job], o Options) (iter.Seq[Result], error) {
 	if o.Parallel < 0 {
 		return nil, &fault.ParamError{Param: "parallel", Value: o.Parallel, Want: "a number >= 0 (0 for all workers)"}
@@ -93,7 +93,7 @@ func Fit(ctx context.Context, eng *engine.Engine, jobs iter.Seq[Job], o Options)
 	}, nil
 }
 
-// outcome is a result, or the panic that came in its place.
+// outcome is the result of a job, or its panic.
 type outcome struct {
 	Result
 	panic *engine.Panic
@@ -104,15 +104,15 @@ type run struct {
 	ctx         context.Context
 	whole, part *engine.Engine
 	o           Options
-	free        chan struct{}     // holds a token for every job under way; a large one puts in all
+	free        chan struct{}     // holds a token for every running job; a large job puts in all tokens
 	results     chan chan outcome // in the order of the jobs
 }
 
-// start begins the jobs one after the other, as there is room.
+// start begins the jobs one after the other, as tokens are free.
 func (r *run) start(jobs iter.Seq[Job], wg *sync.WaitGroup) {
 	defer close(r.results)
 	defer func() {
-		if p := recovered(recover()); p != nil { // of jobs
+		if p := recovered(recover()); p != nil { // a panic of the iterator jobs
 			result := make(chan outcome, 1)
 			result <- outcome{panic: p}
 			select {
@@ -146,8 +146,7 @@ func (r *run) start(jobs iter.Seq[Job], wg *sync.WaitGroup) {
 	}
 }
 
-// take waits for a place among the jobs under way. It reports false when there is no need of one
-// any more.
+// take waits for a free token. It returns false if the context ends.
 func (r *run) take() bool {
 	select {
 	case r.free <- struct{}{}:
@@ -163,7 +162,7 @@ func (r *run) give(tokens int) {
 	}
 }
 
-// recovered returns what recover returned as a panic to raise elsewhere, nil for nothing.
+// recovered returns the value of recover as a panic to raise elsewhere, nil for nil.
 func recovered(v any) *engine.Panic {
 	switch p := v.(type) {
 	case nil:

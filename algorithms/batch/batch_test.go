@@ -24,7 +24,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// toy is a learner that does what it is told.
+// toy is a learner whose fit is a function of the test.
 type toy struct {
 	fit func(ctx context.Context, eng *engine.Engine) error
 }
@@ -35,7 +35,7 @@ func (l toy) Fit(ctx context.Context, eng *engine.Engine, _ points.Points, _ *li
 	return nil, l.fit(ctx, eng)
 }
 
-// job is one of n points, without links.
+// job returns a job of n points without links.
 func job(t testing.TB, n int, l algorithms.Learner) batch.Job {
 	t.Helper()
 	set, err := links.New(n, nil)
@@ -54,7 +54,7 @@ func fit(t testing.TB, ctx context.Context, eng *engine.Engine, jobs iter.Seq[ba
 	return results
 }
 
-// Fits of real methods, side by side and over one cache, are those of each alone, in order.
+// Concurrent fits of real methods with one cache are bit-identical to separate fits, and in order.
 func TestFitsAreThoseAlone(t *testing.T) {
 	var jobs []batch.Job
 	for _, name := range []string{"krca", "npkl", "lleratio", "kbeta", "gml", "rca", "lleratio", "llma"} {
@@ -101,8 +101,8 @@ func TestFitsAreThoseAlone(t *testing.T) {
 	}
 }
 
-// Results come in the order of the jobs, whenever they are ready, and an error is that of its job
-// alone.
+// Results come in the order of the jobs, whenever they are ready, and an error affects its own job
+// only.
 func TestOrder(t *testing.T) {
 	broken := errors.New("broken")
 	jobs := func(yield func(batch.Job) bool) {
@@ -127,7 +127,7 @@ func TestOrder(t *testing.T) {
 	for r := range fit(t, context.Background(), enginetest.New(t, 4), jobs, batch.Options{}) {
 		switch {
 		case r.Index != n:
-			t.Fatalf("result %d in place of %d", r.Index, n)
+			t.Fatalf("result %d, want %d", r.Index, n)
 		case n%50 == 20 && !fault.IsInput(r.Err), n%10 == 3 && !errors.Is(r.Err, broken), n%50 != 20 && n%10 != 3 && r.Err != nil:
 			t.Errorf("job %d: %v", n, r.Err)
 		}
@@ -138,8 +138,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// No more small jobs run at a time than may, each with its part of the workers, and a large one
-// runs alone with all.
+// At most Parallel small jobs run at a time, each with its part of the workers, and a large job
+// runs alone with all workers.
 func TestRoom(t *testing.T) {
 	const workers, parallel = 6, 3
 	var small, large, most atomic.Int64
@@ -175,7 +175,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
-// The end of the context, of the loop, and a panic end everything.
+// The end of the context, the end of the loop, and a panic end all jobs.
 func TestEnd(t *testing.T) {
 	endless := func(l algorithms.Learner) iter.Seq[batch.Job] {
 		return func(yield func(batch.Job) bool) {

@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// A model for each of a thousand tenants: here three, whose links are other ones.
+// A model for each of a thousand tenants: here three, with different links.
 func ExampleFit() {
 	cache, err := engine.NewCache(64 << 20)
 	if err != nil {

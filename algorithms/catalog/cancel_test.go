@@ -155,7 +155,7 @@ func TestCancelAtEveryLook(t *testing.T) {
 	t.Logf("canceled where the context is looked at: %d fits, %d uses of models", fits, uses)
 }
 
-// uses are what a model can be asked for, each by itself.
+// uses returns all operations of a model, one function for each.
 func (p problem) uses(eng *engine.Engine, m algorithms.Model) map[string]func(context.Context) error {
 	all := map[string]func(context.Context) error{
 		"embedding":         func(ctx context.Context) error { _, err := m.Embed(ctx, eng, p.fresh); return err },

@@ -1,8 +1,7 @@
-// Package catalog (engine room: may change) is the one table of all learning methods by name: it
-// makes learners from strings, and saves and loads fitted models.
+// Package catalog (engine room: may change) is the table of all learning methods by name. It makes
+// learners from strings, and saves and loads fitted models.
 //
-// Programs that take a method's name from a person go through here; programs that know
-// which method they want import its package.
+// It is for programs that select a method by name. Programs with a fixed method import its package.
 package catalog
 
 import (
@@ -21,37 +20,38 @@ import (
 // Method is one entry of the catalog.
 type Method struct {
 	algorithms.About
-	// Parameters are those that Config.Params may hold.
+	// Parameters are the parameters that Config.Params may have.
 	Parameters []param.Field
-	// UsesTriplets is true for a method whose learners are algorithms.Triplets, and so on.
+	// UsesTriplets reports whether the method's learners implement algorithms.Triplets;
+	// UsesQuadruplets and UsesTargets are the same for algorithms.Quadruplets and algorithms.Targets.
 	UsesTriplets, UsesQuadruplets, UsesTargets bool
-	// New makes a learner. Unknown parameters, values that do not parse or are out of
-	// range, and kernels that do not parse are *fault.ParamError.
+	// New makes a learner. Unknown parameters, and values and kernels that do not parse or are out of
+	// range, are a *fault.ParamError.
 	New func(Config) (algorithms.Learner, error)
 
-	takes  func(params any) bool // its Params
+	takes  func(params any) bool // reports whether params are of the method's type
 	decode func(*model.File) (algorithms.Model, error)
 }
 
-// Config is what a person chose, mostly as text.
+// Config holds the settings of a learner, mostly as text.
 type Config struct {
 	Kernel   string            // "" for the method's default
-	From     any               // a Params of the method to begin with, nil for its defaults
-	Params   map[string]string // by name; those left out are those of From
+	From     any               // a Params of the method to start from, nil for its defaults
+	Params   map[string]string // by name; others keep their values in From
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 }
 
-// parameters is what a method's Params can do.
+// parameters is implemented by every method's Params.
 type parameters interface{ Validate() error }
 
-// kernelChecker is implemented by Params that do not go with every kernel.
+// kernelChecker is implemented by Params that restrict the kernel.
 type kernelChecker interface {
-	// CheckKernel returns the error of a kernel that is of no use, the zero Spec for none.
+	// CheckKernel returns an error for an unsupported kernel; the zero Spec means no kernel.
 	CheckKernel(asked kernel.Spec) error
 }
 
-// entry makes the entry of a method out of what its package has.
+// entry makes the entry of a method from the functions of its package.
 func entry[P parameters, M algorithms.Model](about algorithms.About, learner func(P, algorithms.Common) algorithms.Learner, decode func(*model.File) (M, error)) Method {
 	plain := learner(param.Default[P](), algorithms.Common{})
 	m := Method{About: about, Parameters: param.Fields(*new(P))}
@@ -78,19 +78,19 @@ func entry[P parameters, M algorithms.Model](about algorithms.About, learner fun
 	m.decode = func(f *model.File) (algorithms.Model, error) {
 		fitted, err := decode(f)
 		if err != nil {
-			return nil, err // and no nil pointer in an interface that is not nil
+			return nil, err // fitted is a nil pointer, which must not become a non-nil interface
 		}
 		return fitted, nil
 	}
 	return m
 }
 
-// of is [entry] for a method whose parameters learn.
+// of is [entry] for a method whose parameters implement learner.Method.
 func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error)) Method {
 	return entry((*new(P)).Rules().About, learner.New[P], decode)
 }
 
-// read sets the parameters, and what is common to all methods, to what a person chose.
+// read sets the parameters and the common settings to those of a Config.
 func (m Method) read(params any, common *algorithms.Common, c Config) error {
 	rest, err := m.fromFiles(params, common, c.Params)
 	if err != nil {
@@ -105,7 +105,7 @@ func (m Method) read(params any, common *algorithms.Common, c Config) error {
 	return err
 }
 
-// check returns the error of parameters that cannot be used, or not with that kernel.
+// check returns an error for invalid parameters, and for an unsupported kernel.
 func (m Method) check(p parameters, asked kernel.Spec) error {
 	if err := p.Validate(); err != nil {
 		return err
@@ -119,7 +119,7 @@ func (m Method) check(p parameters, asked kernel.Spec) error {
 	return nil
 }
 
-// Methods returns all methods, in the order in which people should see them.
+// Methods returns all methods, in the order of display.
 func Methods() []Method { return slices.Clone(methods()) }
 
 // New returns the learner of a method. Errors are those of [Lookup] and of Method.New.
@@ -131,8 +131,7 @@ func New(method string, c Config) (algorithms.Learner, error) {
 	return m.New(c)
 }
 
-// ForParams returns the method whose Params these are. A value that is of no method is a
-// *fault.ParamError.
+// ForParams returns the method of the given Params. A value of another type is a *fault.ParamError.
 func ForParams(params any) (Method, error) {
 	for _, m := range methods() {
 		if m.takes(params) {
@@ -146,8 +145,8 @@ func wrongParams(params any) error {
 	return &fault.ParamError{Param: "type of the parameters", Value: fmt.Sprintf("%T", params), Want: "the Params of a method, such as krca.Params"}
 }
 
-// Lookup returns the method of that name. An unknown name is a *fault.ParamError that
-// lists the methods, the nearest first.
+// Lookup returns the method with the given name. An unknown name is a *fault.ParamError that lists
+// the methods, the most similar names first.
 func Lookup(name string) (Method, error) {
 	var names []string
 	for _, m := range methods() {
@@ -159,14 +158,14 @@ func Lookup(name string) (Method, error) {
 	return Method{}, fault.Unknown("method", name, names)
 }
 
-// Lesson is what a learner may learn from besides points and links.
+// Lesson holds the data that a learner may learn from in addition to points and links.
 type Lesson struct {
 	Triplets    []links.Triplet
 	Quadruplets []links.Quadruplet
 	Targets     []float64 // one number for each row
 }
 
-// Teach returns the learner that learns from the lesson, too. A part that the method does not learn
+// Teach returns a learner that also learns from the lesson. A part that the method cannot learn
 // from is a *fault.ParamError.
 func Teach(l algorithms.Learner, lesson Lesson) (algorithms.Learner, error) {
 	if n := len(lesson.Triplets); n > 0 {

@@ -39,7 +39,7 @@ func training(t testing.TB) (*dataset.Data, *links.Set) {
 	return d, set
 }
 
-// fitted returns the model of the golden file, made anew.
+// fitted returns the model of the golden file, fitted again.
 func fitted(t testing.TB) *catalog.Fitted {
 	t.Helper()
 	d, set := training(t)
@@ -87,7 +87,7 @@ func distances(t testing.TB, f *catalog.Fitted) []float64 {
 }
 
 // TestGolden: a model file of format version 1 loads in every build and gives the distances
-// of the same fit made anew.
+// of the same fit, repeated.
 func TestGolden(t *testing.T) {
 	now := fitted(t)
 	if *update {

@@ -11,9 +11,9 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// TestManyGoroutines: 64 goroutines share one engine and the models of all methods. Each fits a
-// method, uses a model that others use at the same time, and gives up a fit half-way, whose scratch
-// memory must not be anybody else's by then. Every result has the bits that it has alone.
+// 64 goroutines share one engine and the models of all methods. Each fits a method, uses a model
+// that others use at the same time, and cancels a fit halfway, whose scratch memory no other fit
+// may use before it ends. Every result is bit-identical to that without other goroutines.
 func TestManyGoroutines(t *testing.T) {
 	const goroutines = 64
 	ctx, eng := context.Background(), enginetest.New(t, 3)
@@ -35,11 +35,11 @@ func TestManyGoroutines(t *testing.T) {
 			<-start
 			fits, shared, stopped := g%len(list), (g+7)%len(list), (g+13)%len(list)
 			if err := list[stopped].abandon(ctx, eng); err != nil {
-				t.Errorf("%s, canceled beside others: error %v", list[stopped].method.Name, err)
+				t.Errorf("%s, canceled while others run: error %v", list[stopped].method.Name, err)
 			}
 			got, err := list[fits].solve(ctx, eng)
 			if at := got.difference(alone[fits]); err != nil || at != "" {
-				t.Errorf("%s fitted beside others: error %v, %s differs from that of a fit alone", list[fits].method.Name, err, at)
+				t.Errorf("%s, fitted while others run: error %v, %s differs from that of a fit alone", list[fits].method.Name, err, at)
 			}
 			got, err = list[shared].use(ctx, eng, models[shared])
 			if at := got.difference(alone[shared]); err != nil || at != "" {

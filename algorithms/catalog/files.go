@@ -15,15 +15,16 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// What the Params of a method take from a file that is given as @FILE.
+// Interfaces of Params with a parameter that accepts @FILE.
 type (
-	// rowsTaker takes row numbers.
+	// rowsTaker takes the row numbers of a file.
 	rowsTaker interface{ TakeRows(rows []int) }
-	// similaritiesTaker learns that there are similarities, which algorithms.Common holds.
+	// similaritiesTaker is notified of the similarities of a file, which algorithms.Common holds.
 	similaritiesTaker interface{ TakeSimilarities() }
 )
 
-// fromFiles reads the files that parameters name, as @FILE, and returns the text of the others.
+// fromFiles reads the files of parameters of the form @FILE and returns the text of the other
+// parameters.
 func (m Method) fromFiles(params any, common *algorithms.Common, given map[string]string) (map[string]string, error) {
 	rest := maps.Clone(given)
 	for _, f := range m.Parameters {
@@ -50,7 +51,7 @@ func (m Method) fromFiles(params any, common *algorithms.Common, given map[strin
 	return rest, nil
 }
 
-// readRows reads row numbers, one a line; empty lines and lines that begin with # do not count.
+// readRows reads row numbers, one per line. It ignores empty lines and lines that begin with #.
 func readRows(name, path string) ([]int, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -73,7 +74,7 @@ func readRows(name, path string) ([]int, error) {
 		return nil, fault.Data(path, "%w", err)
 	}
 	if len(rows) == 0 {
-		return nil, fault.Data(path, "it has no row numbers: want those of the landmarks, one a line")
+		return nil, fault.Data(path, "no row numbers: want those of the landmarks, one per line")
 	}
 	return rows, nil
 }
@@ -86,7 +87,7 @@ func readSimilarities(path string) (blas.Matrix, error) {
 	}
 	x, ok := d.Points.(*points.Dense)
 	if !ok || x.N != x.D {
-		return blas.Matrix{}, fault.Data(path, "want as many columns of similarities as there are rows")
+		return blas.Matrix{}, fault.Data(path, "similarities are not a square matrix: want as many columns as rows")
 	}
 	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, nil
 }

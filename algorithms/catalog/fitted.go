@@ -15,20 +15,20 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// Fitted is a model with what has to be known to use it on other data: everything that a
-// model file holds.
+// Fitted is the content of a model file: a model and the information needed to use it on other
+// data.
 type Fitted struct {
 	Model    algorithms.Model
-	Features []string          // names of the columns it was fitted on, nil if they had none
-	Scaling  dataset.Transform // applied to points before the model sees them, nil for none
+	Features []string          // names of the training columns, nil for none
+	Scaling  dataset.Transform // applied to points before the model, nil for none
 
 	Fingerprint string // dataset.Fingerprint of the training points, "" if unknown
-	// LibraryVersion and Build say what computed the model. Save fills in those of the
-	// running program where they are "".
+	// LibraryVersion and Build identify the program that fitted the model. If they are "", Save writes
+	// those of the running program.
 	LibraryVersion string
 	Build          string
-	// Single has the model stored in single precision: half the bytes, and values that are rounded
-	// to 24 bits, as they then are for whoever loads it. Computations stay in double precision.
+	// Single selects storage in single precision: half the bytes, and values rounded to 24 bits. A
+	// loaded model has the rounded values. Computations are in double precision.
 	Single bool
 }
 
@@ -39,13 +39,13 @@ const (
 	termWeights  = "tfidf.weight"
 )
 
-// NewFitted returns the record of a model of points as they are, fitted on an engine. features are
-// their names, nil for none.
+// NewFitted returns the Fitted of a model without scaling. eng is the engine of the fit; features
+// are the names of the columns, nil for none.
 func NewFitted(eng *engine.Engine, m algorithms.Model, features []string) *Fitted {
 	return &Fitted{Model: m, Features: features, Build: BuildOf(eng)}
 }
 
-// BuildOf says what computes a model on an engine: backend, platform and Go version.
+// BuildOf describes the build of an engine: backend, platform and Go version.
 func BuildOf(e *engine.Engine) string {
 	return fmt.Sprintf("%s, %s/%s, %s", e.Backend().Name(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 }
@@ -62,7 +62,7 @@ func Version() string {
 		if m.Path != module {
 			continue
 		}
-		if m.Replace != nil { // by a folder, in the modules beside this one
+		if m.Replace != nil { // by a folder, in the other modules of this repository
 			m = m.Replace
 		}
 		if m.Version != "" {
@@ -81,8 +81,7 @@ func Save(path string, f *Fitted) error {
 	return file.WriteFile(path)
 }
 
-// Encode returns the content of f's model file, for those who write it elsewhere than to a
-// path.
+// Encode returns the content of the model file of f, for a destination other than a path.
 func Encode(f *Fitted) (*model.File, error) {
 	file := &model.File{}
 	if err := f.Model.Encode(file); err != nil {
@@ -111,8 +110,8 @@ func Encode(f *Fitted) (*model.File, error) {
 	return file, nil
 }
 
-// narrowed returns file in single precision, if it can be read again: a model may need a number
-// that is too small for it.
+// narrowed returns file in single precision. It returns an error if the result does not decode: a
+// model may require a number that single precision cannot represent.
 func narrowed(file *model.File) (*model.File, error) {
 	out, err := file.Narrowed()
 	if err == nil {
@@ -124,11 +123,11 @@ func narrowed(file *model.File) (*model.File, error) {
 	return out, nil
 }
 
-// Updatable are the methods whose models learn more without a new fit.
+// Updatable lists the methods whose models accept updates.
 const Updatable = "krca, npkl, kbeta, gml or itml"
 
-// CheckUpdate returns an error unless the model may learn more. One that was stored in single
-// precision may not: the equations that an update starts from no longer hold to rounding.
+// CheckUpdate returns an error for a model that was stored in single precision: the equations on
+// which an update relies no longer hold up to rounding.
 func (f *Fitted) CheckUpdate() error {
 	if f.Single {
 		return &fault.ParamError{Param: "precision of the model", Value: model.Single, Want: "double for an update (fit it again, or store it in double precision)"}
@@ -136,13 +135,12 @@ func (f *Fitted) CheckUpdate() error {
 	return nil
 }
 
-// Load reads a model file of any method in the catalog. A file that cannot be used is a
-// *fault.DataError with the path; of a method that this version does not know, it wraps a
-// *fault.ParamError that lists the methods.
+// Load reads a model file of any method in the catalog. An unusable file is a *fault.DataError with
+// the path. For an unknown method it wraps a *fault.ParamError that lists the methods.
 func Load(path string) (*Fitted, error) { return LoadWithin(path, 0) }
 
-// LoadWithin is [Load] with a limit on the bytes of the file, 0 for none, for files that others can
-// write: the error of a larger one, before it is read, wraps a *fault.MemoryError.
+// LoadWithin is [Load] with a limit on the size of the file in bytes, 0 for none, for untrusted
+// files. The error for a larger file wraps a *fault.MemoryError; the file is not read.
 func LoadWithin(path string, limit int64) (*Fitted, error) {
 	file, err := model.ReadFileWithin(path, limit)
 	if err != nil {
@@ -165,7 +163,7 @@ func inFile(err error, path string) error {
 	return fault.Data(path, "%w", err)
 }
 
-// Decode returns the model that file holds. The errors are those of [Load], without a path.
+// Decode returns the model of a file. The errors are those of [Load], without a path.
 func Decode(file *model.File) (*Fitted, error) {
 	h := file.Header
 	if h.Precision != "" && h.Precision != model.Single {
@@ -181,13 +179,13 @@ func Decode(file *model.File) (*Fitted, error) {
 	}
 	dim := f.InputDim()
 	if dim >= 0 && f.Features != nil && len(f.Features) != dim {
-		return nil, fault.Data("", "header of the model names %d features: want %d", len(f.Features), dim)
+		return nil, fault.Data("", "header of the model: %d feature names: want %d", len(f.Features), dim)
 	}
 	if f.Scaling, err = decodeScaling(file); err != nil {
 		return nil, err
 	}
 	if dim >= 0 && f.Scaling != nil && f.Scaling.Features() != dim {
-		return nil, fault.Data("", "the scaling is of %d features: want %d", f.Scaling.Features(), dim)
+		return nil, fault.Data("", "scaling of %d features: want %d", f.Scaling.Features(), dim)
 	}
 	return f, nil
 }
@@ -224,7 +222,7 @@ func decodeScaling(file *model.File) (dataset.Transform, error) {
 	return &dataset.Scaling{Mean: mean, Scale: scale}, nil
 }
 
-// InputDim returns the number of features that the model takes, -1 when any number fits.
+// InputDim returns the number of input features of the model, -1 if it accepts any number.
 func (f *Fitted) InputDim() int {
 	if m, ok := f.Model.(algorithms.Inputs); ok {
 		return m.InputDim()
@@ -235,7 +233,7 @@ func (f *Fitted) InputDim() int {
 	return -1
 }
 
-// Preparation returns the word for how the model changes features before it maps them.
+// Preparation returns the name of the transformation of features before the model.
 func (f *Fitted) Preparation() string {
 	switch f.Scaling.(type) {
 	case *dataset.Scaling:

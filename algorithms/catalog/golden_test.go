@@ -14,12 +14,13 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// goldenTolerance is how far the distances of a golden model may be from those of the same fit made
-// anew, relative to the largest: 1e-9 for methods with a closed form, more for those whose
-// search ends within a tolerance of their own and may take another path in another build.
+// goldenTolerance is the largest difference between the distances of a golden model and those of
+// the same fit repeated, relative to the largest distance. It is 1e-9 for methods with a closed
+// form, and more for iterative methods, which end within a tolerance of their own and may take
+// another path in another build.
 func goldenTolerance(method string) float64 {
 	switch method {
-	case "nca", "mlkr": // not convex, and flat where it ends
+	case "nca", "mlkr": // not convex, and flat at the end
 		return 1e-3
 	case "npkl", "npk", "simplenpkl", "sdplr", "gml", "itml", "lmnn", "lsml", "scml", "mmc", "cmvu", "sdml":
 		return 1e-5
@@ -72,10 +73,10 @@ func wantWithin(t *testing.T, what string, got, want []float64, tolerance float6
 	}
 }
 
-// TestGoldenOfEveryMethod: a model file of format version 1 of every method loads in every build
-// and gives the distances that it gave when it was written, and those of the same fit made anew.
-// The files are never written again: a reader that does not take them breaks the promise of
-// docs/compatibility.md. -update writes those that are missing.
+// A model file of format version 1 of every method loads in every build. It gives the distances
+// that it gave when it was written, and those of the same fit repeated. Existing files are never
+// written again: a reader that refuses them breaks the promise of docs/compatibility.md. -update
+// writes missing files.
 func TestGoldenOfEveryMethod(t *testing.T) {
 	folder := filepath.Join("testdata", "v1")
 	var want []string
@@ -83,9 +84,9 @@ func TestGoldenOfEveryMethod(t *testing.T) {
 		want = append(want, m.Name+".safetensors")
 		t.Run(m.Name, func(t *testing.T) {
 			path, now := filepath.Join(folder, m.Name+".safetensors"), goldenFit(t, m)
-			anew := distances(t, now)
+			again := distances(t, now)
 			if _, err := os.Stat(path); err != nil && *update {
-				writeGolden(t, path, now, anew)
+				writeGolden(t, path, now, again)
 			}
 			file, err := model.ReadFile(path)
 			if err != nil {
@@ -99,13 +100,13 @@ func TestGoldenOfEveryMethod(t *testing.T) {
 				t.Errorf("method %s, %d dimensions, features %q: want %s, %d, %q",
 					then.Model.Method(), then.Model.Dim(), then.Features, m.Name, now.Model.Dim(), now.Features)
 			}
-			written, err := file.Float64s(goldenDistances, len(anew))
+			written, err := file.Float64s(goldenDistances, len(again))
 			if err != nil {
 				t.Fatal(err)
 			}
 			got := distances(t, then)
 			wantWithin(t, "the distance when it was written", got, written, 1e-9)
-			wantWithin(t, "the distance of a fit anew", got, anew, goldenTolerance(m.Name))
+			wantWithin(t, "the distance of the fit repeated", got, again, goldenTolerance(m.Name))
 		})
 	}
 	entries, err := os.ReadDir(folder)

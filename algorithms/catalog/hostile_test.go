@@ -134,7 +134,7 @@ func otherPoints(t *testing.T, dense *points.Dense) (*points.CSR, *points.Sequen
 	return sparse, sequences, matrix
 }
 
-// damage is a tensor in place of a sound one; a nil shape means that the tensor is left out.
+// damage is a replacement of a valid tensor; a nil shape removes the tensor.
 type damage struct {
 	name   string
 	tensor model.Tensor

@@ -23,7 +23,8 @@ func limited(t *testing.T, eng *engine.Engine, limit int64) *engine.Engine {
 	return small
 }
 
-// wantRefused demands the error of a request beyond the limit, with all that a person needs.
+// wantRefused checks the error of a request above the limit: what needs the memory, how much, the
+// limit, and what to do.
 func wantRefused(t *testing.T, what string, err error, limit int64) {
 	t.Helper()
 	var refused *fault.MemoryError
@@ -130,7 +131,7 @@ func TestPairsOfChunkletsAreRefused(t *testing.T) {
 		if p.method.Small || !p.method.Pairwise {
 			continue
 		}
-		set, err := links.FromLabels(labels) // anew, as a set keeps the pairs that were written out
+		set, err := links.FromLabels(labels) // a new set, since a set keeps the pairs that it has written out
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,11 +42,11 @@ func TestDefaultsAreWhatTheySay(t *testing.T) {
 // refuses what it cannot be, by its name or its value.
 func TestEveryParameterActs(t *testing.T) {
 	others := []string{"0.25", "3", "true", "false", "p7", "cosine", "eps:2"}
-	beside := map[string]map[string]string{"gml extension": {"prior": "spectral"}} // without which it has one value only
+	required := map[string]map[string]string{"gml extension": {"prior": "spectral"}} // without it, the parameter has one value only
 	for _, m := range catalog.Methods() {
 		for _, p := range m.Parameters {
 			params := map[string]string{}
-			maps.Copy(params, beside[m.Name+" "+p.Name])
+			maps.Copy(params, required[m.Name+" "+p.Name])
 			plain, err := m.New(catalog.Config{Seed: 1, Params: params})
 			if err != nil {
 				t.Fatalf("%s: %v", m.Name, err)

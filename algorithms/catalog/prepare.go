@@ -14,12 +14,11 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Prepare checks that d has the features that the model was fitted on, by number and, when
-// both have names, by name and order, and returns its points scaled as the training points
-// were.
+// Prepare returns the points of d, scaled like the training points. It checks that d has the
+// features of the model: their number and, if both have names, their names and order.
 //
-// A wrong number of features is a *fault.ShapeError, a wrong name a *fault.DataError; both
-// name the difference.
+// A wrong number of features is a *fault.ShapeError, a wrong name a *fault.DataError; both describe
+// the difference.
 func (f *Fitted) Prepare(d *dataset.Data) (points.Points, error) {
 	if err := f.checkAlphabet(d); err != nil {
 		return nil, err
@@ -38,8 +37,8 @@ func (f *Fitted) Prepare(d *dataset.Data) (points.Points, error) {
 	return f.Scaling.Apply(d.Points)
 }
 
-// checkAlphabet demands sequences, over the right alphabet, exactly of models that were fitted
-// on some.
+// checkAlphabet returns an error unless d has sequences over the model's alphabet, if the model was
+// fitted on sequences, or points of another kind otherwise.
 func (f *Fitted) checkAlphabet(d *dataset.Data) error {
 	want := ""
 	if m, ok := f.Model.(interface{ Alphabet() string }); ok {
@@ -48,17 +47,17 @@ func (f *Fitted) checkAlphabet(d *dataset.Data) error {
 	x, ok := d.Points.(*points.Sequences)
 	switch {
 	case ok && want == "":
-		return fault.Data(d.Name, "it has sequences: want vectors or inner products, as the model was fitted on")
+		return fault.Data(d.Name, "got sequences: want vectors or inner products, as the model was fitted on")
 	case !ok && want != "":
-		return fault.Data(d.Name, "it has no sequences: want sequences over the alphabet %s, as the model was fitted on", want)
+		return fault.Data(d.Name, "got no sequences: want sequences over the alphabet %s, as the model was fitted on", want)
 	case ok && x.Alphabet != want:
 		return fault.Data(d.Name, "the alphabet is %s: want %s, as the model was fitted on", x.Alphabet, want)
 	}
 	return nil
 }
 
-// wrongCount says how many features there are, and which are missing or unknown when that
-// can be told.
+// wrongCount returns the error of a wrong number of features. If both have names, it lists the
+// missing and the unknown ones.
 func (f *Fitted) wrongCount(d *dataset.Data, want int) error {
 	what := "number of features"
 	if _, ok := d.Points.(*points.Gram); ok {
@@ -83,7 +82,7 @@ func (f *Fitted) wrongCount(d *dataset.Data, want int) error {
 	return &fault.ShapeError{What: what, Got: d.Points.Dim(), Want: text}
 }
 
-// checkNames compares the names place by place.
+// checkNames compares the names in their order.
 func (f *Fitted) checkNames(d *dataset.Data) error {
 	for j, want := range f.Features {
 		got := d.Features[j]
@@ -92,7 +91,7 @@ func (f *Fitted) checkNames(d *dataset.Data) error {
 		}
 		err := fmt.Errorf("column %d is not the model's: want %s", j, strconv.Quote(want))
 		if at := slices.Index(d.Features, want); at >= 0 {
-			err = fmt.Errorf("column %d is not the model's: want %s, which is column %d here: put the columns in the model's order", j, strconv.Quote(want), at)
+			err = fmt.Errorf("column %d is not the model's: want %s, which is column %d here; put the columns in the model's order", j, strconv.Quote(want), at)
 		}
 		return &fault.DataError{File: d.Name, Row: -1, Column: got, Err: err}
 	}
@@ -118,19 +117,18 @@ func without(names, others []string) string {
 	return strings.Join(out, ", ")
 }
 
-// A block of rows takes at most about so many bytes, as points or as coordinates, and has at most
-// so many rows. Of the memory limit it takes a small share, since a stream has several blocks in
-// memory at a time.
+// Limits of a block of rows: its bytes as points or as coordinates, the divisor of the memory
+// limit, and its number of rows. Its share of the limit is small, since a stream has several blocks
+// in memory at a time.
 const (
 	blockBytes = 16 << 20
 	blockShare = 32
 	blockRows  = 1 << 14
 )
 
-// BlockRows returns the number of rows of the given width to work on at a time, within a memory
-// limit in bytes, 0 for none. Everything that embeds many rows takes them in these blocks, so that
-// all have the same bits in every build: with OpenBLAS the bits of a row depend on the size of its
-// block.
+// BlockRows returns the number of rows of the given width in a block, for a memory limit in bytes,
+// 0 for none. All functions that embed many rows use these blocks, so that their results are
+// bit-identical in every build: with OpenBLAS the bits of a row depend on the size of its block.
 func BlockRows(width int, limit int64) int {
 	bytes := int64(blockBytes)
 	if limit > 0 {
@@ -139,16 +137,16 @@ func BlockRows(width int, limit int64) int {
 	return int(min(max(1, bytes/8/int64(max(1, width))), blockRows))
 }
 
-// BlockRows returns the number of rows that the model embeds at a time, within a memory limit in
+// BlockRows returns the number of rows that the model embeds at a time, for a memory limit in
 // bytes, 0 for none.
 func (f *Fitted) BlockRows(limit int64) int {
 	return BlockRows(max(f.Model.Dim(), f.InputDim()), limit)
 }
 
-// EmbedBlocks embeds the rows of d block by block and hands every block of coordinates to use, with
-// the number of its first row. Rows in errors are those of d; data without rows are one block, so
-// that their features are checked too. Errors are those of [Fitted.Prepare], of Model.Embed, and of
-// use.
+// EmbedBlocks embeds the rows of d block by block. It calls use for every block of coordinates,
+// with the number of its first row. Rows in errors count the rows of d. Data without rows are one
+// block, so that their features are checked too. Errors are those of [Fitted.Prepare], of
+// Model.Embed, and of use.
 func (f *Fitted) EmbedBlocks(ctx context.Context, eng *engine.Engine, d *dataset.Data, use func(first int, y blas.Matrix) error) error {
 	n, rows := d.Points.Len(), f.BlockRows(0)
 	for lo := 0; lo == 0 || lo < n; lo += rows {

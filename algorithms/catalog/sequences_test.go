@@ -51,7 +51,7 @@ func TestPrepareSequences(t *testing.T) {
 		"another alphabet":     {f, over("TGCA"), "the alphabet is TGCA: want ACGT"},
 		"a larger alphabet":    {f, over(points.Protein), "want ACGT"},
 		"vectors":              {f, vectors, "no sequences"},
-		"sequences as vectors": {fitted(t), over("ACGT"), "it has sequences"},
+		"sequences as vectors": {fitted(t), over("ACGT"), "got sequences"},
 	} {
 		var data *fault.DataError
 		if _, err := c.f.Prepare(&dataset.Data{Points: c.x}); !errors.As(err, &data) || !strings.Contains(err.Error(), c.words) {

@@ -32,8 +32,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/npkl"
 )
 
-// methods returns the table, in the order in which people should see it. It is made once, and never
-// changed.
+// methods returns the table in the order of display. It is made once and never changes.
 var methods = sync.OnceValue(func() []Method {
 	return []Method{
 		entry(krca.About, krca.New, krca.Decode),

@@ -71,7 +71,7 @@ func try(eng *engine.Engine, method catalog.Method, config catalog.Config, p ord
 // advice are words of which a message holds one that says what to do.
 var advice = []string{"want", "use ", "raise", "give "}
 
-// check takes an error of the input that says what to change, and nothing else.
+// check accepts only an input error that names what to change.
 func (o *verdict) check(stage string, err error) {
 	switch {
 	case !fault.IsInput(err):

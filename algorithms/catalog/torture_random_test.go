@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// variants are parameters of a method beside its defaults: all its algorithms.
+// variants are parameters that select the algorithms of a method other than the default.
 var variants = map[string][]map[string]string{
 	"krca":       {{"form": "spectral"}, {"form": "cholesky"}, {"dims": "2"}, {"landmarks": "3"}, {"eps_rel": "1e-12"}},
 	"kbeta":      {{"extension": "nystrom"}, {"cannot": "0.5"}, {"landmarks": "4"}, {"rank": "0", "rank_tol": "0"}, {"iterations": "3", "rule": "kmeans++", "landmarks": "6"}, {"rule": "leverage", "landmarks": "6"}},
@@ -40,7 +40,7 @@ var variants = map[string][]map[string]string{
 	"sdplr":      {{"loss": "sl"}, {"loss": "shl"}, {"graph": "dense"}, {"rank": "2"}},
 }
 
-// kernels are those that a method with kernels is tried with, beside its own.
+// kernels are the kernels to try with a method that takes kernels, apart from its default.
 var kernels = []string{"rbf:sigma=median", "rbf:sigma=knn10", "rbf:sigma=1e-3", "rbf:sigma=1e5", "poly:degree=3", "linear", "cosine", "exp:width=mean", "rbf:sigma=mean@cosine", "sigmoid"}
 
 // drawConfig draws parameters and kernel of a method; few neighbors for few points.
@@ -165,7 +165,7 @@ func spoil(rng *rand.Rand, x *points.Dense) string {
 	return "constant columns"
 }
 
-// drawLinks draws links of a kind of wishes.
+// drawLinks draws links of a random pattern.
 func drawLinks(rng *rand.Rand, n int, say func(string, ...any)) *links.Set {
 	chosen := map[[2]int]links.Sign{}
 	add := func(i, j int, s links.Sign) {

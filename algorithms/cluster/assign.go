@@ -166,8 +166,8 @@ func (a *Assigner) prepare() { setNorms(a.norm, a.centers) }
 func (a *Assigner) Centers() blas.Matrix { return movedBack(a.centers, a.shift) }
 
 // Assign writes the number of the nearest center of every row of x (n x d) into labels, ties to the
-// lower number, and its squared distance into distances. Both have length n. A row's outcome has
-// the same bits whatever rows are beside it.
+// lower number, and its squared distance into distances. Both have length n. The result of a row is
+// bit-identical for any other rows in the call.
 //
 // Errors: *fault.ShapeError, *fault.DataError (a value that is not finite, or whose distances
 // overflow), ctx.Err(), wrapped. Cost: 2ndK flops. Memory: a copy of x.

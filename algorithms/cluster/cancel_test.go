@@ -28,7 +28,7 @@ func TestStoppedAnywhere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stops, panics := 0, 0
+	cancels, panics := 0, 0
 	for name, run := range map[string]func(context.Context, algorithms.ProgressFunc) (float64, error){
 		"k-means": func(ctx context.Context, f algorithms.ProgressFunc) (float64, error) {
 			return inertia(KMeans(ctx, eng, m, Params{K: 3, Restarts: 4, Progress: f}))
@@ -67,7 +67,7 @@ func TestStoppedAnywhere(t *testing.T) {
 				if _, err := run(ctx, nil); ctx.Stopped() && !errors.Is(err, context.Canceled) {
 					t.Errorf("canceled at look %d: error %v", at, err)
 				}
-				stops++
+				cancels++
 			}
 			for at := 1; at < reports; at++ { // after the last report there is nothing to stop
 				ctx, cancel := context.WithCancel(context.Background())
@@ -81,7 +81,7 @@ func TestStoppedAnywhere(t *testing.T) {
 				if err != nil && !errors.Is(err, context.Canceled) || err == nil && seen < reports {
 					t.Errorf("canceled at report %d: %d came, error %v", at, seen, err)
 				}
-				stops++
+				cancels++
 			}
 			for at := 1; at <= reports; at++ {
 				cause, seen := errors.New("a panic"), 0
@@ -102,7 +102,7 @@ func TestStoppedAnywhere(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("clusterings stopped: %d, panics of a listener that reached the caller: %d", stops, panics)
+	t.Logf("clusterings canceled: %d, panics of a callback that reached the caller: %d", cancels, panics)
 }
 
 // inertia is the objective of a result.

@@ -66,9 +66,9 @@ func (c *coloring) cheapest(v int) bool {
 	return best >= 0
 }
 
-// construct colors all vertices anew: the greedy pass of COP-KMeans in the given order
-// and, where that meets a dead end, a search of the cores. It always succeeds, given the
-// base coloring of the graph.
+// construct colors all vertices from scratch: by the greedy pass of COP-KMeans in the given order
+// and, if that finds no color for a vertex, by a search of the cores. It always succeeds, because
+// the graph has a base coloring.
 func (c *coloring) construct(ctx context.Context, order []int) error {
 	c.clear()
 	for _, v := range order {
@@ -131,11 +131,11 @@ func (c *coloring) useBase(core []int) {
 	}
 }
 
-// improve lowers the cost by exchanges until none is left that does: for each pair of
-// colors, every connected chain of vertices of the two (a Kempe chain) swaps colors if
-// that lowers the sum. A vertex without neighbors of the other color is a chain by itself:
-// a single move. The coloring stays proper. It reports whether anything changed.
-// Cost of a sweep over all pairs: O(K (K vertices + edges)).
+// improve lowers the cost by exchanges to a local minimum: for each pair of colors, it swaps the
+// colors of every connected chain of vertices of the two (a Kempe chain) if that lowers the sum. A
+// vertex without neighbors of the other color is a chain of one vertex: a single move. The coloring
+// stays proper. It reports whether anything changed. Cost of a sweep over all pairs: O(K (K
+// vertices + edges)).
 func (c *coloring) improve(ctx context.Context) (changed bool, err error) {
 	for again := true; again; {
 		again = false
@@ -168,7 +168,7 @@ func (c *coloring) improvePair(a, b int) (changed bool) {
 			gain += own - other
 			size += own + other
 		}
-		// A gain within round-off could be taken back by the next swap, for ever.
+		// The next swap could undo a gain within rounding, forever.
 		if gain <= 1e-12*size {
 			continue
 		}

@@ -12,32 +12,29 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Constrained partitions the rows of x (n x d) into p.K clusters so that every link of l
-// holds: must-linked rows share a cluster, cannot-linked rows do not. l nil means no links.
+// Constrained partitions the rows of x (n x d) into p.K clusters and satisfies every link of l:
+// must-linked rows share a cluster, cannot-linked rows do not. A nil l means no links.
 //
 // Every must-link component moves as one block to the center that minimizes its summed
 // squared distance. That sum is |B| |mean - c|^2 + a constant, so the method is k-means on
 // block means with weights |B|, starts included, and Inertia is that of the rows.
 //
-// Blocks with cannot-links are first assigned in an order drawn for each start, each to the
-// nearest center that no block excluded by it has taken (COP-KMeans). Where that pass meets
-// a dead end, a depth first search in DSATUR order with backtracking takes its place. Later
-// assignments only improve on the standing one, by exchanging chains of blocks between two
-// clusters; when none helps, a fresh pass in a fresh order is tried. The inertia decreases
-// monotonically, with and without cannot-links; a converged result with cannot-links is
-// optimal with respect to those moves, not to all assignments. With must-links only, every
-// block is at its nearest center.
+// Blocks with cannot-links are first assigned in a random order, each to the nearest center without
+// a block that it excludes (COP-KMeans). If that pass finds no center for a block, a depth-first
+// search in DSATUR order with backtracking replaces it. Later iterations improve the current
+// assignment by exchanging chains of blocks between two clusters; if no exchange helps, they try a
+// new pass in a new order. The inertia decreases monotonically, with and without cannot-links. A
+// converged result with cannot-links is optimal with respect to these moves, not to all
+// assignments. With must-links only, every block is at its nearest center.
 //
-// Weights and bounds of links are not used.
+// Weights and bounds of links are ignored.
 //
-// Errors: those of [KMeans]; *fault.ShapeError when l is not for n points; *fault.ParamError
-// when K exceeds the number of must-link components; *[InfeasibleError] (errors.Is
-// [ErrInfeasible]) when the links cannot be satisfied with K clusters, or no way was found.
-// Whether they can be is a graph coloring problem; it is decided exactly for two clusters
-// and whenever the part of the links where every block has K or more exclusions is small or
-// easy, and Proven says so.
-// Cost: as KMeans, and an iteration takes O(K (K blocks + exclusions)) for cannot-links, a
-// small number of times.
+// Errors: those of [KMeans]; *fault.ShapeError when l is not for n points; *fault.ParamError when K
+// exceeds the number of must-link components; *[InfeasibleError] (errors.Is [ErrInfeasible]) if K
+// clusters cannot satisfy the links, or if no such assignment was found. Whether one exists is a
+// graph coloring problem. It is solved exactly for two clusters, and if the part of the links in
+// which every block has K or more exclusions is small or easy; then Proven is true. Cost: that of
+// KMeans, and O(K (K blocks + exclusions)) per iteration for cannot-links, a small number of times.
 func Constrained(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.Set, p Params) (*Result, error) {
 	if l == nil {
 		return KMeans(ctx, eng, x, p)
@@ -112,12 +109,12 @@ func newBlocks(l *links.Set) *blocks {
 
 func (b *blocks) len() int { return len(b.order) }
 
-// check refuses more clusters than there are blocks.
+// check returns an error if there are more clusters than blocks.
 func (b *blocks) check(k int) error {
 	if k <= b.len() {
 		return nil
 	}
-	return &fault.ParamError{Param: "number of clusters", Value: k, Want: fmt.Sprintf("at most the number of groups that the must-links leave, %d", b.len())}
+	return &fault.ParamError{Param: "number of clusters", Value: k, Want: fmt.Sprintf("at most %d, the number of must-link components", b.len())}
 }
 
 // conflictGraph returns the graph of cannot-links between blocks with its base coloring,
@@ -211,9 +208,8 @@ func (r *start) assignConstrained(free int, first bool) (changed int, err error)
 	return changed, nil
 }
 
-// color returns the next assignment for the given costs. The first is constructed; later
-// ones improve on the standing labels, or are constructed afresh if that is better when no
-// exchange helps.
+// color returns the next assignment for the given costs. It constructs the first one. Later ones
+// improve the current labels or, if no exchange helps, are constructed again if that is better.
 func (r *start) color(cost []float64, labels []int, first bool) (*coloring, error) {
 	now := newColoring(r.conflict, cost)
 	order := r.rng.Perm(r.conflict.len())

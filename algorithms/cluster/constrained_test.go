@@ -299,7 +299,7 @@ func TestDenseCannotLinksAreSatisfied(t *testing.T) {
 		{100, 4, 0, 300}, {300, 10, 50, 9000},
 	} {
 		for seed := range uint64(5) {
-			x := blobs(seed, tt.n, 2, tt.k, 3) // classes overlap: greed goes wrong
+			x := blobs(seed, tt.n, 2, tt.k, 3) // classes overlap: the greedy pass fails
 			ls := labelLinks(seed, tt.n, tt.k, tt.must, tt.cannot)
 			l := mustSet(t, tt.n, ls)
 			r, err := Constrained(context.Background(), eng, x, l, Params{K: tt.k, Restarts: 2, Seed: seed})

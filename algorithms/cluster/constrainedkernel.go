@@ -58,7 +58,7 @@ func ConstrainedKernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, l
 	if err != nil {
 		return nil, err
 	}
-	// The scatter within blocks: what their means do not see.
+	// The scatter within blocks, which is not part of that of their means.
 	for i := range k.Rows {
 		r.Inertia += k.At(i, i)
 	}
@@ -69,8 +69,8 @@ func ConstrainedKernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, l
 	return r, nil
 }
 
-// averages returns the Gram matrix of the block means, symmetric to the bit, and the sizes
-// of the blocks.
+// averages returns the Gram matrix of the block means, which is exactly symmetric, and the sizes of
+// the blocks.
 func (b *blocks) averages(ctx context.Context, eng *engine.Engine, k blas.Matrix) (means blas.Matrix, size []float64, err error) {
 	members := make([][]int, b.len())
 	positions := make([]int, len(b.component))

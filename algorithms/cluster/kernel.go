@@ -29,7 +29,7 @@ import (
 // Errors: *fault.ParamError, *fault.ShapeError (k not square), *fault.DataError (a value
 // that is not finite, or a pair (i, j) at which k is not symmetric to 1e-10 max|k|), and
 // ctx.Err(), wrapped. Cost: n^2 additions in the first iteration, 2n for every label that
-// changes later. Memory: nK values a worker.
+// changes later. Memory: nK values per worker.
 func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, p Params) (*Result, error) {
 	p, err := p.resolve(k.Rows)
 	if err != nil {
@@ -164,7 +164,7 @@ func (r *kernelStart) run() error {
 	return nil
 }
 
-// refresh measures the standing partition with sums added up again.
+// refresh measures the current partition with recomputed sums.
 func (r *kernelStart) refresh() error {
 	r.summed = nil
 	if err := r.measure(r.labels); err != nil {
@@ -176,7 +176,7 @@ func (r *kernelStart) refresh() error {
 	return nil
 }
 
-// roundOff is how much two sums of distances may differ and count as equal.
+// roundOff is the largest difference of two sums of distances that count as equal.
 func (r *kernelStart) roundOff() float64 {
 	trace := 0.0
 	for i := range r.k.Rows {

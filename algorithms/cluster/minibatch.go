@@ -11,20 +11,20 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// MiniBatch finds centers in one pass over the rows, or in p.Passes of them (Sculley 2010,
-// "Web-scale k-means clustering", algorithm 1): batches of rows, one after the other in the order
-// in which they come, are assigned to the centers, and then each row moves its center toward itself
-// by 1/v of the way, v being the number of rows that the center has had. So the rows need not be
-// there twice: a pipe will do. It begins with KMeans, of p.Restarts starts, on the first p.Sample
-// rows, which count as rows that the centers have had; when these are all rows, that is the result.
+// MiniBatch finds centers in one pass through the rows, or in p.Passes passes (Sculley 2010,
+// "Web-scale k-means clustering", algorithm 1). It assigns one batch of rows after the other to the
+// centers. Then each row moves its center toward itself by 1/v of the distance, where v is the
+// number of rows of the center so far. One pass is enough, so that the rows may come from a pipe.
+// It starts with the centers of KMeans, with p.Restarts starts, on the first p.Sample rows, which
+// count as rows of the centers; if these are all rows, they are the result.
 //
-// Rows that come in an order that tells their cluster, such as sorted ones, make bad centers:
-// shuffle them, or use [KMeansStream]. Inertia is that of the rows of the last pass as they were
-// met, before their batch moved the centers; Sizes is how often each center moved. The result does
-// not depend on the sizes of blocks or the number of workers.
+// Rows whose order depends on their cluster, such as sorted ones, give bad centers: shuffle them,
+// or use [KMeansStream]. Inertia is the sum over the rows of the last pass at the time of their
+// assignment, before their batch moved the centers. Sizes is the number of moves of each center.
+// The result does not depend on the sizes of blocks or the number of workers.
 //
-// Cost: 2ndK flops a pass. Memory: the sample twice, two batches, and 2 K d values. Errors: those
-// of [KMeansStream]; MaxIter and Tol are those of the sample, and p.Start is not taken.
+// Cost: 2ndK flops per pass. Memory: the sample twice, two batches, and 2 K d values. Errors: those
+// of [KMeansStream]; MaxIter and Tol apply to the sample, and p.Start is invalid.
 func MiniBatch(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.Matrix, error], p StreamParams) (*StreamResult, error) {
 	if _, err := p.Params.resolve(math.MaxInt); err != nil { // it knows no Start
 		return nil, err
@@ -48,7 +48,7 @@ func MiniBatch(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.Matr
 	return &StreamResult{Assigner: m.Assigner, Rows: m.rows, Passes: m.passes, Sizes: m.counts, Inertia: m.inertia, Iterations: m.batches}, nil
 }
 
-// miniBatch is a run of MiniBatch.
+// miniBatch is the state of a call of MiniBatch.
 type miniBatch struct {
 	*Assigner // nil before the first rows are clustered
 	eng       *engine.Engine
@@ -85,7 +85,7 @@ func (m *miniBatch) pass(ctx context.Context, rows iter.Seq2[blas.Matrix, error]
 	return m.learn(ctx)
 }
 
-// block takes rows into the head or into batches.
+// block adds rows to the head or to batches.
 func (m *miniBatch) block(ctx context.Context, x blas.Matrix) error {
 	if m.rows == 0 && m.passes == 0 {
 		var err error
@@ -147,7 +147,7 @@ func (m *miniBatch) collect(x blas.Matrix) error {
 	return nil
 }
 
-// begin clusters the head, for the centers to begin with.
+// begin clusters the head to obtain the first centers.
 func (m *miniBatch) begin(ctx context.Context) error {
 	best, _, err := kmeans(ctx, m.eng, m.head, m.p.ofSample(0))
 	if err != nil {
@@ -162,7 +162,7 @@ func (m *miniBatch) begin(ctx context.Context) error {
 	return nil
 }
 
-// learn assigns the rows of the batch, and moves the centers.
+// learn assigns the rows of the batch and moves the centers.
 func (m *miniBatch) learn(ctx context.Context) error {
 	n := m.batch.Rows
 	if n == 0 {

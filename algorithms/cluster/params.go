@@ -18,37 +18,37 @@ const (
 	InitRandom = "random"
 )
 
-// Defaults that stand for zero values in [Params].
+// Defaults of zero values in [Params].
 const (
 	DefaultRestarts = 10
 	DefaultMaxIter  = 300
 )
 
-// Params are the parameters of all methods. Only K must be set: the zero value of
-// the others stands for its default.
+// Params are the parameters of all methods. Only K must be set; zero values of the others mean
+// their defaults.
 type Params struct {
 	// K is the number of clusters, 1 <= K <= number of points.
 	K int
-	// Restarts is the number of starts of which the best is kept (ties: the earlier one);
+	// Restarts is the number of starts. The result is that of the best start (ties: the earlier one).
 	// 0 means DefaultRestarts.
 	Restarts int
-	// MaxIter bounds the iterations of one start; 0 means DefaultMaxIter.
+	// MaxIter is the maximum number of iterations of a start; 0 means DefaultMaxIter.
 	MaxIter int
 	// Tol ends a start when the inertia decreases by at most Tol times itself in one
 	// iteration, 0 <= Tol < 1. 0 means: when no label changes.
 	Tol float64
-	// Seed makes every random choice; start r has a stream of its own.
+	// Seed is the seed of all random numbers. Start r has a stream of its own.
 	Seed uint64
 	// Init is InitPlusPlus ("" means it) or InitRandom.
 	Init string
-	// Start holds the K x d centers to begin with: then there is one start, Init is not looked at,
+	// Start, if not empty, holds the K x d starting centers. Then there is one start, Init is ignored,
 	// and K may be 0. Only [KMeans] and [KMeansStream] take it.
 	Start blas.Matrix
-	// Weights, if any, are those of the rows in the objective and in the means, one a row, > 0 and
-	// finite: a row of weight 2 counts as two equal rows. Only [KMeans] takes them.
+	// Weights, if not nil, are the weights of the rows in the objective and in the means: one per row,
+	// > 0 and finite. A row of weight 2 counts as two equal rows. Only [KMeans] takes weights.
 	Weights []float64
-	// Progress is told of every finished start, one call at a time, from the goroutine that
-	// ran it. Nil means nobody listens.
+	// Progress is called after every start, one call at a time, from the goroutine that ran the start.
+	// It may be nil.
 	Progress algorithms.ProgressFunc
 }
 
@@ -63,16 +63,15 @@ type Result struct {
 	Centers blas.Matrix
 	// Inertia is the sum of squared distances of the points to their centers.
 	Inertia float64
-	// Iterations and Converged describe the start that was kept. Converged is false when
-	// it used up MaxIter.
+	// Iterations and Converged describe the best start. Converged is false if it ended at MaxIter.
 	Iterations int
 	Converged  bool
-	// Restart is the number of the start that was kept, from 0.
+	// Restart is the number of the best start, from 0.
 	Restart int
 }
 
-// resolve replaces zero values by defaults and reports the first parameter that is out of
-// range for n points.
+// resolve replaces zero values by defaults. It returns an error for the first parameter that is out
+// of range for n points.
 func (p Params) resolve(n int) (Params, error) {
 	if p.Restarts == 0 {
 		p.Restarts = DefaultRestarts
@@ -97,14 +96,14 @@ func (p Params) resolve(n int) (Params, error) {
 	case p.Init != InitPlusPlus && p.Init != InitRandom:
 		return p, fault.Unknown("init", p.Init, []string{InitPlusPlus, InitRandom})
 	case p.Start.Rows > 0:
-		return p, &fault.ParamError{Param: "start", Value: fmt.Sprintf("%d centers", p.Start.Rows), Want: "none, for all but k-means"}
+		return p, &fault.ParamError{Param: "start", Value: fmt.Sprintf("%d centers", p.Start.Rows), Want: "none, since only k-means takes starting centers"}
 	case p.Weights != nil:
-		return p, &fault.ParamError{Param: "weights", Value: fmt.Sprintf("%d values", len(p.Weights)), Want: "none, for all but k-means of rows that are held"}
+		return p, &fault.ParamError{Param: "weights", Value: fmt.Sprintf("%d values", len(p.Weights)), Want: "none, since only k-means of rows in memory takes weights"}
 	}
 	return p, nil
 }
 
-// resolveStart is resolve for methods that take Start, and rows of d values.
+// resolveStart is resolve for methods that take Start, with rows of d values.
 func (p Params) resolveStart(n, d int) (Params, error) {
 	if p.Start.Rows == 0 {
 		return p.resolve(n)
@@ -125,10 +124,10 @@ func (p Params) resolveStart(n, d int) (Params, error) {
 	return p, err
 }
 
-// checkFinite reports the first value of x that is NaN or infinite.
+// checkFinite returns an error for the first value of x that is NaN or infinite.
 func checkFinite(x blas.Matrix) error { return checkFiniteFrom(x, 0) }
 
-// checkFiniteFrom is checkFinite for rows that are numbered from first.
+// checkFiniteFrom is checkFinite with rows numbered from first.
 func checkFiniteFrom(x blas.Matrix, first int) error {
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {

@@ -15,10 +15,11 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// MetricKind says what metric [Penalized] learns with the clusters.
+// MetricKind is the kind of metric that [Penalized] learns with the clusters.
 type MetricKind string
 
-// The metrics: none is that of the points, as PCK-means has it; with the others it is MPCK-means.
+// The metrics. Without a metric the method is PCK-means in the Euclidean distance; with one it is
+// MPCK-means.
 const (
 	MetricNone     MetricKind = "none"
 	MetricDiagonal MetricKind = "diagonal" // one weight a feature
@@ -30,13 +31,13 @@ func Metrics() []string {
 	return []string{string(MetricNone), string(MetricDiagonal), string(MetricFull)}
 }
 
-// PenalizedParams are those of [Penalized]. Only K must be set.
+// PenalizedParams are the parameters of [Penalized]. Only K must be set.
 type PenalizedParams struct {
 	Params            // Init is not looked at, Tol neither
 	Metric MetricKind // "" means MetricNone
 	// Each learns a metric for every cluster, not one for all.
 	Each bool
-	// Weight is that of a link of weight 1, > 0; 0 means 1. Without metric it counts in units of the
+	// Weight is the penalty of a link of weight 1, > 0; 0 means 1. Without a metric its unit is the
 	// mean squared distance of the points to their mean.
 	Weight float64
 	// EpsRel is added to scatter matrices before they become metrics, in units of their mean
@@ -44,38 +45,38 @@ type PenalizedParams struct {
 	EpsRel float64
 }
 
-// PenalizedResult is a partition in which links are met as far as it pays.
+// PenalizedResult is a partition that satisfies links or pays their penalties.
 type PenalizedResult struct {
 	Result
-	// Objective is the sum that was minimized; Inertia is its first part, without logarithms, in the
-	// learned metric.
+	// Objective is the minimized sum. Inertia is its first part in the learned metric, without the
+	// logarithms.
 	Objective float64
 	Trace     []float64 // objectives after every iteration of the start that was kept
 	Violated  int       // links that do not hold
 }
 
-// Penalized partitions the rows of x (n x d) by pairwise constrained k-means: links may be broken
-// at a price (Basu, Banerjee & Mooney, "Active semi-supervision for pairwise constrained
-// clustering", SDM 2004: PCK-means), and with a metric that is learned on the way (Bilenko, Basu &
+// Penalized partitions the rows of x (n x d) by pairwise constrained k-means, in which a violated
+// link has a penalty (Basu, Banerjee & Mooney, "Active semi-supervision for pairwise constrained
+// clustering", SDM 2004: PCK-means). It can learn a metric at the same time (Bilenko, Basu &
 // Mooney, "Integrating constraints and metric learning in semi-supervised clustering", ICML 2004:
-// MPCK-means). What is minimized is
+// MPCK-means). It minimizes
 //
 //	sum_i (|x_i - m_c|^2_A - log det A) + w sum_must f_M [apart] + w sum_cannot f_C [together]
 //
-// for the center m_c of the cluster of x_i and its metric A. A broken must-link costs the squared
-// distance of its points, the mean of that under both metrics; a broken cannot-link what that of
-// the two points farthest from each other is larger than its own: the nearer the worse. Without
-// metric both cost 1.
+// for the center m_c of the cluster of x_i and its metric A. The penalty of a violated must-link is
+// the squared distance of its points, the mean of that under both metrics. The penalty of a
+// violated cannot-link is the largest squared distance of two points minus its own: near points
+// have a large penalty. Without a metric both penalties are 1.
 //
-// Must-link components give the first centers, the largest and then those far from each other; what
-// is missing is drawn as in k-means++. Then, in turn: points go where it costs least, linked ones
-// one after the other, must-link components as wholes, and again until none moves, because a point
-// alone seldom leaves those that it is linked to; centers are means; and metrics are the inverse
-// scatters that minimize the sum for the partition. The sum falls but where a broken cannot-link's
-// farthest pair changes with the metric.
+// The first centers are must-link components, the largest and then those far from each other; more
+// centers are drawn as in k-means++. An iteration has three steps. Points move to the cluster of
+// least cost: linked points one after the other and must-link components as a whole, repeatedly
+// until none moves, since a single point seldom leaves the points that it is linked to. Centers
+// become means. Metrics become the inverse scatters that minimize the sum for the partition. The
+// sum decreases, except if the farthest pair of a violated cannot-link changes with the metric.
 //
-// Errors: those of KMeans; links of other rows, a weight or an eps that cannot be used. Cost: 3ndK
-// flops an iteration, and nd^2 for a full metric, n d^2 K for one of each cluster.
+// Errors: those of KMeans; links between another number of rows; an invalid weight or eps. Cost:
+// 3ndK flops per iteration, and nd^2 for a full metric, n d^2 K for one metric per cluster.
 func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.Set, p PenalizedParams) (*PenalizedResult, error) {
 	p, err := p.resolve(x.Rows)
 	if err != nil {
@@ -117,7 +118,7 @@ func Penalized(ctx context.Context, eng *engine.Engine, x blas.Matrix, l *links.
 	return best.result(), nil
 }
 
-// largestDifference returns the largest difference of a value from that of the first row.
+// largestDifference returns the largest difference between a value and that of the first row.
 func largestDifference(x blas.Matrix) float64 {
 	most := 0.0
 	for i := range x.Rows {
@@ -153,7 +154,7 @@ func (p PenalizedParams) resolve(n int) (PenalizedParams, error) {
 	return p, nil
 }
 
-// penalties are the points with their links.
+// penalties holds the points and their links.
 type penalties struct {
 	x      blas.Matrix
 	p      PenalizedParams
@@ -165,7 +166,7 @@ type penalties struct {
 	unit   float64 // mean squared distance to the mean
 }
 
-// tie is a link seen from one of its points.
+// tie is a link in the list of one of its points.
 type tie struct {
 	other  int
 	sign   links.Sign
@@ -201,7 +202,7 @@ func newPenalties(x blas.Matrix, l *links.Set, p PenalizedParams) *penalties {
 	return s
 }
 
-// penalized is one start.
+// penalized is the state of one start.
 type penalized struct {
 	*penalties
 	ctx        context.Context
@@ -220,7 +221,7 @@ type penalized struct {
 
 func (r *penalized) last() float64 { return r.trace[len(r.trace)-1] }
 
-// metric returns that of a cluster.
+// metric returns the metric of a cluster.
 func (r *penalized) metric(c int) *form {
 	if len(r.metrics) == 1 {
 		return r.metrics[0]
@@ -273,7 +274,7 @@ func (r *penalized) measure() error {
 	})
 }
 
-// nearest returns the cluster that costs a point least, without links.
+// nearest returns the cluster of least cost for a point without links.
 func (r *penalized) nearest(i int) int {
 	best, least := 0, math.Inf(1)
 	for c, d := range r.distance.Row(i) {
@@ -284,8 +285,8 @@ func (r *penalized) nearest(i int) int {
 	return best
 }
 
-// assign moves points to where they cost least, linked ones in turn and must-link components as
-// wholes until none moves, and says whether any has moved.
+// assign moves points to the clusters of least cost, linked ones in turn and must-link components
+// as a whole, until none moves. It reports whether any has moved.
 func (r *penalized) assign() (moved bool) {
 	for i := range r.labels {
 		if len(r.of[i]) == 0 {
@@ -315,8 +316,8 @@ func (r *penalized) assign() (moved bool) {
 	return moved
 }
 
-// move takes a point, or a whole must-link component, to the cluster where they cost least, and
-// says whether that is another one.
+// move moves a point, or a whole must-link component, to the cluster of least cost, and reports
+// whether that is another one.
 func (r *penalized) move(rows []int) bool {
 	r.before = r.before[:0]
 	for _, i := range rows {
@@ -339,8 +340,8 @@ func (r *penalized) move(rows []int) bool {
 	return best >= 0
 }
 
-// cost is what a point, or a whole must-link component, adds to the objective where it is, links
-// included: those inside count half from each side.
+// cost returns the contribution of a point, or of a whole must-link component, to the objective,
+// including links. A link within the component counts half at each of its points.
 func (r *penalized) cost(rows []int) float64 {
 	v := 0.0
 	for _, i := range rows {
@@ -357,7 +358,7 @@ func (r *penalized) cost(rows []int) float64 {
 	return v
 }
 
-// penalty is what a link between points of two clusters costs.
+// penalty returns the penalty of a link between points of two clusters.
 func (r *penalized) penalty(i, j, c, d int, sign links.Sign, weight float64) float64 {
 	switch {
 	case (sign == links.Must) == (c == d):
@@ -371,7 +372,7 @@ func (r *penalized) penalty(i, j, c, d int, sign links.Sign, weight float64) flo
 	return weight * max(0, m.far-m.apart(i, j))
 }
 
-// objective returns the sum.
+// objective returns the value of the minimized sum.
 func (r *penalized) objective() float64 {
 	sum := 0.0
 	for i, c := range r.labels {
@@ -383,8 +384,8 @@ func (r *penalized) objective() float64 {
 	return sum
 }
 
-// fill gives every empty cluster the point that is farthest from its center, of a cluster of more
-// than one, and says whether there was one.
+// fill moves to every empty cluster the point that is farthest from its center, among clusters of
+// more than one point. It reports whether there was an empty cluster.
 func (r *penalized) fill() (filled bool) {
 	cost := func(i int) float64 { return r.distance.At(i, r.labels[i]) }
 	refill(r.labels, sizesOf(r.labels, r.p.K), -1, cost, func(far int) {
@@ -394,7 +395,7 @@ func (r *penalized) fill() (filled bool) {
 	return filled
 }
 
-// means moves the centers.
+// means moves the centers to the means of their clusters.
 func (r *penalized) means() {
 	count := sizesOf(r.labels, r.p.K)
 	for c, n := range count {

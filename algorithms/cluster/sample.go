@@ -23,7 +23,7 @@ type sample struct {
 }
 
 // newSample validates x (n x d) and returns its rows with weight 1. Cost: three passes
-// over x and one copy of it.
+// through x and one copy of it.
 func newSample(eng *engine.Engine, x blas.Matrix) (*sample, error) {
 	if err := checkFinite(x); err != nil {
 		return nil, err

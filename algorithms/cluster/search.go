@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// outcome is how a search ended.
+// outcome is the result of a search.
 type outcome int
 
 const (

@@ -13,51 +13,52 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// DefaultBatch is the number of rows that [MiniBatch] learns from at a time.
+// DefaultBatch is the default number of rows in a batch of [MiniBatch].
 const DefaultBatch = 1024
 
-// StreamParams are those of [KMeansStream] and [MiniBatch]. Only K must be set.
+// StreamParams are the parameters of [KMeansStream] and [MiniBatch]. Only K must be set.
 type StreamParams struct {
 	Params
-	// Sample is the number of rows that are held to find the first centers, K <= Sample; 0 means
-	// 65,536, fewer where these take more than 64 MiB, but at least 20 K; and fewer again where
-	// these take more than about a sixteenth of the engine's memory limit, but at least K.
+	// Sample is the number of rows in memory for the first centers, at least K; 0 means 65,536. The
+	// default is smaller if so many rows take more than 64 MiB, but at least 20 K. It is still
+	// smaller, but at least K, if they take more than about a sixteenth of the engine's memory
+	// limit.
 	Sample int
-	// Batch, of MiniBatch, is the number of rows that are assigned before the centers move; 0 means
+	// Batch, for MiniBatch, is the number of rows that are assigned before the centers move; 0 means
 	// DefaultBatch.
 	Batch int
-	// Passes, of MiniBatch, is the number of times that the rows are gone through; 0 means 1.
+	// Passes, for MiniBatch, is the number of passes through the rows; 0 means 1.
 	Passes int
 }
 
-// StreamResult holds the centers that were found for rows that are not held.
+// StreamResult holds the centers of a stream of rows.
 type StreamResult struct {
-	// Assigner gives rows to the centers, as they were given while these were found.
+	// Assigner assigns rows to the centers, as during the clustering.
 	*Assigner
 	Rows    int   // number of rows
 	Passes  int   // how often the rows were gone through
 	Sizes   []int // rows of each cluster
 	Inertia float64
-	// Iterations and Converged are those of Result; of MiniBatch the number of batches, and false.
+	// Iterations and Converged are those of Result; for MiniBatch the number of batches, and false.
 	Iterations int
 	Converged  bool
 }
 
-// KMeansStream is [KMeans] for rows that memory does not hold. Every range over rows must give all
-// of them, in blocks of any sizes and in the same order; a block may use the memory of the one
-// before, and a first error ends the range.
+// KMeansStream is [KMeans] for data larger than memory. Every range over rows must yield all rows
+// in the same order, in blocks of any sizes. A block may reuse the memory of the one before. The
+// first error ends the range.
 //
-// From p.Start the result has the bits of that of KMeans from the same centers. Otherwise these are
-// those that KMeans, with p.Restarts starts, finds for a uniform sample of the rows; when the
-// sample holds all rows, that is the result. With Tol 0 a converged result is a fixed point of all
-// rows, as that of KMeans is.
+// With p.Start the result is bit-identical to that of KMeans from the same centers. Otherwise it
+// starts from the centers that KMeans, with p.Restarts starts, finds for a uniform sample of the
+// rows; if the sample has all rows, these are the result. With Tol 0 a converged result is a fixed
+// point for all rows, like that of KMeans.
 //
-// It takes one pass for the sample, or without one for the mean of the rows; one for the first
-// assignment; one for each iteration, and one more for each cluster that has to be filled again.
-// Memory: the sample twice, a block twice, and 4 K d values.
+// It makes one pass for the sample, or for the mean of the rows without one; one for the first
+// assignment; one for each iteration; and one more for each empty cluster to refill. Memory: the
+// sample twice, a block twice, and 4 K d values.
 //
 // Errors: those of KMeans, with rows numbered from the first of all; those of rows;
-// *fault.DataError when another pass has other rows.
+// *fault.DataError if a later pass has other rows.
 func KMeansStream(ctx context.Context, eng *engine.Engine, rows iter.Seq2[blas.Matrix, error], p StreamParams) (*StreamResult, error) {
 	p, err := p.resolve(math.MaxInt, p.Start.Cols) // before the rows are read
 	if err != nil {
@@ -113,8 +114,8 @@ func (p StreamParams) resolve(n, d int) (StreamParams, error) {
 	return p, nil
 }
 
-// sampleSize returns the number of rows of d values to hold, and the error when they are fewer than
-// the clusters.
+// sampleSize returns the number of rows of d values in the sample. It returns an error if they are
+// fewer than the clusters.
 func (p StreamParams) sampleSize(limit int64, d int) (int, error) {
 	switch {
 	case p.Sample == 0:
@@ -130,8 +131,7 @@ func (p StreamParams) sampleSize(limit int64, d int) (int, error) {
 	return p.Sample, nil
 }
 
-// ofSample returns the parameters to cluster the sample with; its reports come as those of a step
-// of that number.
+// ofSample returns the parameters for clustering the sample. Its progress is that of step done.
 func (p StreamParams) ofSample(done int) Params {
 	out := p.Params
 	out.Progress = func(r algorithms.Progress) {
@@ -140,7 +140,7 @@ func (p StreamParams) ofSample(done int) Params {
 	return out
 }
 
-// clusterSample is KMeans where the sample is all there is.
+// clusterSample is KMeans for a sample that has all rows.
 func clusterSample(ctx context.Context, eng *engine.Engine, x blas.Matrix, p StreamParams) (*StreamResult, error) {
 	best, restart, err := kmeans(ctx, eng, x, p.ofSample(0))
 	if err != nil {
@@ -151,7 +151,7 @@ func clusterSample(ctx context.Context, eng *engine.Engine, x blas.Matrix, p Str
 		Inertia: r.Inertia, Iterations: r.Iterations, Converged: r.Converged}, nil
 }
 
-// eachBlock calls f with the blocks of rows.
+// eachBlock calls f with every block of rows.
 func eachBlock(ctx context.Context, rows iter.Seq2[blas.Matrix, error], f func(x blas.Matrix) error) error {
 	for x, err := range rows {
 		if err == nil {

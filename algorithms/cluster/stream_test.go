@@ -65,7 +65,7 @@ func sameStream(t failer, eng *engine.Engine, x blas.Matrix, want *Result, got *
 	}
 }
 
-// TestStreamEqualsKMeans: from the same starting centers a stream has the bits of memory, for
+// From the same starting centers the result of a stream is bit-identical to that of KMeans, for
 // blocks of any sizes, any number of workers, ties, duplicates, empty clusters and fewer distinct
 // rows than clusters.
 func TestStreamEqualsKMeans(t *testing.T) {
@@ -199,11 +199,12 @@ func TestReservoir(t *testing.T) {
 			seen[int(v)]++
 		}
 	}
-	// Each count is binomial with p = 1/4, deviation sqrt(rounds 3/16): 5 deviations, of 40 counts.
-	mean, deviation := float64(rounds)*size/n, math.Sqrt(float64(rounds)*3/16)
+	// Each of the 40 counts is binomial with p = 1/4 and standard deviation sqrt(rounds 3/16): allow 5
+	// standard deviations.
+	mean, sd := float64(rounds)*size/n, math.Sqrt(float64(rounds)*3/16)
 	for i, c := range seen {
-		if !(math.Abs(c-mean) <= 5*deviation) {
-			t.Errorf("row %d is in %v samples: want %v +- %v", i, c, mean, deviation)
+		if !(math.Abs(c-mean) <= 5*sd) {
+			t.Errorf("row %d is in %v samples: want %v +- %v", i, c, mean, sd)
 		}
 	}
 }

@@ -14,12 +14,12 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// sampleStream separates the choice of the sample from those of starts, which are numbered from 0.
+// sampleStream is the stream of the random numbers of the sample. Those of starts are numbered from
+// 0.
 const sampleStream = 1 << 63
 
-// survey is a first pass: it counts and checks rows, finds their mean, and holds a uniform sample
-// of them, in which every row is as likely as any other (reservoir sampling; Vitter 1985, algorithm
-// R).
+// survey is the first pass: it counts and checks rows, computes their mean, and draws a uniform
+// sample of them (reservoir sampling; Vitter 1985, algorithm R).
 type survey struct {
 	eng     *engine.Engine
 	p       StreamParams
@@ -82,7 +82,7 @@ func (s *survey) add(x blas.Matrix) error {
 	return nil
 }
 
-// begin makes ready for rows of d values.
+// begin allocates memory for rows of d values.
 func (s *survey) begin(d int) error {
 	s.middle.of(d)
 	if !s.collect {
@@ -96,7 +96,7 @@ func (s *survey) begin(d int) error {
 	return nil
 }
 
-// offer takes a row into the sample, or not.
+// offer adds a row to the sample with the probability of reservoir sampling.
 func (s *survey) offer(row []float64) {
 	if s.held.Rows < s.most {
 		s.held.Data = append(s.held.Data, row...)
@@ -108,7 +108,8 @@ func (s *survey) offer(row []float64) {
 	}
 }
 
-// checkSample prices a sample of rows of d values: they are held, copied, and clustered.
+// checkSample checks the memory for a sample of rows of d values: the rows, their copy, and their
+// clustering.
 func checkSample(eng *engine.Engine, rows, d int, p Params) error {
 	what := fmt.Sprintf("k-means of a sample of %d x %d values", rows, d)
 	return eng.Check(what, 2*engine.MatrixBytes(rows, d)+clusterBytes(eng, rows, d, p), "use a smaller sample, or fewer clusters")
@@ -118,12 +119,12 @@ func errNoRows() error {
 	return &fault.ShapeError{What: "number of rows", Got: 0, Want: "at least 1"}
 }
 
-// errOtherRows says that a pass found other rows than the one before.
+// errOtherRows is the error of a pass with other rows than the one before.
 func errOtherRows(got, want int) error {
-	return &fault.DataError{Row: -1, Err: fmt.Errorf("another pass has %d rows, not %d: %w", got, want, errors.New("want the same rows every time"))}
+	return &fault.DataError{Row: -1, Err: fmt.Errorf("a later pass has %d rows, not %d: %w", got, want, errors.New("want the same rows every time"))}
 }
 
-// contextError returns the context's error as the other methods do.
+// contextError returns the error of the context in the form of the other methods.
 func contextError(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("cluster: streaming k-means: %w", err)

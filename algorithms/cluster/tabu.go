@@ -22,7 +22,7 @@ type tabu struct {
 func tabuSearch(ctx context.Context, g *conflictGraph, core []int, steps int, base []int) (bool, error) {
 	s := &tabu{
 		c: newColoring(g, make([]float64, g.len()*g.k)), until: make([]int, g.len()*g.k),
-		rng: rand.New(rand.NewPCG(uint64(len(core)), uint64(g.k))), // no influence on what is feasible: any seed will do
+		rng: rand.New(rand.NewPCG(uint64(len(core)), uint64(g.k))), // any seed: it has no influence on feasibility
 	}
 	for _, v := range core {
 		s.place(v)

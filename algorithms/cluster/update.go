@@ -40,8 +40,8 @@ func (r *start) update() error {
 	return nil
 }
 
-// updateChunk returns the number of rows whose sums are added up by themselves: at most 64 chunks,
-// and partial sums of at most a quarter of the data's size.
+// updateChunk returns the number of rows of a partial sum, such that there are at most 64 partial
+// sums, of at most a quarter of the size of the data.
 func updateChunk(n, k int) int { return max(1024, 4*k, (n+63)/64) }
 
 // addRow adds w x and w to a row of sums.

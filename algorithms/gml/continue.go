@@ -35,7 +35,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 		return nil, err
 	}
 	added, err := f.model(ctx)
-	return record.Result(ctx, Method+": new links", added, m.warm.Unfit(named(err)))
+	return record.Result(ctx, Method+": new links", added, m.warm.Mismatch(named(err)))
 }
 
 // more returns the fit of additional links.

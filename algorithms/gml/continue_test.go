@@ -193,7 +193,7 @@ func TestAddLinksRejects(t *testing.T) {
 			"no links":          {m, x, enginetest.Links(t, 40, nil), "want at least one"},
 			"old file":          {enginetest.Reread(t, &old, Decode), x, set, "want a fit with all links"},
 			"given":             {enginetest.Reread(t, fittest.Fit[*Model](t, given, x, set), Decode), x, set, "want a fit with all links"},
-			"other multipliers": {&other, x, set, "do not go with these points"},
+			"other multipliers": {&other, x, set, "do not fit these points"},
 		} {
 			if _, err := c.m.AddLinks(ctx, eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
 				t.Errorf("%s, %s: error %v, want one of the input with %q", name, what, err, c.word)

@@ -204,7 +204,7 @@ func (d *deformed) energies(b blas.Matrix) []float64 {
 // of M with some of them: K(c, .) = (H_c - M_cL B H_L) s(.).
 func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*maps.Map, error) {
 	n := d.X.Len()
-	rows := logdetmetric.Carry(d.linked, n, d.Seed)
+	rows := logdetmetric.SupportRows(d.linked, n, d.Seed)
 	turn := func(rows []int) blas.Matrix { // H of some points, |rows| x n
 		half, out := blas.NewMatrix(len(rows), d.f.Cols), d.Eng.NewMatrix(len(rows), n)
 		d.Eng.Backend().Gemm(false, false, 1, d.w.Select(rows), d.f, 0, half)

@@ -90,7 +90,7 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
 	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
 	f := learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)
-	return &fit{Fit: f, Params: l.Params, given: l.Basis, targets: logdetmetric.Targets{Links: set, Triplets: l.Triplets}}
+	return &fit{Fit: f, Params: l.Params, given: l.Basis, targets: logdetmetric.Supervision{Links: set, Triplets: l.Triplets}}
 }
 
 // model learns the metric.
@@ -126,7 +126,7 @@ type fit struct {
 	*learner.Fit
 	Params    Params
 	given     *eigen.Result // vectors to weigh, nil for those that the Params name
-	targets   logdetmetric.Targets
+	targets   logdetmetric.Supervision
 	before    *Model // the model that links are added to, whose bounds and prior stay, or nil
 	warm      *warm  // solutions of fits of other gamma, or nil
 	bounds    logdetmetric.Bounds

@@ -130,7 +130,7 @@ type Params struct {
 	Rank                     int       `json:"rank" param:"rank" range:">= 2" zero:"a tenth of the points, at most 40" help:"number of eigenvectors of the graph"`
 	Gamma                    float64   `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links relative to the prior (usually 0.1 to 10)"`
 	// Upper and Lower are bounds on distances under the first M.
-	logdetmetric.Target
+	logdetmetric.BoundRules
 	// FreeConstant is for eigenvectors that do not affect distances.
 	FreeConstant bool `json:"free_constant" param:"free_constant" help:"true exempts constant eigenvectors from the order of the weights"`
 	// Nystrom's extension requires a graph of nearest neighbors and the basis of its Laplacian.
@@ -153,7 +153,7 @@ func (p Params) Validate() error {
 	if err := p.Neighborhood.Check(math.MaxInt); err != nil {
 		return err
 	}
-	if err := p.Target.Check(); err != nil {
+	if err := p.BoundRules.Check(); err != nil {
 		return err
 	}
 	switch {

@@ -43,7 +43,7 @@ func (u *Incremental) border(ctx context.Context, eng *engine.Engine, r int) err
 			return err
 		}
 		return &fault.ParamError{Param: "eps", Value: u.eps,
-			Want: "a larger number, fit anew (with this update sI + F'KF has no Cholesky factor)"}
+			Want: "a larger number and a new fit, since sI + F'KF has no Cholesky factor after this update"}
 	}
 	if err := u.reserve(eng, r, r+b); err != nil {
 		return err

@@ -7,8 +7,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// maxGroup bounds the number of different points whose coordinates are held together while
-// distances are computed.
+// maxGroup is the maximum number of distinct points whose coordinates are in memory while distances
+// are computed.
 const maxGroup = 4096
 
 // distances returns kt(i,i) + kt(j,j) - 2 kt(i,j), clamped at 0, for each pair of rows
@@ -26,9 +26,9 @@ func (m *metric) distances(ctx context.Context, eng *engine.Engine, x points.Poi
 	return out, err
 }
 
-// parts calls f, from several goroutines, with what the squared distance of each pair of rows of x
-// consists of: the residual rho, and the coordinates of both points. Neither depends on eps. Pairs
-// are taken in groups of at most maxGroup different points.
+// parts calls f, from several goroutines, with the parts of the squared distance of each pair of
+// rows of x: the residual rho, and the coordinates of both points. They do not depend on eps. It
+// processes pairs in groups of at most maxGroup distinct points.
 func (m *metric) parts(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, f func(p int, rho float64, ci, cj []float64)) error {
 	for lo := 0; lo < len(pairs); {
 		hi, rows := group(pairs, lo)
@@ -42,7 +42,7 @@ func (m *metric) parts(ctx context.Context, eng *engine.Engine, x points.Points,
 }
 
 // group returns the end of the longest run of pairs from lo on with at most maxGroup
-// different points (always at least one pair), and the place of each of those points.
+// distinct points (always at least one pair), and the index of each of those points.
 func group(pairs [][2]int, lo int) (hi int, rows map[int]int) {
 	rows = map[int]int{}
 	for hi = lo; hi < len(pairs); hi++ {
@@ -97,8 +97,8 @@ func (m *metric) groupParts(ctx context.Context, eng *engine.Engine, x points.Po
 	})
 }
 
-// spectralResidual is the part of the squared distance of two points by (1c) that their coordinates
-// do not tell: three residuals, each clipped as in gram.
+// spectralResidual returns the part of the squared distance of two points by (1c) that does not
+// come from their coordinates: three residuals, each clipped as in gram.
 func spectralResidual(ci, cj []float64, di, dj, kij float64) float64 {
 	residual := func(k, dx, dy float64, a, b []float64) float64 {
 		rho := k - dot(a, b)

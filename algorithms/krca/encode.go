@@ -25,10 +25,10 @@ const (
 	tensorRefC      = "embed.reference_coordinates"
 )
 
-// extra is what the header holds beside parameters and kernel.
+// extra holds the members of the header apart from parameters and kernel.
 type extra struct {
 	Eps float64 `json:"eps"`
-	// S is n eps to the bit in a model that was updated, else it is left out.
+	// S is exactly n eps in an updated model, else 0 and left out.
 	S    float64 `json:"s,omitempty"`
 	Form Form    `json:"form"`
 	// References is the number of reference points of the embedding where it must be known

@@ -16,14 +16,14 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Learner fits kernel relevant component analysis. The zero value does not work: Params
-// come from [DefaultParams].
+// Learner fits kernel relevant component analysis. The zero value is invalid: start from
+// [DefaultParams].
 type Learner struct {
-	// Kernel may hold bandwidth rules, which are resolved on the training points. The zero
+	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero
 	// Spec means DefaultKernel, or linear for a precomputed Gram matrix.
 	Kernel kernel.Spec
 	Params Params
-	// Seed chooses the landmarks of the embedding when not all training points serve.
+	// Seed draws the landmarks of the embedding if these are not all training points.
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 }
@@ -33,7 +33,7 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
 }
 
-// fewerLinks is the way out when the points in chunklets are too many.
+// fewerLinks is the advice if there are too many points in chunklets.
 const fewerLinks = "use fewer must-links (the cost grows with the points in chunklets), or raise the memory limit"
 
 // Method returns "krca".
@@ -69,8 +69,8 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	return m(algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}), ctx.Err()
 }
 
-// fitAt learns from the chunklets, rows of x, embeds the landmarks refs, and returns what makes a
-// model with a status of it.
+// fitAt learns from the chunklets, rows of x, and embeds the landmarks refs. It returns a function
+// that makes the model with a given status.
 func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points, rows, refs []int, f helmert, unit unit, stage func(string)) (func(algorithms.Status) *Model, error) {
 	if err := checkMemory(eng, f, len(refs)); err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func (l Learner) chunklets(ctx context.Context, eng *engine.Engine, x points.Poi
 	return rows, f, nil
 }
 
-// checkGram reports a Gram matrix with negative eigenvalues.
+// checkGram returns an error for a Gram matrix with negative eigenvalues.
 func checkGram(ctx context.Context, eng *engine.Engine, x points.Points, stage func(string)) error {
 	g, ok := x.(*points.Gram)
 	if !ok {
@@ -112,8 +112,7 @@ func checkGram(ctx context.Context, eng *engine.Engine, x points.Points, stage f
 	return kernel.CheckSemidefinite(ctx, eng, g)
 }
 
-// unit returns what eps_rel is relative to: the mean of k(x,x) over all points, of which x may be
-// some.
+// unit returns the unit of eps_rel: the mean of k(x,x) over all points, of which x may be a part.
 type unit func(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error)
 
 func meanDiagonal(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (float64, error) {
@@ -151,7 +150,7 @@ func (l Learner) check(x points.Points, set *links.Set) ([][]int, error) {
 	return learnable(set)
 }
 
-// learnable returns the chunklets, or why there is nothing to learn from them.
+// learnable returns the chunklets, or an error if there is nothing to learn from them.
 func learnable(set *links.Set) ([][]int, error) {
 	chunklets := set.Chunklets()
 	for _, c := range chunklets {
@@ -164,7 +163,7 @@ func learnable(set *links.Set) ([][]int, error) {
 		"(%d cannot-links, %d chunklets of size 1)", cannot, len(chunklets))
 }
 
-// notices returns what a person should know about the links, beyond links.Set.Warnings.
+// notices returns the notices about the links, in addition to links.Set.Warnings.
 func notices(set *links.Set) []string {
 	_, cannot := set.Count()
 	switch cannot {
@@ -187,8 +186,8 @@ func flatten(chunklets [][]int) ([]int, helmert) {
 	return rows, newHelmert(sizes)
 }
 
-// checkMemory prices the fit: the kernel matrix of the chunklets with its factor, then the
-// coordinates of m points, their learned kernel and its eigendecomposition.
+// checkMemory checks the memory of the fit: the kernel matrix of the chunklets with its factor,
+// then the coordinates of m points, their learned kernel and its eigendecomposition.
 func checkMemory(eng *engine.Engine, f helmert, m int) error {
 	n, r := f.points(), f.order()
 	learning := engine.MatrixBytes(n, n)
@@ -235,8 +234,7 @@ func (l Learner) stages(begin time.Time) func(string) {
 type Metric struct{ metric *metric }
 
 // FitMetric is Fit without the embedding. With n points in chunklets it takes n^2 kernel values and
-// (n - #chunklets)^3/3 flops, and a bandwidth rule looks at all points besides. Errors are those of
-// Fit.
+// (n - #chunklets)^3/3 flops; a bandwidth rule also uses all points. Errors are those of Fit.
 func (l Learner) FitMetric(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Metric, error) {
 	m, _, err := l.fitMetric(ctx, eng, x, set)
 	if err != nil {
@@ -263,14 +261,13 @@ func (l Learner) fitMetric(ctx context.Context, eng *engine.Engine, x points.Poi
 // Eps returns the regularization in units of the kernel.
 func (m *Metric) Eps() float64 { return m.metric.eps }
 
-// Distances is that of [Model].
-// Cost and errors are the same.
+// Distances returns squared learned distances as [Model.Distances] does, with the same cost and
+// errors.
 func (m *Metric) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.metric.checkedDistances(ctx, eng, x, pairs)
 }
 
-// Gram is that of [Model].
-// Cost and errors are the same.
+// Gram evaluates the learned kernel as [Model.Gram] does, with the same cost and errors.
 func (m *Metric) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	return m.metric.checkedGram(ctx, eng, x, y)
 }

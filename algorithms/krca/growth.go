@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Tensors of a model that was updated, beside those of one that was not: chunklet.points
-// then lists the points of all updates after those of the fit, in order of arrival.
+// Additional tensors of an updated model. Its chunklet.points lists the points of all updates after
+// those of the fit, in the order of arrival.
 const (
 	tensorColumns = "update.columns"   // [columns, 2]: a and b of the columns after the fit's
 	tensorHistory = "update.history"   // [updates, 4]: the marks

@@ -48,10 +48,10 @@ type Incremental struct {
 	notices   []string
 }
 
-// unquoted is a value that a message shows as it is.
+// unquoted is a value that a message shows without quotes.
 type unquoted string
 
-// Incremental returns the model's learned kernel, ready to grow.
+// Incremental returns the model's learned kernel for updates.
 //
 // Two kinds of models are refused with a *fault.ParamError: those in the spectral form,
 // since (1c) has no factor to border (fit with form=cholesky), and those of other points
@@ -96,14 +96,14 @@ func (u *Incremental) created() []int {
 	return append(slices.Clone(start[:len(start)-1]), u.growth.created...)
 }
 
-// Chunklets returns how many chunklets were created: their numbers are below it. Those that
-// were merged still count.
+// Chunklets returns the number of chunklets that were created, including merged ones. The numbers
+// of chunklets are below it.
 func (u *Incremental) Chunklets() int { return len(u.groups.created) }
 
 // Points returns n, the number of points in chunklets.
 func (u *Incremental) Points() int { return len(u.positions) }
 
-// Updates returns how many updates DropLast can take back.
+// Updates returns the number of updates that DropLast can drop.
 func (u *Incremental) Updates() int { return len(u.growth.history) }
 
 // Eps returns the regularization in units of the kernel, s/n.
@@ -133,7 +133,7 @@ func (u *Incremental) Extend(ctx context.Context, eng *engine.Engine, x points.P
 // named becomes one new point; a row named by two chunklets merges them, with a notice.
 //
 // Errors: points that the model does not take, as for Model.Embed; a row or a chunklet
-// that does not exist, an empty chunklet or none at all (*fault.DataError); the memory
+// that does not exist, an empty chunklet, or no chunklet (*fault.DataError); the memory
 // limit; ctx.Err(), wrapped.
 func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []algorithms.Chunklet) error {
 	if err := stored.Check(x, u.current().embed.support); err != nil {
@@ -151,9 +151,8 @@ func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.P
 	return u.change(ctx, eng, func() { u.plan(x, chunklets) })
 }
 
-// validRows returns the error of the first value that cannot be calculated with in the rows that
-// chunklets name. Others do not matter, and a stream's update should not cost a look at all of
-// them.
+// validRows returns an error for the first value out of range in the rows of chunklets. It does not
+// check other rows, so that an update in a stream does not take time for all rows.
 func validRows(x points.Points, chunklets []algorithms.Chunklet) error {
 	var rows []int
 	for _, c := range chunklets {
@@ -178,13 +177,13 @@ func (u *Incremental) Merge(ctx context.Context, eng *engine.Engine, first, seco
 	}
 	a, b := u.name(first), u.name(second)
 	if a == b {
-		return fault.Data("", "chunklets %d and %d are one already: want two", first, second)
+		return fault.Data("", "chunklets %d and %d are one already: want two chunklets", first, second)
 	}
 	return u.change(ctx, eng, func() { u.join(min(a, b), max(a, b)) })
 }
 
-// change lets plan append points and columns, and borders the factor by the new columns,
-// or takes everything back.
+// change calls plan to append points and columns, and borders the factor by the new columns. If
+// that fails, it restores the state before.
 func (u *Incremental) change(ctx context.Context, eng *engine.Engine, plan func()) error {
 	now, said := u.mark(), len(u.notices)
 	plan()
@@ -203,7 +202,7 @@ func (u *Incremental) mark() mark {
 	return mark{len(u.positions), len(u.f.columns), len(u.growth.created), len(u.refs), u.eps}
 }
 
-// restore goes back to a mark. What the factor holds beyond its columns is not read.
+// restore returns to a mark. The factor beyond its columns is not read.
 func (u *Incremental) restore(m mark) {
 	left := u.store.Len() - (len(u.positions) - m.points)
 	u.store, u.anchors = firstPoints(u.store, left), firstPoints(u.anchors, m.points)
@@ -214,24 +213,25 @@ func (u *Incremental) restore(m mark) {
 	u.groups = replay(m.points, u.f.columns, u.created())
 }
 
-// DropLast takes back the latest count updates, those made before the model was saved
-// included: the learned kernel is then the earlier one to the bit. The factor is cut off
-// in O(1); the lists of points are rebuilt in O(n). More updates than there are, or less
-// than one, is a *fault.ParamError.
+// DropLast drops the latest count updates, which may include updates before the model was saved.
+// The learned kernel is then bit-identical to the earlier one. Truncating the factor takes O(1),
+// rebuilding the lists of points O(n). A count that is not from 1 to the number of updates is a
+// *fault.ParamError.
 func (u *Incremental) DropLast(count int) error {
 	have := len(u.growth.history)
 	switch {
 	case have == 0:
-		return &fault.ParamError{Param: "number of updates to drop", Value: count, Want: "a model that was updated: this one was not"}
+		return &fault.ParamError{Param: "number of updates to drop", Value: count, Want: "none, since the model has no updates"}
 	case count < 1 || count > have:
-		return &fault.ParamError{Param: "number of updates to drop", Value: count, Want: fmt.Sprintf("1 to %d, the updates there are", have)}
+		return &fault.ParamError{Param: "number of updates to drop", Value: count, Want: fmt.Sprintf("1 to %d, the number of updates", have)}
 	}
 	u.restore(u.growth.history[have-count])
 	u.growth.history = u.growth.history[:have-count]
 	return nil
 }
 
-// basis returns F. Without updates it is the fit's, so that the model is that to the bit.
+// basis returns F. Without updates it is that of the fit, so that the model is bit-identical to
+// that of the fit.
 func (u *Incremental) basis() helmert {
 	if len(u.growth.history) == 0 {
 		return helmert{start: u.f.start}
@@ -239,26 +239,25 @@ func (u *Incremental) basis() helmert {
 	return u.f
 }
 
-// metric returns the learned kernel as it is now. It shares memory and is of use until the
-// next update.
+// metric returns the current learned kernel. It shares memory with u and is valid until the next
+// update.
 func (u *Incremental) metric() *metric {
 	r := len(u.f.columns)
 	return &metric{kernel: u.kernel, anchors: u.anchors, f: u.basis(), eps: u.eps, factor: u.factor.View(0, r, 0, r)}
 }
 
-// current returns a model without an embedding, of use until the next update.
+// current returns a model without an embedding, which is valid until the next update.
 func (u *Incremental) current() *Model {
 	return &Model{metric: u.metric(), embed: &embedding{support: u.store}}
 }
 
-// Gram evaluates the learned kernel as [Model.Gram] does.
-// Cost and errors are the same.
+// Gram evaluates the learned kernel as [Model.Gram] does, with the same cost and errors.
 func (u *Incremental) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	return u.current().Gram(ctx, eng, x, y)
 }
 
-// Distances returns squared learned distances as [Model.Distances] does.
-// Cost and errors are the same.
+// Distances returns squared learned distances as [Model.Distances] does, with the same cost and
+// errors.
 func (u *Incremental) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	return u.current().Distances(ctx, eng, x, pairs)
 }

@@ -23,9 +23,9 @@ const (
 
 // BenchmarkArrivals learns 1250 chunklets of size 2 one by one, up to n = 2500, without an
 // embedding. It reports the growth exponent of the time per update from n = 500 to 2500
-// (means of 100 updates around each), and relearn-x, the ratio of learning the kernel anew
-// at every arrival to the updates. That leaves out the embedding, most of the time of a
-// whole fit; the total is the trapezoidal rule over ten sizes.
+// (means of 100 updates around each), and relearn-x, the time of learning the kernel from
+// scratch at every arrival relative to the updates. That leaves out the embedding, most of
+// the time of a whole fit; the total is the trapezoidal rule over ten sizes.
 func BenchmarkArrivals(b *testing.B) {
 	eng := enginetest.New(b, 0)
 	x := gaussian(2*arrivals, arrivalDim, 1)
@@ -69,7 +69,7 @@ func arriveAll(t testingTB, eng *engine.Engine, x *points.Dense) []float64 {
 	return at
 }
 
-// relearn estimates the seconds of learning the kernel anew at every arrival.
+// relearn estimates the seconds of learning the kernel from scratch at every arrival.
 func relearn(t testingTB, eng *engine.Engine, x *points.Dense) (total float64) {
 	k, err := kernel.New(enginetest.Spec(t, "rbf:sigma=4"))
 	must(t, err)

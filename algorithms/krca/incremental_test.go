@@ -64,7 +64,7 @@ func learned(t testingTB, eng *engine.Engine, u *Incremental, x points.Points) b
 	return k
 }
 
-// stream feeds an Incremental and keeps, beside it, which rows of x are in which chunklet.
+// stream feeds an Incremental, and records which rows of x are in which chunklet.
 type stream struct {
 	t    testingTB
 	eng  *engine.Engine
@@ -643,7 +643,7 @@ func TestUpdateErrors(t *testing.T) {
 	if u.Updates() != 1 || u.Points() != 7 || u.Chunklets() != 3 {
 		t.Errorf("%d updates, %d points, %d chunklets after errors, want 1, 7, 3", u.Updates(), u.Points(), u.Chunklets())
 	}
-	if err := incremental(t, m).DropLast(1); !fault.IsInput(err) || !strings.Contains(err.Error(), "this one was not") {
+	if err := incremental(t, m).DropLast(1); !fault.IsInput(err) || !strings.Contains(err.Error(), "no updates") {
 		t.Errorf("drop without updates: %v", err)
 	}
 	spectral := fittest.On[*Model](t, eng, Learner{Kernel: enginetest.Spec(t, "linear"), Params: Params{Eps: 1, Form: FormSpectral}}, x, s)

@@ -6,8 +6,8 @@
 //
 // The n points in chunklets (connected components of the must-links) have, in the feature
 // space of the kernel k, the within-chunklet covariance C = (1/n) Phi H Phi', where H
-// subtracts the mean of each chunklet. The learned kernel whitens what varies inside
-// chunklets and leaves the rest alone:
+// subtracts the mean of each chunklet. The learned kernel whitens the variation within
+// chunklets and does not change other directions:
 //
 //	kt(x,y) = phi(x)' (eps I + C)^-1 phi(y)
 //
@@ -52,8 +52,8 @@
 //
 // # Updates
 //
-// [Model.Incremental] gives the learned kernel of a model to teach more chunklets, at fixed
-// s, by bordering the factor of (1b); see [Incremental]. [Model.Update] and
+// [Model.Incremental] returns the learned kernel of a model for updates with more chunklets, at
+// fixed s, by bordering the factor of (1b); see [Incremental]. [Model.Update] and
 // [Model.DropLast] are single updates with a new embedding.
 package krca
 
@@ -68,11 +68,10 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "krca"
 
-// DefaultKernel is the kernel that a Learner without one uses. With a linear kernel, give
-// Params.EpsRel = 1e-2.
+// DefaultKernel is the default kernel of a Learner. With a linear kernel, use Params.EpsRel = 1e-2.
 const DefaultKernel = "rbf:sigma=msq"
 
-// Form says which of two equal formulas evaluates the learned kernel; see the package.
+// Form selects one of two equal formulas for the learned kernel; see the package documentation.
 type Form string
 
 const (
@@ -81,7 +80,7 @@ const (
 	FormSpectral Form = "spectral" // equation (1c)
 )
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:          Method,
 	Title:         "KRCA",
@@ -92,29 +91,29 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. Make them with [DefaultParams].
 //
-// Exactly one of EpsRel, Eps and FixedS is given; 0 means not given. They state the same
-// number in three units: eps = EpsRel * mean_i k(x_i,x_i) over all training points,
+// Set exactly one of EpsRel, Eps and FixedS; 0 means not set. They are the same number in
+// three units: eps = EpsRel * mean_i k(x_i,x_i) over all training points,
 // eps = Eps, or eps = FixedS / n with n the number of points in chunklets.
 type Params struct {
 	EpsRel float64 `json:"eps_rel,omitempty" param:"eps_rel" default:"0.001" oneof:"eps" range:"> 0" help:"regularization relative to the kernel's mean diagonal (1e-2 suits a linear kernel)"`
 	Eps    float64 `json:"eps,omitempty" param:"eps" oneof:"eps" range:"> 0" help:"regularization" unit:"units of the kernel"`
-	// FixedS stays when chunklets are added to a model.
+	// FixedS does not change when chunklets are added to a model.
 	FixedS float64 `json:"fixed_s,omitempty" param:"fixed_s" oneof:"eps" range:"> 0" help:"n eps with n the points in chunklets"`
 	// Dims is the number of leading directions of the centered learned kernel that Embed returns,
 	// fewer when fewer are positive. With 0 distances between embedded training points are exact.
 	Dims int `json:"dims" param:"dims" default:"20" zero:"all positive ones, uncentered" help:"directions of the embedding, centered"`
 	// Landmarks are drawn by the seed.
-	Landmarks int  `json:"landmarks" param:"landmarks" zero:"all up to 5000" help:"training points that carry the embedding"`
-	Form      Form `json:"form" param:"form" default:"auto" choices:"auto,cholesky,spectral" zero:"auto" help:"how the learned kernel is evaluated"`
+	Landmarks int  `json:"landmarks" param:"landmarks" zero:"all up to 5000" help:"support points of the embedding among the training points"`
+	Form      Form `json:"form" param:"form" default:"auto" choices:"auto,cholesky,spectral" zero:"auto" help:"formula of the learned kernel"`
 }
 
 // maxLandmarks is the number of training points up to which the embedding uses all.
 const maxLandmarks = 5000
 
-// DefaultParams returns eps_rel = 1e-3 and 20 dimensions, which serve most data sets.
+// DefaultParams returns eps_rel = 1e-3 and 20 dimensions, which suit most data sets.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // epsilon returns eps in units of the kernel. meanDiagonal is mean_i k(x_i,x_i) over the

@@ -16,9 +16,9 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Local has a metric for every query: that of the chunklets nearest to it, so that what varies
-// inside classes may differ from place to place (future work of Tsang, Cheung & Kwok 2005). It is
-// immutable and safe for concurrent use.
+// Local has a separate metric for every query: that of the nearest chunklets. So the variation
+// within classes may differ between regions of the space (future work of Tsang, Cheung & Kwok
+// 2005). It is immutable and safe for concurrent use.
 type Local struct {
 	learner Learner
 	kernel  kernel.Kernel
@@ -28,9 +28,9 @@ type Local struct {
 	nearest int
 }
 
-// FitLocal learns metrics of the nearest chunklets each, from the points x and the must-links of
-// set: the metrics themselves are made when queries come. Errors are those of Fit, and a
-// *fault.ParamError for nearest < 1.
+// FitLocal prepares local metrics, each of the given number of nearest chunklets, from the points x
+// and the must-links of set. It computes no metric: that happens for each query. Errors are those
+// of Fit, and a *fault.ParamError for nearest < 1.
 func (l Learner) FitLocal(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, nearest int) (*Local, error) {
 	m, err := l.fitLocal(ctx, eng, x, set, nearest)
 	if err != nil {
@@ -69,16 +69,16 @@ func (l Learner) fitLocal(ctx context.Context, eng *engine.Engine, x points.Poin
 	return m, ctx.Err()
 }
 
-// Chunklets returns the number of chunklets that there are.
+// Chunklets returns the number of chunklets.
 func (m *Local) Chunklets() int { return len(m.start) - 1 }
 
-// Distances returns the squared distances of some rows of x, the queries, to all rows of x, each
-// query in the metric of its own: |queries| x |x|. A chunklet is as near as its nearest point, in
-// the feature space. With n points and r + #chunklets points in the nearest chunklets a query takes
-// n r kernel values and n r^2 flops.
+// Distances returns the squared distances of some rows of x, the queries, to all rows of x, each in
+// the metric of its query: |queries| x |x|. The distance of a chunklet is that of its nearest point
+// in the feature space. With n points and r + #chunklets points in the nearest chunklets, a query
+// takes n r kernel values and n r^2 flops.
 //
-// Errors: rows that there are not; points of another kind or dimension than those learned from; a
-// request beyond the memory limit; ctx.Err(), wrapped.
+// Errors: rows that do not exist; points of another kind or dimension than the training points; a
+// request above the memory limit; ctx.Err(), wrapped.
 func (m *Local) Distances(ctx context.Context, eng *engine.Engine, x points.Points, queries []int) (blas.Matrix, error) {
 	if err := m.check(eng, x, queries); err != nil {
 		return blas.Matrix{}, err
@@ -128,7 +128,7 @@ func (m *Local) distancesToAnchors(ctx context.Context, eng *engine.Engine, quer
 	return d, err
 }
 
-// all fills the rows of out, each query by a part of the engine.
+// all fills the rows of out, with a part of the engine for each query.
 func (m *Local) all(ctx context.Context, eng *engine.Engine, x points.Points, queries []int, near, out blas.Matrix) error {
 	part, err := eng.Share(max(1, min(eng.Workers(), len(queries))))
 	if err != nil {

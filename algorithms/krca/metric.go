@@ -116,7 +116,7 @@ func (m *metric) project(ctx context.Context, eng *engine.Engine, dst, k blas.Ma
 	return err
 }
 
-// evaluated is kt(x,x) with what it was made from.
+// evaluated holds kt(x,x) and the intermediate results for kt(x,y).
 type evaluated struct {
 	kt       blas.Matrix // symmetric to the bit
 	c        blas.Matrix // coordinates c(x)
@@ -247,7 +247,7 @@ func diagonalOf(a blas.Matrix) []float64 {
 	return d
 }
 
-// checkedGram is gram or cross for points that anybody may give.
+// checkedGram is gram or cross for points that are not checked yet.
 func (m *metric) checkedGram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	if err := m.check(x); err != nil {
 		return blas.Matrix{}, err
@@ -260,7 +260,7 @@ func (m *metric) checkedGram(ctx context.Context, eng *engine.Engine, x, y point
 		cols = y.Len()
 	}
 	need := addBytes(engine.MatrixBytes(rows, cols), engine.MatrixBytes(cols, m.width()))
-	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need, "ask for fewer points at a time"); err != nil {
+	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need, "take fewer points at a time"); err != nil {
 		return blas.Matrix{}, err
 	}
 	if y == nil {
@@ -271,7 +271,7 @@ func (m *metric) checkedGram(ctx context.Context, eng *engine.Engine, x, y point
 	return finish(ctx, kt, err)
 }
 
-// checkedDistances is distances for points and pairs that anybody may give.
+// checkedDistances is distances for points and pairs that are not checked yet.
 func (m *metric) checkedDistances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	if err := m.checkPairs(eng, x, pairs); err != nil {
 		return nil, err

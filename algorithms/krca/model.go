@@ -21,9 +21,9 @@ import (
 // Model is the learned kernel with its embedding. It is immutable and safe for concurrent
 // use.
 //
-// The points that a method takes must be of the kind it was fitted on: vectors (dense or
-// sparse) of as many features, or rows of a Gram matrix over the same reference objects.
-// Otherwise the error is a *fault.ShapeError or *fault.DataError.
+// All methods take points of the kind of the training points: vectors (dense or sparse) with the
+// same number of features, or rows of a Gram matrix over the same reference objects. For others the
+// error is a *fault.ShapeError or *fault.DataError.
 //
 // Embed maps n points to an n x Dim matrix, at most Params.Dims columns when that is not 0: kernel
 // PCA of the learned kernel. With Params.Dims = 0 distances between rows are the learned distances
@@ -40,8 +40,8 @@ type Model struct {
 
 var _ algorithms.Updater = (*Model)(nil)
 
-// newModel assembles a model. Points of a Gram matrix lose their rows, since a model takes
-// kernel values with them by column.
+// newModel assembles a model. It drops the rows of a Gram matrix, since a model reads kernel values
+// with its points by column.
 func newModel(p Params, m *metric, e *embedding, status algorithms.Status) *Model {
 	if p.Form == "" {
 		p.Form = FormAuto
@@ -54,7 +54,7 @@ func newModel(p Params, m *metric, e *embedding, status algorithms.Status) *Mode
 // Eps returns the regularization in units of the kernel.
 func (m *Model) Eps() float64 { return m.metric.eps }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	k := m.metric
 	figures := []algorithms.Statistic{
@@ -88,17 +88,17 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 }
 
 // EmbedSingle is Model.Embed in single precision, as algorithms.SingleEmbedder says, for the
-// Cholesky form; the spectral one, which is there because its terms would cancel, is a
+// Cholesky form. The spectral form, which exists because its terms would cancel, is a
 // *fault.ParamError. The weights grow as 1/eps, and errors with them. Cost: 2 n m (d + Dim) flops
 // for m points in chunklets and landmarks.
 func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error) {
 	if m.metric.spectral() {
-		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models of krca in the spectral form (single for those with form=cholesky)"}
+		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a krca model in the spectral form (form=cholesky allows single)"}
 	}
 	return maps.Single(ctx, eng, Method, m.metric.kernel, m.embed.support, m.embed.weights, m.embed.offset, x)
 }
 
-// check reports points that the metric cannot take.
+// check returns an error for points that the metric does not accept.
 func (m *metric) check(x points.Points) error {
 	if err := stored.Check(x, m.anchors); err != nil {
 		return err
@@ -106,8 +106,8 @@ func (m *metric) check(x points.Points) error {
 	return input.Points(x)
 }
 
-// finish turns the errors of an evaluation, and values that overflowed, into what callers
-// see.
+// finish returns the error of an evaluation in the form of the exported methods. Values that
+// overflowed are an error.
 func finish(ctx context.Context, m blas.Matrix, err error) (blas.Matrix, error) {
 	if err != nil {
 		return blas.Matrix{}, input.Canceled(ctx, Method+":", err)
@@ -122,10 +122,10 @@ func notRepresentable(row int) error {
 	return &fault.DataError{Row: row, Err: errors.New("a learned kernel value of this point is not representable: want smaller values (scale the data) or a larger eps")}
 }
 
-// Model builds the model of what was learned so far, with its embedding: as at the end of
-// [Learner.Fit], m^2 kernel values, m r^2 flops and an eigendecomposition of order m for m
-// reference points. These are the model's, and the points of the updates while landmarks
-// (or 5000) are not reached.
+// Model returns the model of all updates so far, with its embedding. As at the end of
+// [Learner.Fit], that takes m^2 kernel values, m r^2 flops and an eigendecomposition of order m for
+// m reference points. These are those of the original model, and points of the updates up to the
+// number of landmarks (or 5000).
 func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, error) {
 	return u.model(ctx, eng, time.Now())
 }
@@ -156,14 +156,14 @@ func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.
 }
 
 // Update implements [algorithms.Updater] by [Incremental.Update], with a new embedding.
-// For a stream of updates use [Model.Incremental], which computes it only when asked.
-// O(n^2) for each new point, n those in chunklets, and the embedding.
+// For a stream of updates use [Model.Incremental], which computes the embedding only on request.
+// Cost: O(n^2) for each new point, with n points in chunklets, and the embedding.
 func (m *Model) Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []algorithms.Chunklet) (algorithms.Model, error) {
 	return m.changed(ctx, eng, func(u *Incremental) error { return u.Update(ctx, eng, x, chunklets) })
 }
 
 // DropLast implements [algorithms.Updater] by [Incremental.DropLast], with a new embedding.
-// Errors are those of it: a count that is not from 1 to the number of updates.
+// It returns an error if count is not from 1 to the number of updates.
 func (m *Model) DropLast(ctx context.Context, eng *engine.Engine, count int) (algorithms.Model, error) {
 	return m.changed(ctx, eng, func(u *Incremental) error { return u.DropLast(count) })
 }

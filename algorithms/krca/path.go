@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Path is the learned kernel of every eps at once: the decomposition of F'KF, which is what a fit
-// spends its time on, does not depend on it (equation (1c)). It is immutable and safe for
+// Path is the learned kernel for all values of eps: the decomposition of F'KF, which takes most of
+// the time of a fit, does not depend on eps (equation (1c)). It is immutable and safe for
 // concurrent use.
 type Path struct {
 	learner Learner
@@ -28,7 +28,7 @@ var (
 	_ algorithms.Path        = (*Path)(nil)
 )
 
-// PathValue returns eps_rel, 0 when eps is given in another way or another form is asked for.
+// PathValue returns eps_rel, or 0 if eps is set in another unit or Form is cholesky.
 func (l Learner) PathValue() (name string, value float64) {
 	const parameter = "eps_rel"
 	if l.Params.Form == FormCholesky {
@@ -37,8 +37,8 @@ func (l Learner) PathValue() (name string, value float64) {
 	return parameter, l.Params.EpsRel
 }
 
-// FitPath learns what Fit learns with form=spectral, for all eps; that of l.Params is not looked
-// at. Errors are those of Fit. The result has the type *[Path].
+// FitPath is Fit with form=spectral for all values of eps; it ignores that of l.Params. Errors are
+// those of Fit. The result has the type *[Path].
 //
 // With r + #chunklets points in chunklets it takes their kernel values and 2 r q^2 + 9 q^3 flops
 // for a matrix F'KF of rank q.
@@ -105,7 +105,7 @@ func (p *Path) eps(rel float64) (float64, error) {
 	return params.epsilon(p.mean, p.metric.f.points())
 }
 
-// Model returns the model of one eps_rel: what is left to compute is its embedding.
+// Model returns the model of one value of eps_rel. It computes only the embedding.
 func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*Model, error) {
 	begin, l := time.Now(), p.learner
 	l.Params.EpsRel = epsRel

@@ -20,12 +20,12 @@ var _ algorithms.RowsLearner = Learner{}
 
 // Rows returns the rows of the points in chunklets and of the landmarks of the embedding.
 func (l Learner) Rows(set *links.Set) ([]int, error) {
-	rows, refs, _, err := l.looked(set)
+	rows, refs, _, err := l.usedRows(set)
 	return merge(rows, refs), err
 }
 
-// looked returns the rows in chunklets with their basis, and those of the landmarks.
-func (l Learner) looked(set *links.Set) (rows, refs []int, f helmert, err error) {
+// usedRows returns the rows in chunklets with their basis, and those of the landmarks.
+func (l Learner) usedRows(set *links.Set) (rows, refs []int, f helmert, err error) {
 	if err := l.Params.Validate(); err != nil {
 		return nil, nil, f, err
 	}
@@ -37,9 +37,9 @@ func (l Learner) looked(set *links.Set) (rows, refs []int, f helmert, err error)
 	return rows, landmarks(set.N(), l.Params.Landmarks, l.Seed), f, nil
 }
 
-// FitRows is [Learner.Fit] on set.N() points of which only those of [Learner.Rows] are given, in
-// that order. eps_rel, which is relative to all points, needs a kernel with k(x,x) = 1, such as
-// rbf; others take eps or fixed_s.
+// FitRows is [Learner.Fit] on set.N() points of which x has only those of [Learner.Rows], in that
+// order. eps_rel, whose unit depends on all points, requires a kernel with k(x,x) = 1, such as rbf;
+// other kernels require eps or fixed_s.
 func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fitRows(ctx, eng, x, set)
 	return record.Result(ctx, Method+": fit", m, err)
@@ -47,7 +47,7 @@ func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Point
 
 func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
-	rows, refs, f, err := l.looked(set)
+	rows, refs, f, err := l.usedRows(set)
 	if err != nil {
 		return nil, err
 	}
@@ -63,12 +63,11 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 	return m(algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}), ctx.Err()
 }
 
-// unitOf returns the mean of k(x,x) over n points where it is 1 for every point, with the rounding
-// of mean.
+// unitOf returns the mean of k(x,x) over n points for a kernel with k(x,x) = 1, rounded like mean.
 func unitOf(n int) unit {
 	return func(_ context.Context, _ *engine.Engine, k kernel.Kernel, _ points.Points) (float64, error) {
 		if name := k.String(); !strings.HasPrefix(name, "rbf") && !strings.HasPrefix(name, "exp") {
-			return 0, &fault.ParamError{Param: "eps_rel", Value: "given", Want: fmt.Sprintf("eps or fixed_s: the mean of k(x,x), which eps_rel is relative to, is not known of kernel %s without all points", name)}
+			return 0, &fault.ParamError{Param: "eps_rel", Value: "given", Want: fmt.Sprintf("eps or fixed_s, since the unit of eps_rel, the mean of k(x,x) of kernel %s, depends on all points", name)}
 		}
 		sum := 0.0
 		for range n {

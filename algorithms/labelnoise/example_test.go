@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// A link that joins two classes is found by metrics that are learned without it.
+// Metrics learned without a link find that it is wrong: it joins two classes.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})
@@ -48,7 +48,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	worst := result.Suspects[0].Link
-	fmt.Println("the wrong one is the most suspicious:", worst.I == wrong.I && worst.J == wrong.J)
-	// Output: the wrong one is the most suspicious: true
+	first := result.Links[0].Link
+	fmt.Println("the wrong link ranks first:", first.I == wrong.I && first.J == wrong.J)
+	// Output: the wrong link ranks first: true
 }

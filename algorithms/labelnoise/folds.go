@@ -1,18 +1,18 @@
-// Package labelnoise (engine room: may change) says which of the given links are probably wrong.
+// Package labelnoise (engine room: may change) ranks links by how likely they are mislabeled.
 //
-// A model tells little of the links that it was fitted on: many methods meet them all, the wrong
-// ones too. So the links are divided into folds, and every link is measured by models that were
-// fitted without it. Several methods do that, the judges, as each sees other things: directions
-// that matter, the shape of the points, what follows from other links. Three are metrics; three
-// more are npkl on the neighbors by each of these, which are more often of a kind than those by the
-// points as they are. How far apart must-links and cannot-links then are, by the measure of every
-// judge, decides how much each judge is believed: a logistic regression of the signs on the
-// logarithms of the distances, that allows for wrong signs and estimates how many there are. As
-// wrong links lead the judges astray, all is done again without the most suspicious ones, twice.
-// The suspicion of a link is the logarithm of the odds that its sign is wrong.
+// The distances of a fitted model reveal little about the links of its fit: many methods satisfy
+// them all, the wrong ones too. So the links are divided into folds, and each link is measured by
+// models fitted without it. Several metrics do that, since each depends on different properties:
+// relevant directions, the shape of the data, the links implied by others. Three of them are
+// metrics of their own; three more are npkl on the embedding of each, where neighbors belong
+// together more often than in the input space. A logistic regression of the signs on the logarithms
+// of the distances weights the metrics by how well they separate must-links from cannot-links. It
+// allows for wrong signs and estimates their share. As wrong links also harm the fits, the
+// procedure is repeated, twice by default, without the links that were most suspicious so far. The
+// score of a link is the logarithm of the odds that its sign is wrong.
 //
-// [Result.Without] leaves out the most suspicious links, [Result.Reweighted] gives them less
-// weight, for methods that weigh links.
+// [Result.Without] leaves out the most suspicious links. [Result.Reweighted] reduces their weights,
+// for methods that use weights.
 package labelnoise
 
 import (
@@ -22,53 +22,52 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// streamFolds is the stream of the random numbers that deal links to folds.
+// streamFolds is the stream of the random numbers that assign links to folds.
 const streamFolds = 0x737573706963
 
-// fold is a part of the links, by their numbers, and the links of the other folds.
+// fold is a part of the links, as indices, and the set of links to fit without them.
 type fold struct {
-	held []int
-	fit  *links.Set
+	heldOut []int
+	fit     *links.Set
 }
 
-// divide deals the links to folds, must-links and cannot-links in equal parts, as often as there
-// are repetitions and anew in every round. As there are at least two links of a kind, and two
-// folds, every fold leaves one of a kind to fit on.
-func (t *trial) divide(set *links.Set) error {
+// divide assigns the links to folds, must-links and cannot-links in equal parts. It does so once
+// per repetition, with other random numbers in every round. There are at least two links of a kind
+// and two folds: every fold leaves at least one of each kind for its fit.
+func (r *ranking) divide(set *links.Set) error {
 	must, _ := set.Count()
-	for r := range t.o.Repetitions {
-		random := rand.New(rand.NewPCG(t.o.Seed+uint64(t.round*t.o.Repetitions+r), streamFolds))
-		of := make([]int, len(t.list))
+	for repetition := range r.o.Repetitions {
+		random := rand.New(rand.NewPCG(r.o.Seed+uint64(r.round*r.o.Repetitions+repetition), streamFolds))
+		of := make([]int, len(r.list))
 		for at, k := range random.Perm(must) {
-			of[k] = at % t.o.Folds
+			of[k] = at % r.o.Folds
 		}
-		for at, k := range random.Perm(len(t.list) - must) {
-			of[must+k] = t.o.Folds - 1 - at%t.o.Folds // small folds of one kind get the larger ones of the other
+		for at, k := range random.Perm(len(r.list) - must) {
+			of[must+k] = r.o.Folds - 1 - at%r.o.Folds // folds with fewer must-links get more cannot-links
 		}
-		for f := range t.o.Folds {
-			part, err := t.fold(set.N(), of, f)
+		for f := range r.o.Folds {
+			part, err := r.fold(set.N(), of, f)
 			if err != nil {
 				return err
 			}
-			if len(part.held) > 0 {
-				t.folds = append(t.folds, part)
+			if len(part.heldOut) > 0 {
+				r.folds = append(r.folds, part)
 			}
 		}
 	}
 	return nil
 }
 
-// fold returns the links of fold f. Dropped links are in no other fold's fit, unless none of their
-// kind would be left.
-func (t *trial) fold(n int, of []int, f int) (fold, error) {
+// fold returns fold f. Its fit uses no dropped links, unless no other link of their kind is left.
+func (r *ranking) fold(n int, of []int, f int) (fold, error) {
 	var out fold
 	var kept, spare []links.Link
 	left := map[links.Sign]int{}
-	for k, l := range t.list {
+	for k, l := range r.list {
 		switch {
 		case of[k] == f:
-			out.held = append(out.held, k)
-		case t.dropped[k]:
+			out.heldOut = append(out.heldOut, k)
+		case r.dropped[k]:
 			spare = append(spare, l)
 		default:
 			kept = append(kept, l)

@@ -40,8 +40,7 @@ func groups(n int, seed uint64) (*points.Dense, []string) {
 	return x, labels
 }
 
-// planted returns links between points of the groups, of which count of either kind have the wrong
-// sign.
+// planted returns links between points of the groups; count links of each kind have the wrong sign.
 func planted(t *testing.T, labels []string, pairs, count int, seed uint64) (set *links.Set, wrong map[[2]int]bool) {
 	t.Helper()
 	drawn := enginetest.Drawn(t, labels, pairs, pairs, seed)
@@ -97,48 +96,48 @@ func rank(t *testing.T, workers int, x points.Points, set *links.Set, o labelnoi
 	return r
 }
 
-// Of the most suspicious links between groups that are far apart at least nine in ten are wrong;
-// without them hardly a wrong one is left.
+// With well-separated groups, at least nine in ten of the most suspicious links are wrong, and
+// leaving them out removes nearly all wrong links.
 func TestPlanted(t *testing.T) {
 	race.Skip(t, "hundreds of fits; TestOrderAndWorkers ranks with several workers")
 	for seed := range uint64(2) {
 		x, labels := groups(60, seed)
 		set, wrong := planted(t, labels, 60, 5, seed+5)
 		r := rank(t, 0, x, set, options(t))
-		if len(r.Suspects) != set.Len() || len(r.Notices) > 0 || !slices.Equal(r.Metrics, labelnoise.Metrics()) {
-			t.Fatalf("%d links are ranked of %d, by %v, notices %v", len(r.Suspects), set.Len(), r.Metrics, r.Notices)
+		if len(r.Links) != set.Len() || len(r.Notices) > 0 || !slices.Equal(r.Metrics, labelnoise.Metrics()) {
+			t.Fatalf("%d links are ranked of %d, by %v, notices %v", len(r.Links), set.Len(), r.Metrics, r.Notices)
 		}
 		found := 0
-		for k, s := range r.Suspects {
+		for k, s := range r.Links {
 			if k < len(wrong) && wrong[[2]int{s.Link.I, s.Link.J}] {
 				found++
 			}
-			if k > 0 && s.Score > r.Suspects[k-1].Score || (k < r.Likely()) != (s.Score > 0) {
-				t.Errorf("score %d is %g, %d links are likely wrong", k, s.Score, r.Likely())
+			if k > 0 && s.Score > r.Links[k-1].Score || (k < r.Likely()) != (s.Score > 0) {
+				t.Errorf("score %d is %g with %d likely wrong links: want descending scores, positive for these links only", k, s.Score, r.Likely())
 			}
 		}
 		if 10*found < 9*len(wrong) || r.Likely() == 0 || r.Likely() > len(wrong) {
-			t.Errorf("seed %d: of the first %d links %d are wrong, %d are called likely wrong", seed, len(wrong), found, r.Likely())
+			t.Errorf("seed %d: of the first %d links %d are wrong, %d are estimated to be", seed, len(wrong), found, r.Likely())
 		}
-		cured, err := r.Without(len(wrong))
+		kept, err := r.Without(len(wrong))
 		if err != nil {
 			t.Fatal(err)
 		}
 		left := 0
-		for _, l := range slices.Concat(cured.Must(), cured.Cannot()) {
+		for _, l := range slices.Concat(kept.Must(), kept.Cannot()) {
 			if wrong[[2]int{l.I, l.J}] {
 				left++
 			}
 		}
-		if cured.Len() != set.Len()-len(wrong) || left != len(wrong)-found {
-			t.Errorf("seed %d: %d links stay of %d, %d of them wrong", seed, cured.Len(), set.Len(), left)
+		if kept.Len() != set.Len()-len(wrong) || left != len(wrong)-found {
+			t.Errorf("seed %d: %d links remain of %d, %d of them wrong", seed, kept.Len(), set.Len(), left)
 		}
 	}
 }
 
-// The scores are a fixed point of both steps: the share of wrong links is the mean of their
-// probabilities, and those of the regression, whose constant has no penalty, add up to the number
-// of pairs that belong together.
+// The scores are a fixed point of both steps of expectation maximization. The share of wrong links
+// is the mean of their probabilities. The probabilities of the regression, whose constant has no
+// penalty, add up to the number of pairs that belong together.
 func TestProbabilitiesAddUp(t *testing.T) {
 	propertytest.CheckSome(t, 25, func(rt *rapid.T) {
 		seed := rapid.Uint64().Draw(rt, "seed")
@@ -147,15 +146,15 @@ func TestProbabilitiesAddUp(t *testing.T) {
 		r := rank(t, 1, x, set, options(t, "itml"))
 		probability := func(odds float64) float64 { return 1 / (1 + math.Exp(-odds)) }
 		wrong := 0.0
-		for _, s := range r.Suspects {
+		for _, s := range r.Links {
 			wrong += probability(s.Score)
 		}
-		share := (wrong + 1) / float64(len(r.Suspects)+20)
+		share := (wrong + 1) / float64(len(r.Links)+20)
 		if math.Abs(share-r.Share) > 1e-6 {
 			rt.Fatalf("the share of wrong links is %g, the mean of their probabilities %g", r.Share, share)
 		}
 		regression, together := 0.0, 0.0
-		for _, s := range r.Suspects {
+		for _, s := range r.Links {
 			regression += probability(-float64(s.Link.Sign) * (s.Score - math.Log(share/(1-share))))
 			if s.Link.Sign == links.Must {
 				together += 1 - probability(s.Score)
@@ -169,8 +168,8 @@ func TestProbabilitiesAddUp(t *testing.T) {
 	})
 }
 
-// The ranking is the same to the bit for any number of workers and any order of links and of their
-// ends.
+// The ranking is bit-identical for any number of workers, any order of links and any order of the
+// two rows of a link.
 func TestOrderAndWorkers(t *testing.T) {
 	x, labels := groups(60, 7)
 	set, _ := planted(t, labels, 30, 3, 9)
@@ -188,13 +187,13 @@ func TestOrderAndWorkers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	type figures struct {
+	type entry struct {
 		I, J            int
 		Score, Distance float64
 	}
-	plain := func(r *labelnoise.Result) (out []figures) {
-		for _, s := range r.Suspects {
-			out = append(out, figures{s.Link.I, s.Link.J, s.Score, s.Distance})
+	plain := func(r *labelnoise.Result) (out []entry) {
+		for _, s := range r.Links {
+			out = append(out, entry{s.Link.I, s.Link.J, s.Score, s.Distance})
 		}
 		return out
 	}
@@ -205,12 +204,12 @@ func TestOrderAndWorkers(t *testing.T) {
 	}
 	o.Seed++
 	if same.Diff(plain(want), plain(rank(t, 1, x, mixed, o))) == "" {
-		t.Error("another seed divides the links alike")
+		t.Error("another seed gives the same folds")
 	}
 }
 
-// A must-link across groups contradicts what other links imply: all links of the contradiction name
-// it, with the path.
+// A must-link across groups contradicts the closure of the other links. All links of the
+// contradiction report it, with its path.
 func TestContradiction(t *testing.T) {
 	x, labels := groups(30, 2)
 	set, _ := planted(t, labels, 12, 0, 4)
@@ -230,17 +229,17 @@ func TestContradiction(t *testing.T) {
 	}
 	conflicts := set.Conflicts()
 	if len(conflicts) == 0 {
-		t.Fatal("the links contradict each other nowhere")
+		t.Fatal("the links have no contradiction")
 	}
 	r := rank(t, 1, x, set, options(t, "itml"))
 	named := map[string]bool{}
-	for _, s := range r.Suspects {
+	for _, s := range r.Links {
 		part := false
 		for _, c := range conflicts {
 			part = part || slices.ContainsFunc(append([]links.Link{c.Link}, c.Path...), func(l links.Link) bool { return l.I == s.Link.I && l.J == s.Link.J })
 		}
 		if part != (s.Conflict != nil) {
-			t.Errorf("link %v is part of a contradiction: %v, named %v", s.Link, part, s.Conflict)
+			t.Errorf("link %v is part of a contradiction: %v, reported %v", s.Link, part, s.Conflict)
 		}
 		if s.Conflict != nil {
 			named[s.Conflict.String()] = true
@@ -250,15 +249,15 @@ func TestContradiction(t *testing.T) {
 		}
 	}
 	if !named[conflicts[0].String()] {
-		t.Errorf("%s is named nowhere", conflicts[0])
+		t.Errorf("%s is not reported", conflicts[0])
 	}
-	if first := r.Suspects[0].Link; first.I != 3 || first.J != 7 {
+	if first := r.Links[0].Link; first.I != 3 || first.J != 7 {
 		t.Errorf("the most suspicious link is %v: want 3-7", first)
 	}
 }
 
-// Of must-links alone the long ones are suspicious, of cannot-links alone the short ones; judges
-// that need both are left out.
+// Among must-links alone the long ones are suspicious, among cannot-links alone the short ones.
+// Metrics that require both kinds are left out.
 func TestOneKind(t *testing.T) {
 	x, labels := groups(60, 5)
 	for _, sign := range []links.Sign{links.Must, links.Cannot} {
@@ -273,16 +272,16 @@ func TestOneKind(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := rank(t, 1, x, alone, options(t))
-		if first := r.Suspects[0]; first.Link.I != odd.I || first.Link.J != odd.J || !(first.Score > r.Suspects[1].Score+0.5) {
-			t.Errorf("the most suspicious %s-link is %v, score %g, the next %g: want %d-%d, far above", sign, first.Link, first.Score, r.Suspects[1].Score, odd.I, odd.J)
+		if first := r.Links[0]; first.Link.I != odd.I || first.Link.J != odd.J || !(first.Score > r.Links[1].Score+0.5) {
+			t.Errorf("the most suspicious %s-link is %v, score %g, the next %g: want %d-%d, far above", sign, first.Link, first.Score, r.Links[1].Score, odd.I, odd.J)
 		}
 		if len(r.Metrics)+len(r.Notices) != len(labelnoise.Metrics()) || len(r.Metrics) == 0 {
-			t.Errorf("%s-links alone: judges %v, notices %v", sign, r.Metrics, r.Notices)
+			t.Errorf("%s-links alone: metrics %v, notices %v", sign, r.Metrics, r.Notices)
 		}
 	}
 }
 
-// Weights are multiplied by the probability that a link is right, and never 0.
+// Weights are multiplied by the probability that a link is right, and are never 0.
 func TestReweighted(t *testing.T) {
 	race.Skip(t, "hundreds of fits; TestOrderAndWorkers ranks with several workers")
 	x, labels := groups(60, 8)
@@ -296,15 +295,15 @@ func TestReweighted(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rank(t, 1, x, set, options(t))
-	weighed, err := r.Reweighted()
+	reweighted, err := r.Reweighted()
 	if err != nil {
 		t.Fatal(err)
 	}
 	score := map[[2]int]float64{}
-	for _, s := range r.Suspects {
+	for _, s := range r.Links {
 		score[[2]int{s.Link.I, s.Link.J}] = s.Score
 	}
-	for _, l := range slices.Concat(weighed.Must(), weighed.Cannot()) {
+	for _, l := range slices.Concat(reweighted.Must(), reweighted.Cannot()) {
 		pair := [2]int{l.I, l.J}
 		right := 1 / (1 + math.Exp(score[pair])*(1-r.Share)/r.Share)
 		if want := 2 * max(right, 1e-3); math.Abs(l.Weight-want) > 1e-15 {
@@ -314,12 +313,12 @@ func TestReweighted(t *testing.T) {
 			t.Errorf("link %v is wrong and has the weight %g", l, l.Weight)
 		}
 	}
-	if weighed.Len() != set.Len() {
-		t.Errorf("%d links of %d", weighed.Len(), set.Len())
+	if reweighted.Len() != set.Len() {
+		t.Errorf("%d links, want %d", reweighted.Len(), set.Len())
 	}
 }
 
-// What cannot be judged is refused, with what is missing.
+// Links that cannot be ranked are refused, and the error names what is missing.
 func TestBadInput(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 1)
 	x, labels := groups(30, 1)
@@ -337,16 +336,16 @@ func TestBadInput(t *testing.T) {
 		change func(o *labelnoise.Options)
 		word   string
 	}{
-		"no links":         {of(30), nil, "no links"},
-		"a must-link":      {of(30, must), nil, "single must-link"},
-		"a cannot-link":    {of(30, cannot), nil, "single cannot-link"},
-		"one of each":      {of(30, must, cannot), nil, "single"},
-		"other rows":       {of(31, must, cannot), nil, "30"},
-		"no judges":        {set, func(o *labelnoise.Options) { o.Metrics = nil }, "judges"},
-		"one fold":         {set, func(o *labelnoise.Options) { o.Folds = 1 }, "folds"},
-		"no round":         {set, func(o *labelnoise.Options) { o.Rounds = 0 }, "rounds"},
-		"no repetition":    {set, func(o *labelnoise.Options) { o.Repetitions = 0 }, "repetitions"},
-		"no judge is left": {of(30, cannot, links.NewLink(2, 4, links.Cannot), links.NewLink(5, 6, links.Cannot)), func(o *labelnoise.Options) { o.Metrics = options(t, "krca").Metrics }, "must-link"},
+		"no links":       {of(30), nil, "no links"},
+		"a must-link":    {of(30, must), nil, "single must-link"},
+		"a cannot-link":  {of(30, cannot), nil, "single cannot-link"},
+		"one of each":    {of(30, must, cannot), nil, "single"},
+		"other rows":     {of(31, must, cannot), nil, "30"},
+		"no metrics":     {set, func(o *labelnoise.Options) { o.Metrics = nil }, "metrics"},
+		"one fold":       {set, func(o *labelnoise.Options) { o.Folds = 1 }, "folds"},
+		"no round":       {set, func(o *labelnoise.Options) { o.Rounds = 0 }, "rounds"},
+		"no repetition":  {set, func(o *labelnoise.Options) { o.Repetitions = 0 }, "repetitions"},
+		"no metric left": {of(30, cannot, links.NewLink(2, 4, links.Cannot), links.NewLink(5, 6, links.Cannot)), func(o *labelnoise.Options) { o.Metrics = options(t, "krca").Metrics }, "must-link"},
 	} {
 		o := options(t)
 		if c.change != nil {
@@ -354,7 +353,7 @@ func TestBadInput(t *testing.T) {
 		}
 		r, err := labelnoise.Rank(ctx, eng, x, c.set, o)
 		if r != nil || !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {
-			t.Errorf("%s: error %v: want one of the input with %q", name, err, c.word)
+			t.Errorf("%s: error %v: want an input error with %q", name, err, c.word)
 		}
 	}
 	r := rank(t, 1, x, set, options(t, "krca"))
@@ -365,7 +364,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// Two links of each kind are enough, however many folds are asked for.
+// Two links of each kind are enough for any number of folds.
 func TestFewLinks(t *testing.T) {
 	x, _ := groups(30, 1)
 	set, err := links.New(30, []links.Link{links.NewLink(0, 3, links.Must), links.NewLink(1, 4, links.Must), links.NewLink(0, 1, links.Cannot), links.NewLink(3, 5, links.Cannot)})
@@ -375,13 +374,13 @@ func TestFewLinks(t *testing.T) {
 	o := options(t, "itml")
 	for o.Folds = 2; o.Folds <= 10; o.Folds += 4 {
 		r := rank(t, 1, x, set, o)
-		if len(r.Suspects) != 4 || r.Likely() != 0 {
-			t.Errorf("%d folds: %v", o.Folds, r.Suspects)
+		if len(r.Links) != 4 || r.Likely() != 0 {
+			t.Errorf("%d folds: %v", o.Folds, r.Links)
 		}
 	}
 }
 
-// A context that ends is the error; progress counts all fits.
+// A canceled context is returned as the error, and progress counts all fits.
 func TestCancelAndProgress(t *testing.T) {
 	x, labels := groups(60, 1)
 	set, _ := planted(t, labels, 20, 0, 1)

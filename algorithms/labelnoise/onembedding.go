@@ -9,21 +9,21 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// besides is a judge that says two things: what its metric says, and what another method says that
-// learns from the places that the metric gives the points. Neighbors there are near in directions
-// that links have had a say in.
-type besides struct {
+// stacked is a learner of two metrics: that of a method, and that of a second method fitted on the
+// embedding of the first. Neighbors in the embedding are near in directions that the links have
+// influenced.
+type stacked struct {
 	algorithms.Learner
 	onEmbedding algorithms.Learner
 }
 
-// Fit fits both. That the second one cannot learn is no error: the model says so of its part.
-func (l besides) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+// Fit fits both metrics. If only the second fit fails, the model holds its error.
+func (l stacked) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.Learner.Fit(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
 	}
-	y, err := coordinates(ctx, eng, m, x)
+	y, err := embed(ctx, eng, m, x)
 	if err != nil {
 		return nil, err
 	}
@@ -31,28 +31,29 @@ func (l besides) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil && ctx.Err() != nil {
 		return nil, err
 	}
-	return both{m, voice{measureOn(m, second), err}}, nil
+	return stackedModel{m, fittedMetric{distancesOnEmbedding(m, second), err}}, nil
 }
 
-// both is a metric, with what another one says on its places.
-type both struct {
+// stackedModel is the model of [stacked].
+type stackedModel struct {
 	algorithms.Model
-	onEmbedding voice
+	onEmbedding fittedMetric
 }
 
-// measure returns the squared distances of pairs of rows.
-type measure func(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
+// distanceFunc returns the squared distances of pairs of rows.
+type distanceFunc func(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
 
-// voice is what is heard from a model, or why nothing is.
-type voice struct {
-	measure measure
-	failed  error
+// fittedMetric holds the distances of a fitted metric, or the error of its fit.
+type fittedMetric struct {
+	distances distanceFunc
+	err       error
 }
 
-// measureOn is that of a model of the places of m.
-func measureOn(m, second algorithms.Model) measure {
+// distancesOnEmbedding returns the distances of the model second, which was fitted on the embedding
+// of m.
+func distancesOnEmbedding(m, second algorithms.Model) distanceFunc {
 	return func(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
-		y, err := coordinates(ctx, eng, m, x)
+		y, err := embed(ctx, eng, m, x)
 		if err != nil {
 			return nil, err
 		}
@@ -60,8 +61,8 @@ func measureOn(m, second algorithms.Model) measure {
 	}
 }
 
-// places embeds points.
-func coordinates(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) (*points.Dense, error) {
+// embed returns the coordinates of points under m, as points.
+func embed(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) (*points.Dense, error) {
 	y, err := m.Embed(ctx, eng, x)
 	if err != nil {
 		return nil, err
@@ -69,21 +70,21 @@ func coordinates(ctx context.Context, eng *engine.Engine, m algorithms.Model, x 
 	return &points.Dense{N: y.Rows, D: y.Cols, Data: y.Clone().Data}, nil
 }
 
-// on is the name of a method on the places of another.
-func on(method, metric string) string { return method + " on " + metric }
+// stackedName returns the name of a method on the embedding of a metric.
+func stackedName(method, metric string) string { return method + " on " + metric }
 
-// voices names what a judge says, in the order in which heard returns it.
-func voices(l algorithms.Learner) []string {
-	if two, is := l.(besides); is {
-		return []string{two.Method(), on(two.onEmbedding.Method(), two.Method())}
+// metricNames returns the names of a learner's metrics, in the order of [fittedMetrics].
+func metricNames(l algorithms.Learner) []string {
+	if two, is := l.(stacked); is {
+		return []string{two.Method(), stackedName(two.onEmbedding.Method(), two.Method())}
 	}
 	return []string{l.Method()}
 }
 
-// heard returns what a model says.
-func heard(m algorithms.Model) []voice {
-	if two, is := m.(both); is {
-		return []voice{{measure: two.Distances}, two.onEmbedding}
+// fittedMetrics returns the metrics of a model.
+func fittedMetrics(m algorithms.Model) []fittedMetric {
+	if two, is := m.(stackedModel); is {
+		return []fittedMetric{{distances: two.Distances}, two.onEmbedding}
 	}
-	return []voice{{measure: m.Distances}}
+	return []fittedMetric{{distances: m.Distances}}
 }

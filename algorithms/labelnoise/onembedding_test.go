@@ -35,8 +35,8 @@ func bands(t *testing.T, n int) (*points.Dense, *links.Set) {
 	return x, set
 }
 
-// TestOnPlaces: a judge says what its metric says, and what the second method says of the places of
-// the metric; of new points, too.
+// A stacked learner returns the distances of its first metric and those of the second one, fitted
+// on the embedding of the first, for training points and for new ones.
 func TestOnEmbedding(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, set := bands(t, 40)
@@ -45,8 +45,8 @@ func TestOnEmbedding(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := voices(metric), Metrics()[:2]; !slices.Equal(got, want) {
-		t.Errorf("voices %q, want %q", got, want)
+	if got, want := metricNames(metric), Metrics()[:2]; !slices.Equal(got, want) {
+		t.Errorf("metrics %q, want %q", got, want)
 	}
 	fit := func(l algorithms.Learner, x points.Points) algorithms.Model {
 		t.Helper()
@@ -58,15 +58,15 @@ func TestOnEmbedding(t *testing.T) {
 	}
 	embedded := func(m algorithms.Model, x points.Points) *points.Dense {
 		t.Helper()
-		y, err := coordinates(ctx, eng, m, x)
+		y, err := embed(ctx, eng, m, x)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return y
 	}
-	says := heard(fit(metric, x))
-	first := fit(metric.(besides).Learner, x)
-	second := fit(metric.(besides).onEmbedding, embedded(first, x))
+	both := fittedMetrics(fit(metric, x))
+	first := fit(metric.(stacked).Learner, x)
+	second := fit(metric.(stacked).onEmbedding, embedded(first, x))
 	pairs := [][2]int{{0, 1}, {2, 6}, {3, 5}}
 	for name, p := range map[string]*points.Dense{"of the fit": x, "others": fresh} {
 		for k, by := range []struct {
@@ -77,9 +77,9 @@ func TestOnEmbedding(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := says[k].measure(ctx, eng, p, pairs)
+			got, err := both[k].distances(ctx, eng, p, pairs)
 			if err != nil || !slices.Equal(got, want) {
-				t.Errorf("voice %d, points %s: %v, by hand %v (%v)", k+1, name, got, want, err)
+				t.Errorf("metric %d, points %s: %v, by hand %v (%v)", k+1, name, got, want, err)
 			}
 		}
 	}
@@ -90,8 +90,8 @@ func TestOnEmbedding(t *testing.T) {
 	}
 }
 
-// TestOneVoiceFails: ten points have no ten neighbors, but their metric has a say.
-func TestOneVoiceFails(t *testing.T) {
+// Ten points are too few for the ten neighbors of npkl; the first metric is used alone.
+func TestSecondMetricFails(t *testing.T) {
 	x, set := bands(t, 10)
 	metric, err := defaultMetric("itml", 1)
 	if err != nil {
@@ -102,11 +102,11 @@ func TestOneVoiceFails(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !slices.Equal(r.Metrics, []string{"itml"}) || len(r.Notices) != 1 || r.Fits != 4 {
-		t.Errorf("judges %q, notices %q, %d fits: want itml, one notice, 4 fits", r.Metrics, r.Notices, r.Fits)
+		t.Errorf("metrics %q, notices %q, %d fits: want itml, one notice, 4 fits", r.Metrics, r.Notices, r.Fits)
 	}
 }
 
-// interrupted cancels the context behind its fit.
+// interrupted cancels the context after its fit.
 type interrupted struct {
 	algorithms.Learner
 	cancel context.CancelFunc
@@ -117,7 +117,7 @@ func (l interrupted) Fit(ctx context.Context, eng *engine.Engine, x points.Point
 	return l.Learner.Fit(ctx, eng, x, set)
 }
 
-// TestLateCancel: a judge that is through when the context is done has a model, or an error.
+// A context that is canceled at the end of a fit gives either a model or an error.
 func TestLateCancel(t *testing.T) {
 	x, set := bands(t, 40)
 	metric, err := defaultMetric("itml", 1)
@@ -125,7 +125,7 @@ func TestLateCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	late := metric.(besides)
+	late := metric.(stacked)
 	late.onEmbedding = interrupted{late.onEmbedding, cancel}
 	m, err := late.Fit(ctx, enginetest.New(t, 1), x, set)
 	if (m == nil) == (err == nil) {

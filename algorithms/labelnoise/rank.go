@@ -19,51 +19,51 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Options says how links are judged. Make them with [DefaultOptions].
+// Options are the settings of [Rank]. Make them with [DefaultOptions].
 type Options struct {
 	Metrics     []algorithms.Learner // at least one
-	Folds       int                  // parts of the links, each judged by models of the others, >= 2
-	Repetitions int                  // divisions into folds that are averaged over, >= 1
-	Rounds      int                  // >= 1; from the second on, models are fitted without what is most suspicious so far
+	Folds       int                  // parts of the links; each is measured by metrics fitted on the others, >= 2
+	Repetitions int                  // divisions into folds, whose results are averaged, >= 1
+	Rounds      int                  // >= 1; from the second on, fits leave out the most suspicious links so far
 	Seed        uint64               // of the divisions
 	Progress    algorithms.ProgressFunc
 }
 
-// metrics are the judges' of different kinds: each speaks by itself, and through npkl on neighbors
-// by it.
-func metrics() []string { return []string{"itml", "lleratio", "krca"} }
+// defaultMethods are metrics of different kinds. Each is used directly and with npkl on its
+// embedding.
+func defaultMethods() []string { return []string{"itml", "lleratio", "krca"} }
 
-// neighborsOnEmbedding is the number of neighbors of npkl on the places of a metric, twice its
-// default: rows that links have drawn together have more neighbors of their kind.
+// neighborsOnEmbedding is the number of neighbors of npkl on the embedding of a metric, twice its
+// default: rows have more neighbors of their own kind where links have drawn rows together.
 const neighborsOnEmbedding = "10"
 
-// defaultMetric returns the learner of a metric with its defaults, and of npkl besides.
-func defaultMetric(metric string, seed uint64) (algorithms.Learner, error) {
-	first, err := catalog.New(metric, catalog.Config{Seed: seed})
+// defaultMetric returns the learner of a method with default parameters, stacked with npkl.
+func defaultMetric(method string, seed uint64) (algorithms.Learner, error) {
+	first, err := catalog.New(method, catalog.Config{Seed: seed})
 	if err != nil {
 		return nil, err
 	}
 	second, err := catalog.New("npkl", catalog.Config{Seed: seed, Params: map[string]string{"neighbors": neighborsOnEmbedding, "extension": "graph"}})
-	return besides{first, second}, err
+	return stacked{first, second}, err
 }
 
-// Metrics names who speaks under [DefaultOptions]: three metrics with their defaults, and npkl on
-// the places that each of them gives the points, where neighbors are near in directions that
-// matter.
+// Metrics returns the names of the metrics of [DefaultOptions]: three methods with default
+// parameters, and npkl on the embedding of each. Neighbors in these embeddings are near in the
+// directions that matter.
 func Metrics() []string {
 	var names []string
-	for _, metric := range metrics() {
-		names = append(names, metric, on("npkl", metric))
+	for _, method := range defaultMethods() {
+		names = append(names, method, stackedName("npkl", method))
 	}
 	return names
 }
 
-// DefaultOptions returns ten folds, divided twice, three rounds, and the methods of [Metrics], of
-// which those that cannot learn from the points and links at hand are left out.
+// DefaultOptions returns ten folds, two divisions into folds, three rounds, and the metrics that
+// [Metrics] names. [Rank] leaves out those that cannot learn from the given points and links.
 func DefaultOptions(seed uint64) (Options, error) {
 	o := Options{Folds: 10, Repetitions: 2, Rounds: 3, Seed: seed}
-	for _, metric := range metrics() {
-		l, err := defaultMetric(metric, seed)
+	for _, method := range defaultMethods() {
+		l, err := defaultMetric(method, seed)
 		if err != nil {
 			return o, err
 		}
@@ -72,70 +72,72 @@ func DefaultOptions(seed uint64) (Options, error) {
 	return o, nil
 }
 
-// Suspect is a link with what speaks against it.
-type Suspect struct {
+// RankedLink is a link with its score and the reasons for it.
+type RankedLink struct {
 	Link links.Link
-	// Score is the logarithm of the odds that the link has the wrong sign: above 0 it is wrong more
-	// likely than not.
+	// Score is the logarithm of the odds that the link has the wrong sign. Above 0 the link is more
+	// likely wrong than right.
 	Score float64
-	// Distance is the squared distance of the two rows under metrics learned without the link, in
-	// units of the mean of random pairs: the geometric mean over judges and repetitions.
+	// Distance is the squared distance of the two rows under metrics fitted without the link, in
+	// units of the mean over random pairs: the geometric mean over metrics and repetitions.
 	Distance float64
-	// Conflict is the contradiction that the link is a part of, as the cannot-link or on the path;
-	// nil for none.
+	// Conflict is the contradiction that the link is part of, as its cannot-link or on its path; nil
+	// for none.
 	Conflict *links.Conflict
 }
 
-// Result is all links, the most suspicious first.
+// Result holds all links, the most suspicious first.
 type Result struct {
-	Suspects []Suspect
-	// Share is the share of links that are wrong, as estimated with their scores.
+	Links []RankedLink
+	// Share is the estimated share of wrong links.
 	Share   float64
-	Metrics []string // methods that had a say
-	Notices []string // metrics that were left out, and why
-	Fits    int      // that were made
+	Metrics []string // the metrics that were used
+	Notices []string // the metrics that were left out, and why
+	Fits    int      // number of fits
 
 	set *links.Set
 }
 
-// Likely returns how many links are more likely wrong than right: the first of Suspects.
+// Likely returns the number of links that are more likely wrong than right. They are the first of
+// Links.
 func (r *Result) Likely() int {
-	return len(r.Suspects) - len(slices.DeleteFunc(slices.Clone(r.Suspects), func(s Suspect) bool { return s.Score > 0 }))
+	return len(r.Links) - len(slices.DeleteFunc(slices.Clone(r.Links), func(s RankedLink) bool { return s.Score > 0 }))
 }
 
-// Rank judges the links of set between the points x. The result does not depend on the order in
-// which links were given, nor on the number of workers.
+// Rank ranks the links of set between the points x by how likely they are mislabeled. The result
+// depends neither on the order of the links nor on the number of workers.
 //
-// A judge that cannot learn is left out, with a notice; when none is left, the first one's error is
-// returned. Where all links are must-links, random pairs stand in for cannot-links, and one link in
-// twenty is taken to be wrong; where all are cannot-links, those are suspicious that are shorter
-// than one random pair in twenty, and scores are no odds. Links that chunklets imply are judged as
-// any others; but for a judge that learns from components only, such as krca, a link that others
-// imply is always met.
+// Rank leaves out a metric that cannot learn, with a notice; if it leaves out all metrics, it
+// returns the error of the first one. If all links are must-links, random pairs serve as
+// cannot-links, and the share of wrong links is fixed at one in twenty. If all are cannot-links,
+// those shorter than one random pair in twenty are suspicious, and scores are not odds. Links
+// implied by chunklets are ranked like all others. However, a metric that learns from components
+// only, such as krca, always satisfies a link that other links imply.
 //
-// Errors: a set on another number of rows, a *fault.ShapeError; options that make no sense, a
-// *fault.ParamError; no links, or a single one of a kind, which nothing of its kind can judge, a
-// *fault.DataError; chunklets with more pairs than memory has room for; ctx.Err(), wrapped. Cost:
-// Metrics x Folds x Repetitions x Rounds fits, of the judges of [DefaultOptions] twice as many.
+// Errors: a *fault.ShapeError if set is for another number of rows; a *fault.ParamError for invalid
+// options; a *fault.DataError if there are no links, or a single must-link or a single cannot-link,
+// since no fit could learn from its kind without it; a *fault.MemoryError for too many pairs of
+// chunklets; ctx.Err(), wrapped. Cost: Metrics x Folds x Repetitions x Rounds fits, twice as many
+// with the metrics of [DefaultOptions].
 func Rank(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
 	if err := o.check(x, set); err != nil {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "give links, fewer of them, in place of chunklets"); err != nil {
+	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "use a smaller number of links instead of chunklets"); err != nil {
 		return nil, err
 	}
 	eng, err := eng.Sharing(cacheBytes)
 	if err != nil {
 		return nil, err
 	}
-	t := &trial{x: x, o: o, list: slices.Concat(set.Must(), set.Cannot()), others: strangers(x.Len()), begin: time.Now()}
-	t.dropped = make([]bool, len(t.list))
-	for t.round = range o.Rounds {
-		if err := t.turn(ctx, eng, set); err != nil {
+	r := &ranking{x: x, o: o, list: slices.Concat(set.Must(), set.Cannot()), randomPairs: randomPairs(x.Len()), begin: time.Now()}
+	r.dropped = make([]bool, len(r.list))
+	for r.round = range o.Rounds {
+		if err := r.runRound(ctx, eng, set); err != nil {
 			return nil, err
 		}
 	}
-	return t.verdict(set), nil
+	return r.result(set), nil
 }
 
 func (o *Options) check(x points.Points, set *links.Set) error {
@@ -143,7 +145,7 @@ func (o *Options) check(x points.Points, set *links.Set) error {
 	case set.N() != x.Len():
 		return &fault.ShapeError{What: "number of points of the links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", x.Len())}
 	case len(o.Metrics) == 0:
-		return &fault.ParamError{Param: "judges", Value: 0, Want: "at least one method"}
+		return &fault.ParamError{Param: "metrics", Value: 0, Want: "at least one method"}
 	case o.Folds < 2:
 		return &fault.ParamError{Param: "folds", Value: o.Folds, Want: "a number >= 2"}
 	case o.Repetitions < 1:
@@ -154,25 +156,26 @@ func (o *Options) check(x points.Points, set *links.Set) error {
 	must, cannot := set.Count()
 	switch {
 	case must+cannot == 0:
-		return fault.Data("", "there are no links to judge: want at least two of a kind")
+		return fault.Data("", "no links: want at least two must-links or two cannot-links")
 	case must == 1:
-		return fault.Data("", "there is a single must-link, which no other of its kind can judge: want two or more, or none")
+		return fault.Data("", "a single must-link: want two or more to compare it with, or none")
 	case cannot == 1:
-		return fault.Data("", "there is a single cannot-link, which no other of its kind can judge: want two or more, or none")
+		return fault.Data("", "a single cannot-link: want two or more to compare it with, or none")
 	}
 	return nil
 }
 
-// cacheBytes bounds what the fits keep for each other when the engine has no cache of its own.
+// cacheBytes is the maximum size of the cache that the fits share if the engine has none of its
+// own.
 const cacheBytes = 64 << 20
 
-// streamStrangers is the stream of the random numbers that draw random pairs.
-const streamStrangers = 0x737472616e676572
+// streamRandomPairs is the stream of the random numbers that draw random pairs.
+const streamRandomPairs = 0x737472616e676572
 
-// strangers draws pairs of different rows of n.
-func strangers(n int) [][2]int {
+// randomPairs draws pairs of different rows of n.
+func randomPairs(n int) [][2]int {
 	const count = 1000
-	r := rand.New(rand.NewPCG(uint64(n), streamStrangers))
+	r := rand.New(rand.NewPCG(uint64(n), streamRandomPairs))
 	pairs := make([][2]int, count)
 	for k := range pairs {
 		pairs[k] = draw.Pair(r, n)
@@ -180,193 +183,194 @@ func strangers(n int) [][2]int {
 	return pairs
 }
 
-// trial is a call of Rank.
-type trial struct {
-	x      points.Points
-	o      Options
-	list   []links.Link // must-links first
-	others [][2]int     // random pairs
-	begin  time.Time
-	fits   int
+// ranking is the state of a call of Rank.
+type ranking struct {
+	x           points.Points
+	o           Options
+	list        []links.Link // must-links first
+	randomPairs [][2]int
+	begin       time.Time
+	fits        int
 
 	round   int
-	dropped []bool // links that no model of this round is fitted on
+	dropped []bool // links that no fit of this round uses
 	folds   []fold
 	scores  []float64
-	share   float64 // of links that are wrong
+	share   float64 // of wrong links
 
-	reported []testimony // of the judges that could learn
-	notices  []string
-	first    error // of a judge that could not
+	distances []distances // of the metrics that could learn
+	notices   []string
+	failed    error // the error of the first metric that could not learn
 }
 
-// turn judges all links once, and finds those that the next turn leaves out: as many as are wrong,
-// as far as can be told.
-func (t *trial) turn(ctx context.Context, eng *engine.Engine, set *links.Set) (err error) {
-	t.folds, t.reported, t.notices, t.first = nil, nil, nil, nil
-	if err := t.divide(set); err != nil {
+// runRound scores all links once and selects the links that the next round drops: as many as are
+// estimated to be wrong.
+func (r *ranking) runRound(ctx context.Context, eng *engine.Engine, set *links.Set) (err error) {
+	r.folds, r.distances, r.notices, r.failed = nil, nil, nil, nil
+	if err := r.divide(set); err != nil {
 		return err
 	}
-	if err := t.hear(ctx, eng); err != nil {
+	if err := r.measure(ctx, eng); err != nil {
 		return err
 	}
-	if t.scores, t.share, err = t.weigh(); err != nil {
+	if r.scores, r.share, err = r.score(); err != nil {
 		return err
 	}
-	order := make([]int, len(t.list))
+	order := make([]int, len(r.list))
 	for k := range order {
 		order[k] = k
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(t.scores[b], t.scores[a]) })
-	clear(t.dropped)
-	if !t.alone() {
-		for _, k := range order[:int(t.share*float64(len(order)))] {
-			t.dropped[k] = true
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(r.scores[b], r.scores[a]) })
+	clear(r.dropped)
+	if !r.oneKind() {
+		for _, k := range order[:int(r.share*float64(len(order)))] {
+			r.dropped[k] = true
 		}
 	}
 	return nil
 }
 
-// alone says that all links are of one kind; nothing is known then of how many are wrong.
-func (t *trial) alone() bool { return t.list[0].Sign == t.list[len(t.list)-1].Sign }
+// oneKind reports whether all links have the same sign. The share of wrong links is not estimated
+// then.
+func (r *ranking) oneKind() bool { return r.list[0].Sign == r.list[len(r.list)-1].Sign }
 
-// testimony is what a judge's voice says: logarithms of relative squared distances, of the links
-// and of random pairs; or why it says nothing.
-type testimony struct {
-	method       string
-	links, other []float64
-	failed       error
+// distances are the logarithms of the relative squared distances of the links and of the random
+// pairs under one metric, or the error that excludes the metric.
+type distances struct {
+	metric        string
+	links, random []float64
+	err           error
 }
 
-// hear fits all judges on all folds.
-func (t *trial) hear(ctx context.Context, eng *engine.Engine) error {
-	votesOf := make([][]testimony, len(t.o.Metrics))
-	for j, metric := range t.o.Metrics {
-		for _, name := range voices(metric) {
-			votesOf[j] = append(votesOf[j], testimony{method: name, links: make([]float64, len(t.list)), other: make([]float64, len(t.others))})
+// measure fits all metrics on all folds and measures the links that each fit left out.
+func (r *ranking) measure(ctx context.Context, eng *engine.Engine) error {
+	all := make([][]distances, len(r.o.Metrics))
+	for m, metric := range r.o.Metrics {
+		for _, name := range metricNames(metric) {
+			all[m] = append(all[m], distances{metric: name, links: make([]float64, len(r.list)), random: make([]float64, len(r.randomPairs))})
 		}
 	}
-	results, err := batch.Fit(ctx, eng, t.jobs, batch.Options{})
+	results, err := batch.Fit(ctx, eng, r.jobs, batch.Options{})
 	if err != nil {
 		return err
 	}
-	for r := range results {
-		j, f := r.Index/len(t.folds), r.Index%len(t.folds)
-		t.listen(ctx, eng, r, t.folds[f], votesOf[j])
-		t.fits += len(votesOf[j])
-		t.o.Progress.Report(algorithms.Progress{Stage: "judging links", Done: t.fits, Total: t.total(), Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(t.begin)})
+	for fitted := range results {
+		m, f := fitted.Index/len(r.folds), fitted.Index%len(r.folds)
+		r.add(ctx, eng, fitted, r.folds[f], all[m])
+		r.fits += len(all[m])
+		r.o.Progress.Report(algorithms.Progress{Stage: "label noise", Done: r.fits, Total: r.total(), Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(r.begin)})
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("judging links stopped after %d of %d fits: %w", t.fits, t.total(), ctx.Err())
+		return fmt.Errorf("label noise: canceled after %d of %d fits: %w", r.fits, r.total(), ctx.Err())
 	}
-	for _, votes := range slices.Concat(votesOf...) {
+	for _, d := range slices.Concat(all...) {
 		switch {
-		case votes.failed == nil:
-			t.reported = append(t.reported, votes)
-		case t.first == nil:
-			t.first = votes.failed
+		case d.err == nil:
+			r.distances = append(r.distances, d)
+		case r.failed == nil:
+			r.failed = d.err
 			fallthrough
 		default:
-			t.notices = append(t.notices, fmt.Sprintf("%s cannot judge these links: %v", votes.method, votes.failed))
+			r.notices = append(r.notices, fmt.Sprintf("%s is left out of the ranking of links: %v", d.metric, d.err))
 		}
 	}
-	if len(t.reported) == 0 {
-		return t.first
+	if len(r.distances) == 0 {
+		return r.failed
 	}
 	return nil
 }
 
-// total is the number of fits of all rounds.
-func (t *trial) total() int {
-	voiced := 0
-	for _, metric := range t.o.Metrics {
-		voiced += len(voices(metric))
+// total returns the number of fits of all rounds.
+func (r *ranking) total() int {
+	count := 0
+	for _, metric := range r.o.Metrics {
+		count += len(metricNames(metric))
 	}
-	return t.o.Rounds * voiced * len(t.folds)
+	return r.o.Rounds * count * len(r.folds)
 }
 
-// jobs yields the fits of a round, those of the first judge first.
-func (t *trial) jobs(yield func(batch.Job) bool) {
-	for _, metric := range t.o.Metrics {
-		for _, f := range t.folds {
-			if !yield(batch.Job{Learner: metric, Points: t.x, Links: f.fit}) {
+// jobs yields the fits of a round, all folds of the first metric first.
+func (r *ranking) jobs(yield func(batch.Job) bool) {
+	for _, metric := range r.o.Metrics {
+		for _, f := range r.folds {
+			if !yield(batch.Job{Learner: metric, Points: r.x, Links: f.fit}) {
 				return
 			}
 		}
 	}
 }
 
-// least is added to relative squared distances: what is nearer is as good as in one place.
-const least = 0.01
+// offset is added to relative squared distances: below it, smaller distances hardly differ.
+const offset = 0.01
 
-// listen adds what the voices of a judge say of the links of a fold that it was not fitted on. One
-// that failed is not heard again.
-func (t *trial) listen(ctx context.Context, eng *engine.Engine, r batch.Result, f fold, votesOf []testimony) {
-	says := make([]voice, len(votesOf))
-	if r.Err == nil {
-		says = heard(r.Model)
+// add adds the distances of the held-out links of a fold under the metrics of one fit. A metric
+// that failed on one fold is not used again.
+func (r *ranking) add(ctx context.Context, eng *engine.Engine, fitted batch.Result, f fold, to []distances) {
+	metrics := make([]fittedMetric, len(to))
+	if fitted.Err == nil {
+		metrics = fittedMetrics(fitted.Model)
 	}
-	for k := range votesOf {
-		votes := &votesOf[k]
-		if votes.failed == nil {
-			votes.failed = cmp.Or(r.Err, says[k].failed)
+	for k := range to {
+		d := &to[k]
+		if d.err == nil {
+			d.err = cmp.Or(fitted.Err, metrics[k].err)
 		}
-		if votes.failed == nil {
-			votes.failed = t.note(ctx, eng, says[k].measure, f, votes)
+		if d.err == nil {
+			d.err = r.addDistances(ctx, eng, metrics[k].distances, f, d)
 		}
 	}
 }
 
-// note adds the distances of the links of a fold to what a voice has said.
-func (t *trial) note(ctx context.Context, eng *engine.Engine, distances measure, f fold, votes *testimony) error {
-	pairs := slices.Clone(t.others)
-	for _, k := range f.held {
-		pairs = append(pairs, [2]int{t.list[k].I, t.list[k].J})
+// addDistances adds the distances of the held-out links of a fold under one metric.
+func (r *ranking) addDistances(ctx context.Context, eng *engine.Engine, of distanceFunc, f fold, to *distances) error {
+	pairs := slices.Clone(r.randomPairs)
+	for _, k := range f.heldOut {
+		pairs = append(pairs, [2]int{r.list[k].I, r.list[k].J})
 	}
-	d, err := distances(ctx, eng, t.x, pairs)
+	d, err := of(ctx, eng, r.x, pairs)
 	if err != nil {
 		return err
 	}
 	mean := 0.0
-	for _, v := range d[:len(t.others)] {
-		mean += v / float64(len(t.others))
+	for _, v := range d[:len(r.randomPairs)] {
+		mean += v / float64(len(r.randomPairs))
 	}
 	if !(mean > 0) || math.IsInf(mean, 1) {
-		return fmt.Errorf("random pairs are %g apart under its metric: want a finite number > 0", mean)
+		return fmt.Errorf("the mean squared distance of random pairs is %g: want a finite number > 0", mean)
 	}
 	for k, v := range d {
-		closeness := math.Log(v/mean + least)
-		if math.IsNaN(closeness) || math.IsInf(closeness, 0) {
-			return fmt.Errorf("a pair is %g apart under its metric: want a finite number", v)
+		logarithm := math.Log(v/mean + offset)
+		if math.IsNaN(logarithm) || math.IsInf(logarithm, 0) {
+			return fmt.Errorf("the squared distance of a pair is %g: want a finite number", v)
 		}
-		if k < len(t.others) {
-			votes.other[k] += closeness / float64(len(t.folds))
+		if k < len(r.randomPairs) {
+			to.random[k] += logarithm / float64(len(r.folds))
 		} else {
-			votes.links[f.held[k-len(t.others)]] += closeness / float64(t.o.Repetitions)
+			to.links[f.heldOut[k-len(r.randomPairs)]] += logarithm / float64(r.o.Repetitions)
 		}
 	}
 	return nil
 }
 
-// verdict puts the links in order.
-func (t *trial) verdict(set *links.Set) *Result {
-	r := &Result{set: set, Share: t.share, Notices: t.notices, Fits: t.fits, Suspects: make([]Suspect, len(t.list))}
+// result returns the links in the order of their scores.
+func (r *ranking) result(set *links.Set) *Result {
+	out := &Result{set: set, Share: r.share, Notices: r.notices, Fits: r.fits, Links: make([]RankedLink, len(r.list))}
 	conflict := conflicts(set)
-	for k, l := range t.list {
+	for k, l := range r.list {
 		mean := 0.0
-		for _, votes := range t.reported {
-			mean += votes.links[k] / float64(len(t.reported))
+		for _, d := range r.distances {
+			mean += d.links[k] / float64(len(r.distances))
 		}
-		r.Suspects[k] = Suspect{Link: l, Score: t.scores[k], Distance: max(0, math.Exp(mean)-least), Conflict: conflict[[2]int{l.I, l.J}]}
+		out.Links[k] = RankedLink{Link: l, Score: r.scores[k], Distance: max(0, math.Exp(mean)-offset), Conflict: conflict[[2]int{l.I, l.J}]}
 	}
-	for _, votes := range t.reported {
-		r.Metrics = append(r.Metrics, votes.method)
+	for _, d := range r.distances {
+		out.Metrics = append(out.Metrics, d.metric)
 	}
-	slices.SortStableFunc(r.Suspects, func(a, b Suspect) int { return cmp.Compare(b.Score, a.Score) })
-	return r
+	slices.SortStableFunc(out.Links, func(a, b RankedLink) int { return cmp.Compare(b.Score, a.Score) })
+	return out
 }
 
-// conflicts returns the first contradiction that each pair is a part of.
+// conflicts returns the first contradiction that each pair is part of.
 func conflicts(set *links.Set) map[[2]int]*links.Conflict {
 	out := map[[2]int]*links.Conflict{}
 	list := set.Conflicts()
@@ -380,46 +384,47 @@ func conflicts(set *links.Set) map[[2]int]*links.Conflict {
 	return out
 }
 
-// Reason says in words what speaks against the link, or for it.
-func (s Suspect) Reason() string {
-	text := fmt.Sprintf("its rows are %.2g times as far apart as random ones (squared), judged without it", s.Distance)
+// Reason describes the evidence for or against the link in words.
+func (s RankedLink) Reason() string {
+	text := fmt.Sprintf("the squared distance of its rows is %.2g times that of random pairs, by fits without it", s.Distance)
 	switch {
 	case s.Conflict == nil:
 	case s.Link.Sign == links.Cannot:
 		text += "; must-links join them: " + s.Conflict.PathString()
 	default:
-		text += "; it is on the way " + s.Conflict.PathString() + " between rows of a cannot-link"
+		text += "; it is part of the path " + s.Conflict.PathString() + " between the rows of a cannot-link"
 	}
 	return text
 }
 
-// Without returns the links but for the count most suspicious ones. Chunklets are written out as
-// pairs, so what the links that stay imply is still implied. A count that is negative, or leaves no
-// link, is a *fault.ParamError.
+// Without returns the links without the count most suspicious ones. Chunklets are written as pairs,
+// so the remaining links still imply the same closure. A count that is negative or leaves no link
+// is a *fault.ParamError.
 func (r *Result) Without(count int) (*links.Set, error) {
-	if count < 0 || count >= len(r.Suspects) {
-		return nil, &fault.ParamError{Param: "number of links to leave out", Value: count, Want: fmt.Sprintf("a number from 0 to %d, as there are %d links", len(r.Suspects)-1, len(r.Suspects))}
+	if count < 0 || count >= len(r.Links) {
+		return nil, &fault.ParamError{Param: "number of links to leave out", Value: count, Want: fmt.Sprintf("a number from 0 to %d, as there are %d links", len(r.Links)-1, len(r.Links))}
 	}
 	var kept []links.Link
-	for _, s := range r.Suspects[count:] {
+	for _, s := range r.Links[count:] {
 		kept = append(kept, s.Link)
 	}
 	return links.New(r.set.N(), kept)
 }
 
-// leastWeight is that of a link that is certainly wrong; 0 would be taken for 1.
-const leastWeight = 1e-3
+// minWeight is the smallest factor of a weight, since links.New reads the weight 0 as 1.
+const minWeight = 1e-3
 
-// Reweighted returns the links with their weights times the probability of their signs by what the
-// metrics say alone, without the trust in links that most are right: 1/2 for a pair of which they
-// cannot tell, at least 0.001. It helps methods that weigh links (npkl, itml, gml, kbeta, spectral,
-// and clustering with penalties); the others do not see it.
+// Reweighted returns the links with their weights multiplied by the probability that their signs
+// are right, according to the metrics alone: without the prior that most links are right. The
+// factor is 1/2 for a pair that the metrics cannot decide, and at least 0.001. It helps methods
+// that use weights (npkl, itml, gml, kbeta, spectral, and clustering with penalties); the others
+// ignore them.
 func (r *Result) Reweighted() (*links.Set, error) {
-	trust := math.Log(r.Share / (1 - r.Share))
-	out := make([]links.Link, len(r.Suspects))
-	for k, s := range r.Suspects {
+	prior := math.Log(r.Share / (1 - r.Share))
+	out := make([]links.Link, len(r.Links))
+	for k, s := range r.Links {
 		out[k] = s.Link
-		out[k].Weight *= math.Max(leastWeight, 1/(1+math.Exp(s.Score-trust)))
+		out[k].Weight *= math.Max(minWeight, 1/(1+math.Exp(s.Score-prior)))
 	}
 	return links.New(r.set.N(), out)
 }

@@ -11,44 +11,43 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// The share of wrong links is taken for moreWrong / moreLinks to begin with. Then it is the mean of
-// their probabilities and of those of some more links, of which so many are wrong, so that it stays
-// between 0 and 1 however well or badly links are told apart.
+// The prior of the share of wrong links: priorWrong of priorLinks additional links are wrong. The
+// iteration starts from this share. The prior keeps the estimate between 0 and 1, no matter how
+// well the regression separates the links.
 const (
-	moreLinks = 20
-	moreWrong = 1
+	priorLinks = 20
+	priorWrong = 1
 )
 
-// weigh returns the suspicion of every link, and the share of wrong links. Links may be wrong, so
-// the regression is of the signs that they should have, which are not known: expectation and
-// maximization take turns, where there are links of both kinds. With the odds o of the regression
-// that a pair belongs together, and the share e of wrong links, the odds that a must-link is wrong
-// are e/(1-e) / o, and those of a cannot-link e/(1-e) o; with these the regression and the share
-// are computed again.
-func (t *trial) weigh() (out []float64, share float64, err error) {
+// score returns the score of every link and the share of wrong links. The right signs are unknown
+// because links may be wrong, so the regression is fitted by expectation maximization, if there are
+// links of both kinds. Let o be the odds of the regression that a pair belongs together, and e the
+// share of wrong links. Then the odds that a must-link is wrong are e/(1-e) / o, and those of a
+// cannot-link e/(1-e) o. The next iteration fits regression and share to these odds.
+func (r *ranking) score() (out []float64, share float64, err error) {
 	must := 0
-	for _, l := range t.list {
+	for _, l := range r.list {
 		if l.Sign == links.Must {
 			must++
 		}
 	}
 	if must == 0 {
-		return t.nearest(), 0.5, nil // scores are no odds: no share changes them
+		return r.shortness(), 0.5, nil // scores are not odds; a share of 1/2 leaves them as they are
 	}
-	z := standardized(t.table(t.alone()))
+	z := standardized(r.table(r.oneKind()))
 	together := make([]float64, len(z)) // the probability that a pair belongs together
 	for k := range must {
 		together[k] = 1
 	}
 	b := mat.NewVecDense(len(z[0]), nil)
-	share, out = float64(moreWrong)/moreLinks, make([]float64, len(t.list))
-	const rounds, near = 200, 1e-10
-	for range rounds {
+	share, out = float64(priorWrong)/priorLinks, make([]float64, len(r.list))
+	const maxIterations, tolerance = 200, 1e-10
+	for range maxIterations {
 		if err := logistic(z, together, b); err != nil {
 			return nil, 0, err
 		}
 		sum := 0.0
-		for k, l := range t.list {
+		for k, l := range r.list {
 			out[k] = math.Log(share/(1-share)) - float64(l.Sign)*mat.Dot(b, mat.NewVecDense(b.Len(), z[k]))
 			wrong := 1 / (1 + math.Exp(-out[k]))
 			sum += wrong
@@ -56,92 +55,94 @@ func (t *trial) weigh() (out []float64, share float64, err error) {
 				together[k] = 1 - wrong
 			}
 		}
-		if t.alone() {
+		if r.oneKind() {
 			break
 		}
 		before := share
-		if share = (sum + moreWrong) / (float64(len(t.list)) + moreLinks); math.Abs(share-before) < near {
+		if share = (sum + priorWrong) / (float64(len(r.list)) + priorLinks); math.Abs(share-before) < tolerance {
 			break
 		}
 	}
 	return out, share, nil
 }
 
-// table returns the measures of all judges: a row for every link and, if they are asked for, for
-// every random pair.
-func (t *trial) table(random bool) [][]float64 {
-	count := len(t.list)
+// table returns the distances under all metrics: one row per link and, if random is true, one per
+// random pair.
+func (r *ranking) table(random bool) [][]float64 {
+	count := len(r.list)
 	if random {
-		count += len(t.others)
+		count += len(r.randomPairs)
 	}
 	rows := make([][]float64, count)
 	for k := range rows {
-		for _, votes := range t.reported {
-			if k < len(t.list) {
-				rows[k] = append(rows[k], votes.links[k])
+		for _, d := range r.distances {
+			if k < len(r.list) {
+				rows[k] = append(rows[k], d.links[k])
 			} else {
-				rows[k] = append(rows[k], votes.other[k-len(t.list)])
+				rows[k] = append(rows[k], d.random[k-len(r.list)])
 			}
 		}
 	}
 	return rows
 }
 
-// nearest scores cannot-links without must-links: how much nearer they are than all but one random
-// pair in twenty.
-func (t *trial) nearest() []float64 {
-	out := make([]float64, len(t.list))
-	for _, votes := range t.reported {
-		sorted := slices.Sorted(slices.Values(votes.other))
-		near := sorted[len(sorted)/20]
-		for k, v := range votes.links {
-			out[k] += (near - v) / float64(len(t.reported))
+// shortness returns scores if all links are cannot-links: the logarithm of how much shorter a link
+// is than the fifth percentile of random pairs.
+func (r *ranking) shortness() []float64 {
+	out := make([]float64, len(r.list))
+	for _, d := range r.distances {
+		sorted := slices.Sorted(slices.Values(d.random))
+		threshold := sorted[len(sorted)/20]
+		for k, v := range d.links {
+			out[k] += (threshold - v) / float64(len(r.distances))
 		}
 	}
 	return out
 }
 
-// penalty is that of the squares of the regression's coefficients, of columns of deviation 1: it
-// keeps them finite where links are told apart without a mistake, and judges that say the same from
-// being played off against each other.
+// penalty multiplies the squares of the regression's coefficients, whose columns have standard
+// deviation 1. It keeps the coefficients finite where links are separable, and moderate where
+// metrics are collinear.
 const penalty = 1.0
 
-// logistic goes from b to the coefficients of the logistic regression of the probabilities y on the
-// rows z: it minimizes f(b) = sum log(1 + exp(z'b)) - y z'b + penalty/2 |b without the constant|^2,
-// which is strictly convex, by Newton's method with steps that are halved until f falls. O(rows
-// columns^2) a step.
+// logistic overwrites b, the start, with the coefficients of the logistic regression of the
+// probabilities y on the rows z. It minimizes the strictly convex function
+//
+//	f(b) = sum log(1 + exp(z'b)) - y z'b + penalty/2 |b without the constant|^2
+//
+// by Newton's method with step halving. Cost: O(rows columns^2) per step.
 func logistic(z [][]float64, y []float64, b *mat.VecDense) error {
 	f, gradient, hessian := logisticAt(z, y, b)
-	const most = 100
-	for range most {
+	const maxSteps = 100
+	for range maxSteps {
 		var ch mat.Cholesky
 		if !ch.Factorize(hessian) {
-			return fmt.Errorf("weighing judges: the Hessian is not positive definite")
+			return fmt.Errorf("label noise: the Hessian of the logistic regression is not positive definite")
 		}
 		step := mat.NewVecDense(b.Len(), nil)
 		if err := ch.SolveVecTo(step, gradient); err != nil {
-			return fmt.Errorf("weighing judges: %w", err)
+			return fmt.Errorf("label noise: logistic regression: %w", err)
 		}
 		if mat.Dot(step, gradient) <= 1e-14*(1+math.Abs(f)) {
 			return nil
 		}
-		fell := false
-		for scale := 1.0; scale > 1e-10 && !fell; scale /= 2 {
+		decreased := false
+		for scale := 1.0; scale > 1e-10 && !decreased; scale /= 2 {
 			next := mat.NewVecDense(b.Len(), nil)
 			next.AddScaledVec(b, -scale, step)
 			if v, g, h := logisticAt(z, y, next); v < f {
 				b.CopyVec(next)
-				f, gradient, hessian, fell = v, g, h, true
+				f, gradient, hessian, decreased = v, g, h, true
 			}
 		}
-		if !fell {
-			return nil // as low as rounding lets it be
+		if !decreased {
+			return nil // minimal up to rounding
 		}
 	}
 	return nil
 }
 
-// logisticAt returns the objective of logistic with its derivatives.
+// logisticAt returns the objective of logistic and its derivatives at b.
 func logisticAt(z [][]float64, y []float64, b *mat.VecDense) (f float64, gradient *mat.VecDense, hessian *mat.SymDense) {
 	q := b.Len()
 	gradient, hessian = mat.NewVecDense(q, nil), mat.NewSymDense(q, nil)
@@ -161,8 +162,8 @@ func logisticAt(z [][]float64, y []float64, b *mat.VecDense) (f float64, gradien
 	return f, gradient, hessian
 }
 
-// standardized returns the rows behind a constant 1, columns with mean 0 and deviation 1; a
-// constant column is 0.
+// standardized returns the rows with a leading 1 and with columns of mean 0 and standard deviation
+// 1. A constant column becomes 0.
 func standardized(rows [][]float64) [][]float64 {
 	q := len(rows[0])
 	out := make([][]float64, len(rows))
@@ -175,12 +176,12 @@ func standardized(rows [][]float64) [][]float64 {
 		for i, row := range rows {
 			column[i] = row[c]
 		}
-		mean, deviation := stat.PopMeanStdDev(column, nil)
-		if !(deviation > 1e-12*math.Abs(mean)) {
+		mean, spread := stat.PopMeanStdDev(column, nil)
+		if !(spread > 1e-12*math.Abs(mean)) {
 			continue
 		}
 		for i, v := range column {
-			out[i][c+1] = (v - mean) / deviation
+			out[i][c+1] = (v - mean) / spread
 		}
 	}
 	return out

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Two rings, one around the other: no cluster of k-means is a ring, but in the learned metric.
+// Two concentric rings: k-means finds them in the learned metric only.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})
@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	unseen, err := dataset.Generate("rings", dataset.GenerateOptions{N: 200, Seed: 2})
+	heldOut, err := dataset.Generate("rings", dataset.GenerateOptions{N: 200, Seed: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	coordinates, err := model.Embed(ctx, eng, unseen.Points)
+	coordinates, err := model.Embed(ctx, eng, heldOut.Points)
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,10 +44,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	agreement, err := score.Rand(unseen.Labels, clusters.Labels)
+	agreement, err := score.Rand(heldOut.Labels, clusters.Labels)
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("clusters of unseen points are the classes:", agreement > 0.9)
-	// Output: clusters of unseen points are the classes: true
+	fmt.Println("clusters of held-out points are the classes:", agreement > 0.9)
+	// Output: clusters of held-out points are the classes: true
 }

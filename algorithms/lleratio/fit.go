@@ -21,11 +21,11 @@ import (
 	"github.com/mustlink/mustlink/solvers/traceratio"
 )
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
+// Learner fits the method. The zero value is invalid: start from [DefaultParams].
 type Learner struct {
-	// Kernel may hold bandwidth rules, which are resolved on the training points. The zero Spec
-	// means DefaultKernel, linear for a Gram matrix, spectrum:k=3 for sequences. The linear mode
-	// takes none.
+	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero Spec
+	// means DefaultKernel for vectors, linear for a Gram matrix and spectrum:k=3 for sequences. Linear
+	// mode takes no kernel.
 	Kernel   kernel.Spec
 	Params   Params
 	Seed     uint64
@@ -40,17 +40,17 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "lleratio".
 func (Learner) Method() string { return Method }
 
-// Fit learns from the links of l on the points x; points without links take part by their
-// neighborhoods. Features should have like scales (the paper standardizes them). The result has the
-// type *[Model].
+// Fit learns from the links of set between the points x. Points without links contribute their
+// neighborhoods. Features should have similar scales (the paper standardizes them). The result has
+// the type *[Model].
 //
-// Cost for m coordinates (must-linked points in kernel mode, features in linear mode): the nearest
-// neighbors of all points, n m kernel values, which are held, m^2 (n + links) flops, and a few
-// eigenproblems of order m. The full mode has m = n.
+// Cost for m coordinates (must-linked points in kernel mode, all points in full mode, features in
+// linear mode): the nearest neighbors of all points, n m kernel values, which are stored,
+// m^2 (n + links) flops, and a few eigenproblems of order m.
 //
-// Errors are those of [learner.Learner.Fit], and no cannot-links, no must-links in kernel mode or
-// without alpha, as many dimensions as coordinates, as many neighbors as points, and points all in
-// one place.
+// Errors, in addition to those of [learner.Learner.Fit]: no cannot-links; no must-links in kernel
+// mode or with alpha = 0; as many dimensions as coordinates; as many neighbors as points; points
+// that are all equal.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
 	f := &fit{Fit: learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set), Params: l.Params}
@@ -76,13 +76,13 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 	}
 	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1)})
 	if math.IsInf(res.Ratio, 1) {
-		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions must-links and neighborhoods can be met exactly; of these the ones that move cannot-links farthest apart are kept (fewer dimensions or a larger alpha avoid it)", d)
+		status.Message = fmt.Sprintf("the ratio has no bound: %d dimensions can satisfy must-links and neighborhoods exactly; the model has those with the largest distances of cannot-links; use fewer dimensions or a larger alpha", d)
 	}
 	head := about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}
 	return &Model{record.New(f.metric(res.W), f.Params, status), record.NewDescent(res.Trace), head}, nil
 }
 
-// fit is a call of Fit under way.
+// fit is the state of a call of Fit.
 type fit struct {
 	*learner.Fit
 	Params Params
@@ -90,8 +90,8 @@ type fit struct {
 	alpha  float64
 
 	principal *linear.Principal // in linear mode
-	kernel    kernel.Kernel     // in the others
-	support   []int             // rows that the expansion is over
+	kernel    kernel.Kernel     // in kernel mode and full mode
+	support   []int             // rows of the support points
 	turn      func(w blas.Matrix) blas.Matrix
 }
 
@@ -104,7 +104,7 @@ func (f *fit) step(_ int, ratio float64) {
 	f.Report(algorithms.Progress{Stage: "trace ratio", Done: f.done - 1, Total: 4, Objective: ratio})
 }
 
-// check refuses input without anything to learn.
+// check returns an error for input without anything to learn.
 func (f *fit) check() error {
 	p := f.Params
 	if err := p.CheckKernel(f.Kernel); err != nil {
@@ -114,19 +114,19 @@ func (f *fit) check() error {
 	f.alpha = p.alpha(f.X.Dim())
 	switch {
 	case cannot == 0:
-		return fault.Data("", "lleratio learns what to move apart from cannot-links: want at least one, got none (%d must-links)", must)
+		return fault.Data("", "lleratio learns from cannot-links: want at least one, got none (%d must-links)", must)
 	case must == 0 && p.Mode == Kernel:
-		return fault.Data("", "lleratio in kernel mode expands in the must-linked points: want at least one must-link, got none (mode=full or mode=linear needs none)")
+		return fault.Data("", "lleratio in kernel mode learns from must-links: want at least one, got none; or use mode=full or mode=linear")
 	case must == 0 && f.alpha == 0:
-		return fault.Data("", "without must-links and with alpha = 0 there is nothing to hold points together: want a must-link, or alpha > 0")
+		return fault.Data("", "no must-links and alpha = 0, so that nothing limits the distances: want a must-link, or alpha > 0")
 	case f.alpha > 0 && p.Neighbors >= f.X.Len():
 		return &fault.ParamError{Param: "neighbors", Value: p.Neighbors, Want: fmt.Sprintf("a number below %d, the number of points", f.X.Len())}
 	}
 	return nil
 }
 
-// matrices returns the two matrices of the ratio, in coordinates whose orthonormal bases are asked
-// for.
+// matrices returns the two matrices of the ratio, in coordinates in which the basis must be
+// orthonormal.
 func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
 	f.stage("coordinates")
 	c, err := f.coordinates(ctx)
@@ -153,12 +153,12 @@ func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
 		}
 	}
 	if f.Params.Mode != Linear {
-		f.Eng.PutMatrix(c) // before more is asked for
+		f.Eng.PutMatrix(c) // before the solver allocates
 	}
 	return a, b, nil
 }
 
-// coordinates returns those of all points, n x m.
+// coordinates returns the coordinates c_i of all points, n x m.
 func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 	if f.Params.Mode == Linear {
 		return f.linear(ctx)
@@ -178,7 +178,7 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 	if err := f.Eng.Check(fmt.Sprintf("lleratio on %d points with %d of them as a basis", n, m), need, "use fewer must-links, or mode=linear"); err != nil {
 		return blas.Matrix{}, err
 	}
-	if _, err := f.Params.dims(m); err != nil { // before the work
+	if _, err := f.Params.dims(m); err != nil { // before the expensive part
 		return blas.Matrix{}, err
 	}
 	c := f.Eng.GetMatrix(n, m)
@@ -191,7 +191,7 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 	return c, nil
 }
 
-// basis returns the rows that the expansion is over.
+// basis returns the rows of the support points.
 func (f *fit) basis() []int {
 	linked := make([]bool, f.X.Len())
 	for _, l := range f.Links.Must() {
@@ -206,8 +206,8 @@ func (f *fit) basis() []int {
 	return rows
 }
 
-// linear returns the principal coordinates, which leave constant and collinear features out: on
-// these both matrices vanish.
+// linear returns the principal coordinates. They leave out constant and collinear features, on
+// which both matrices are zero.
 func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
 	dense, err := input.Vectors(Method+" in linear mode", f.X)
 	if err != nil {
@@ -220,7 +220,7 @@ func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
 	return f.principal.Z, nil
 }
 
-// metric makes the map of the best basis.
+// metric returns the map of the best basis.
 func (f *fit) metric(w blas.Matrix) *maps.Map {
 	if f.Params.Mode == Linear {
 		return maps.WithKernel(f.principal.Map(f.Eng, Method, w))
@@ -231,7 +231,7 @@ func (f *fit) metric(w blas.Matrix) *maps.Map {
 	return maps.NewExpansion(Method, f.kernel, f.X.Select(f.support), w, nil)
 }
 
-// tooMany is what dims should be for m coordinates.
+// tooMany returns the expected value of dims for m coordinates.
 func tooMany(m int) string {
-	return fmt.Sprintf("a number below %d, the number of coordinates to choose from: with all of them every basis has the same ratio, and nothing is learned", m)
+	return fmt.Sprintf("a number below %d, the number of coordinates, since with all of them every basis has the same ratio", m)
 }

@@ -5,27 +5,27 @@
 //
 // With rows c_i of coordinates, of all n points, the map W of d orthonormal rows maximizes
 //
-//	sum_cannot |W (c_i - c_j)|^2 / (sum_must |W (c_i - c_j)|^2 + alpha sum_i |W (c_i - sum_a w_ia c_a)|^2)
+//	sum_cannot |W (c_i - c_j)|^2 /
+//	(sum_must |W (c_i - c_j)|^2 + alpha sum_i |W (c_i - sum_a w_ia c_a)|^2)
 //
 // where w_ia are the weights with which the neighbors of point i reconstruct it best in the input
-// space: far points are moved apart and near ones together only as far as the neighborhoods of all
-// points, linked or not, stay in shape.
+// space. The second term preserves the neighborhoods of all points, linked or not.
 //
-// In linear mode c_i is the point itself. In kernel mode, the paper's method, it is the vector of
-// its kernel values with the m must-linked points, and the map is y = V k(l, x); in full mode with
-// all points. New points are mapped exactly as the others.
+// In linear mode c_i is the point itself. In kernel mode, the method of the paper, c_i is the
+// vector of its kernel values with the m must-linked points, and the map is y = V k(l, x). Full
+// mode takes the kernel values with all points. The map of new points is the same.
 //
 // # Orthogonality
 //
-// The paper asks for orthonormal coefficients, V V' = I, which are not orthonormal directions of
-// the feature space. Those, V K V' = I for the kernel matrix K of the m points, are the default
-// here: on ten data sets they gained .406 of the adjusted Rand index in sample and .261 for new
-// points, against .305 and .175.
+// The paper requires orthonormal coefficients, V V' = I, which are not orthonormal directions of
+// the feature space. The default here is orthonormal directions, V K V' = I for the kernel matrix K
+// of the m points: on ten data sets they gained .406 of the adjusted Rand index in sample and .261
+// for new points, compared with .305 and .175.
 //
-// # What it is compared with
+// # Related methods
 //
-// Without unlabeled points (alpha = 0), linear, it is the method of Xiang, Nie & Zhang (2008),
-// package baseline/xiang.
+// In linear mode without unlabeled points (alpha = 0) it is the method of Xiang, Nie & Zhang
+// (2008), package baseline/xiang.
 package lleratio
 
 import (
@@ -46,27 +46,29 @@ import (
 // Method is the name of this method in the catalog and in model files.
 const Method = "lleratio"
 
-// DefaultKernel is the kernel that a Learner without one uses.
+// DefaultKernel is the default kernel of a Learner.
 const DefaultKernel = "exp:lle"
 
-// Mode says which coordinates of points are learned in.
+// Mode names the coordinates c_i of points.
 type Mode string
 
+// The modes.
 const (
-	Kernel Mode = "kernel" // kernel values with the must-linked points, the paper's
+	Kernel Mode = "kernel" // kernel values with the must-linked points, as in the paper
 	Full   Mode = "full"   // kernel values with all points
 	Linear Mode = "linear" // the features
 )
 
-// Orthogonality says what is orthonormal, with kernels.
+// Orthogonality is the constraint on the directions in kernel mode and full mode.
 type Orthogonality string
 
+// The constraints.
 const (
-	Feature     Orthogonality = "feature"     // the directions of the feature space
-	Coefficient Orthogonality = "coefficient" // the coefficients of the expansion, the paper's
+	Feature     Orthogonality = "feature"     // orthonormal directions of the feature space
+	Coefficient Orthogonality = "coefficient" // orthonormal coefficients of the expansion, as in the paper
 )
 
-// About says what the method is.
+// About describes the method.
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "LLERatio",
@@ -79,30 +81,30 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. Make them with [DefaultParams].
 type Params struct {
-	Mode          Mode          `json:"mode" param:"mode" default:"kernel" choices:"kernel (expansion in the must-linked points),full (in all points),linear" help:"coordinates that are learned in"`
-	Orthogonality Orthogonality `json:"orthogonality" param:"orthogonality" default:"feature" choices:"feature (orthonormal directions),coefficient (the paper's orthonormal coefficients)" help:"what is orthonormal"`
+	Mode          Mode          `json:"mode" param:"mode" default:"kernel" choices:"kernel (expansion in the must-linked points),full (in all points),linear" help:"coordinates of points"`
+	Orthogonality Orthogonality `json:"orthogonality" param:"orthogonality" default:"feature" choices:"feature (orthonormal directions),coefficient (the paper's orthonormal coefficients)" help:"orthonormality constraint"`
 	Alpha         float64       `json:"alpha" param:"alpha" default:"auto" named:"auto=-1: 0.2 for more than 5 features, else 0.02" range:">= 0" help:"weight of the reconstruction errors of neighborhoods"`
 	Neighbors     int           `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"neighbors that reconstruct a point"`
-	RegG          float64       `json:"reg_g" param:"reg_g" default:"0.001" range:">= 0" help:"added to local Gram matrices, relative to their traces"`
-	// Dims are half of the coordinates in the paper.
+	RegG          float64       `json:"reg_g" param:"reg_g" default:"0.001" range:">= 0" help:"added to the diagonal of local Gram matrices, relative to their traces"`
+	// In the paper Dims is half the number of coordinates.
 	Dims    int `json:"dims" param:"dims" zero:"a quarter of the must-linked points or features, at most 25" help:"columns of the embedding"`
-	MaxIter int `json:"max_iter" param:"max_iter" default:"50" range:">= 1" help:"most steps of the trace ratio"`
+	MaxIter int `json:"max_iter" param:"max_iter" default:"50" range:">= 1" help:"maximum number of steps of the trace ratio"`
 }
 
-// AlphaByDimension as Params.Alpha is the paper's rule: 0.2 for points of more than 5 dimensions,
-// else 0.02.
+// AlphaByDimension is a value of Params.Alpha for the rule of the paper: 0.2 for points of more
+// than 5 dimensions, else 0.02.
 const AlphaByDimension = -1
 
-// mostDims is the most dimensions that are taken unasked.
-const mostDims = 25
+// maxDefaultDims is the maximum of the default number of dimensions.
+const maxDefaultDims = 25
 
 // DefaultParams returns the kernel mode with orthonormal directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
-// Validate returns a *fault.ParamError for the first value that cannot be used.
+// Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
-// CheckKernel refuses a kernel in linear mode.
+// CheckKernel returns an error for a kernel in linear mode.
 func (p Params) CheckKernel(asked kernel.Spec) error {
 	if p.Mode == Linear && asked != (kernel.Spec{}) {
 		return &fault.ParamError{Param: "kernel", Value: asked.String(), Want: "no kernel in linear mode (mode=kernel takes one)"}
@@ -121,12 +123,12 @@ func (p Params) alpha(d int) float64 {
 	return 0.02
 }
 
-// dims returns the number of dimensions for m coordinates: fewer than m, since all of them learn
-// nothing.
+// dims returns the number of dimensions for m coordinates. It must be below m: with m dimensions
+// every basis has the same ratio.
 func (p Params) dims(m int) (int, error) {
 	d := p.Dims
 	if d == 0 {
-		d = max(1, min(m/4, mostDims))
+		d = max(1, min(m/4, maxDefaultDims))
 	}
 	if d >= m {
 		return 0, &fault.ParamError{Param: "dims", Value: d, Want: tooMany(m)}
@@ -152,14 +154,14 @@ func (v number) MarshalText() ([]byte, error) {
 	return strconv.AppendFloat(nil, float64(v), 'g', -1, 64), nil
 }
 
-// UnmarshalText reads what MarshalText wrote.
+// UnmarshalText parses the text of MarshalText.
 func (v *number) UnmarshalText(text []byte) error {
 	f, err := strconv.ParseFloat(string(text), 64)
 	*v = number(f)
 	return err
 }
 
-// about is what the header holds beside parameters and kernel.
+// about holds the members of the header apart from parameters and kernel.
 type about struct {
 	Ratio         number  `json:"ratio"`
 	Gap           number  `json:"gap"`
@@ -167,20 +169,20 @@ type about struct {
 	Eigenproblems int     `json:"eigenproblems"`
 }
 
-// Gap returns how far the eigenvalue after the last one that was taken is from it, relative to the
-// largest: the metric is unique if it is above 0.
+// Gap returns the difference of the last selected eigenvalue and the next one, relative to the
+// largest. The metric is unique if it is above 0.
 func (m *Model) Gap() float64 { return float64(m.about.Gap) }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
-	figures := []algorithms.Statistic{{Name: "mode", Value: string(m.Params().Mode)}}
+	list := []algorithms.Statistic{{Name: "mode", Value: string(m.Params().Mode)}}
 	if count := m.Support(); count > 0 {
-		figures = append(figures,
+		list = append(list,
 			algorithms.Statistic{Name: "kernel", Value: m.Kernel().String()},
 			algorithms.Statistic{Name: "points of the expansion", Value: count},
 			algorithms.Statistic{Name: "orthogonality", Value: string(m.Params().Orthogonality)})
 	}
-	return append(figures,
+	return append(list,
 		algorithms.Statistic{Name: "dim", Value: m.Dim()},
 		algorithms.Statistic{Name: "alpha", Value: m.about.Alpha},
 		algorithms.Statistic{Name: "trace ratio", Value: shown(m.about.Ratio)},
@@ -188,7 +190,7 @@ func (m *Model) Describe() []algorithms.Statistic {
 		algorithms.Statistic{Name: "eigenproblems", Value: m.about.Eigenproblems})
 }
 
-// shown is a number as JSON can hold it.
+// shown returns a value that JSON can represent: a number, or text if it is not finite.
 func shown(v number) any {
 	if f := float64(v); !math.IsInf(f, 0) && !math.IsNaN(f) {
 		return f
@@ -196,7 +198,7 @@ func shown(v number) any {
 	return fmt.Sprint(float64(v))
 }
 
-// Encode stores the model in f, without the trace of a ratio without bound.
+// Encode stores the model in f. It leaves out the trace if the ratio has no bound.
 func (m *Model) Encode(f *model.File) error {
 	if !math.IsInf(m.Objective(), 1) {
 		m.EncodeTo(f, Method)
@@ -204,8 +206,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.EncodeWith(f, m.about)
 }
 
-// Decode rebuilds the model that [Model.Encode] stored. A tensor or a part of the header that
-// cannot be used is a *fault.DataError.
+// Decode rebuilds the model that [Model.Encode] stored. An unusable tensor or member of the header
+// is a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error
@@ -222,7 +224,7 @@ func Decode(f *model.File) (*Model, error) {
 		}
 	}
 	if mode := m.Params().Mode; (m.Support() == 0) != (mode == Linear) {
-		return nil, stored.InHeader(fault.Data("", "mode is %s, but the map is another one", mode))
+		return nil, stored.InHeader(fault.Data("", "mode is %s, but the map is of another mode", mode))
 	}
 	return m, nil
 }

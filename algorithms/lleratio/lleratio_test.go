@@ -88,8 +88,8 @@ func near(t interface{ Fatalf(string, ...any) }, what string, got, want []float6
 	}
 }
 
-// weights are those of locally linear embedding by their definition: neighbors by a sort, the
-// regularized system by elimination. The result is I - S, n x n.
+// weights computes the weights S of locally linear embedding by their definition: neighbors by a
+// sort, the regularized system by elimination. It returns I - S, n x n.
 func residualMatrix(x *points.Dense, k int, reg float64) [][]float64 {
 	n := x.N
 	out := make([][]float64, n)
@@ -151,7 +151,7 @@ func residualMatrix(x *points.Dense, k int, reg float64) [][]float64 {
 	return out
 }
 
-// ratioOf evaluates the objective of places y by its definition.
+// ratioOf evaluates the objective of coordinates y by its definition.
 func ratioOf(y blas.Matrix, set *links.Set, residual [][]float64, alpha float64) float64 {
 	apart := func(list []links.Link) float64 {
 		sum := 0.0
@@ -176,8 +176,8 @@ func ratioOf(y blas.Matrix, set *links.Set, residual [][]float64, alpha float64)
 	return apart(set.Cannot()) / (apart(set.Must()) + alpha*shape)
 }
 
-// The ratio of the model is that of the places, summed by its definition; and no other basis of the
-// same kind has a larger one: small turns of the best one make it fall.
+// The ratio of the model is that of its coordinates, summed by the definition, and it is a maximum:
+// small rotations of the basis decrease it.
 func TestRatioByDefinition(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n, d := rapid.IntRange(24, 50).Draw(t, "n"), rapid.IntRange(2, 8).Draw(t, "d")
@@ -234,7 +234,7 @@ func TestFullLinearKernelIsLinear(t *testing.T) {
 	})
 }
 
-// Linear, without unlabeled points, it is the method of Xiang, Nie and Zhang.
+// In linear mode without unlabeled points it is the method of Xiang, Nie and Zhang.
 func TestLinearWithoutShapeIsXiang(t *testing.T) {
 	x, set := problem(t, 40, 6, 20, 3)
 	l := lleratio.Learner{Params: lleratio.DefaultParams()}
@@ -246,8 +246,8 @@ func TestLinearWithoutShapeIsXiang(t *testing.T) {
 	near(t, "xiang", distances(t, m, x), distances(t, fittest.Fit[*lleratio.Model](t, l, x, set), x), 1e-8)
 }
 
-// Directions of the feature space are orthonormal, or coefficients are: the places of the basis
-// points tell.
+// The directions of the feature space or the coefficients are orthonormal, as the coordinates of
+// the support points show.
 func TestOrthogonality(t *testing.T) {
 	x, set := problem(t, 40, 3, 8, 5)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
@@ -289,8 +289,9 @@ func TestOrthogonality(t *testing.T) {
 	}
 }
 
-// Sparse points give what dense ones do, a Gram matrix what its kernel does without neighborhoods;
-// points that are there twice cost directions and no more; the order of points does not matter.
+// Sparse points give the results of dense ones, and a Gram matrix without neighborhoods those of
+// its kernel. Duplicate points only reduce the number of directions. The order of points does not
+// matter.
 func TestKindsOfPoints(t *testing.T) {
 	x, set := problem(t, 40, 4, 10, 9)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
@@ -372,7 +373,7 @@ func TestSequences(t *testing.T) {
 	}
 }
 
-// The bits depend on the seed and nothing else; a file restores them.
+// The bits depend only on the seed, and a file restores them.
 func TestSameBits(t *testing.T) {
 	x, set := problem(t, 500, 3, 250, 2)
 	l := lleratio.Learner{Params: lleratio.DefaultParams()}
@@ -403,7 +404,8 @@ func TestSameBits(t *testing.T) {
 	}
 }
 
-// Few must-links leave directions in which all of them vanish: no bound, which is said.
+// With few must-links there are directions on which all of them vanish: the ratio has no bound, and
+// the status reports it.
 func TestUnbounded(t *testing.T) {
 	x, set := problem(t, 30, 9, 3, 6)
 	l := lleratio.Learner{Params: lleratio.DefaultParams()}
@@ -456,8 +458,8 @@ func TestBadInput(t *testing.T) {
 		"no cannot-links":        {plain, x, only(links.Must), "cannot-link"},
 		"no must-links":          {plain, x, only(links.Cannot), "must-link"},
 		"nothing holds":          {with(func(p *lleratio.Params) { p.Mode, p.Alpha = lleratio.Linear, 0 }), x, only(links.Cannot), "alpha"},
-		"too many dims":          {with(func(p *lleratio.Params) { p.Dims = 12 }), x, set, "nothing is learned"},
-		"too many dims, linear":  {with(func(p *lleratio.Params) { p.Mode, p.Dims = lleratio.Linear, 4 }), x, set, "nothing is learned"},
+		"too many dims":          {with(func(p *lleratio.Params) { p.Dims = 12 }), x, set, "the same ratio"},
+		"too many dims, linear":  {with(func(p *lleratio.Params) { p.Mode, p.Dims = lleratio.Linear, 4 }), x, set, "the same ratio"},
 		"too many neighbors":     {with(func(p *lleratio.Params) { p.Neighbors = 30 }), x, set, "neighbors"},
 		"no neighbors":           {with(func(p *lleratio.Params) { p.Neighbors = 0 }), x, set, "neighbors"},
 		"alpha below 0":          {with(func(p *lleratio.Params) { p.Alpha = -0.5 }), x, set, "alpha"},
@@ -475,7 +477,7 @@ func TestBadInput(t *testing.T) {
 			t.Errorf("%s: error %v, want one of the input that speaks of %q", name, err, c.word)
 		}
 	}
-	// A constant feature is none.
+	// A constant feature does not count.
 	flat := &points.Dense{N: 30, D: 4, Data: slices.Clone(x.Data)}
 	for i := range 30 {
 		flat.Row(i)[2] = 7

@@ -12,8 +12,7 @@ import (
 )
 
 // reconstruction returns the neighbors of every point and the weights with which they reconstruct
-// it, nil without alpha: in the input space or, for sequences, which have none, in the feature
-// space.
+// it, in the input space or, for sequences, in the feature space. It returns nil if alpha is 0.
 func (f *fit) reconstruction(ctx context.Context) (*graph.Neighbors, blas.Matrix, error) {
 	if f.alpha == 0 {
 		return nil, blas.Matrix{}, nil
@@ -40,16 +39,16 @@ func (f *fit) reconstruction(ctx context.Context) (*graph.Neighbors, blas.Matrix
 	return near, w, err
 }
 
-// Kernel matrices with eigenvalues below this part of the largest are taken as singular: dividing
-// by their square roots would make rounding as large as anything else.
+// singular is the eigenvalue, relative to the largest, up to which a kernel matrix counts as
+// singular. Division by the square roots of smaller eigenvalues would amplify rounding to the size
+// of the coordinates.
 const singular = 1e-11
 
-// orthonormal turns kernel values with the basis points, n x m, into coordinates in the span of
-// their images, along directions that are orthonormal there: with K = R R' it divides by R', and V
-// = W R^-1. Where K is singular, by points that are there twice, R^-1 is made of its eigenvectors,
-// and there are fewer coordinates. It destroys c, whose memory it uses. The coordinates, rather
-// than the matrices made of them, are turned, since those lose half as many digits to the condition
-// of K.
+// orthonormal transforms kernel values with the support points, n x m, to coordinates along
+// orthonormal directions in the span of their images: with K = R R' it divides by R', and V = W
+// R^-1. If K is singular, because of equal points, it computes R^-1 from the eigenvectors, and
+// there are fewer coordinates. It overwrites c. It transforms the coordinates and not the matrices
+// computed from them, since that loses half as many digits to the condition of K.
 func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, error) {
 	m, backend := c.Cols, f.Eng.Backend()
 	r := c.Select(f.support)
@@ -85,7 +84,8 @@ func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, erro
 	return f.multiplied(ctx, c, t)
 }
 
-// multiplied returns c T', in the memory of c: block by block, since T has fewer rows than columns.
+// multiplied returns c T' in the memory of c, block by block. This works because T has fewer rows
+// than columns.
 func (f *fit) multiplied(ctx context.Context, c, t blas.Matrix) (blas.Matrix, error) {
 	const rows = 1024
 	out := blas.Matrix{Rows: c.Rows, Cols: t.Rows, Stride: t.Rows, Data: c.Data[:c.Rows*t.Rows]}
@@ -103,11 +103,11 @@ func (f *fit) multiplied(ctx context.Context, c, t blas.Matrix) (blas.Matrix, er
 	return out, nil
 }
 
-// regular says whether a Cholesky factor is that of a matrix far from singular.
+// regular reports whether a Cholesky factor is that of a matrix far from singular.
 func regular(r blas.Matrix) bool {
-	least, most := math.Inf(1), 0.0
+	smallest, largest := math.Inf(1), 0.0
 	for i := range r.Rows {
-		least, most = min(least, r.At(i, i)), max(most, r.At(i, i))
+		smallest, largest = min(smallest, r.At(i, i)), max(largest, r.At(i, i))
 	}
-	return least*least > singular*most*most
+	return smallest*smallest > singular*largest*largest
 }

@@ -9,17 +9,17 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Classify gives every row of query (q x d) the label that most of its k nearest rows of
-// train (n x d) have. Among labels with equally many votes the one whose nearest voter comes
-// first wins. labels holds n labels.
+// Classify returns, for every row of query (q x d), the most frequent label among its k nearest
+// rows of train (n x d). Of equally frequent labels it takes the one with the nearest row. labels
+// holds n labels.
 //
 // Errors and cost: those of [Search], and *fault.ShapeError when len(labels) != n.
 func Classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels []string, query blas.Matrix, k int) ([]string, error) {
 	return classify(ctx, eng, train, labels, query, k, false)
 }
 
-// LeaveOneOut classifies every row of x (n x d) as [Classify] does, by the other rows.
-// Cost n^2 d flops; errors as for Classify, and k that is not below the number of rows.
+// LeaveOneOut classifies every row of x (n x d) by the other rows, as [Classify] does. Cost: n^2 d
+// flops. Errors: those of Classify, and k not below the number of rows.
 func LeaveOneOut(ctx context.Context, eng *engine.Engine, x blas.Matrix, labels []string, k int) ([]string, error) {
 	return classify(ctx, eng, x, labels, x, k, true)
 }
@@ -40,8 +40,8 @@ func classify(ctx context.Context, eng *engine.Engine, train blas.Matrix, labels
 	return out, nil
 }
 
-// vote returns the most frequent label of the voters, nearest first; ties go to the label
-// that occurs first. votes is scratch.
+// vote returns the most frequent label of the voters, which are ordered by distance; ties go to the
+// label that occurs first. votes is scratch memory.
 func vote(voters []int32, labels []string, votes map[string]int) string {
 	clear(votes)
 	most := 0
@@ -54,5 +54,5 @@ func vote(voters []int32, labels []string, votes map[string]int) string {
 			return labels[j]
 		}
 	}
-	return "" // no voters: Search demands k >= 1
+	return "" // never: Search requires k >= 1
 }

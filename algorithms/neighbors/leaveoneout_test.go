@@ -11,8 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// TestLeaveOneOut: every row is classified as by [Classify] on the other rows, those equal to it
-// among them.
+// Every row is classified as by [Classify] on all other rows, which include rows equal to it.
 func TestLeaveOneOut(t *testing.T) {
 	const n, d, k = 40, 3, 5
 	ctx, eng, rng := context.Background(), enginetest.New(t, 2), rand.New(rand.NewPCG(9, 9))

@@ -43,7 +43,7 @@ func bruteForce(query []float64, train blas.Matrix, self int, dist func(x, y []f
 }
 
 // TestSearchWithTies compares with a full sort on lattices, where all sums are exact, so
-// neighbors and distances must agree to the bit.
+// neighbors and distances must be bit-identical.
 func TestSearchWithTies(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(t *rapid.T) {
@@ -178,7 +178,7 @@ func TestDuplicatesGoToTheLowerRow(t *testing.T) {
 	}
 }
 
-// TestBits: the number of workers and the other queries of the call do not show.
+// The result is bit-identical for any number of workers and any other queries in the call.
 func TestBits(t *testing.T) {
 	rng := rand.New(rand.NewPCG(6, 6))
 	train, query := enginetest.Matrix(rng, 2500, 11, 3), enginetest.Matrix(rng, 300, 11, 3)

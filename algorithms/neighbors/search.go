@@ -14,18 +14,18 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Search finds, for each row of query (q x d), the k rows of train (n x d) at the smallest
-// squared distance. Row i's neighbors are index[i*k : (i+1)*k], nearest first, equal
-// distances in the order of their rows, and dist2 holds the squared distances alike. An engine
-// with a cache may share both: they must not be written to.
+// Search returns, for each row of query (q x d), the k rows of train (n x d) at the smallest
+// squared distance. The neighbors of row i are index[i*k : (i+1)*k], nearest first; equal distances
+// are in the order of their rows. dist2 holds the squared distances in the same order. An engine
+// with a cache may share both: do not change them.
 //
-// With excludeSelf, query is the same set of rows as train (q == n), and row i is no
-// neighbor of itself; another row equal to it is.
+// With excludeSelf, query must be the same rows as train (q == n), and row i is not a neighbor of
+// itself; another row equal to it is.
 //
 // Errors: *fault.ParamError (k < 1 or k above the number of candidates), *fault.ShapeError
 // (numbers of columns, or of rows with excludeSelf), *fault.DataError (a value that is not
-// finite), *fault.MemoryError, and ctx.Err(), wrapped. Cost: 2qnd flops, half of it with
-// excludeSelf. Memory: a copy of train, the answer, and 600 KiB a worker.
+// finite), *fault.MemoryError, and ctx.Err(), wrapped. Cost: 2qnd flops, half of that with
+// excludeSelf. Memory: a copy of train, the result, and 600 KiB per worker.
 func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k int, excludeSelf bool) (index []int32, dist2 []float64, err error) {
 	if err := check(query, train, k, excludeSelf); err != nil {
 		return nil, nil, err
@@ -52,7 +52,7 @@ func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k
 	return found.Index, found.Squared, nil
 }
 
-// compact returns the rows without gaps, in their own memory where they have none.
+// compact returns the rows without gaps. It copies them only if they have gaps.
 func compact(m blas.Matrix) *points.Dense {
 	if m.Stride != m.Cols {
 		m = m.Clone()
@@ -96,8 +96,8 @@ func checkFinite(what string, x blas.Matrix) error {
 	return nil
 }
 
-// checkRange refuses rows that differ by so little that the squares of differences vanish: no
-// neighbor could be told from another one.
+// checkRange returns an error for rows that differ so little that squares of differences underflow:
+// all neighbors would tie.
 func checkRange(train blas.Matrix) error {
 	const vanishing = 0x1p-900
 	for i := range train.Rows {
@@ -108,15 +108,15 @@ func checkRange(train blas.Matrix) error {
 	for i := range train.Rows {
 		for j, v := range train.Row(i) {
 			if v != train.At(0, j) {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("value of the training rows is %g, that of row 0 %g, and no two differ by much more: want differences whose squares do not vanish (scale the data)", v, train.At(0, j))}
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("value of the training rows is %g, that of row 0 is %g, and no two differ by much more: want differences whose squares do not underflow; scale the data", v, train.At(0, j))}
 			}
 		}
 	}
 	return nil
 }
 
-// errOverflow reports a query one of whose neighbors is infinitely far in float64.
-var errOverflow = errors.New("values are too large, their squared distances overflow: want smaller ones (scale the data)")
+// errOverflow reports a query with a neighbor at infinite distance in float64.
+var errOverflow = errors.New("squared distances overflow: want smaller values; scale the data")
 
 func checkFar(found *graph.Neighbors) error {
 	for i := range found.N {

@@ -13,8 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Points times a power of two have the neighbors that they had, with squared distances times its
-// square, or are refused: never others because squares overflow or vanish.
+// Points times a power of two have the same neighbors, with squared distances times its square, or
+// are refused. Overflow and underflow of squares never lead to other neighbors.
 func TestNeighborsAtAnyScale(t *testing.T) {
 	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(4, 9))
 	for _, where := range []string{"normal", "lattice", "one place", "one far", "small column"} {

@@ -46,8 +46,8 @@ func twoHundred(b *testing.B) []Candidate {
 	return all
 }
 
-// BenchmarkSelect judges 200 candidates by held-out links: together as Select does, and each by
-// fits of its own. The winner is the same. Run it with -benchtime 1x.
+// BenchmarkSelect scores 200 candidates by held-out links, together as Select does, and with
+// separate fits. The best candidate is the same. Run it with -benchtime 1x.
 func BenchmarkSelect(b *testing.B) {
 	b.Run("wine", func(b *testing.B) {
 		folder := os.Getenv("MUSTLINK_DATA")
@@ -105,7 +105,7 @@ func rivals(b *testing.B, x points.Points, set *links.Set, folds int) {
 	}
 }
 
-// apart is Select without anything that candidates share.
+// apart is Select without shared fits and without a shared cache.
 func apart(b *testing.B, x points.Points, set *links.Set, o Options) *Result {
 	j, err := newEvaluator(x, set, &o)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/param"
 )
 
-// Candidate is a method with what differs from its defaults.
+// Candidate is a method with the settings that differ from its defaults.
 type Candidate struct {
 	Method string            `json:"method"`
 	Kernel string            `json:"kernel,omitempty"`
@@ -32,12 +32,12 @@ func (c Candidate) String() string {
 	return strings.Join(words, " ")
 }
 
-// Learner returns what fits the candidate. Errors are those of the catalog, *fault.ParamError.
+// Learner returns the learner of the candidate. Errors are those of the catalog, *fault.ParamError.
 func (c Candidate) Learner(seed uint64, progress algorithms.ProgressFunc) (algorithms.Learner, error) {
 	return catalog.New(c.Method, catalog.Config{Kernel: c.Kernel, Params: c.Params, Seed: seed, Progress: progress})
 }
 
-// Axis is a parameter of a grid, or "kernel", with the values that it takes.
+// Axis is a parameter of a grid, or "kernel", with its values.
 type Axis struct {
 	Name   string
 	Values []string
@@ -45,9 +45,9 @@ type Axis struct {
 
 const kernelAxis = "kernel"
 
-// Grid returns the candidates of some methods: all combinations of the values of the axes that a
-// method has, an axis that it has not being passed over. An axis that none of the methods has, one
-// without values, an unknown method and one that learns from targets are a *fault.ParamError.
+// Grid returns the candidates of some methods: for each method all combinations of the values of
+// those axes that are its parameters. An axis that is a parameter of no method, an axis without
+// values, an unknown method and a method that learns from targets are a *fault.ParamError.
 func Grid(methods []string, axes []Axis) ([]Candidate, error) {
 	used := make([]bool, len(axes))
 	var out []Candidate
@@ -73,7 +73,7 @@ func Grid(methods []string, axes []Axis) ([]Candidate, error) {
 	}
 	for k, axis := range axes {
 		if !used[k] {
-			return nil, &fault.ParamError{Param: "grid", Value: axis.Name, Want: "a parameter, or kernel, that one of " + strings.Join(methods, ", ") + " has"}
+			return nil, &fault.ParamError{Param: "grid", Value: axis.Name, Want: "kernel, or a parameter of " + strings.Join(methods, ", ")}
 		}
 	}
 	return out, nil
@@ -106,9 +106,9 @@ func times(list []Candidate, axis Axis) []Candidate {
 	return out
 }
 
-// DefaultGrid returns the axes that matter most for a method, with values around its defaults,
-// which are among them; none for a method that has nothing to tune. The values are those that the
-// cross table of docs/choosing.md was drawn up with.
+// DefaultGrid returns the most important axes of a method, with its defaults and values around
+// them. It returns none for a method without tuning parameters. The cross table of docs/choosing.md
+// was computed with these values.
 func DefaultGrid(method string) []Axis {
 	switch method {
 	case "krca":
@@ -137,10 +137,11 @@ func DefaultGrid(method string) []Axis {
 	return nil
 }
 
-// Methods returns those to choose from when nobody says which: the five methods and itml.
+// Methods returns the default methods of a selection: the five methods and itml.
 func Methods() []string { return []string{"krca", "kbeta", "npkl", "lleratio", "gml", "itml"} }
 
-// Defaults returns the candidates of the default grids of some methods, of [Methods] without any.
+// Defaults returns the candidates of the default grids of the given methods, or of [Methods] if
+// none are given.
 func Defaults(methods []string) ([]Candidate, error) {
 	if len(methods) == 0 {
 		methods = Methods()
@@ -156,10 +157,11 @@ func Defaults(methods []string) ([]Candidate, error) {
 	return out, nil
 }
 
-// streamSample is the stream of [Sample].
+// streamSample is the stream of the random numbers of [Sample].
 const streamSample = 0x73616d706c65
 
-// Sample returns count candidates without replacement, in their order; all when there are no more.
+// Sample draws count candidates without replacement and returns them in their order. It returns all
+// candidates if there are at most count.
 func Sample(list []Candidate, count int, seed uint64) []Candidate {
 	if count >= len(list) {
 		return list
@@ -173,24 +175,24 @@ func Sample(list []Candidate, count int, seed uint64) []Candidate {
 	return out
 }
 
-// duplicate reports a candidate that is there twice.
+// duplicate returns an error if a candidate occurs twice.
 func duplicate(list []Candidate) error {
 	seen := map[string]bool{}
 	for _, c := range list {
 		if seen[c.String()] {
-			return &fault.ParamError{Param: "candidates", Value: c.String(), Want: fmt.Sprintf("each of the %d once", len(list))}
+			return &fault.ParamError{Param: "candidates", Value: c.String(), Want: fmt.Sprintf("%d distinct candidates", len(list))}
 		}
 		seen[c.String()] = true
 	}
 	return nil
 }
 
-// Parse reads what [Candidate.String] writes. Errors are those of the catalog, and a
+// Parse parses the form of [Candidate.String]. Errors are those of the catalog, and a
 // *fault.ParamError for words that are not name=value.
 func Parse(text string) (Candidate, error) {
 	words := strings.Fields(text)
 	if len(words) == 0 {
-		return Candidate{}, &fault.ParamError{Param: "candidate", Value: text, Want: "a method, and name=value for what differs from its defaults"}
+		return Candidate{}, &fault.ParamError{Param: "candidate", Value: text, Want: "a method, and name=value for settings that differ from its defaults"}
 	}
 	c := Candidate{Method: words[0]}
 	for _, word := range words[1:] {

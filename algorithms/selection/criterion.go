@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// Criterion says what makes a model good.
+// Criterion names the score of a model.
 type Criterion string
 
 // The criteria. All are larger for better models and at most 1.
@@ -23,17 +23,16 @@ const (
 	// Ranking is the probability that a held-out must-link is shorter than a held-out cannot-link
 	// (AUC).
 	Ranking Criterion = "ranking"
-	// Agreement is the balanced share of held-out links that k-means meets, as many clusters as
-	// Options.Clusters.
+	// Agreement is the balanced share of held-out links that k-means with Options.Clusters clusters
+	// satisfies.
 	Agreement Criterion = "agreement"
-	// Combined is the mean of Ranking and Agreement, of the same fit: the first sees every held-out
-	// link as finely as distances do, the second what clusters make of them, and their errors
-	// differ.
+	// Combined is the mean of Ranking and Agreement of the same fit. The first measures every held-out
+	// link by its distance, the second by the clusters, and their errors differ.
 	Combined Criterion = "combined"
-	// Labels is the accuracy of nearest labeled neighbors, for labeled points that no link of the
-	// fit touches.
+	// Labels is the accuracy of nearest labeled neighbors, for labeled points without a link in the
+	// fit.
 	Labels Criterion = "labels"
-	// Stability is the adjusted Rand index of the clusters of two models that are fitted on disjoint
+	// Stability is the adjusted Rand index between the clusters of two models fitted on disjoint
 	// halves of the links.
 	Stability Criterion = "stability"
 )
@@ -45,18 +44,18 @@ func Criteria() []string {
 
 const (
 	restarts = 10 // of k-means
-	votes    = 5  // of the nearest neighbors
+	voters   = 5  // nearest neighbors of a classification
 )
 
-// evaluator is what the candidates are judged by.
+// evaluator scores candidates.
 type evaluator struct {
 	x      points.Points
 	o      *Options
 	folds  []fold
-	halves [][2]*links.Set // of stability
+	halves [][2]*links.Set // for Stability
 }
 
-// newEvaluator divides the links.
+// newEvaluator returns an evaluator with the links divided into folds or halves.
 func newEvaluator(x points.Points, set *links.Set, o *Options) (*evaluator, error) {
 	j := &evaluator{x: x, o: o}
 	var err error
@@ -74,7 +73,7 @@ func newEvaluator(x points.Points, set *links.Set, o *Options) (*evaluator, erro
 	return j, nil
 }
 
-// score fits a candidate on fold f and judges it.
+// score fits a candidate on fold f and returns its score.
 func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
 	if j.o.Criterion == Stability {
 		return j.stability(ctx, eng, c, f)
@@ -102,7 +101,7 @@ func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, se
 	return l.Fit(ctx, eng, j.x, set)
 }
 
-// ranking is the AUC of the held-out links by their distances.
+// ranking returns the AUC of the held-out links by their distances.
 func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	d, err := m.Distances(ctx, eng, j.x, j.folds[f].pairs)
 	if err != nil {
@@ -120,7 +119,7 @@ func (held fold) auc(d []float64) (float64, error) {
 	return score.AUC(d, must)
 }
 
-// clusters are those of all points.
+// clusters returns the k-means clusters of all points.
 func (j *evaluator) clusters(ctx context.Context, eng *engine.Engine, m algorithms.Model) ([]int, error) {
 	y, err := m.Embed(ctx, eng, j.x)
 	if err != nil {
@@ -133,27 +132,27 @@ func (j *evaluator) clusters(ctx context.Context, eng *engine.Engine, m algorith
 	return r.Labels, nil
 }
 
-// agreement is the mean of the shares of must-links within clusters and of cannot-links between
-// them.
+// agreement returns the mean of the share of must-links within clusters and the share of
+// cannot-links between clusters.
 func (j *evaluator) agreement(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	of, err := j.clusters(ctx, eng, m)
 	if err != nil {
 		return 0, err
 	}
 	held := j.folds[f]
-	var met [2]float64
+	var satisfied [2]float64 // must-links, cannot-links
 	for k, p := range held.pairs {
 		switch same := of[p[0]] == of[p[1]]; {
 		case k < held.must && same:
-			met[0]++
+			satisfied[0]++
 		case k >= held.must && !same:
-			met[1]++
+			satisfied[1]++
 		}
 	}
-	return met[0]/float64(held.must)/2 + met[1]/float64(len(held.pairs)-held.must)/2, nil
+	return satisfied[0]/float64(held.must)/2 + satisfied[1]/float64(len(held.pairs)-held.must)/2, nil
 }
 
-// combined is the mean of ranking and agreement.
+// combined returns the mean of ranking and agreement.
 func (j *evaluator) combined(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	ranking, err := j.ranking(ctx, eng, m, f)
 	if err != nil {
@@ -163,39 +162,40 @@ func (j *evaluator) combined(ctx context.Context, eng *engine.Engine, m algorith
 	return (ranking + agreement) / 2, err
 }
 
-// labels is the accuracy of the neighbors of the fold's labeled points among the other labeled
-// points.
+// labels returns the accuracy of nearest-neighbor classification of the fold's labeled points by
+// the other labeled points.
 func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	held := map[int]bool{}
 	for _, i := range j.folds[f].points {
 		held[i] = true
 	}
-	var known, asked []int
+	var train, test []int
 	var of, truth []string
 	for i, l := range j.o.Labels {
 		switch {
 		case l == "":
 		case held[i]:
-			asked, truth = append(asked, i), append(truth, l)
+			test, truth = append(test, i), append(truth, l)
 		default:
-			known, of = append(known, i), append(of, l)
+			train, of = append(train, i), append(of, l)
 		}
 	}
-	if len(asked) == 0 || len(known) == 0 {
-		return 0, fault.Data("", "fold %d has %d labeled points and leaves %d: want at least one of each; give more labels, or fewer folds", f+1, len(asked), len(known))
+	if len(test) == 0 || len(train) == 0 {
+		return 0, fault.Data("", "fold %d has %d labeled points and leaves %d: want at least one of each; give more labels, or fewer folds", f+1, len(test), len(train))
 	}
 	y, err := m.Embed(ctx, eng, j.x)
 	if err != nil {
 		return 0, err
 	}
-	found, err := neighbors.Classify(ctx, eng, y.Select(known), of, y.Select(asked), min(votes, len(known)))
+	found, err := neighbors.Classify(ctx, eng, y.Select(train), of, y.Select(test), min(voters, len(train)))
 	if err != nil {
 		return 0, err
 	}
 	return score.Accuracy(truth, found)
 }
 
-// stability compares the clusters of models of two halves.
+// stability returns the agreement between the clusters of two models, each fitted on one half of
+// the links.
 func (j *evaluator) stability(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
 	var of [2][]int
 	for k, set := range j.halves[f] {
@@ -210,7 +210,7 @@ func (j *evaluator) stability(ctx context.Context, eng *engine.Engine, c Candida
 	return score.AdjustedRand(of[0], of[1])
 }
 
-// check reports what the criterion lacks, and a wrong incumbent.
+// check returns an error for missing options of the criterion and for an invalid incumbent.
 func (o *Options) check(n int) error {
 	if err := o.checkIncumbent(); err != nil {
 		return err
@@ -231,7 +231,7 @@ func (o *Options) check(n int) error {
 	return nil
 }
 
-// finite turns what is no score into an error.
+// finite returns an error for a score that is not finite.
 func finite(v float64) error {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return fmt.Errorf("the score is %v: want a finite number", v)

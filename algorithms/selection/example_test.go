@@ -11,8 +11,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Candidates are judged by links that they were not fitted on. A linear metric cannot part two
-// rings.
+// Candidates are scored by held-out links. A linear metric cannot separate two rings.
 func Example() {
 	ctx := context.Background()
 	eng, err := engine.New(engine.Options{})

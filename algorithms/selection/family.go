@@ -1,6 +1,6 @@
-// Package selection (engine room: may change) chooses a method, its kernel and its parameters for
-// given points and links: candidates are fitted on a part of the links and judged by how well they
-// predict the others.
+// Package selection (engine room: may change) selects a method, its kernel and its parameters for
+// given points and links. It fits candidates on a part of the links and scores how well they
+// predict the held-out links.
 package selection
 
 import (
@@ -11,13 +11,14 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// cacheBytes bounds what candidates keep for each other when the engine has no cache of its own.
+// cacheBytes is the maximum size of the cache that candidates share if the engine has none of its
+// own.
 const cacheBytes = 256 << 20
 
-// families divides candidates into those that one fit serves: they differ in the parameter of a
-// path only, whose values a path takes in an order of its own, whatever that of the candidates.
-// Only distances are had from a path, so only ranking gains; it spares a candidate that is alone
-// the embedding, too.
+// families groups candidates that one path fits: they differ only in the parameter of the path. A
+// path fits its values in its own order, not in that of the candidates. A path gives only
+// distances, so it serves only the criterion ranking. There it is faster even for a single
+// candidate, which needs no embedding.
 func (s *search) families(list []int) [][]int {
 	at := map[string]int{}
 	var out [][]int
@@ -40,10 +41,11 @@ func (s *search) families(list []int) [][]int {
 	return out
 }
 
-// shared says whether paths are taken.
+// shared reports whether families are fitted by paths.
 func (s *search) shared() bool { return s.o.Criterion == Ranking && !s.apart }
 
-// path returns the learner of a candidate that is on a path, with its parameter and value.
+// path returns the path learner of a candidate with the name and value of its parameter, and false
+// if the candidate is not on a path.
 func (s *search) path(c Candidate) (l algorithms.PathLearner, name string, value float64, ok bool) {
 	learner, err := c.Learner(s.o.Seed, nil)
 	if err != nil {
@@ -56,7 +58,8 @@ func (s *search) path(c Candidate) (l algorithms.PathLearner, name string, value
 	return l, name, value, value != 0
 }
 
-// scores judges a family on fold f. A value of the parameter that cannot be used fails alone.
+// scores scores a family on fold f. An invalid value of the parameter affects only its own
+// candidate.
 func (s *search) scores(ctx context.Context, eng *engine.Engine, family []Candidate, f int) []outcome {
 	out := make([]outcome, len(family))
 	if _, _, _, ok := s.path(family[0]); ok && s.shared() {

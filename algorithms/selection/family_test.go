@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// Candidates that one fit serves have the scores that each has from a fit of its own, and a value
-// that cannot be used fails alone.
+// Candidates of a shared fit have the scores of separate fits, and an invalid value affects only
+// its own candidate.
 func TestFamiliesAreTheFits(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, _, set := enginetest.Bands(t, 150, 4, 60, 1)
@@ -64,8 +64,8 @@ func TestFamiliesAreTheFits(t *testing.T) {
 	}
 }
 
-// Paths of npkl over C and of kbeta over reg_d serve their candidates as fits do, and neither the
-// order of the candidates nor the number of workers changes a bit of a score.
+// Paths of npkl over C and of kbeta over reg_d give the scores of separate fits. The scores are
+// bit-identical for any order of the candidates and any number of workers.
 func TestPathFamilies(t *testing.T) {
 	ctx := context.Background()
 	x, _, set := enginetest.Bands(t, 150, 4, 60, 1)

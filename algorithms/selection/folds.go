@@ -10,29 +10,29 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// streamFolds is the stream of the random numbers that deal points to folds, streamRandom that of
-// pairs of no link.
+// streamFolds is the stream of the random numbers that assign points to folds; streamRandom is that
+// of the random pairs.
 const (
 	streamFolds  = 0x666f6c6473
 	streamRandom = 0x70616972
 )
 
-// fold is a part of the links to fit on, and pairs to judge by.
+// fold holds the links of a fit and the held-out pairs.
 type fold struct {
 	fit    *links.Set
-	points []int    // that no link of fit touches, ascending
-	pairs  [][2]int // held out, must-links first
-	must   int      // of the pairs
+	points []int    // points of the fold, which have no link in fit, ascending
+	pairs  [][2]int // held-out pairs, must-links first
+	must   int      // number of must-links among the pairs
 }
 
-// deal divides the linked points into count folds: points that must-links join stay together,
-// unless they are more than a fold has room for. A link is held out in every fold that holds one of
-// its points, so nothing that links imply of each other can say anything about a held-out one: the
-// links that a model is fitted on leave one of its points alone.
+// deal divides the linked points into count folds. Points joined by must-links stay together,
+// unless they exceed the size of a fold. A link is held out in every fold that has one of its
+// points. So the closure of the links of a fit never contains a held-out link: one of its points
+// has no link in the fit.
 //
-// Without cannot-links pairs without a link stand in for them, as many as there are must-links.
-// Every fold must hold out a must-link and another pair, and leave a must-link to fit on; the error
-// of links that are too few says for how many folds they suffice.
+// Without cannot-links, random pairs without a link serve as such, at most as many as there are
+// must-links. Every fold must hold out a must-link and another pair, and leave a must-link for the
+// fit. If there are too few links, the error names the number of folds for which they are enough.
 func deal(set *links.Set, count int, seed uint64) ([]fold, error) {
 	if count < 2 {
 		return nil, &fault.ParamError{Param: "folds", Value: count, Want: "a number >= 2"}
@@ -41,25 +41,25 @@ func deal(set *links.Set, count int, seed uint64) ([]fold, error) {
 	if err != nil || poor < 0 {
 		return folds, err
 	}
-	enough := fmt.Sprintf("give at least %d must-links without a common point, and %d cannot-links", count, count)
+	advice := fmt.Sprintf("give at least %d must-links without a common point, and %d cannot-links", count, count)
 	for fewer := count - 1; fewer >= 2; fewer-- {
 		if _, poor, err := divide(set, fewer, seed); err == nil && poor < 0 {
-			enough = fmt.Sprintf("%s, or take %d folds, for which they suffice", enough, fewer)
+			advice = fmt.Sprintf("%s, or take %d folds, for which they are enough", advice, fewer)
 			break
 		}
 	}
 	f := folds[poor]
 	left, _ := f.fit.Count()
 	return nil, fault.Data("", "%d links are too few for %d folds: fold %d holds out %d must-links and %d other pairs and leaves %d must-links to fit on, want at least one of each; %s",
-		set.Len(), count, poor+1, f.must, len(f.pairs)-f.must, left, enough)
+		set.Len(), count, poor+1, f.must, len(f.pairs)-f.must, left, advice)
 }
 
-// divide returns the folds, and the first of them that has too few links, -1 for none.
+// divide returns the folds, and the index of the first fold with too few links, -1 for none.
 func divide(set *links.Set, count int, seed uint64) (out []fold, poor int, err error) {
 	of := assign(set, count, rand.New(rand.NewPCG(seed, streamFolds)))
 	must, cannot := set.Must(), set.Cannot()
 	if len(cannot) == 0 {
-		cannot = strangers(set, rand.New(rand.NewPCG(seed, streamRandom)))
+		cannot = randomPairs(set, rand.New(rand.NewPCG(seed, streamRandom)))
 	}
 	out = make([]fold, count)
 	for f := range out {
@@ -104,7 +104,7 @@ func assign(set *links.Set, count int, r *rand.Rand) map[int]int {
 	r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	slices.SortStableFunc(parts, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
 	of, load := map[int]int{}, make([]int, count)
-	for _, part := range parts { // the largest first, each to the emptiest fold
+	for _, part := range parts { // the largest first, each to the smallest fold
 		f := 0
 		for k, n := range load {
 			if n < load[f] {
@@ -155,9 +155,9 @@ func split(set *links.Set, of map[int]int, f int, must, cannot []links.Link) (fo
 	return out, nil
 }
 
-// strangers draws as many pairs of linked points as there are must-links, of points that no
-// must-links join.
-func strangers(set *links.Set, r *rand.Rand) []links.Link {
+// randomPairs draws as many pairs of linked points as there are must-links, and returns those that
+// must-links do not join.
+func randomPairs(set *links.Set, r *rand.Rand) []links.Link {
 	groups := set.Chunklets()
 	group := map[int]int{}
 	var linked []int

@@ -10,7 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// FuzzStore: any bytes are a state file or an error of the input, and what was whole is kept.
+// FuzzStore checks that any bytes are a state file or an input error, and that complete lines are
+// kept.
 func FuzzStore(f *testing.F) {
 	for _, text := range []string{"", "\n", `{"run":"a","candidate":"rca","fold":1,"score":0.5}` + "\n", `{"run":"a","candidate":"rca","fold":1,"score":0.5}` + "\n" + `{"run":"a","cand`, `{"run":`, "{}\n", "no\n"} {
 		f.Add([]byte(text))

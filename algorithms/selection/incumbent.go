@@ -6,7 +6,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// incumbent returns the place of the incumbent among the candidates, -1 without one.
+// incumbent returns the index of the incumbent among the candidates, -1 without one.
 func (o *Options) incumbent() int {
 	if o.Incumbent == nil {
 		return -1
@@ -19,7 +19,8 @@ func (o *Options) incumbent() int {
 	return -1
 }
 
-// checkIncumbent reports one that is not among the candidates, and a margin that is none.
+// checkIncumbent returns an error for an incumbent that is not a candidate, and for an invalid
+// margin.
 func (o *Options) checkIncumbent() error {
 	if o.Incumbent != nil && o.incumbent() < 0 {
 		return &fault.ParamError{Param: "incumbent", Value: o.Incumbent.String(), Want: "one of the candidates"}
@@ -30,8 +31,8 @@ func (o *Options) checkIncumbent() error {
 	return nil
 }
 
-// stay returns the part of the candidates, the best first, that a round of halving leaves: the
-// incumbent is the last of it at least.
+// stay returns the candidates that a round of halving keeps, the best first. It always keeps the
+// incumbent, as the last one if necessary.
 func (s *search) stay(order []int) []int {
 	left := order[:(len(order)+keep-1)/keep]
 	at := s.o.incumbent()
@@ -46,8 +47,8 @@ func (s *search) stay(order []int) []int {
 	return left
 }
 
-// defend says how far ahead of the incumbent the trials are, and chooses: of those that are ahead
-// by more than the margin the first, or else the incumbent. One that failed is none.
+// defend computes how far the trials are ahead of the incumbent. It selects the best trial that is
+// ahead by more than the margin, or else the incumbent. It does nothing if the incumbent failed.
 func (s *search) defend(r *Result) {
 	at := s.o.incumbent()
 	if at < 0 || s.trials[at].Error != "" {
@@ -68,13 +69,13 @@ func (s *search) defend(r *Result) {
 	}
 }
 
-// most bounds what ahead returns, as JSON has no infinity.
-const most = 1e6
+// maxAhead bounds the result of ahead, since JSON has no infinity.
+const maxAhead = 1e6
 
-// ahead returns the mean of a - b, on the same two folds or more, in standard errors of it. Those
-// of folds that share the points that they learn from are larger than those of independent ones:
-// (1/k + 1/(k - 1))^1/2 standard deviations in place of (1/k)^1/2 (Nadeau and Bengio 2003,
-// Inference for the generalization error).
+// ahead returns the mean of a - b over the same k >= 2 folds, in standard errors. The fits of
+// different folds share training points, so their standard error is larger than that of independent
+// folds: it is (1/k + 1/(k - 1))^1/2 standard deviations instead of (1/k)^1/2 (Nadeau and Bengio
+// 2003, Inference for the generalization error).
 func ahead(a, b []float64) float64 {
 	d := make([]float64, len(a))
 	for f := range a {
@@ -85,5 +86,5 @@ func ahead(a, b []float64) float64 {
 		return 0
 	}
 	k := float64(len(d))
-	return max(-most, min(most, mean/(sd*math.Sqrt(1/k+1/(k-1)))))
+	return max(-maxAhead, min(maxAhead, mean/(sd*math.Sqrt(1/k+1/(k-1)))))
 }

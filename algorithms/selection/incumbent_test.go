@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// The corrected standard error, worked out by hand: differences .1, .2, .3 have the mean .2 and the
-// deviation .1; with three folds its error is .1 (1/3 + 1/2)^1/2.
+// The corrected standard error, computed by hand: differences .1, .2, .3 have the mean .2 and the
+// standard deviation .1; with three folds the standard error is .1 (1/3 + 1/2)^1/2.
 func TestAhead(t *testing.T) {
 	got := ahead([]float64{0.6, 0.7, 0.8}, []float64{0.5, 0.5, 0.5})
 	if want := 0.2 / (0.1 * math.Sqrt(5.0/6)); math.Abs(got-want) > 1e-12 {
@@ -20,15 +20,15 @@ func TestAhead(t *testing.T) {
 	if got := ahead([]float64{0.5, 0.7}, []float64{0.5, 0.7}); got != 0 {
 		t.Errorf("equal scores: %v", got)
 	}
-	if got := ahead([]float64{0.5, 0.75}, []float64{0.25, 0.5}); got != most {
-		t.Errorf("the same gain on all folds: %v, want the most that there is, %v", got, float64(most))
+	if got := ahead([]float64{0.5, 0.75}, []float64{0.25, 0.5}); got != maxAhead {
+		t.Errorf("the same gain on all folds: %v, want the maximum %v", got, float64(maxAhead))
 	}
 	if got := ahead([]float64{0.1, 0.4}, []float64{0.5, 0.7}); !(got < 0) {
 		t.Errorf("worse: %v", got)
 	}
 }
 
-// trialsOf returns a search over methods whose folds have these scores.
+// trialsOf returns a search over methods with the given scores of the folds.
 func trialsOf(incumbent string, margin float64, scores map[string][]float64) (*search, *Result) {
 	o := Options{Margin: margin}
 	s := &search{evaluator: &evaluator{o: &o}}
@@ -51,8 +51,8 @@ func trialsOf(incumbent string, margin float64, scores map[string][]float64) (*s
 	return s, r
 }
 
-// One that is ahead by luck does not replace the incumbent; one that is ahead on every fold does,
-// though its mean is not the best.
+// A candidate that is ahead by chance does not replace the incumbent. One that is ahead on every
+// fold does, although its mean is not the best.
 func TestIncumbent(t *testing.T) {
 	scores := map[string][]float64{
 		"krca":  {0.70, 0.70, 0.70, 0.70},
@@ -83,8 +83,8 @@ func TestIncumbent(t *testing.T) {
 	}
 }
 
-// Halving never drops the incumbent: it is judged on every fold, and the worst of candidates is
-// chosen when the margin is beyond reach.
+// Halving never drops the incumbent: it is scored on every fold, and even the worst candidate is
+// selected if the margin is out of reach.
 func TestIncumbentStaysToTheLastRound(t *testing.T) {
 	x, labels, _ := enginetest.Rings(t, 90, 2, 1)
 	set, err := links.SampleByCount(labels, 40, 40, 1)
@@ -102,7 +102,7 @@ func TestIncumbentStaysToTheLastRound(t *testing.T) {
 		t.Fatal(err)
 	}
 	worst := plain.Trials[len(plain.Trials)-1].Candidate
-	o.Incumbent, o.Margin = &worst, most
+	o.Incumbent, o.Margin = &worst, maxAhead
 	r, err := Select(t.Context(), enginetest.New(t, 0), x, set, o)
 	if err != nil {
 		t.Fatal(err)

@@ -19,74 +19,74 @@ import (
 	"gonum.org/v1/gonum/stat"
 )
 
-// Options says how to choose. Make them with [DefaultOptions].
+// Options are the settings of [Select]. Make them with [DefaultOptions].
 type Options struct {
 	Candidates []Candidate
 	Criterion  Criterion
 	Folds      int      // parts of the links, each held out once, >= 2
 	Clusters   int      // for Agreement, Combined and Stability
-	Labels     []string // for Labels: one for each point, "" where it is not known
-	// Halving judges all candidates on one fold, the better third on two more, and so on: with k
-	// folds about 1 + log3 of the fits that all would take.
+	Labels     []string // for Labels: one for each point, "" for unknown
+	// Halving scores all candidates on one fold, the best third on two more, and so on: with k folds
+	// about 1 + log3 of the fits that all would take.
 	Halving bool
-	// Incumbent, if not nil, is the one of the candidates that is chosen unless another is ahead of
-	// it by more than Margin standard errors. Held-out links are few, and the best of many
-	// candidates on them owes some of that to luck.
+	// Incumbent, if not nil, is the candidate that is selected unless another one is ahead by more
+	// than Margin standard errors. Held-out links are few, so that the best of many candidates is
+	// ahead in part by chance.
 	Incumbent *Candidate
 	Margin    float64 // >= 0
 	Seed      uint64
-	// State, if not "", is the path of a file that keeps finished fits, to go on from after an
-	// interrupt.
+	// State, if not "", is the path of a file with the scores of finished fits. An interrupted
+	// selection resumes from it.
 	State    string
-	Progress algorithms.ProgressFunc // fits done, of those of all rounds
+	Progress algorithms.ProgressFunc // counts the fits of all rounds
 }
 
-// DefaultOptions returns five folds, held-out links ranked by distance; no incumbent, a margin of
-// one standard error for one.
+// DefaultOptions returns five folds, the criterion Ranking, no incumbent, and a margin of one
+// standard error.
 func DefaultOptions() Options { return Options{Criterion: Ranking, Folds: 5, Margin: 1, Seed: 1} }
 
-// Trial is a candidate with what became of it.
+// Trial is a candidate with its scores.
 type Trial struct {
 	Candidate Candidate `json:"candidate"`
-	// Scores are those of the folds that it was judged on, in their order.
+	// Scores are the scores of the folds on which the candidate was fitted, in their order.
 	Scores  []float64 `json:"scores"`
 	Mean    float64   `json:"mean"` // 0 for a candidate that failed
 	SD      float64   `json:"sd"`   // divisor n - 1; 0 for one score
 	Seconds float64   `json:"seconds"`
-	Error   string    `json:"error,omitempty"` // why it failed
-	// Ahead is how many standard errors it is ahead of the incumbent, negative when behind; nil
-	// without one, and for candidates that were judged on fewer folds.
+	Error   string    `json:"error,omitempty"` // reason of the failure
+	// Ahead is the number of standard errors by which the candidate is ahead of the incumbent,
+	// negative if it is behind. It is nil without an incumbent, and for candidates with fewer folds.
 	Ahead *float64 `json:"ahead,omitempty"`
 }
 
-// Result is the choice.
+// Result is the result of a selection.
 type Result struct {
-	Best   Candidate `json:"best"`   // the first trial, or the incumbent that the trials do not beat
-	Trials []Trial   `json:"trials"` // best first: those of most folds, of these by mean; failed ones last
+	Best   Candidate `json:"best"`   // the first trial, or the incumbent
+	Trials []Trial   `json:"trials"` // by number of folds and mean, descending; failed ones last
 	Fits   int       `json:"fits"`
-	// Resumed is how many of the fits were in the state file.
+	// Resumed is the number of fits whose scores were in the state file.
 	Resumed int     `json:"resumed"`
 	Seconds float64 `json:"seconds"`
 }
 
-// keep is the part of the candidates that a round of halving leaves.
+// keep is the divisor of the number of candidates in a round of halving.
 const keep = 3
 
-// Select judges the candidates on points x and their links and returns them in order. The result is
-// the same for any number of workers, times apart. A candidate that fails is listed with its error;
-// when all do, that is an error.
+// Select scores the candidates on the points x and the links and returns them in order. Except for
+// times, the result is the same for any number of workers. A failed candidate is listed with its
+// error; if all fail, Select returns an error.
 //
-// Errors: no candidate, one that is there twice or that the catalog refuses, options out of range
-// (*fault.ParamError); too few links for the folds (*fault.DataError, which says what is missing);
-// ctx.Err(), wrapped. Cost: a fit for every candidate and fold; but candidates that differ in one
-// parameter only, for all values of which their method learns at once, are one fit when ranking
-// decides, and neighbors and bandwidths are computed once for all.
+// Errors: no candidate, a duplicate, one that the catalog refuses, or options out of range
+// (*fault.ParamError); too few links for the folds (*fault.DataError that names what is missing);
+// ctx.Err(), wrapped. Cost: one fit for every candidate and fold. With the criterion Ranking,
+// candidates that differ only in the parameter of a path share one fit. Neighbors and bandwidths
+// are computed once for all candidates.
 func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
 	start := time.Now()
 	if err := o.validate(x, set); err != nil {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "give links, fewer of them, in place of chunklets"); err != nil {
+	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "use a smaller number of links instead of chunklets"); err != nil {
 		return nil, err
 	}
 	j, err := newEvaluator(x, set, &o)
@@ -110,7 +110,7 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	return s.result()
 }
 
-// runAndClose is run, behind which the state file is closed, after a panic too.
+// runAndClose is run, after which it closes the state file, even after a panic.
 func (s *search) runAndClose(ctx context.Context, eng *engine.Engine) (err error) {
 	defer func() {
 		if closeErr := s.store.close(); err == nil {
@@ -138,28 +138,28 @@ func (o *Options) validate(x points.Points, set *links.Set) error {
 	return o.check(x.Len())
 }
 
-// search is a run of Select.
+// search is the state of a call of Select.
 type search struct {
 	*evaluator
 	store  *store
 	start  time.Time
 	trials []Trial
-	apart  bool // fit every candidate by itself
+	apart  bool // fit every candidate separately
 
 	mu      sync.Mutex
 	done    int
 	total   int
 	resumed int
-	first   error // of a job
+	first   error // error of the first failed job
 }
 
-// job is some candidates on a fold that one fit serves.
+// job is a family of candidates on a fold.
 type job struct {
 	candidates []int
 	fold       int
 }
 
-// run judges the candidates in rounds.
+// run scores the candidates in rounds.
 func (s *search) run(ctx context.Context, eng *engine.Engine) error {
 	alive := make([]int, len(s.trials))
 	for i := range alive {
@@ -206,13 +206,13 @@ func (s *search) rounds() [][]int {
 	return rounds
 }
 
-// outcome is what became of a candidate on a fold.
+// outcome is the score of a candidate on a fold, or its error.
 type outcome struct {
 	score, seconds float64
 	err            error
 }
 
-// all runs jobs, some at a time on a part of the engine each, and adds their scores in the order of
+// all runs jobs concurrently, each with a part of the engine, and adds their scores in the order of
 // the jobs.
 func (s *search) all(ctx context.Context, eng *engine.Engine, jobs []job) error {
 	outcomes := make([][]outcome, len(jobs))
@@ -220,9 +220,9 @@ func (s *search) all(ctx context.Context, eng *engine.Engine, jobs []job) error 
 	if err != nil {
 		return err
 	}
-	// A job that fails is listed; but a state file that cannot be written, and a panic, end the run.
+	// The error of a job goes to its trials. An unwritable state file and a panic end the run.
 	err = eng.For(ctx, len(jobs), 1, func(k, _ int) error {
-		outcomes[k] = s.judged(ctx, part, jobs[k])
+		outcomes[k] = s.outcomes(ctx, part, jobs[k])
 		s.advance(len(jobs[k].candidates))
 		for _, o := range outcomes[k] {
 			if broken, is := errors.AsType[*storeError](o.err); is {
@@ -232,7 +232,7 @@ func (s *search) all(ctx context.Context, eng *engine.Engine, jobs []job) error 
 		return nil
 	})
 	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("selection: stopped after %d of %d fits: %w", s.done, s.total, err)
+		return fmt.Errorf("selection: canceled after %d of %d fits: %w", s.done, s.total, err)
 	}
 	if err != nil {
 		return err
@@ -245,7 +245,7 @@ func (s *search) all(ctx context.Context, eng *engine.Engine, jobs []job) error 
 	return nil
 }
 
-// add takes what became of candidate i on one more fold.
+// add adds the outcome of candidate i on one more fold.
 func (s *search) add(i int, o outcome) {
 	t := &s.trials[i]
 	t.Seconds += o.seconds
@@ -262,14 +262,14 @@ func (s *search) add(i int, o outcome) {
 	}
 }
 
-// judged returns the outcomes of a job, from the state file those that are there.
-func (s *search) judged(ctx context.Context, eng *engine.Engine, j job) []outcome {
+// outcomes returns the outcomes of a job. It takes those in the state file from there.
+func (s *search) outcomes(ctx context.Context, eng *engine.Engine, j job) []outcome {
 	begin, out := time.Now(), make([]outcome, len(j.candidates))
-	var fresh []int // places in out
+	var missing []int // indices in out
 	for at, i := range j.candidates {
 		v, ok := s.store.find(s.trials[i].Candidate, j.fold)
 		if !ok {
-			fresh = append(fresh, at)
+			missing = append(missing, at)
 			continue
 		}
 		out[at].score = v
@@ -277,22 +277,22 @@ func (s *search) judged(ctx context.Context, eng *engine.Engine, j job) []outcom
 		s.resumed++
 		s.mu.Unlock()
 	}
-	if len(fresh) == 0 {
+	if len(missing) == 0 {
 		return out
 	}
-	list := make([]Candidate, len(fresh))
-	for k, at := range fresh {
+	list := make([]Candidate, len(missing))
+	for k, at := range missing {
 		list[k] = s.trials[j.candidates[at]].Candidate
 	}
 	for k, o := range s.scores(ctx, eng, list, j.fold) {
-		o.seconds = time.Since(begin).Seconds() / float64(len(fresh))
+		o.seconds = time.Since(begin).Seconds() / float64(len(missing))
 		if o.err == nil {
 			o.err = finite(o.score)
 		}
 		if o.err == nil {
 			o.err = s.store.add(list[k], j.fold, o.score)
 		}
-		out[fresh[k]] = o
+		out[missing[k]] = o
 	}
 	return out
 }
@@ -304,7 +304,7 @@ func (s *search) advance(fits int) {
 	s.o.Progress.Report(algorithms.Progress{Stage: "fits", Done: s.done, Total: s.total, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(s.start)})
 }
 
-// order sorts candidates, the best first; equal ones stay in their order.
+// order sorts candidates, the best first; equal ones keep their order.
 func (s *search) order(list []int) {
 	slices.SortStableFunc(list, func(a, b int) int {
 		p, q := s.trials[a], s.trials[b]
@@ -333,13 +333,13 @@ func (s *search) result() (*Result, error) {
 		r.Trials = append(r.Trials, t)
 	}
 	if first := r.Trials[0]; first.Error != "" {
-		return nil, fmt.Errorf("all %d candidates fail, the first: %q: %w", len(r.Trials), first.Candidate, s.first)
+		return nil, fmt.Errorf("all %d candidates failed, the first: %q: %w", len(r.Trials), first.Candidate, s.first)
 	}
 	s.defend(r)
 	return r, nil
 }
 
-// spread returns mean and standard deviation.
+// spread returns the mean and the standard deviation.
 func spread(values []float64) (mean, sd float64) {
 	if len(values) < 2 {
 		return stat.Mean(values, nil), 0

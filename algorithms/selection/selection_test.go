@@ -23,9 +23,9 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// TestDeal: every linked point is in one fold, a link is held out where one of its points is and
-// fitted on elsewhere, no link that is fitted on touches a point of the fold, and what the fitted
-// ones imply says nothing of those held out.
+// Every linked point is in one fold. A link is held out in the folds of its points and part of the
+// fit in the others. No link of a fit has a point of the fold, and the closure of the fit has no
+// held-out link.
 func TestDeal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n, count := rapid.IntRange(20, 60).Draw(t, "points"), rapid.IntRange(2, 5).Draw(t, "folds")
@@ -92,7 +92,7 @@ func TestDeal(t *testing.T) {
 	})
 }
 
-// rings returns points that only nonlinear methods tell apart, with their links.
+// rings returns points that only nonlinear methods separate, with links.
 func rings(t testing.TB) (*points.Dense, []string, *links.Set) {
 	t.Helper()
 	x, labels, _ := enginetest.Rings(t, 80, 5, 3)
@@ -121,8 +121,8 @@ func candidates(lines ...string) []Candidate {
 	return out
 }
 
-// TestSelect: on rings every criterion prefers a kernel to a line, for any number of workers, and
-// the halves of a state file and of halving lead to the same.
+// On rings every criterion prefers a kernel method to a linear one, for any number of workers. Half
+// of a state file, and halving, lead to the same selection.
 func TestSelect(t *testing.T) {
 	ctx := context.Background()
 	x, labels, set := rings(t)
@@ -160,7 +160,8 @@ func TestSelect(t *testing.T) {
 	}
 }
 
-// TestCombined: on every fold the mean of the two, though one is had from paths.
+// On every fold the combined score is the mean of the two others, although ranking comes from
+// paths.
 func TestCombined(t *testing.T) {
 	x, labels, set := rings(t)
 	scores := map[Criterion]map[string][]float64{}
@@ -189,8 +190,7 @@ func TestCombined(t *testing.T) {
 	}
 }
 
-// TestFailing: candidates that cannot fit are listed last with their reason, and all failing is an
-// error.
+// Failed candidates are listed last with their reason. If all fail, that is an error.
 func TestFailing(t *testing.T) {
 	x, _, set := rings(t)
 	o := DefaultOptions()
@@ -212,7 +212,7 @@ func TestFailing(t *testing.T) {
 	}
 }
 
-// TestMustLinksAlone: without cannot-links pairs of no link are what must-links are compared with.
+// Without cannot-links, must-links are compared with random pairs.
 func TestMustLinksAlone(t *testing.T) {
 	x, labels, _ := rings(t)
 	set, err := links.SampleByCount(labels, 40, 0, 2)
@@ -227,8 +227,7 @@ func TestMustLinksAlone(t *testing.T) {
 	}
 }
 
-// TestEveryMethod: every method of the catalog that learns from links can be a candidate, with its
-// defaults.
+// Every method of the catalog that learns from links can be a candidate with its defaults.
 func TestEveryMethod(t *testing.T) {
 	x, _, set := rings(t)
 	o := DefaultOptions()
@@ -249,7 +248,7 @@ func TestEveryMethod(t *testing.T) {
 	}
 }
 
-// TestGrid: all combinations of what a method has, in order.
+// A grid has all combinations of the axes of a method, in order.
 func TestGrid(t *testing.T) {
 	list, err := Grid([]string{"krca", "rca"}, []Axis{{"eps_rel", []string{"1", "2"}}, {"kernel", []string{"linear", "exp:lle"}}})
 	if err != nil {
@@ -282,8 +281,7 @@ func TestGrid(t *testing.T) {
 	}
 }
 
-// TestDefaults: every default grid holds candidates that the catalog takes, and the method's own
-// defaults.
+// Every default grid consists of valid candidates and includes the method's defaults.
 func TestDefaults(t *testing.T) {
 	list, err := Defaults(nil)
 	if err != nil {
@@ -303,7 +301,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// hasDefault says whether the default of a parameter is among the values.
+// hasDefault reports whether the default of a parameter is among the values.
 func hasDefault(t *testing.T, name string, axis Axis) bool {
 	t.Helper()
 	m, err := catalog.Lookup(name)
@@ -368,7 +366,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// TestTornState: a line that a crash cut short is taken off, and its fit done again.
+// A line that a crash has cut short is removed, and its fit repeated.
 func TestTornState(t *testing.T) {
 	x, _, set := rings(t)
 	o := DefaultOptions()
@@ -398,7 +396,7 @@ func TestTornState(t *testing.T) {
 	}
 }
 
-// TestForeignState: a whole line of another program is no line that a crash cut short, and stays.
+// A complete line of another program is not a line that a crash has cut short: it is kept.
 func TestForeignState(t *testing.T) {
 	x, _, set := rings(t)
 	o := DefaultOptions()
@@ -415,7 +413,7 @@ func TestForeignState(t *testing.T) {
 	}
 }
 
-// The error of links that are too few names the largest number of folds for which they suffice.
+// The error of too few links names the largest number of folds for which they are enough.
 func TestFoldsThatSuffice(t *testing.T) {
 	for seed := range uint64(8) {
 		set := enginetest.Links(t, 60, enginetest.Mixed(60, 3, 24, seed))
@@ -424,7 +422,7 @@ func TestFoldsThatSuffice(t *testing.T) {
 			t.Fatalf("40 folds of 24 links: error %v", err)
 		}
 		folds := 0
-		if m := regexp.MustCompile(`or take (\d+) folds, for which they suffice`).FindStringSubmatch(err.Error()); m != nil {
+		if m := regexp.MustCompile(`or take (\d+) folds, for which they are enough`).FindStringSubmatch(err.Error()); m != nil {
 			if folds, err = strconv.Atoi(m[1]); err != nil {
 				t.Fatal(err)
 			}

@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// TestStoppedAnywhere: whichever report a listener cancels or panics at, the caller of Select hears
-// of it, and a run that goes on from the state file has the scores of one that nothing disturbed.
+// At whichever report a callback cancels or panics, Select returns the error or panics, and a run
+// that resumes from the state file has the scores of an undisturbed one.
 func TestStoppedAnywhere(t *testing.T) {
 	x, _, set := rings(t)
 	eng := enginetest.New(t, 2)
@@ -72,11 +72,12 @@ func TestStoppedAnywhere(t *testing.T) {
 	t.Logf("selections canceled: %d, panics of a listener that reached the caller: %d", reports, reports)
 }
 
-// timesOpen returns how many times this process has the file open, 0 where the system does not say.
+// timesOpen returns how many times this process has the file open, 0 if the system does not report
+// it.
 func timesOpen(path string) (open int) {
 	links, err := filepath.Glob("/proc/self/fd/*")
 	if err != nil {
-		panic(err) // of the pattern only
+		panic(err) // only for an invalid pattern
 	}
 	for _, link := range links {
 		if to, err := os.Readlink(link); err == nil && to == path {
@@ -86,7 +87,7 @@ func timesOpen(path string) (open int) {
 	return open
 }
 
-// TestAllRefused: when no candidate fits the memory limit, that is an error of the input.
+// If no candidate fits into the memory limit, that is an input error.
 func TestAllRefused(t *testing.T) {
 	x, _, set := rings(t)
 	eng, err := engine.New(engine.Options{MemoryLimit: 20000})

@@ -18,8 +18,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// store keeps the scores of finished fits: JSON lines, each naming the run that it belongs to, so
-// that a file may serve several. A nil *store keeps nothing.
+// store keeps the scores of finished fits as JSON lines. Each line names its run, so that several
+// runs can share a file. A nil *store keeps nothing.
 type store struct {
 	run   string
 	path  string
@@ -27,25 +27,25 @@ type store struct {
 
 	mu     sync.Mutex
 	file   *os.File
-	broken error // of the first line that could not be written
+	broken error // error of the first failed write
 }
 
-// entry is a line.
+// entry is a line of the file.
 type entry struct {
-	Run       string  `json:"run"` // fingerprint of points, links and what is judged
+	Run       string  `json:"run"` // fingerprint of points, links and options
 	Candidate string  `json:"candidate"`
 	Fold      int     `json:"fold"`
 	Score     float64 `json:"score"`
 }
 
-// storeError is a state file that cannot be written, which ends the run.
+// storeError is the error of an unwritable state file, which ends the run.
 type storeError struct{ err error }
 
 func (e *storeError) Error() string { return "state file: " + e.err.Error() }
 func (e *storeError) Unwrap() error { return e.err }
 
-// openStore reads what is there and opens the file to go on. A file of something else is a
-// *fault.DataError.
+// openStore reads a state file, if it exists, and opens it for writing. A file that is not a state
+// file is a *fault.DataError.
 func openStore(path string, x points.Points, set *links.Set, o *Options) (*store, error) {
 	if path == "" {
 		return nil, nil
@@ -58,7 +58,7 @@ func openStore(path string, x points.Points, set *links.Set, o *Options) (*store
 	if s.file, err = os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o644); err != nil {
 		return nil, fault.Data(path, "opening the state file: %w", err)
 	}
-	if err := s.file.Truncate(whole); err != nil { // a line cut short by a crash
+	if err := s.file.Truncate(whole); err != nil { // removes a line that a crash has cut short
 		return nil, errors.Join(fault.Data(path, "opening the state file: %w", err), s.file.Close())
 	}
 	if _, err := s.file.Seek(whole, 0); err != nil {
@@ -67,7 +67,7 @@ func openStore(path string, x points.Points, set *links.Set, o *Options) (*store
 	return s, nil
 }
 
-// read takes over the entries of this run and returns the length of the lines that are whole.
+// read reads the entries of this run and returns the total length of the complete lines.
 func (s *store) read() (whole int64, err error) {
 	text, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -85,9 +85,9 @@ func (s *store) read() (whole int64, err error) {
 		end := whole + int64(len(lines.Bytes())) + 1
 		if err := d.Decode(&e); err != nil || e.Run == "" || end > int64(len(text)) {
 			if end > int64(len(text)) && bytes.HasPrefix(lines.Bytes(), []byte(`{"run":`)) {
-				return whole, nil // a line that is cut short has no end
+				return whole, nil // a crash has cut this line short
 			}
-			return 0, &fault.DataError{File: s.path, Line: number, Row: -1, Err: errors.New("it is no line of a state file of a selection: want one finished fit a line in JSON, or a new file")}
+			return 0, &fault.DataError{File: s.path, Line: number, Row: -1, Err: errors.New("not a line of a state file: want one finished fit per line in JSON, or a new file")}
 		}
 		if e.Run == s.run {
 			s.found[key(e.Candidate, e.Fold)] = e.Score
@@ -97,7 +97,7 @@ func (s *store) read() (whole int64, err error) {
 	return whole, nil
 }
 
-// fingerprint identifies what a score depends on but for candidate and fold.
+// fingerprint identifies everything that a score depends on, apart from candidate and fold.
 func fingerprint(x points.Points, set *links.Set, o *Options) string {
 	h := sha256.New()
 	fmt.Fprintln(h, dataset.Fingerprint(x), set.N(), o.Criterion, o.Folds, o.Clusters, o.Seed, o.Labels)
@@ -130,7 +130,7 @@ func (s *store) add(c Candidate, fold int, v float64) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// A line that the disk had no room for may be there in part: nothing must follow it.
+	// A failed write may leave a part of a line: nothing must follow it.
 	if s.broken == nil {
 		if _, err := s.file.Write(append(line, '\n')); err != nil {
 			s.broken = &storeError{err}

@@ -149,7 +149,7 @@ func sortOut(ctx context.Context, eng *engine.Engine, training half, t paper.Tri
 	if err != nil {
 		return nil, nil, err
 	}
-	against := func(list []labelnoise.Suspect) (count int) {
+	against := func(list []labelnoise.RankedLink) (count int) {
 		for _, s := range list {
 			if (training.labels[s.Link.I] == training.labels[s.Link.J]) != (s.Link.Sign == links.Must) {
 				count++
@@ -157,15 +157,15 @@ func sortOut(ctx context.Context, eng *engine.Engine, training half, t paper.Tri
 		}
 		return count
 	}
-	wrong := against(r.Suspects)
+	wrong := against(r.Links)
 	found = []float64{math.NaN(), math.NaN()}
 	if wrong > 0 {
-		found = []float64{float64(against(r.Suspects[:wrong])) / float64(wrong), float64(r.Likely()) / float64(wrong)}
+		found = []float64{float64(against(r.Links[:wrong])) / float64(wrong), float64(r.Likely()) / float64(wrong)}
 	}
 	if sets[withoutMost], err = r.Without(wrong); err != nil {
 		return nil, nil, err
 	}
-	if sets[withoutLikely], err = r.Without(min(r.Likely(), len(r.Suspects)-1)); err != nil {
+	if sets[withoutLikely], err = r.Without(min(r.Likely(), len(r.Links)-1)); err != nil {
 		return nil, nil, err
 	}
 	sets[reweighted], err = r.Reweighted()

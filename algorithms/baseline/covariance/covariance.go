@@ -72,7 +72,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if p.Dims > 0 {
 		pc.Keep(p.Dims)
 	}
-	roots := pc.Roots()
+	roots := pc.StandardDeviations()
 	scale := blas.NewMatrix(len(roots), len(roots))
 	for r, root := range roots {
 		scale.Set(r, r, 1/root)

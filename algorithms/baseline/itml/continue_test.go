@@ -254,7 +254,7 @@ func TestAddLinksRejects(t *testing.T) {
 	}{
 		"fewer points":  {m, x.Select([]int{1, 2, 3}), enginetest.Links(t, 3, randomLinks(3, 5, 1)), "30"},
 		"other rows":    {m, x, enginetest.Links(t, 31, []links.Link{links.NewLink(0, 30, links.Must)}), "31"},
-		"larger points": {m, tripled, set, "do not go with these points"},
+		"larger points": {m, tripled, set, "do not fit these points"},
 		"contradiction": {m, x, enginetest.Links(t, 30, []links.Link{against}), "must"},
 		"no links":      {m, x, enginetest.Links(t, 30, nil), "want at least one"},
 		"old file":      {enginetest.Reread(t, &old, Decode), x, set, "want a fit with all links"},

@@ -53,7 +53,7 @@ func (Learner) Method() string { return Method }
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
-		f.targets = logdetmetric.Targets{Links: set, Triplets: l.Triplets}
+		f.targets = logdetmetric.Supervision{Links: set, Triplets: l.Triplets}
 		if err := f.targets.Check(Method, x.Len()); err != nil {
 			return nil, err
 		}
@@ -80,7 +80,7 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	}
 	m, check, err := learn(ctx)
 	if err != nil {
-		return nil, f.before.Unfit(err)
+		return nil, f.before.Mismatch(err)
 	}
 	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message()})
 	about := about{f.bounds, check.Largest(), f.targets.Dropped() + len(f.result.Skipped)}
@@ -91,7 +91,7 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 type fit struct {
 	*learner.Fit
 	Params  Params
-	targets logdetmetric.Targets
+	targets logdetmetric.Supervision
 	before  *logdetmetric.WarmStart // of the model that links are added to, which fixes the bounds, or nil
 	from    *maps.Map               // of that model, in kernel mode
 	bounds  logdetmetric.Bounds
@@ -117,7 +117,7 @@ func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	}
 	var units []float64 // in these units the prior is the identity
 	if f.Params.Prior == Covariance {
-		units = p.Roots()
+		units = p.StandardDeviations()
 	}
 	z := p.Z.Clone()
 	linear.DivideColumns(z, units)

@@ -62,7 +62,7 @@ type Params struct {
 	Prior Prior   `json:"prior" param:"prior" default:"identity" choices:"identity,covariance (its inverse; not with a kernel)" help:"metric that the learned one stays close to"`
 	Gamma float64 `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links relative to the prior (usually 0.1 to 10)"`
 	// Upper and Lower are in units of the prior. A link's own bound takes precedence.
-	logdetmetric.Target
+	logdetmetric.BoundRules
 	Dims int `json:"dims" param:"dims" zero:"all" help:"columns of the embedding"`
 	// Tol is compared with the largest change of a multiplier times its distance.
 	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"the fit stops when a sweep changes less than this"`

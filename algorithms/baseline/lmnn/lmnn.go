@@ -106,7 +106,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if q := pc.Z.Cols; p.Dims > q {
 		return nil, &fault.ParamError{Param: "dims", Value: p.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the map is learned", q)}
 	}
-	problem, err := newProblem(ctx, f.Eng, p, pc.Z.Select(c.Rows), pc.Roots(), c)
+	problem, err := newProblem(ctx, f.Eng, p, pc.Z.Select(c.Rows), pc.StandardDeviations(), c)
 	if err != nil {
 		return nil, err
 	}

@@ -151,7 +151,7 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	}
 	units := pc.Units() // in these units the prior is the identity
 	if l.Params.Prior == Covariance {
-		units = pc.Roots()
+		units = pc.StandardDeviations()
 	}
 	z := pc.Z.Clone()
 	linear.DivideColumns(z, units)

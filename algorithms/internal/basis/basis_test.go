@@ -40,14 +40,14 @@ func orthonormal(t enginetest.Fataler, v blas.Matrix) {
 				sum--
 			}
 			if math.Abs(sum) > 1e-7 {
-				t.Fatal("the product of vectors ", i, " and ", j, " is off by ", sum)
+				t.Fatal("the inner product of vectors ", i, " and ", j, " is off by ", sum)
 			}
 		}
 	}
 }
 
-// The vectors of locally linear embedding are eigenvectors of (I - W)'(I - W), formed from W as a
-// full matrix, and of all of them those of the smallest values.
+// The vectors of locally linear embedding are the eigenvectors of (I - W)'(I - W) with the smallest
+// eigenvalues, compared with those of a full matrix.
 func TestLLE(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -96,8 +96,8 @@ func TestLLE(t *testing.T) {
 	})
 }
 
-// On a line the shortest paths are its lengths: one direction, that of the points' places, and no
-// second one.
+// On a bent line the shortest paths are the lengths along it: there is one direction, that of the
+// positions along the line.
 func TestIsomapUnrollsALine(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	const n = 80
@@ -127,7 +127,7 @@ func TestIsomapUnrollsALine(t *testing.T) {
 		sign = -1
 	}
 	for i, v := range along {
-		// Two neighbors, so that a path may cut the corner, by no more than there.
+		// With two neighbors a path may cut the corner, but only there.
 		if d := sign*b.Vectors.At(0, i) - (v-mean)/math.Sqrt(norm); math.Abs(d) > 1e-2 {
 			t.Errorf("point %d is off by %g", i, d)
 		}
@@ -137,8 +137,8 @@ func TestIsomapUnrollsALine(t *testing.T) {
 	}
 }
 
-// Isomap's values weigh the vectors as its inner products do: exp(-v) is an eigenvalue over the
-// largest, of the matrix that double centering of the brute-force paths gives.
+// The weight exp(-v) of Isomap is an eigenvalue relative to the largest one, of the double-centered
+// matrix of brute-force shortest paths.
 func TestIsomapValues(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	x := cloud(50, 3, 4)
@@ -192,7 +192,7 @@ func TestIsomapValues(t *testing.T) {
 	}
 }
 
-func TestMakeSaysWhatIsWrong(t *testing.T) {
+func TestMakeErrors(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	x := cloud(30, 2, 5)
 	for i := range 10 {
@@ -221,7 +221,7 @@ func TestMakeSaysWhatIsWrong(t *testing.T) {
 	if b.Constant() != 2 || len(b.Notices) != 1 || !strings.Contains(b.Notices[0], "2 parts") {
 		t.Errorf("%d constant vectors, notices %q", b.Constant(), b.Notices)
 	}
-	// The vectors that were made are ones to give; fewer of them are the first.
+	// A basis of Make is accepted as a given one, and a smaller rank selects its first vectors.
 	got, err := Given(eng, &eigen.Result{Vectors: b.Vectors, Values: b.Values}, 30, 2)
 	if err != nil || got.Vectors.Rows != 2 || !slices.Equal(got.Values, b.Values[:2]) {
 		t.Errorf("given: %+v, %v", got, err)

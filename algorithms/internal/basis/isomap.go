@@ -15,8 +15,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// isomap returns the top eigenvectors of -H D H / 2, D the squared lengths of shortest paths
-// between neighbors (Tenenbaum, de Silva & Langford 2000). n (n k) log n for the paths.
+// isomap returns the leading eigenvectors of -H D H / 2, where D holds the squared lengths of
+// shortest paths in the neighbor graph (Tenenbaum, de Silva & Langford 2000). Cost: n (n k) log n
+// for the paths.
 func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
 	near, err := c.neighbors(ctx, eng, k, x)
 	if err != nil {
@@ -24,7 +25,7 @@ func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	}
 	edges := near.Adjacency(graph.Union, math.Sqrt)
 	if _, parts := graph.Components(near.Adjacency(graph.Union, graph.Binary)); parts > 1 {
-		return nil, fault.Data("", "the graph of %d neighbors has %d parts, between which there are no paths: want more neighbors for basis=isomap", c.Neighbors, parts)
+		return nil, fault.Data("", "the graph of %d neighbors has %d parts without paths between them: want more neighbors for basis=isomap", c.Neighbors, parts)
 	}
 	d, err := graph.Geodesics(ctx, eng, edges)
 	if err != nil {
@@ -37,16 +38,16 @@ func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	b := &Basis{Vectors: found.Vectors, Values: make([]float64, c.Rank)}
 	for i, w := range found.Values {
 		if !(w > zero*found.Values[0]) {
-			return nil, &fault.ParamError{Param: "rank", Value: c.Rank, Want: fmt.Sprintf("a number up to %d, the number of directions in which the paths extend", i)}
+			return nil, &fault.ParamError{Param: "rank", Value: c.Rank, Want: fmt.Sprintf("a number up to %d, the number of positive eigenvalues of the paths", i)}
 		}
 		b.Values[i] = math.Log(found.Values[0] / w)
 	}
 	return b, nil
 }
 
-// Scaled returns the leading eigenpairs, dims of them, of the inner products -H D^2 H / 2 that
-// distances D come to, which are overwritten: classical scaling (Torgerson 1952). Eigenvalues may
-// be negative where the distances are not those of a Euclidean space.
+// Scaled returns the dims leading eigenpairs of the inner products -H D^2 H / 2 of the distances D:
+// classical scaling (Torgerson 1952). Eigenvalues may be negative if the distances are not
+// Euclidean. It overwrites d.
 func Scaled(ctx context.Context, eng *engine.Engine, d blas.Matrix, dims int, o eigen.Options) (*eigen.Result, error) {
 	center(d)
 	gram, err := operator.Dense(d)

@@ -15,13 +15,13 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// shift is added to the diagonal of (I - W)'(I - W), relative to its mean, whose smallest
-// eigenvalues crowd at 0.
+// shift times the mean of the diagonal is added to the diagonal of (I - W)'(I - W), whose smallest
+// eigenvalues cluster at 0.
 const shift = 1e-6
 
-// lle returns the bottom eigenvectors of E = (I - W)'(I - W), the constant one among them: the top
-// ones of (E + s I)^-1, whose eigenvalues lie far apart where those of E crowd (Roweis & Saul
-// 2000). n^3 / 3 flops.
+// lle returns the eigenvectors of E = (I - W)'(I - W) with the smallest eigenvalues, including the
+// constant one (Roweis & Saul 2000). It computes them as the leading eigenvectors of (E + s I)^-1,
+// whose eigenvalues are well separated where those of E cluster. Cost: n^3 / 3 flops.
 func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
 	n := x.Len()
 	near, err := c.neighbors(ctx, eng, k, x)
@@ -53,14 +53,15 @@ func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x 
 	b := &Basis{Vectors: found.Vectors, Values: make([]float64, c.Rank)}
 	for i := range c.Rank {
 		b.Values[i] = residue(near, w, b.Vectors.Row(i))
-		if i > 0 { // equal but for rounding
+		if i > 0 { // equal values may descend by rounding
 			b.Values[i] = max(b.Values[i], b.Values[i-1])
 		}
 	}
 	return b, nil
 }
 
-// weights returns those that reconstruct every point from its neighbors in the feature space of k.
+// weights returns the weights that reconstruct every point from its neighbors in the feature space
+// of k.
 func (c Choice) weights(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, near *graph.Neighbors) (blas.Matrix, error) {
 	value, err := k.Values(ctx, eng, x)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package classes makes classes of links: the must-link components of linked rows, and which of
-// them differ.
+// Package classes derives classes from links: the must-link components of linked rows, and the
+// pairs of components that a cannot-link separates.
 package classes
 
 import (
@@ -11,15 +11,16 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Classes are the must-link components of the linked rows, and which of them differ.
+// Classes are the must-link components of the linked rows. Two classes that a cannot-link joins are
+// rivals.
 type Classes struct {
 	Rows    []int   // linked rows, ascending
-	Of      []int   // class of Rows[p]
-	Members [][]int // places in Rows
-	rivals  [][]int // the classes that a cannot-link joins to each, ascending
+	Of      []int   // Of[p] is the class of Rows[p]
+	Members [][]int // positions in Rows of each class
+	rivals  [][]int // rivals of each class, ascending
 }
 
-// New returns the classes of a set.
+// New returns the classes of a set of links.
 func New(set *links.Set) *Classes {
 	c, component := &Classes{}, set.Components()
 	for _, l := range set.Cannot() {
@@ -31,7 +32,7 @@ func New(set *links.Set) *Classes {
 	slices.Sort(c.Rows)
 	c.Rows = slices.Compact(c.Rows)
 	number := map[int]int{}
-	for place, i := range c.Rows {
+	for position, i := range c.Rows {
 		k, ok := number[component[i]]
 		if !ok {
 			k = len(c.Members)
@@ -39,11 +40,11 @@ func New(set *links.Set) *Classes {
 			c.Members, c.rivals = append(c.Members, nil), append(c.rivals, nil)
 		}
 		c.Of = append(c.Of, k)
-		c.Members[k] = append(c.Members[k], place)
+		c.Members[k] = append(c.Members[k], position)
 	}
 	for _, l := range set.Cannot() {
 		a, b := number[component[l.I]], number[component[l.J]]
-		if a != b { // else the set contradicts itself, and the must-links win
+		if a != b { // a cannot-link within a component contradicts its must-links and is ignored
 			c.rivals[a], c.rivals[b] = append(c.rivals[a], b), append(c.rivals[b], a)
 		}
 	}
@@ -54,7 +55,7 @@ func New(set *links.Set) *Classes {
 	return c
 }
 
-// Apart says whether two places are of different classes.
+// Apart reports whether two positions belong to rival classes.
 func (c *Classes) Apart(a, b int) bool {
 	if c.Of[a] == c.Of[b] {
 		return false
@@ -66,12 +67,10 @@ func (c *Classes) Apart(a, b int) bool {
 	return true
 }
 
-// Rivals returns the classes that a cannot-link joins to a class, ascending. They are shared: do
-// not change them.
+// Rivals returns the rivals of a class, ascending. They are shared: do not change them.
 func (c *Classes) Rivals(class int) []int { return c.rivals[class] }
 
-// NumTriplets returns how many triplets there are of rows i and j of one class and k of another
-// that a cannot-link joins to it.
+// NumTriplets returns the number of triplets of rows i and j of one class and k of a rival.
 func (c *Classes) NumTriplets() (count float64) {
 	for k, members := range c.Members {
 		count += float64(len(members)) * float64(len(members)-1) * float64(c.numRivals(k))
@@ -79,7 +78,7 @@ func (c *Classes) NumTriplets() (count float64) {
 	return count
 }
 
-// RivalMembers returns the places in Rows of all classes that a cannot-link joins to a class.
+// RivalMembers returns the positions in Rows of all members of the rivals of a class.
 func (c *Classes) RivalMembers(class int) (positions []int) {
 	for _, r := range c.rivals[class] {
 		positions = append(positions, c.Members[r]...)
@@ -87,7 +86,7 @@ func (c *Classes) RivalMembers(class int) (positions []int) {
 	return positions
 }
 
-// numRivals returns how many these are.
+// numRivals returns the number of members of the rivals of a class.
 func (c *Classes) numRivals(class int) (count int) {
 	for _, r := range c.rivals[class] {
 		count += len(c.Members[r])
@@ -95,20 +94,20 @@ func (c *Classes) numRivals(class int) (count int) {
 	return count
 }
 
-// Triplets returns those triplets or, of more than limit, as many that are drawn. More than can be
-// counted are a *fault.DataError.
+// Triplets returns the triplets of [Classes.NumTriplets], or a random sample of limit of them if
+// there are more. A number that overflows is a *fault.DataError.
 func (c *Classes) Triplets(limit int, seed uint64) ([]links.Triplet, error) {
 	if c.NumTriplets() > math.MaxInt/2 {
-		return nil, fault.Data("", "the links of %d rows make more triplets than can be counted: want fewer links", len(c.Rows))
+		return nil, fault.Data("", "the number of triplets of the links of %d rows overflows: want fewer links", len(c.Rows))
 	}
-	total, rivals, counts := 0, make([]int, len(c.Members)), make([]int, len(c.Members)) // counts are of triplets, by the class of i
+	total, rivals, counts := 0, make([]int, len(c.Members)), make([]int, len(c.Members)) // counts: triplets by the class of i
 	for k, members := range c.Members {
 		rivals[k] = c.numRivals(k)
 		counts[k] = len(members) * (len(members) - 1) * rivals[k]
 		total += counts[k]
 	}
 	list := make([]links.Triplet, 0, min(total, limit))
-	class, first := 0, 0 // and the number of its first triplet
+	class, first := 0, 0 // first is the number of the first triplet of the class
 	for _, at := range draw.Some(total, limit, seed) {
 		for ; at-first >= counts[class]; class++ {
 			first += counts[class]
@@ -123,7 +122,7 @@ func (c *Classes) Triplets(limit int, seed uint64) ([]links.Triplet, error) {
 	return list, nil
 }
 
-// rival returns the place of member k of all rivals of a class.
+// rival returns the position of member k among the members of all rivals of a class.
 func (c *Classes) rival(class, k int) int {
 	for _, r := range c.rivals[class] {
 		if k < len(c.Members[r]) {
@@ -131,5 +130,5 @@ func (c *Classes) rival(class, k int) int {
 		}
 		k -= len(c.Members[r])
 	}
-	panic("classes: fewer rivals than that")
+	panic("classes: index of a rival member out of range")
 }

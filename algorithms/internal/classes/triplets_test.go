@@ -7,8 +7,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Triplets are all (i, j, k) with i and j joined by must-links and k in a component that a
-// cannot-link joins to theirs.
+// Triplets are all (i, j, k) with i and j in one component and k in a rival component.
 func TestTriplets(t *testing.T) {
 	const n = 12
 	var list []links.Link
@@ -50,10 +49,10 @@ func TestTriplets(t *testing.T) {
 	}
 	for at, triplet := range some {
 		if !slices.Contains(want, triplet) || slices.Contains(some[:at], triplet) {
-			t.Errorf("%v is none, or there twice", triplet)
+			t.Errorf("%v is wrong or occurs twice", triplet)
 		}
 	}
 	if other, _ := c.Triplets(10, 2); slices.Equal(some, other) {
-		t.Error("another seed draws the same")
+		t.Error("another seed draws the same triplets")
 	}
 }

@@ -1,5 +1,5 @@
-// Package discriminant finds directions in which two groups of points differ: Fisher's linear
-// discriminants.
+// Package discriminant computes Fisher's linear discriminants: directions in which two groups of
+// points differ.
 package discriminant
 
 import (
@@ -12,8 +12,9 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Local writes the discriminant, 1 x q, of the rows of z that are nearest to a row, of its own
-// group and of others, up to size of each. It has the length 1, or 0 where the means are equal.
+// Local writes the discriminant, 1 x q, between two groups of rows of z: the rows of own and those
+// of others that are nearest to row center, up to size of each. Its length is 1, or 0 if the means
+// are equal.
 func Local(eng *engine.Engine, z, out blas.Matrix, center int, own, others []int, size int) error {
 	own, others = nearest(eng, z, center, own, size), nearest(eng, z, center, others, size)
 	rows, s := z.Select(slices.Concat(own, others)), blas.NewMatrix(z.Cols, z.Cols)
@@ -23,7 +24,7 @@ func Local(eng *engine.Engine, z, out blas.Matrix, center int, own, others []int
 	return Of(eng, s, out)
 }
 
-// nearest returns the rows of a list, up to size, that are nearest to one.
+// nearest returns the rows of a list that are nearest to row center, up to size.
 func nearest(eng *engine.Engine, z blas.Matrix, center int, list []int, size int) []int {
 	distance := make(map[int]float64, len(list))
 	for _, row := range list {
@@ -35,9 +36,9 @@ func nearest(eng *engine.Engine, z blas.Matrix, center int, list []int, size int
 	return sorted[:min(size, len(sorted))]
 }
 
-// Of multiplies differences, n x q, by the inverse of the scatter within, s, lower triangle, with a
-// ridge of a tenth of its mean diagonal and of 1e-6. s is overwritten. The rows have the length 1
-// then, those that are 0 stay so.
+// Of multiplies the rows of differences, n x q, by the inverse of the within-group scatter s (lower
+// triangle), with a ridge of a tenth of its mean diagonal plus 1e-6, and normalizes them. Rows of
+// zeros remain zero. It overwrites s.
 func Of(eng *engine.Engine, s, differences blas.Matrix) error {
 	trace := 0.0
 	for c := range s.Rows {
@@ -56,7 +57,7 @@ func Of(eng *engine.Engine, s, differences blas.Matrix) error {
 	return err
 }
 
-// Unit gives the rows that are not 0 the length 1.
+// Unit scales the rows to length 1, except rows of zeros.
 func Unit(eng *engine.Engine, m blas.Matrix) {
 	k := eng.Backend().Kernels()
 	for r := range m.Rows {

@@ -70,7 +70,7 @@ func TestLocal(t *testing.T) {
 	}
 }
 
-// Rows of length 0 stay so, and rows of any size get the length 1.
+// Rows of zeros remain zero, and rows of any other size get length 1.
 func TestUnit(t *testing.T) {
 	m := blas.NewMatrix(3, 2)
 	copy(m.Data, []float64{0, 0, 3e-200, 4e-200, -3e200, 4e200})

@@ -1,4 +1,4 @@
-// Package draw draws some of many things, for methods that learn from fewer than there are.
+// Package draw draws random samples, for methods that learn from a part of the data.
 package draw
 
 import (
@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// Pair returns two different numbers below n.
+// Pair draws two different numbers below n.
 func Pair(rng *rand.Rand, n int) [2]int {
 	i, j := rng.IntN(n), rng.IntN(n-1)
 	if j >= i {
@@ -15,8 +15,8 @@ func Pair(rng *rand.Rand, n int) [2]int {
 	return [2]int{i, j}
 }
 
-// Some returns limit different numbers below total, ascending and drawn by the seed, or all if
-// there are no more.
+// Some draws limit different numbers below total and returns them in ascending order. It returns
+// all numbers if total is at most limit.
 func Some(total, limit int, seed uint64) []int {
 	if total <= limit {
 		all := make([]int, max(0, total))
@@ -27,7 +27,7 @@ func Some(total, limit int, seed uint64) []int {
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x736f6d65))
 	taken, out := make(map[int]bool, limit), make([]int, 0, limit)
-	for k := total - limit; k < total; k++ { // Floyd: every subset is as likely
+	for k := total - limit; k < total; k++ { // Floyd's algorithm: all subsets are equally likely
 		at := rng.IntN(k + 1)
 		if taken[at] {
 			at = k

@@ -23,13 +23,13 @@ func TestSome(t *testing.T) {
 			t.Fatalf("seed %d: %v, want %d different ascending numbers below %d", seed, got, limit, total)
 		}
 		if !slices.Equal(got, Some(total, limit, seed)) {
-			t.Fatalf("seed %d draws others the second time", seed)
+			t.Fatalf("seed %d draws other numbers the second time", seed)
 		}
 		for _, k := range got {
 			count[k]++
 		}
 	}
-	const mean = seeds * limit / total // every number is as likely: six standard deviations of a binomial
+	const mean = seeds * limit / total // all numbers are equally likely: six standard deviations of a binomial
 	for k, c := range count {
 		if math.Abs(float64(c-mean)) > 6*math.Sqrt(mean*0.7) {
 			t.Errorf("%d was drawn %d times, want about %d", k, c, mean)

@@ -11,13 +11,13 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Fit returns the model that a learner fits with all processors.
+// Fit returns the model of a learner, fitted with all processors.
 func Fit[M algorithms.Model](t enginetest.Fataler, l algorithms.Learner, x points.Points, set *links.Set) M {
 	t.Helper()
 	return On[M](t, enginetest.New(t, 0), l, x, set)
 }
 
-// On returns the model that a learner fits on an engine.
+// On returns the model of a learner, fitted on an engine.
 func On[M algorithms.Model](t enginetest.Fataler, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set) M {
 	t.Helper()
 	m, err := l.Fit(context.Background(), eng, x, set)
@@ -27,7 +27,7 @@ func On[M algorithms.Model](t enginetest.Fataler, eng *engine.Engine, l algorith
 	return m.(M)
 }
 
-// Changed returns a function that fits a method with its defaults after a change of them.
+// Changed returns a function that fits a method with changed defaults.
 func Changed[M algorithms.Model, P any](
 	method func(P, algorithms.Common) algorithms.Learner, defaults P,
 ) func(t enginetest.Fataler, change func(*P), x points.Points, set *links.Set) M {

@@ -1,5 +1,5 @@
-// Package input holds what methods share in looking at what they are given: checks, the kernel for
-// a kind of points, and what a canceled context makes of an error.
+// Package input checks the input of methods. It also chooses the kernel for a kind of points, and
+// turns the error of a canceled context into a message.
 package input
 
 import (
@@ -18,22 +18,22 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Check validates the points of a fit, and that the links are about as many rows.
+// Check validates the points of a fit, and that the links are for the same number of rows.
 func Check(x points.Points, set *links.Set) error {
 	switch {
 	case x == nil:
 		return &fault.ParamError{Param: "points", Value: nil, Want: "points to learn from"}
 	case set == nil:
-		return &fault.ParamError{Param: "links", Value: nil, Want: "links between the points, perhaps none, as links.New makes them"}
+		return &fault.ParamError{Param: "links", Value: nil, Want: "a set of links.New, which may be empty"}
 	}
 	if err := Points(x); err != nil {
 		return err
 	}
 	switch {
 	case x.Len() == 0:
-		return fault.Data("", "there are no points: want at least one")
+		return fault.Data("", "no points: want at least one")
 	case x.Dim() == 0:
-		return fault.Data("", "the points have no features: want at least one")
+		return fault.Data("", "points with no features: want at least one")
 	}
 	if err := distinguishable(x); err != nil {
 		return err
@@ -44,14 +44,14 @@ func Check(x points.Points, set *links.Set) error {
 	return nil
 }
 
-// PricePairs prices all pairs of the chunklets, for a method that writes them out.
-func PricePairs(eng *engine.Engine, set *links.Set) error {
-	return eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), set.Bytes(), "give links, fewer of them, in place of chunklets")
+// CheckPairs checks the memory for all pairs of the chunklets, for a method that stores them.
+func CheckPairs(eng *engine.Engine, set *links.Set) error {
+	return eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), set.Bytes(), "use a smaller number of links instead of chunklets")
 }
 
-// Kernel returns the kernel that was asked for or, if that is the zero Spec, the one for the kind
-// of points: linear for a Gram matrix, spectrum:k=3 for sequences, fallback for vectors. Its
-// bandwidth rules are resolved on x.
+// Kernel returns the requested kernel or, for the zero Spec, the default for the kind of points:
+// linear for a Gram matrix, spectrum:k=3 for sequences, fallback for vectors. It resolves bandwidth
+// rules on x.
 func Kernel(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, fallback string) (kernel.Kernel, error) {
 	spec, err := specFor(asked, x, fallback)
 	if err != nil {
@@ -80,7 +80,7 @@ func specFor(asked kernel.Spec, x points.Points, fallback string) (kernel.Spec, 
 	return kernel.Parse(fallback)
 }
 
-// Vectors returns x as dense vectors, an error if it is something else.
+// Vectors returns x as dense vectors, or an error if it is of another kind.
 func Vectors(method string, x points.Points) (*points.Dense, error) {
 	dense, ok := x.(*points.Dense)
 	if !ok {
@@ -89,8 +89,8 @@ func Vectors(method string, x points.Points) (*points.Dense, error) {
 	return dense, nil
 }
 
-// Pairs returns a *fault.DataError, whose row is the number of the pair, for one with a point
-// beyond the n that there are.
+// Pairs returns a *fault.DataError for the first pair with a point that is not among the n points.
+// Its Row is the number of the pair.
 func Pairs(n int, pairs [][2]int) error {
 	for p, pair := range pairs {
 		for side, i := range pair {
@@ -102,8 +102,8 @@ func Pairs(n int, pairs [][2]int) error {
 	return nil
 }
 
-// Canceled returns err or, if the context is done, that error of the context, as what the
-// method was doing when it was canceled.
+// Canceled returns err or, if the context is done, the error of the context with the canceled
+// activity.
 func Canceled(ctx context.Context, doing string, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return fmt.Errorf("%s canceled: %w", doing, ctx.Err())
@@ -111,20 +111,20 @@ func Canceled(ctx context.Context, doing string, err error) error {
 	return err
 }
 
-// NoLinks says that a method has nothing to learn from.
+// NoLinks returns the error of a method that requires links and got none.
 func NoLinks(method string) error {
 	return fault.Data("", "%s learns from links: want at least one, got none", method)
 }
 
-// Rows checks the points of algorithms.RowsLearner.FitRows: so many of them, all that the fit looks
-// at, and a kernel, the zero Spec for fallback, without bandwidth rules, which look at others. A
-// Gram matrix, whose columns are all points, is refused.
+// Rows checks the input of algorithms.RowsLearner.FitRows: count points, those that the fit uses,
+// and a kernel, fallback for the zero Spec. The kernel must not have a bandwidth rule, which would
+// use other points. Rows of a Gram matrix are refused, since its columns are all points.
 func Rows(x points.Points, count int, asked kernel.Spec, fallback string) error {
 	if _, ok := x.(*points.Gram); ok {
-		return fault.Data("", "some rows of a Gram matrix: want vectors or sequences")
+		return fault.Data("", "a part of the rows of a Gram matrix: want vectors or sequences")
 	}
 	if x.Len() != count {
-		return &fault.ShapeError{What: "number of points that the fit looks at", Got: x.Len(), Want: fmt.Sprintf("%d, as many as Rows names", count)}
+		return &fault.ShapeError{What: "number of points that the fit uses", Got: x.Len(), Want: fmt.Sprintf("%d, as many as Rows names", count)}
 	}
 	if err := Points(x); err != nil {
 		return err
@@ -134,12 +134,13 @@ func Rows(x points.Points, count int, asked kernel.Spec, fallback string) error 
 		return err
 	}
 	if spec.NeedsData() {
-		return &fault.ParamError{Param: "kernel", Value: spec.String(), Want: "a number in place of the bandwidth rule, which looks at points that are not given"}
+		return &fault.ParamError{Param: "kernel", Value: spec.String(), Want: "a number instead of the bandwidth rule, which uses points that are not given"}
 	}
 	return distinguishable(x)
 }
 
-// Targets validates the targets of a fit of n points: one finite number for each, not all equal.
+// Targets validates the targets of a fit of n points: one finite number for each point, not all
+// equal.
 func Targets(method string, targets []float64, n int) error {
 	if len(targets) == 0 {
 		return fault.Data("", "%s learns from targets: want a number for each of the %d points, got none", method, n)
@@ -160,13 +161,13 @@ func Targets(method string, targets []float64, n int) error {
 	return nil
 }
 
-// AddedLinks returns the links that a model of the named method has learned, old, with those of
-// set, on the points x that it was fitted on. Of a link that is in both, the old one counts. No new
-// links, another number of points and a link that contradicts an old one are a *fault.DataError; so
-// is a model that does not hold its links, for which old is nil.
+// AddedLinks returns the union of old, the links that a model of the named method was fitted on,
+// and set; x are the points of that fit. For a link in both sets the old one counts. Errors, all
+// *fault.DataError: no new links; another number of points; a new link that contradicts an old one;
+// a model that does not store its links, for which old is nil.
 func AddedLinks(eng *engine.Engine, method string, x points.Points, old, set *links.Set) (*links.Set, error) {
 	if old == nil {
-		return nil, fault.Data("", "the model does not hold what a fit with more links starts from: want a fit with all links")
+		return nil, fault.Data("", "the model does not store the links of its fit: want a fit with all links")
 	}
 	if err := FittedOn(x, old.N()); err != nil {
 		return nil, err
@@ -174,7 +175,7 @@ func AddedLinks(eng *engine.Engine, method string, x points.Points, old, set *li
 	if err := Check(x, set); err != nil {
 		return nil, err
 	}
-	if err := PricePairs(eng, set); err != nil {
+	if err := CheckPairs(eng, set); err != nil {
 		return nil, err
 	}
 	if set.Len() == 0 {
@@ -187,7 +188,7 @@ func AddedLinks(eng *engine.Engine, method string, x points.Points, old, set *li
 	return all, nil
 }
 
-// FittedOn refuses points that are not as many as the model was fitted on.
+// FittedOn returns an error if the number of points is not n, that of the model's fit.
 func FittedOn(x points.Points, n int) error {
 	if x.Len() != n {
 		return fault.Data("", "%d points: want the %d that the model was fitted on", x.Len(), n)
@@ -195,9 +196,9 @@ func FittedOn(x points.Points, n int) error {
 	return nil
 }
 
-// Falling calls use for each of the different values, the largest first, with its indices among
-// all. The first error ends it.
-func Falling(values []float64, use func(v float64, positions []int) error) error {
+// Descending calls use for each distinct value, the largest first, with its positions in values.
+// The first error ends it.
+func Descending(values []float64, use func(v float64, positions []int) error) error {
 	order := make([]int, len(values))
 	for at := range order {
 		order[at] = at

@@ -14,19 +14,18 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Methods multiply squares of values by squares. Values up to Largest have fourth powers that do
-// not overflow, however many are summed, and differences from 1/Largest on fourth powers that do
-// not vanish; inner products are squares already.
+// Methods multiply squares of values by squares. Sums of fourth powers of values up to Largest do
+// not overflow, and fourth powers of differences from 1/Largest on do not underflow. Inner products
+// are squares already: their limit is largestProduct.
 const (
 	Largest        = 1e75
 	largestProduct = Largest * Largest
 )
 
-// Points validates points that a model is asked about: finite, and of a size that can be calculated
-// with.
+// Points validates points: all values must be finite and at most Largest in absolute value.
 func Points(x points.Points) error {
 	if p, ok := x.(*points.Dense); ok && p.D > 0 && len(p.Data)%p.D == 0 && len(p.Data)/p.D == p.N && within(p.Data, Largest) {
-		return nil // the usual case, in one pass
+		return nil // the common case takes one pass
 	}
 	if err := x.Validate(); err != nil {
 		return err
@@ -55,7 +54,7 @@ func Points(x points.Points) error {
 	return nil
 }
 
-// within says whether no value is larger than limit in size, or NaN.
+// within reports whether all values are at most limit in absolute value. It is false for NaN.
 func within(data []float64, limit float64) bool {
 	for _, v := range data {
 		if !(math.Abs(v) <= limit) {
@@ -65,7 +64,7 @@ func within(data []float64, limit float64) bool {
 	return true
 }
 
-// beyond returns the place of the first value that is larger than limit in size, -1 for none.
+// beyond returns the index of the first value above limit in absolute value, -1 for none.
 func beyond(data []float64, limit float64) int {
 	for k, v := range data {
 		if math.Abs(v) > limit {
@@ -76,29 +75,29 @@ func beyond(data []float64, limit float64) int {
 }
 
 func tooLarge(row, column int, v, limit float64) error {
-	return &fault.DataError{Row: row, Column: strconv.Itoa(column), Err: fmt.Errorf("value is %g: want at most %g in size, since squares of squares overflow (standardize the data, or leave the row or column out)", v, limit)}
+	return &fault.DataError{Row: row, Column: strconv.Itoa(column), Err: fmt.Errorf("value is %g: want at most %g in absolute value, since fourth powers overflow; standardize the data, or leave the row or column out", v, limit)}
 }
 
-// distinguishable refuses points that differ, but by so little that squares of their differences
-// vanish. It mostly ends at the second point.
+// distinguishable returns an error for points that differ so little that fourth powers of their
+// differences underflow. In most cases it ends at the second point.
 func distinguishable(x points.Points) error {
-	most, least := 0.0, 1/Largest
+	largest, limit := 0.0, 1/Largest
 	if _, ok := x.(*points.Gram); ok {
-		least = 1 / largestProduct
+		limit = 1 / largestProduct
 	}
 	for size := range sizes(x) {
-		if most = max(most, size); most >= least {
+		if largest = max(largest, size); largest >= limit {
 			return nil
 		}
 	}
-	if most > 0 {
-		return fault.Data("", "the points differ by at most %g: want differences from %g on, since squares of squares vanish (standardize the data, or multiply them)", most, least)
+	if largest > 0 {
+		return fault.Data("", "the points differ by at most %g: want differences from %g on, since fourth powers underflow; standardize the data, or multiply them", largest, limit)
 	}
 	return nil
 }
 
-// sizes goes through what tells points apart: differences from the first of dense ones, the values
-// of others.
+// sizes yields the absolute differences of dense points from the first point, and the absolute
+// values of other points.
 func sizes(x points.Points) iter.Seq[float64] {
 	var values []float64
 	switch p := x.(type) {
@@ -127,8 +126,8 @@ func sizes(x points.Points) iter.Seq[float64] {
 	}
 }
 
-// moderate refuses a kernel whose values on x are too large or too small to calculate with. Only
-// polynomials can have such where the points are of a moderate size themselves.
+// moderate returns an error for a kernel with values on x above largestProduct. For points in the
+// accepted range, only polynomial kernels can have such values.
 func moderate(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) error {
 	if !strings.HasPrefix(k.String(), "poly") {
 		return nil
@@ -138,7 +137,7 @@ func moderate(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points
 		return err
 	}
 	if i := beyond(diagonal, largestProduct); i >= 0 {
-		return &fault.DataError{Row: i, Err: fmt.Errorf("the value of kernel %s is %g: want at most %g in size (standardize the data, or use a lower degree)", k, diagonal[i], largestProduct)}
+		return &fault.DataError{Row: i, Err: fmt.Errorf("the value of kernel %s is %g: want at most %g; standardize the data, or use a lower degree", k, diagonal[i], largestProduct)}
 	}
 	return nil
 }

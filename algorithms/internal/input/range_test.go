@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Points that float64 cannot calculate with are refused with their row and column; those at the
-// limits are not.
+// Points outside the accepted range are refused with their row and column; those at the limits are
+// accepted.
 func TestRange(t *testing.T) {
 	dense := func(values ...float64) points.Points { return &points.Dense{N: len(values) / 2, D: 2, Data: values} }
 	gram := func(values ...float64) points.Points {
@@ -24,7 +24,7 @@ func TestRange(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		x     points.Points
-		wants []string // of the message, none for points that pass
+		wants []string // parts of the message; nil for accepted points
 	}{
 		{"at the upper limit", dense(0, 0, input.Largest, -input.Largest), nil},
 		{"beyond it", dense(0, 0, 1, -2*input.Largest), []string{"row 1", `column "1"`, "standardize"}},
@@ -38,7 +38,7 @@ func TestRange(t *testing.T) {
 		{"a column below it", dense(0, 0, 1, 1e-300), nil},
 		{"sparse, below it", &points.CSR{N: 2, D: 4, Start: []int{0, 0, 1}, Col: []int32{3}, Val: []float64{1e-90}}, []string{"1e-90"}},
 		{"products below it", gram(1e-160, 0, 0, 1e-160), []string{"1e-160"}},
-		{"in one place", dense(5, 5, 5, 5), nil},
+		{"all equal", dense(5, 5, 5, 5), nil},
 		{"none", &points.Dense{D: 3}, []string{"no points"}},
 		{"without features", &points.Dense{N: 3}, []string{"no features"}},
 	} {
@@ -53,13 +53,13 @@ func TestRange(t *testing.T) {
 		}
 		for _, text := range c.wants {
 			if !strings.Contains(err.Error(), text) {
-				t.Errorf("%s: error %q does not say %q", c.name, err, text)
+				t.Errorf("%s: error %q, want one with %q", c.name, err, text)
 			}
 		}
 	}
 }
 
-// A polynomial of moderate points may have values that are not.
+// A polynomial kernel can have values out of range for points in range.
 func TestKernelRange(t *testing.T) {
 	x := &points.Dense{N: 2, D: 1, Data: []float64{1, 1e40}}
 	for text, refused := range map[string]bool{"poly:degree=1": false, "poly:degree=2": true, "rbf:sigma=1": false} {

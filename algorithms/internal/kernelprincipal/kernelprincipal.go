@@ -1,4 +1,4 @@
-// Package kernelprincipal finds the principal directions of points in the feature space of a
+// Package kernelprincipal computes the principal directions of points in the feature space of a
 // kernel, and the coordinates along them.
 package kernelprincipal
 
@@ -16,21 +16,21 @@ import (
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Axes are principal directions of n points: the coordinates of x are V k(l, x) - Center.
+// Axes are the principal directions of n points l. The coordinates of x are V k(l, x) - Center.
 type Axes struct {
 	kernel    kernel.Kernel
 	support   points.Points
 	V         blas.Matrix // q x n
 	Center    []float64   // length q
 	Variances []float64   // length q, descending
-	Z         blas.Matrix // n x q: the coordinates of the points, of mean 0
+	Z         blas.Matrix // n x q: the coordinates of the points, with mean 0
 }
 
-// New returns the leading directions, dims of them or all for 0, without those whose variance is at
-// most tol times the largest.
+// New returns the dims leading directions, all for 0. It drops directions whose variance is at most
+// tol times the largest.
 //
-// Errors: points all in one place in the feature space; those of the kernel matrix and its
-// eigenpairs. Cost: n^2 kernel values, and n^3 for all directions.
+// Errors: points that are all equal in the feature space; those of the kernel matrix and of the
+// eigensolver. Cost: n^2 kernel values, and n^3 flops for all directions.
 func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, dims int, tol float64, seed uint64) (*Axes, error) {
 	gram, err := k.Gram(ctx, eng, x)
 	if err != nil {
@@ -43,7 +43,7 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 	}
 	n, q := x.Len(), len(w)
 	a := &Axes{kernel: k, support: x, V: blas.NewMatrix(q, n), Center: make([]float64, q), Variances: make([]float64, q), Z: eng.NewMatrix(n, q)}
-	for r := range q { // W^-1/2 U' H, and it times K 1 / n
+	for r := range q { // V = W^-1/2 U' H, and Center = V K 1 / n
 		from, to, mean, root := u.Row(r), a.V.Row(r), 0.0, math.Sqrt(w[r])
 		for _, v := range from {
 			mean += v / float64(n)
@@ -58,7 +58,8 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 	return a, nil
 }
 
-// Whiten divides the coordinates by the roots of their variances, which stay as they are.
+// Whiten divides the coordinates by the square roots of their variances. It does not change
+// Variances.
 func (a *Axes) Whiten(eng *engine.Engine) {
 	by := make([]float64, len(a.Variances))
 	for r, variance := range a.Variances {
@@ -73,12 +74,12 @@ func (a *Axes) Whiten(eng *engine.Engine) {
 	}
 }
 
-// Map returns the map into the coordinates.
+// Map returns the map from points to their coordinates.
 func (a *Axes) Map(method string) *maps.Map {
 	return maps.NewExpansion(method, a.kernel, a.support, a.V, a.Center)
 }
 
-// Turned returns the map into t, Dim x q, times the coordinates.
+// Turned returns the map from points to t (Dim x q) times their coordinates.
 func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *maps.Map {
 	v, c := blas.NewMatrix(t.Rows, a.V.Cols), make([]float64, t.Rows)
 	eng.Backend().Gemm(false, false, 1, t, a.V, 0, v)
@@ -86,7 +87,7 @@ func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *maps.Ma
 	return maps.NewExpansion(method, a.kernel, a.support, v, c)
 }
 
-// directions returns the leading eigenvalues of the centered kernel matrix, and eigenvectors as
+// directions returns the leading eigenvalues of the centered kernel matrix, and the eigenvectors as
 // rows.
 func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol float64, seed uint64) (w []float64, u blas.Matrix, err error) {
 	n := k.Rows

@@ -1,5 +1,5 @@
-// Package learner is the frame of a fit, which all methods share: it checks parameters, points and
-// links, keeps the time, and says what was canceled. A method adds its mathematics.
+// Package learner is the common frame of a fit: it checks parameters, points and links, measures
+// the time, and reports cancellation. A method adds its mathematics.
 package learner
 
 import (
@@ -17,23 +17,23 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Method is what the parameters of a method can do.
+// Method is implemented by the parameters of each method.
 type Method interface {
 	record.Parameters
-	// Rules says what the method is and what it asks of its input.
+	// Rules describes the method and the input that it requires.
 	Rules() Rules
-	// Learn returns the model of input that follows the rules.
+	// Learn returns the model of input that passed the checks of the rules.
 	Learn(ctx context.Context, f *Fit) (algorithms.Model, error)
 }
 
-// Learner fits the method of its parameters. The zero value does not work: Params come from the
-// method's DefaultParams. It is immutable and safe for concurrent use.
+// Learner fits the method of its parameters. The zero value is invalid: start from the method's
+// DefaultParams. A Learner is immutable and safe for concurrent use.
 type Learner[M Method] struct {
-	// Kernel may hold bandwidth rules, which are resolved on the training points. The zero Spec
-	// means the method's own choice; linear methods take none.
+	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero Spec
+	// means the method's default. Linear methods take no kernel.
 	Kernel kernel.Spec
 	Params M
-	// Similarities, n x n, are those of the graph named "given", for methods on a graph.
+	// Similarities, n x n, are for methods on a graph, if the graph is "given".
 	Similarities blas.Matrix
 	Seed         uint64
 	Progress     algorithms.ProgressFunc
@@ -49,16 +49,16 @@ func (l Learner[M]) Method() string { return l.Params.Rules().Name }
 
 // Fit learns from the points x and the links between them.
 //
-// Errors, besides those that the method names: parameters that Validate refuses; other points than
-// the method takes, points with NaN or Inf, or all equal; fewer links than the method needs; a
-// request beyond the memory limit; ctx.Err(), wrapped.
+// Errors, in addition to those of the method: parameters that Validate refuses; points of a kind
+// that the method does not take, points with NaN or Inf, or all equal; fewer links than the method
+// requires; a request above the memory limit; ctx.Err(), wrapped.
 func (l Learner[M]) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
 	f := Begin(l.Params.Rules(), common, eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.Params.Learn(ctx, f) })
 }
 
-// Fit is a fit under way.
+// Fit is the state of a running fit.
 type Fit struct {
 	Rules
 	algorithms.Common
@@ -66,18 +66,18 @@ type Fit struct {
 	X     points.Points
 	Dense *points.Dense // X, for a linear method
 	Links *links.Set
-	// Notices are those of the status, first that of links which the method ignores.
+	// Notices are the notices of the status. The first one reports ignored links, if there are any.
 	Notices []string
 	begin   time.Time
 }
 
-// Begin returns a fit that begins now, whose input is not checked yet.
+// Begin returns a fit that begins now. It does not check its input.
 func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, set *links.Set) *Fit {
 	return &Fit{Rules: r, Common: c, Eng: eng, X: x, Links: set, begin: time.Now()}
 }
 
-// Run checks the input and returns the model that learn makes of it. Of a canceled context the
-// error says what was canceled.
+// Run checks the input and returns the model of learn. If the context is canceled, the error names
+// the method.
 func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
 	m, err := algorithms.Model(nil), f.Check(p)
 	if err == nil {
@@ -103,7 +103,7 @@ func (f *Fit) Check(p record.Parameters) (err error) {
 		return err
 	}
 	if f.Pairs {
-		if err := input.PricePairs(f.Eng, f.Links); err != nil {
+		if err := input.CheckPairs(f.Eng, f.Links); err != nil {
 			return err
 		}
 	}
@@ -122,15 +122,15 @@ func (f *Fit) Report(p algorithms.Progress) {
 	f.Progress.Report(p)
 }
 
-// Bounded returns what reports the iterations of a search, at most so many, which knows how far its
-// objective is from the optimum.
-func (f *Fit) Bounded(stage string, most int) func(iteration int, objective, gap float64) {
+// Bounded returns a function that reports the iterations of a search with a bound of its gap to the
+// optimum.
+func (f *Fit) Bounded(stage string, maxIterations int) func(iteration int, objective, gap float64) {
 	return func(iteration int, objective, gap float64) {
-		f.Report(algorithms.Progress{Stage: stage, Done: iteration, Total: most, Objective: objective, Residual: gap})
+		f.Report(algorithms.Progress{Stage: stage, Done: iteration, Total: maxIterations, Objective: objective, Residual: gap})
 	}
 }
 
-// Stages returns what reports the beginning of each of so many stages, one after the other.
+// Stages returns a function that reports the beginning of each of total stages.
 func (f *Fit) Stages(total int) func(name string) {
 	done := 0
 	return func(name string) {
@@ -145,5 +145,5 @@ func (f *Fit) Status(s algorithms.Status) algorithms.Status {
 	return s
 }
 
-// Direct is the status of a method without iterations.
+// Direct returns the status of a method without iterations.
 func (f *Fit) Direct() algorithms.Status { return f.Status(algorithms.Status{Converged: true}) }

@@ -6,9 +6,9 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 )
 
-// Path fits the different values of a parameter, the largest first, and returns what of makes of
-// the model of each. The first value that check refuses is an error before any fit. Of a canceled
-// context the error says so.
+// Path fits the distinct values of a parameter, the largest first, and returns of(model) for each
+// of values. If check refuses a value, Path returns that error before any fit. If the context is
+// canceled, the error names the method.
 func Path[M, T any](ctx context.Context, method string, values []float64, check func(v float64) error, fit func(v float64) (M, error), of func(m M) (T, error)) ([]T, error) {
 	for _, v := range values {
 		if err := check(v); err != nil {
@@ -16,7 +16,7 @@ func Path[M, T any](ctx context.Context, method string, values []float64, check 
 		}
 	}
 	out := make([]T, len(values))
-	err := input.Falling(values, func(v float64, positions []int) error {
+	err := input.Descending(values, func(v float64, positions []int) error {
 		m, err := fit(v)
 		for _, at := range positions {
 			if err == nil {

@@ -7,22 +7,23 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Rules say what a method is and what it asks of its input. A linear method takes dense vectors.
+// Rules describe a method and the input that it requires. A linear method takes dense vectors.
 type Rules struct {
 	algorithms.About
 	Needs Needs
-	Pairs bool // it writes out all pairs of the chunklets, which are priced first
+	Pairs bool // the method stores all pairs of the chunklets; their memory is checked first
 }
 
-// Needs says which links a method cannot do without.
+// Needs is the kind of links that a method requires.
 type Needs int
 
+// The kinds of links that a method may require.
 const (
-	Nothing   Needs = iota // or what the method checks itself
-	AnyLinks               // of either kind
-	MustLinks              // and ignores cannot-links, with a notice
-	BothKinds
-	Classes // both kinds, which make classes that differ
+	Nothing   Needs = iota // none, or the method itself checks its links
+	AnyLinks               // links of either kind
+	MustLinks              // must-links; cannot-links are ignored, with a notice
+	BothKinds              // must-links and cannot-links
+	Classes                // must-links and cannot-links, from which classes are derived
 )
 
 // check returns a *fault.DataError for links that the method cannot learn from.
@@ -36,9 +37,9 @@ func (r Rules) check(set *links.Set) error {
 	case r.Needs == MustLinks && must == 0:
 		return fault.Data("", "%s learns from must-links: want at least one must-linked pair or chunklet, got none", r.Name)
 	case r.Needs == BothKinds && (must == 0 || cannot == 0):
-		return fault.Data("", "%s learns from both: want must-links and cannot-links, got %d and %d", r.Name, must, cannot)
+		return fault.Data("", "%s learns from links of both kinds: want must-links and cannot-links, got %d and %d", r.Name, must, cannot)
 	case r.Needs == Classes && (must == 0 || cannot == 0):
-		return fault.Data("", "%s learns from classes that differ: want must-links and cannot-links, got %d and %d", r.Name, must, cannot)
+		return fault.Data("", "%s learns from classes: want must-links and cannot-links, got %d and %d", r.Name, must, cannot)
 	}
 	return nil
 }

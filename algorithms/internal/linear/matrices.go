@@ -9,8 +9,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Axes returns L with L'L = A, positive semidefinite, both triangles of which it overwrites: rows
-// sqrt(w) u' for the eigenpairs of A, the largest first, at most dims of them unless that is 0.
+// Axes returns a matrix L with L'L = A for the positive semidefinite matrix A. Its rows are sqrt(w)
+// u' for the eigenpairs (w, u) of A, the largest eigenvalues first, at most dims of them or all for
+// 0. It overwrites both triangles of A.
 func Axes(ctx context.Context, eng *engine.Engine, a blas.Matrix, dims int) (blas.Matrix, error) {
 	n := a.Rows
 	w := make([]float64, n)
@@ -30,8 +31,9 @@ func Axes(ctx context.Context, eng *engine.Engine, a blas.Matrix, dims int) (bla
 	return out, nil
 }
 
-// Coordinates returns those whose inner products are U' diag(weights) U: column c, of n values, is
-// row c of U times the root of its weight. There is one column of zeros without weights.
+// Coordinates returns coordinates whose inner products are U' diag(weights) U: column c, of n
+// values, is row c of U times the square root of its weight. Without weights it returns one column
+// of zeros.
 func Coordinates(u blas.Matrix, weights []float64) blas.Matrix {
 	out := blas.NewMatrix(u.Cols, max(1, len(weights)))
 	for c, w := range weights {
@@ -53,10 +55,11 @@ func DivideColumns(m blas.Matrix, units []float64) {
 	}
 }
 
-// Whiten returns W, rows of unit spread under the positive semidefinite matrix c, q x q, both
-// triangles, which it overwrites: W (C + eps I) W' = I for eps = relative times the mean
-// eigenvalue. The rows are the eigenvectors over the roots of their eigenvalues, those of small
-// eigenvalues first. With eps = 0, eigenvectors up to tol of the largest eigenvalue are left out.
+// Whiten returns the whitening matrix W of the positive semidefinite matrix c, q x q, both
+// triangles: W (C + eps I) W' = I, where eps is relative times the mean eigenvalue. The rows of W
+// are the eigenvectors divided by the square roots of their eigenvalues, those of small eigenvalues
+// first. With eps = 0 it drops eigenvectors whose eigenvalue is at most tol times the largest. It
+// overwrites c.
 func Whiten(ctx context.Context, eng *engine.Engine, c blas.Matrix, relative, tol float64) (blas.Matrix, error) {
 	q := c.Rows
 	w, trace := make([]float64, q), 0.0
@@ -83,12 +86,12 @@ func Whiten(ctx context.Context, eng *engine.Engine, c blas.Matrix, relative, to
 	return out, nil
 }
 
-// NoDifference says that all cannot-links join equal points.
+// NoDifference returns the error for cannot-links that all join equal points.
 func NoDifference() error {
 	return fault.Data("", "all cannot-links join equal points: want some between points that differ")
 }
 
-// Within returns the rows of x in chunklets, one chunklet after the other, each minus the mean of
+// Within returns the rows of x that are in chunklets, chunklet by chunklet, each minus the mean of
 // its chunklet.
 func Within(x blas.Matrix, chunklets [][]int) blas.Matrix {
 	n := 0

@@ -1,5 +1,5 @@
-// Package linear holds what linear methods share in learning: principal coordinates, whitening, and
-// points within chunklets.
+// Package linear is the common part of linear methods: principal coordinates, whitening, and
+// differences within chunklets.
 package linear
 
 import (
@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Principal is a set of points in their principal coordinates.
+// Principal holds points in their principal coordinates.
 type Principal struct {
 	Mean       []float64   // length d
 	Directions blas.Matrix // q x d, orthonormal rows, by descending variance
@@ -24,20 +24,20 @@ type Principal struct {
 	Z          blas.Matrix // n x q: the centered points in these directions
 }
 
-// NewPrincipal computes the principal coordinates of x, without the directions whose variance
-// (divisor n) is at most tol times the largest: constant and collinear features drop out.
+// NewPrincipal computes the principal coordinates of x. It drops directions whose variance (divisor
+// n) is at most tol times the largest, and so constant and collinear features.
 //
 // Cost for n points of d features: the eigendecomposition of a matrix of order min(n, d), and
 // 4 n d min(n, d) flops.
 //
-// Errors: points that are all equal, or so large that their covariance overflows, are
-// *fault.DataError; a request beyond the memory limit.
+// Errors: a *fault.DataError for points that are all equal, or so large that their covariance
+// overflows; a *fault.MemoryError for a request above the memory limit.
 func NewPrincipal(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64) (*Principal, error) {
 	return NewPrincipalOf(ctx, eng, x, tol, nil)
 }
 
-// NewPrincipalOf is NewPrincipal with the coordinates of some rows only, in their order, in Z; nil
-// for all. The directions are those of all points.
+// NewPrincipalOf is NewPrincipal with only the given rows in Z, in their order; nil means all rows.
+// The directions are those of all points.
 func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, tol float64, rows []int) (*Principal, error) {
 	small := min(x.N, x.D)
 	need := 2*engine.MatrixBytes(x.N, x.D) + 2*engine.MatrixBytes(small, small)
@@ -72,7 +72,7 @@ func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, to
 	}
 	if x.D <= x.N {
 		p.Directions = descending
-	} else { // the eigenvectors are those of the inner products
+	} else { // the eigenvectors are those of the matrix of inner products
 		eng.Backend().Gemm(false, false, 1, descending, centered, 0, p.Directions)
 		for r, v := range p.Variances {
 			eng.Backend().Kernels().Scale(1/math.Sqrt(v*float64(x.N)), p.Directions.Row(r))
@@ -87,12 +87,12 @@ func NewPrincipalOf(ctx context.Context, eng *engine.Engine, x *points.Dense, to
 	return p, ctx.Err()
 }
 
-// Constant is the relative variance up to which directions are dropped by methods without a
-// parameter for it.
+// Constant is the variance, relative to the largest, up to which methods without a parameter for it
+// drop directions.
 const Constant = 1e-10
 
-// Units returns the root of the mean variance for each direction: divided by these, the unit of the
-// points does not matter.
+// Units returns, for every direction, the square root of the mean variance. Divided by it, the
+// points no longer depend on the unit of their features.
 func (p *Principal) Units() []float64 {
 	mean, q := 0.0, len(p.Variances)
 	for _, v := range p.Variances {
@@ -101,8 +101,8 @@ func (p *Principal) Units() []float64 {
 	return slices.Repeat([]float64{math.Sqrt(mean)}, q)
 }
 
-// Roots returns the root of the variance of each direction.
-func (p *Principal) Roots() []float64 {
+// StandardDeviations returns the square root of the variance of each direction.
+func (p *Principal) StandardDeviations() []float64 {
 	out := make([]float64, len(p.Variances))
 	for c, v := range p.Variances {
 		out[c] = math.Sqrt(v)
@@ -119,15 +119,15 @@ func (p *Principal) Keep(q int) {
 	}
 }
 
-// Map returns the map of the named method whose matrix is t, Dim x q, in principal coordinates.
+// Map returns the map of the named method that applies t, Dim x q, to principal coordinates.
 func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) *maps.Map {
 	w := blas.NewMatrix(t.Rows, len(p.Mean))
 	eng.Backend().Gemm(false, false, 1, t, p.Directions, 0, w)
 	return maps.NewLinear(method, p.Mean, w)
 }
 
-// Mean returns that of the rows. It is taken relative to the first one, so that the mean of equal
-// values is exactly this value: a constant feature does not vary, wherever it lies.
+// Mean returns the mean of the rows. It averages differences from the first row, so that the mean
+// of equal values is exactly this value and a constant feature has no variance at all.
 func Mean(x blas.Matrix) []float64 {
 	mean := make([]float64, x.Cols)
 	if x.Rows == 0 {
@@ -145,7 +145,7 @@ func Mean(x blas.Matrix) []float64 {
 	return mean
 }
 
-// Center subtracts the mean of its rows from each and returns it.
+// Center subtracts the mean of the rows from each row and returns the mean.
 func Center(x blas.Matrix) []float64 {
 	mean := Mean(x)
 	for i := range x.Rows {
@@ -157,8 +157,8 @@ func Center(x blas.Matrix) []float64 {
 	return mean
 }
 
-// Eigen returns the eigenvectors, as rows, and the eigenvalues, ascending, of X'X/n (features) or
-// of XX'/n. A matrix that overflows is a *fault.DataError.
+// Eigen returns the eigenvectors, as rows, and the ascending eigenvalues of X'X/n if features is
+// true, else of XX'/n. A matrix that overflows is a *fault.DataError.
 func Eigen(ctx context.Context, eng *engine.Engine, x blas.Matrix, features bool, n int) (blas.Matrix, []float64, error) {
 	order := x.Rows
 	if features {
@@ -172,7 +172,7 @@ func Eigen(ctx context.Context, eng *engine.Engine, x blas.Matrix, features bool
 	return c, w, eng.SymEig(ctx, c, w, true)
 }
 
-// CheckCovariance refuses a covariance matrix that overflowed, by a *fault.DataError.
+// CheckCovariance returns a *fault.DataError for a covariance matrix that overflowed.
 func CheckCovariance(c blas.Matrix) error {
 	for i := range c.Rows {
 		if v := c.At(i, i); v-v != 0 {

@@ -1,6 +1,6 @@
-// Package logdetmetric holds what methods share that learn a metric or a kernel by LogDet
-// projections: bounds of distances, the constraints of links, and kernels for all points from that
-// of the linked ones.
+// Package logdetmetric is the common part of the methods that learn a metric or a kernel by LogDet
+// projections: bounds of distances, the constraints of links, and the extension of the learned
+// kernel from linked points to all points.
 package logdetmetric
 
 import (
@@ -19,16 +19,16 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Target says what squared distances of linked points are to be: "p5" is a percentile of those of
-// all pairs, "0.5" a value.
-type Target struct {
-	Upper  string `json:"upper" param:"upper" default:"p5" help:"most squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value"`
-	Lower  string `json:"lower" param:"lower" default:"p95" help:"least squared distance of cannot-links, likewise"`
-	Margin string `json:"margin" param:"margin" default:"p5" help:"of triplets: how much larger the second squared distance is to be, likewise"`
+// BoundRules are the rules for the bounds of squared distances: "p5" is the fifth percentile over
+// all pairs, "0.5" is a value.
+type BoundRules struct {
+	Upper  string `json:"upper" param:"upper" default:"p5" help:"maximum squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value"`
+	Lower  string `json:"lower" param:"lower" default:"p95" help:"minimum squared distance of cannot-links, in the same form"`
+	Margin string `json:"margin" param:"margin" default:"p5" help:"minimum difference of the two squared distances of a triplet, in the same form"`
 }
 
-// Check returns a *fault.ParamError for the first bound that is none.
-func (t Target) Check() error {
+// Check returns a *fault.ParamError for the first invalid rule.
+func (t BoundRules) Check() error {
 	for _, b := range t.all() {
 		if _, _, err := b.parse(); err != nil {
 			return err
@@ -39,7 +39,7 @@ func (t Target) Check() error {
 
 type namedBound struct{ name, text string }
 
-func (t Target) all() []namedBound {
+func (t BoundRules) all() []namedBound {
 	return []namedBound{{"upper", t.Upper}, {"lower", t.Lower}, {"margin", t.Margin}}
 }
 
@@ -52,24 +52,25 @@ func (b namedBound) parse() (v float64, percentile bool, err error) {
 	return v, percentile, nil
 }
 
-// Bounds are those of squared distances.
+// Bounds are bounds of squared distances.
 type Bounds struct {
-	Upper float64 `json:"upper"`
-	Lower float64 `json:"lower"`
-	// Margin is that of triplets, 0 where there are none.
+	Upper float64 `json:"upper"` // maximum of must-links
+	Lower float64 `json:"lower"` // minimum of cannot-links
+	// Margin is the minimum difference in triplets, 0 without triplets.
 	Margin float64 `json:"margin,omitempty"`
 }
 
-// sampled is the number of pairs of points that percentiles are taken of, at most.
-const sampled = 200_000
+// maxPairs is the maximum number of pairs of points that percentiles are computed from.
+const maxPairs = 200_000
 
-// rounding is the part of the largest squared distance up to which one is as good as 0.
+// rounding is the largest squared distance, relative to the maximum, that counts as 0.
 const rounding = 1e-12
 
-// Bounds finds the bounds, of distances in the feature space of k between the points x, and what is
-// odd about them; the margin only with triplets. A percentile of 0 is a *fault.DataError.
-func (t Target) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
-	var squared []float64 // ascending, once it is needed
+// Bounds returns the bounds for the distances between the points x in the feature space of k, and
+// notices about them. It computes the margin only if there are triplets. A percentile of 0 is a
+// *fault.DataError.
+func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
+	var squared []float64 // ascending; computed for the first percentile
 	for n, b := range t.all() {
 		v, percentile, err := b.parse()
 		if err != nil {
@@ -88,24 +89,24 @@ func (t Target) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 			}
 			slices.Sort(squared)
 		}
-		if *to = at(squared, v/100); !(*to > rounding*at(squared, 1)) {
-			return out, nil, fault.Data("", "the percentile %s of the squared distances is 0 to rounding, which is no bound: want %s as a value, or another percentile", b.text, b.name)
+		if *to = quantile(squared, v/100); !(*to > rounding*quantile(squared, 1)) {
+			return out, nil, fault.Data("", "%s: the percentile %s of the squared distances is 0 up to rounding: want a percentile above 0, or a value", b.name, b.text)
 		}
 	}
 	return out, out.Notices(), nil
 }
 
-// Notices returns what is odd about the bounds.
+// Notices returns a notice if the bounds contradict each other.
 func (b Bounds) Notices() []string {
 	if b.Upper < b.Lower {
 		return nil
 	}
-	return []string{fmt.Sprintf("the bound of must-links, %.4g, is not below that of cannot-links, %.4g: want upper < lower", b.Upper, b.Lower)}
+	return []string{fmt.Sprintf("upper, the bound of must-links, is %.4g and lower, that of cannot-links, is %.4g: want upper < lower", b.Upper, b.Lower)}
 }
 
-// pairs returns all pairs of n points, or many of them drawn at random.
+// pairs returns all pairs of n points, or a random sample if there are too many.
 func pairs(n int, seed uint64) [][2]int {
-	if all := n * (n - 1) / 2; n < 1000 && all <= sampled {
+	if all := n * (n - 1) / 2; n < 1000 && all <= maxPairs {
 		out := make([][2]int, 0, all)
 		for i := range n {
 			for j := range i {
@@ -115,20 +116,21 @@ func pairs(n int, seed uint64) [][2]int {
 		return out
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x69746d6c))
-	out := make([][2]int, sampled)
+	out := make([][2]int, maxPairs)
 	for k := range out {
 		out[k] = draw.Pair(rng, n)
 	}
 	return out
 }
 
-// at returns the quantile q of ascending values, between neighbors linearly; 0 for none.
-func at(v []float64, q float64) float64 {
+// quantile returns the quantile q of ascending values with linear interpolation, and 0 for no
+// values.
+func quantile(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}
-	place := q * float64(len(v)-1)
-	i := min(int(place), len(v)-1)
+	position := q * float64(len(v)-1)
+	i := min(int(position), len(v)-1)
 	j := min(i+1, len(v)-1)
-	return v[i] + (place-float64(i))*(v[j]-v[i])
+	return v[i] + (position-float64(i))*(v[j]-v[i])
 }

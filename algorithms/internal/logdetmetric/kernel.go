@@ -15,18 +15,18 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Positions numbers rows.
+// Positions returns the map from rows to their indices in the list.
 func Positions(rows []int) map[int]int {
-	place := make(map[int]int, len(rows))
+	index := make(map[int]int, len(rows))
 	for at, i := range rows {
-		place[i] = at
+		index[i] = at
 	}
-	return place
+	return index
 }
 
-// Change returns B = P - P K P for the learned kernel matrix K of a result and the signed
-// multipliers P of its constraints: where the prior was k0, the learned kernel is k0(x, y) - k0(x,
-// .) B k0(., y).
+// Change returns B = P - P K P, where K is the learned kernel matrix of a result and P holds the
+// signed multipliers of its constraints. With the prior kernel k0, the learned kernel is
+// k0(x, y) - k0(x, .) B k0(., y).
 func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constraint) blas.Matrix {
 	n := r.A.Rows
 	p := blas.NewMatrix(n, n)
@@ -54,15 +54,17 @@ func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constrain
 	return b
 }
 
-// carriers is the number of points that carry an embedding, at least as many as are linked.
-const carriers = 2000
+// supportSize is the number of support points of an embedding. There are more if more points are
+// linked.
+const supportSize = 2000
 
-// Carry returns the linked points and others drawn at random, ascending.
-func Carry(linked []int, n int, seed uint64) []int {
+// SupportRows returns the rows of the support points, ascending: the linked points and others drawn
+// at random.
+func SupportRows(linked []int, n int, seed uint64) []int {
 	rows := slices.Clone(linked)
 	rng := rand.New(rand.NewPCG(seed, 0x6b65726e))
 	for _, i := range rng.Perm(n) {
-		if len(rows) >= carriers {
+		if len(rows) >= supportSize {
 			break
 		}
 		if _, is := slices.BinarySearch(linked, i); !is {
@@ -73,16 +75,18 @@ func Carry(linked []int, n int, seed uint64) []int {
 	return rows
 }
 
-// rankTol drops directions of the learned kernel matrix that are rounding.
+// rankTol is the eigenvalue of the learned kernel matrix, relative to the largest, up to which a
+// direction counts as rounding.
 const rankTol = 1e-10
 
-// Learned returns the map of the named method into the directions of the learned kernel
+// Learned returns the map of the named method to the principal directions of the learned kernel
 //
 //	scale k(x, y) - scale^2 k(x, l) B k(l, y)
 //
-// on up to 2000 of the points x, the linked ones l among them: dims directions, 0 for all.
+// on up to 2000 of the points x, which include the linked ones l. It keeps dims directions, all for
+// 0.
 func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, scale float64, x points.Points, linked []int, b blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
-	rows := Carry(linked, x.Len(), seed)
+	rows := SupportRows(linked, x.Len(), seed)
 	n := len(rows)
 	if err := eng.Check("learned kernel matrix", 4*engine.MatrixBytes(n, n), "use fewer links or points"); err != nil {
 		return nil, err
@@ -93,9 +97,9 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 		return nil, err
 	}
 	eng.Backend().Kernels().Scale(scale, gram.Data)
-	place, among := Positions(rows), make([]int, len(linked))
+	index, among := Positions(rows), make([]int, len(linked))
 	for a, i := range linked {
-		among[a] = place[i]
+		among[a] = index[i]
 	}
 	v, err := directions(ctx, eng, gram, among, b, dims)
 	if err != nil {
@@ -105,9 +109,10 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 	return maps.NewExpansion(method, k, support, v, nil), nil
 }
 
-// directions returns V, y = V k0(l, x) for the carriers l: with the learned kernel matrix of these,
-// K = K0 - K0_C B K0_C' = U W U', y = W^-1/2 U' (k0(l, x) - K0_C B k0(C, x)).
-func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among []int, b blas.Matrix, most int) (blas.Matrix, error) {
+// directions returns the matrix V of the coordinates y = V k0(l, x) over the support points l. Let
+// C be the linked points and K = K0 - K0_C B K0_C' = U W U' the learned kernel matrix of the
+// support points. Then y = W^-1/2 U' (k0(l, x) - K0_C B k0(C, x)).
+func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among []int, b blas.Matrix, dims int) (blas.Matrix, error) {
 	n, m := k0.Rows, len(among)
 	columns, change := eng.NewMatrix(n, m), eng.NewMatrix(n, m) // K0_C, K0_C B
 	for i := range n {
@@ -119,14 +124,13 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 	eng.Backend().Gemm(false, false, 1, columns, b, 0, change)
 	learned := k0.Clone()
 	eng.Backend().Gemm(false, true, -1, change, columns, 1, learned)
-	v, err := Axes(ctx, eng, learned, most)
+	v, err := Axes(ctx, eng, learned, dims)
 	if err != nil {
 		return v, err
 	}
-	dims := v.Rows
-	on := blas.NewMatrix(dims, m) // of the linked points
+	on := blas.NewMatrix(v.Rows, m) // on the linked points
 	eng.Backend().Gemm(false, false, 1, v, change, 0, on)
-	for k := range dims {
+	for k := range v.Rows {
 		for a, j := range among {
 			v.Set(k, j, v.At(k, j)-on.At(k, a))
 		}
@@ -134,16 +138,16 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 	return v, nil
 }
 
-// Axes returns the rows u' / sqrt(w) for the eigenpairs of a learned kernel matrix, the largest
-// first, most of them, 0 for all. The matrix is overwritten.
-func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, most int) (blas.Matrix, error) {
+// Axes returns the rows u' / sqrt(w) for the eigenpairs (w, u) of a learned kernel matrix, the
+// largest eigenvalues first, at most maxDims of them or all for 0. It overwrites the matrix.
+func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, maxDims int) (blas.Matrix, error) {
 	n := learned.Rows
 	w := make([]float64, n)
 	if err := eng.SymEig(ctx, learned, w, true); err != nil {
 		return blas.Matrix{}, err
 	}
 	dims := 0
-	for dims < n && w[n-1-dims] > rankTol*w[n-1] && (most == 0 || dims < most) {
+	for dims < n && w[n-1-dims] > rankTol*w[n-1] && (maxDims == 0 || dims < maxDims) {
 		dims++
 	}
 	if dims == 0 {

@@ -12,33 +12,34 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// few is the part of the stored points up to which as many changed constraints are cheaper than new
-// directions.
-const few = 0.25
+// maxChanged is the number of changed constraints, relative to the number of stored points, up to
+// which updating the directions is cheaper than new ones.
+const maxChanged = 0.25
 
-// agreement is how near inner products of places are to the learned kernel matrix, relative to its
-// largest element: the ridge of gml makes some 1e-5 of it, after fits too.
+// agreement is the largest difference between inner products of coordinates and the learned kernel
+// matrix, relative to its largest element. The ridge of gml alone causes about 1e-5, even after a
+// full fit.
 const agreement = 1e-4
 
-// Rotated returns the map m of the model, of all directions, after the projections of w have changed
-// multipliers of constraints between linked points, x[linked]: O(c d n) for c constraints, d
-// directions and n stored points, where [Learned] decomposes a matrix of order n. The directions
-// turn no further than the change asks for, so the first ones are those of m, nearly, and no more
-// those of the largest spread. It returns nil where that is not possible, or not cheaper: there are
-// few points, m does not store all linked points, links are left out, or the places would not be
-// precise.
+// Rotated returns the map m of the model, with all directions, updated after the projections of w
+// have changed multipliers of constraints between the linked points x[linked]. It costs O(c d n)
+// for c constraints, d directions and n stored points; [Learned] decomposes a matrix of order n.
+// The directions turn only as far as the change requires: the first ones are nearly those of m, and
+// not those of the largest variance. Rotated returns nil if the update is not possible or not
+// cheaper: there are few points, m does not store all linked points, links are left out, or the
+// coordinates would not be accurate.
 //
-// The inverse of the learned kernel matrix gains l z z' for a multiplier that grows by l, z = e_i -
-// e_j. In the coordinates y of m, of which K is the matrix of inner products, that is l w w', w =
-// y_i - y_j: the places x become X y, for X = I + W'N W with the w as rows of W. Each constraint
-// multiplies X by I + k u u', u = X w, 1 + k u'u = (1 + l u'u)^-1/2; those with l > 0 come first,
-// so that everything between is definite.
-func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *maps.Map, x points.Points, w Targets, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
-	if w.Dropped() > 0 || !t.carries(x.Len(), linked) {
+// If a multiplier grows by l, the inverse of the learned kernel matrix K gains l z z' with z = e_i
+// - e_j. In the coordinates y of m, whose inner products are K, that is l w w' with w = y_i - y_j.
+// The coordinates become X y with X = I + W'N W, where the rows of W are the vectors w. Each
+// constraint multiplies X by I + k u u' with u = X w and 1 + k u'u = (1 + l u'u)^-1/2. Those with l
+// > 0 come first, so that all intermediate matrices are definite.
+func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *maps.Map, x points.Points, w Supervision, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
+	if w.Dropped() > 0 || !t.supports(x.Len(), linked) {
 		return nil, nil
 	}
 	steps := changes(constraints, t.Start(w).Multipliers, r.Multipliers)
-	if float64(len(steps)) > few*float64(m.Support()) {
+	if float64(len(steps)) > maxChanged*float64(m.Support()) {
 		return nil, nil
 	}
 	y, err := m.Embed(ctx, eng, x.Select(linked))
@@ -57,7 +58,7 @@ func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *maps.Map
 	return maps.Changed(m, func(v blas.Matrix) blas.Matrix { return times(eng, vectors, n, v, false) }), ctx.Err()
 }
 
-// times returns (I + W'N W) V, or of rows in place of columns.
+// times returns (I + W'N W) V or, if rows is true, V (I + W'N'W): the product with the rows of V.
 func times(eng *engine.Engine, w, n, v blas.Matrix, rows bool) blas.Matrix {
 	b, out := eng.Backend(), v.Clone()
 	if rows {
@@ -74,9 +75,9 @@ func times(eng *engine.Engine, w, n, v blas.Matrix, rows bool) blas.Matrix {
 	return out
 }
 
-// agree says whether the inner products of the places are those of the learned kernel matrix, but
-// for what a ridge on the diagonal of the prior, which is in the matrix alone, and directions that
-// were left out as rounding make of them.
+// agree reports whether the inner products of the coordinates y agree with the learned kernel
+// matrix k. Small differences are expected: k alone contains the ridge on the diagonal of the
+// prior, and y lacks the directions that were dropped as rounding.
 func agree(eng *engine.Engine, y, k blas.Matrix) bool {
 	rest, largest := k.Clone(), 0.0
 	eng.Backend().Gemm(false, true, -1, y, y, 1, rest)
@@ -93,31 +94,31 @@ func agree(eng *engine.Engine, y, k blas.Matrix) bool {
 	return true
 }
 
-// carries says whether all linked points are among those that carry the map of the model, of n
+// supports reports whether all linked points are support points of the model, which was fitted on n
 // points.
-func (t *WarmStart) carries(n int, linked []int) bool {
-	rows := Carry(Targets{Links: t.Links, Triplets: t.Triplets}.Linked(), n, t.Seed)
+func (t *WarmStart) supports(n int, linked []int) bool {
+	rows := SupportRows(Supervision{Links: t.Links, Triplets: t.Triplets}.Linked(), n, t.Seed)
 	return !slices.ContainsFunc(linked, func(i int) bool {
 		_, is := slices.BinarySearch(rows, i)
 		return !is
 	})
 }
 
-// step is a change l z z' of the inverse, z = e_i - e_j.
+// step is a change l z z' of the inverse, with z = e_i - e_j.
 type step struct {
 	i, j int
 	l    float64
 }
 
-// changes returns the steps from some multipliers to others, those that add to the inverse first.
+// changes returns the steps from one vector of multipliers to another, those with l > 0 first.
 func changes(constraints []logdet.Constraint, from, to []float64) []step {
-	var adding, taking []step
+	var positive, negative []step
 	add := func(s step) {
 		switch {
 		case s.l > 0:
-			adding = append(adding, s)
+			positive = append(positive, s)
 		case s.l < 0:
-			taking = append(taking, s)
+			negative = append(negative, s)
 		}
 	}
 	for k, c := range constraints {
@@ -131,11 +132,11 @@ func changes(constraints []logdet.Constraint, from, to []float64) []step {
 			add(step{c.I, c.K, -l})
 		}
 	}
-	return append(adding, taking...)
+	return append(positive, negative...)
 }
 
-// turn returns N, and whether everything stays definite to rounding. With G = W W', u = W'h for h =
-// e + N G e, and X turns to (I + k u u') X = X + k W'h (h + N'G h)'W.
+// turn returns N, and whether all intermediate matrices are definite up to rounding. With G = W W'
+// and h = e + N G e, it is u = W'h, and X becomes (I + k u u') X = X + k W'h (h + N'G h)'W.
 func turn(eng *engine.Engine, w blas.Matrix, steps []step) (n blas.Matrix, definite bool) {
 	b, t, c := eng.Backend(), eng.Backend().Kernels(), len(steps)
 	g := blas.NewMatrix(c, c)

@@ -15,25 +15,24 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// WarmStart is what a model has learned from, with the multipliers that its matrix has: the
-// projections of a fit with more links go on from there. With the bounds of distances the matrix is
-// determined.
+// WarmStart holds the links and triplets of a model and their multipliers. The projections of a fit
+// with more links start from these. Together with the bounds of distances they determine the
+// learned matrix.
 type WarmStart struct {
 	Links    *links.Set
 	Triplets []links.Triplet
-	// Multipliers are those of must-links, cannot-links and triplets, in this order; 0 for what was
-	// left out.
+	// Multipliers of must-links, cannot-links and triplets, in this order; 0 for those left out.
 	Multipliers []float64
 	Seed        uint64 // of the fit
 }
 
-// WarmStart returns what a model keeps of the wishes and the result of their constraints.
-func (w Targets) WarmStart(r *logdet.Result, seed uint64) *WarmStart {
+// WarmStart returns the warm start that a model keeps: w with the multipliers of a result.
+func (w Supervision) WarmStart(r *logdet.Result, seed uint64) *WarmStart {
 	return &WarmStart{w.Links, w.Triplets, w.spread(r.Multipliers), seed}
 }
 
-// spread gives all wishes the values of their constraints.
-func (w Targets) spread(values []float64) []float64 {
+// spread returns the values of the constraints for all links and triplets, 0 for those left out.
+func (w Supervision) spread(values []float64) []float64 {
 	out := make([]float64, w.Links.Len()+len(w.Triplets))
 	must, next := len(w.Links.Must()), 0
 	for at := range out {
@@ -45,19 +44,19 @@ func (w Targets) spread(values []float64) []float64 {
 	return out
 }
 
-// With returns the wishes of the model, nil for one that does not hold them, and of more links.
-// Errors are those of [input.AddedLinks].
-func (t *WarmStart) With(eng *engine.Engine, method string, x points.Points, set *links.Set) (Targets, error) {
+// With returns the links and triplets of t together with the links of set. A nil t, that of a model
+// that does not store its links, is an error, as are those of [input.AddedLinks].
+func (t *WarmStart) With(eng *engine.Engine, method string, x points.Points, set *links.Set) (Supervision, error) {
 	if t == nil {
 		t = &WarmStart{}
 	}
 	all, err := input.AddedLinks(eng, method, x, t.Links, set)
-	return Targets{Links: all, Triplets: t.Triplets}, err
+	return Supervision{Links: all, Triplets: t.Triplets}, err
 }
 
-// Start returns what the projections of the wishes go on from, in the order of their constraints;
-// nil without a model.
-func (t *WarmStart) Start(w Targets) *logdet.Result {
+// Start returns the multipliers from which the projections of w start, in the order of their
+// constraints. It returns nil for a nil t.
+func (t *WarmStart) Start(w Supervision) *logdet.Result {
 	if t == nil {
 		return nil
 	}
@@ -81,29 +80,30 @@ func (t *WarmStart) Start(w Targets) *logdet.Result {
 	return &logdet.Result{Multipliers: out}
 }
 
-// Unfit says of an error of the projections that go on from t, not nil, that the model and the
-// points are not of one fit, if that is what it is.
-func (t *WarmStart) Unfit(err error) error {
+// Mismatch explains an error of projections that started from t: a *fault.DataError means that the
+// points are not those of the model's fit. It returns other errors, and all errors for a nil t, as
+// they are.
+func (t *WarmStart) Mismatch(err error) error {
 	if _, is := errors.AsType[*fault.DataError](err); t == nil || !is {
 		return err
 	}
-	return fmt.Errorf("the multipliers of the model do not go with these points: want those that it was fitted on, or a fit with all links (%w)", err)
+	return fmt.Errorf("the multipliers of the model do not fit these points: want the points of its fit, or a fit with all links (%w)", err)
 }
 
-// Ends of the names of the tensors that hold what a model has learned from, beside those of links.
+// Suffixes of the tensors of a warm start. The tensors of its links have names of their own.
 const (
 	warmStartName     = ".taught"
 	tensorTriplets    = warmStartName + ".triplets"    // [triplets, 3], rows of the points
 	tensorMultipliers = warmStartName + ".multipliers" // [links + triplets]
 )
 
-// aboutWarmStart is what the header has to hold to read it.
+// aboutWarmStart holds the members of the header that reading needs.
 type aboutWarmStart struct {
 	Points int    `json:"points,omitempty"`
 	Seed   uint64 `json:"seed,omitempty"`
 }
 
-// Encode stores it in f, nothing for nil, and returns what the header has to hold.
+// Encode stores t in f, nothing for nil, and returns the members of the header.
 func (t *WarmStart) Encode(f *model.File, method string) any {
 	if t == nil {
 		return nil
@@ -120,8 +120,8 @@ func (t *WarmStart) Encode(f *model.File, method string) any {
 	return aboutWarmStart{t.Links.N(), t.Seed}
 }
 
-// DecodeWarmStart returns what [Taught.Encode] stored, nil if it stored nothing, as versions before
-// did. A tensor that cannot be used is a *fault.DataError.
+// DecodeWarmStart returns the warm start that [WarmStart.Encode] stored, and nil if there is none,
+// as in files of earlier versions. An unusable tensor is a *fault.DataError.
 func DecodeWarmStart(f *model.File, method string) (*WarmStart, error) {
 	if !stored.HasLinks(f, method+warmStartName) {
 		return nil, nil

@@ -1,5 +1,5 @@
-// Package record holds what every fitted model is: a map, the parameters that it was learned with,
-// and how the fit ended. Models of methods that have more embed it.
+// Package record is the common part of fitted models: a map, the parameters of the fit, and the
+// status of the fit. Models with more data embed it.
 package record
 
 import (
@@ -14,11 +14,12 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// Parameters are those of a method.
+// Parameters are the parameters of a method.
 type Parameters interface{ Validate() error }
 
-// Model is a fitted metric. It is immutable and safe for concurrent use. With a linear map Embed,
-// Gram and Distances, as [algorithms.Model] has them, are exact and take 2 d Dim flops a point.
+// Model is a fitted metric. It is immutable and safe for concurrent use. With a linear map the
+// methods Embed, Gram and Distances of [algorithms.Model] are exact and take 2 d Dim flops per
+// point.
 type Model[P Parameters] struct {
 	*maps.Map
 	params P
@@ -39,13 +40,13 @@ func New[P Parameters](m *maps.Map, params P, status algorithms.Status) *Model[P
 	return &Model[P]{m, params, status}
 }
 
-// Params returns the parameters that it was fitted with.
+// Params returns the parameters of the fit.
 func (m *Model[P]) Params() P { return m.params }
 
-// Status says how the fit ended.
+// Status returns the status of the fit.
 func (m *Model[P]) Status() algorithms.Status { return m.status }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Model[P]) Describe() []algorithms.Statistic {
 	k, rows := m.Kernel().String(), m.Coordinates().Rows
 	switch {
@@ -60,14 +61,14 @@ func (m *Model[P]) Describe() []algorithms.Statistic {
 // Encode stores the model in f.
 func (m *Model[P]) Encode(f *model.File) error { return m.EncodeWith(f) }
 
-// EncodeWith stores the model in f, with more members of the method's entry in the header, which
-// are structs.
+// EncodeWith stores the model in f, with more members of the method's entry in the header: the
+// members of the structs extra.
 func (m *Model[P]) EncodeWith(f *model.File, extra ...any) error {
 	return stored.SetHeader(f, m.Method(), m.params, m.status, append([]any{m.Map.Encode(f)}, extra...)...)
 }
 
-// Decode returns the model that [Model.Encode] stored; extra points to what [Model.EncodeWith] got.
-// A tensor or a part of the header that cannot be used is a *fault.DataError.
+// Decode returns the model that [Model.Encode] stored; extra are pointers to the structs of
+// [Model.EncodeWith]. An unusable tensor or member of the header is a *fault.DataError.
 func Decode[P Parameters](method string, f *model.File, read maps.Reader, extra ...any) (*Model[P], error) {
 	m, err := DecodeHeader[P](method, f, extra...)
 	if err != nil {
@@ -77,7 +78,7 @@ func Decode[P Parameters](method string, f *model.File, read maps.Reader, extra 
 	return m, err
 }
 
-// DecodeHeader is [Decode] without the map, for methods whose parameters say how it is read.
+// DecodeHeader is [Decode] without the map, for methods whose parameters determine how to read it.
 func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Model[P], error) {
 	m := &Model[P]{}
 	if err := stored.Header(f, method, &m.params, &m.status, extra...); err != nil {
@@ -89,7 +90,7 @@ func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Mo
 	return m, nil
 }
 
-// Result returns the model of a fit or, of an error, what a canceled context makes of it.
+// Result returns the model of a fit, or its error as [input.Canceled] returns it.
 func Result[M algorithms.Model](ctx context.Context, doing string, m M, err error) (algorithms.Model, error) {
 	if err != nil {
 		return nil, input.Canceled(ctx, doing, err)
@@ -97,25 +98,26 @@ func Result[M algorithms.Model](ctx context.Context, doing string, m M, err erro
 	return m, nil
 }
 
-// Descent is the objective after every step of a search.
+// Descent holds the objective after every step of a solver.
 type Descent struct{ trace []float64 }
 
-// NewDescent returns the objectives, one at least.
+// NewDescent returns the descent of a trace, which must have at least one objective.
 func NewDescent(trace []float64) Descent { return Descent{trace} }
 
-// Trace returns the objective after every step, the start being one for most methods.
+// Trace returns the objective after every step. For most methods the first one is that of the
+// start.
 func (d Descent) Trace() []float64 { return slices.Clone(d.trace) }
 
 // Objective returns the last objective.
 func (d Descent) Objective() float64 { return d.trace[len(d.trace)-1] }
 
-// trace ends the name of the tensor that holds one.
+// trace is the suffix of the tensor of a trace.
 const trace = ".trace"
 
 // EncodeTo stores the objectives in f.
 func (d Descent) EncodeTo(f *model.File, method string) { f.SetFloat64s(method+trace, d.trace) }
 
-// DecodeDescent returns what [Descent.EncodeTo] stored. A tensor that cannot be used is a
+// DecodeDescent returns the descent that [Descent.EncodeTo] stored. An unusable tensor is a
 // *fault.DataError.
 func DecodeDescent(method string, f *model.File) (Descent, error) {
 	values, err := stored.Finite(f, method+trace, -1)
@@ -125,7 +127,7 @@ func DecodeDescent(method string, f *model.File) (Descent, error) {
 	return Descent{values}, err
 }
 
-// Traced is a [Model] that was found step by step.
+// Traced is a [Model] of an iterative solver, with the objective after every step.
 type Traced[P Parameters] struct {
 	*Model[P]
 	Descent
@@ -136,7 +138,7 @@ func NewTraced[P Parameters](m *maps.Map, params P, status algorithms.Status, tr
 	return &Traced[P]{New(m, params, status), Descent{trace}}
 }
 
-// Describe returns the figures of the model.
+// Describe returns the statistics of the model.
 func (m *Traced[P]) Describe() []algorithms.Statistic {
 	return append(m.Model.Describe(), algorithms.Statistic{Name: "objective at the start", Value: m.trace[0]}, algorithms.Statistic{Name: "objective", Value: m.Objective()})
 }
@@ -150,9 +152,8 @@ func (m *Traced[P]) EncodeWith(f *model.File, extra ...any) error {
 	return m.Model.EncodeWith(f, extra...)
 }
 
-// DecodeTraced returns the model that [Traced.Encode] stored; extra points to what
-// [Traced.EncodeWith] got. A tensor or a part of the header that cannot be used is a
-// *fault.DataError.
+// DecodeTraced returns the model that [Traced.Encode] stored; extra are pointers to the structs of
+// [Traced.EncodeWith]. An unusable tensor or member of the header is a *fault.DataError.
 func DecodeTraced[P Parameters](method string, f *model.File, read maps.Reader, extra ...any) (*Traced[P], error) {
 	m, err := Decode[P](method, f, read, extra...)
 	if err != nil {
@@ -162,8 +163,7 @@ func DecodeTraced[P Parameters](method string, f *model.File, read maps.Reader, 
 	return &Traced[P]{m, d}, err
 }
 
-// Bounded returns the status of a fit that knows how far its objective is above the minimum at
-// most.
+// Bounded returns the status of a fit with an upper bound of the objective's gap to the minimum.
 func Bounded(trace []float64, converged bool, gap float64) algorithms.Status {
 	status := algorithms.Status{Converged: converged, Iterations: len(trace) - 1}
 	if !converged {

@@ -10,26 +10,27 @@ import (
 	"github.com/mustlink/mustlink/solvers/lbfgs"
 )
 
-// Options say how to search.
+// Options are the settings of [Problem.Climb].
 type Options struct {
-	// Tol ends an ascent: what five iterations gain, relative to what is missing to a gain of 1.
+	// Tol is the tolerance of an ascent: the increase of the mean gain over five iterations, relative
+	// to its distance from 1.
 	Tol float64
-	// Contractions is how often the map is halved and the ascent goes on from there.
+	// Contractions is the number of times that the map is halved and a new ascent starts from there.
 	Contractions int
-	MaxIter      int // of an ascent
+	MaxIter      int // of each ascent
 	Report       func(algorithms.Progress)
 }
 
-// Search is the search for the map, by limited memory BFGS.
+// Search is the result of a search for the map by limited-memory BFGS.
 type Search struct {
 	Best   []float64 // the map with the largest mean gain
-	Trace  []float64 // largest mean gain so far, at the start and after every iteration
+	Trace  []float64 // the largest mean gain so far, at the start and after every iteration
 	Status algorithms.Status
 }
 
-// Climb ascends from each start, and from the halves of what it comes to: that leaves local maxima
-// in which distances have grown so large that each point sees only its nearest. It uses up the
-// starts.
+// Climb ascends from each start. Then it halves the map and ascends again, o.Contractions times:
+// that escapes local maxima in which distances have grown so large that only the nearest neighbor
+// of each point has any weight. Climb overwrites the starts.
 func (p *Problem) Climb(ctx context.Context, o Options, starts ...[]float64) (*Search, error) {
 	s, t := &Search{}, p.eng.Backend().Kernels()
 	for k := 0; k < len(starts)*(1+o.Contractions) && !s.perfect(); k++ {
@@ -48,13 +49,13 @@ func (p *Problem) Climb(ctx context.Context, o Options, starts ...[]float64) (*S
 	return s, nil
 }
 
-// perfect says that there is no more to gain.
+// perfect reports whether the mean gain is at its maximum, 1, up to a tolerance.
 func (s *Search) perfect() bool {
-	const little = 1e-6
-	return len(s.Trace) > 0 && 1-s.Trace[len(s.Trace)-1] < little
+	const tolerance = 1e-6
+	return len(s.Trace) > 0 && 1-s.Trace[len(s.Trace)-1] < tolerance
 }
 
-// ascend is one ascent, to a local maximum.
+// ascend ascends from at to a local maximum.
 func (s *Search) ascend(ctx context.Context, p *Problem, at []float64, o Options) error {
 	before := math.Inf(-1)
 	if len(s.Trace) > 0 {
@@ -65,9 +66,9 @@ func (s *Search) ascend(ctx context.Context, p *Problem, at []float64, o Options
 		own = append(own, -value)
 		s.Trace = append(s.Trace, max(before, -value))
 		o.Report(algorithms.Progress{Stage: "ascent", Done: len(s.Trace) - 1, Objective: -value})
-		const window, nothing = 5, 1e-8
+		const window, zero = 5, 1e-8
 		n := len(own)
-		return 1+value < nothing || n > window && own[n-1]-own[n-1-window] <= o.Tol*(1-own[n-1]), nil
+		return 1+value < zero || n > window && own[n-1]-own[n-1-window] <= o.Tol*(1-own[n-1]), nil
 	}})
 	if err != nil {
 		return err

@@ -1,13 +1,13 @@
-// Package softmax is what methods share that choose neighbors by softmax: they learn a linear map A
-// under which a point i takes another one j with probability
+// Package softmax is the common part of methods that select neighbors by softmax. They learn a
+// linear map A under which point i selects point j with probability
 //
 //	p_ij = exp(-|A(x_i - x_j)|^2) / sum_k exp(-|A(x_i - x_k)|^2)
 //
-// and maximize the mean of a gain of the points, which is a function of these probabilities and at
-// most 1.
+// and maximize the mean over all points of a gain, which is a function of these probabilities and
+// at most 1.
 //
-// An evaluation takes 4 n^2 r flops and n^2 exponentials for n points in r dimensions, in products
-// of blocks of rows: memory for some hundred rows of probabilities, not for n^2 differences.
+// An evaluation takes 4 n^2 r flops and n^2 exponentials for n points in r dimensions. It works on
+// blocks of rows: memory for a few hundred rows of probabilities, not for n^2 differences.
 package softmax
 
 import (
@@ -22,54 +22,55 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// cached is the number of probabilities that are there at a time in a part: they stay in the cache.
+// cached is the number of probabilities that a part computes at a time: they stay in the cache.
 const cached = 1 << 17
 
-// Rule is what a method makes of the probabilities.
+// Rule defines the gain of a method.
 type Rule struct {
-	// Counts says whether j may be taken by another point i; nil: every point may.
+	// Counts reports whether point i may select point j; nil means all points.
 	Counts func(i, j int) bool
-	// Skips says that a point has no gain; nil: every point has one.
+	// Skips reports whether point i has no gain; nil means that every point has one.
 	Skips func(i int) bool
-	// Gain returns that of point i and turns a row of weights, whose sum is total > 0, into the
-	// derivatives of the gain by minus the squared distances; their sum is 0. scratch is another
-	// row.
+	// Gain returns the gain of point i. It replaces the weights, whose sum is total > 0, by the
+	// derivatives of the gain with respect to the negative squared distances, whose sum is 0. scratch
+	// is another row of the same length.
 	Gain func(i int, weights []float64, total float64, scratch []float64) float64
-	// Points is the number that the sum of the gains is divided by.
+	// Points is the divisor of the sum of the gains.
 	Points int
 }
 
-// Problem is the minimization of minus the mean gain over matrices A, r x q, of the points z in
+// Problem is to minimize the negative mean gain over matrices A, r x q. The points z are in
 // principal coordinates, each divided by its standard deviation.
 type Problem struct {
 	Z    blas.Matrix // n x q
 	Rank int         // r
 	Rule Rule
 
-	ctx       context.Context
-	eng       *engine.Engine
-	pc        *linear.Principal
-	deviation []float64
-	y         blas.Matrix // n x (r+1): coordinates, and a column of ones
-	g         blas.Matrix // n x r: the gradient at the coordinates
-	squared   []float64   // |y|^2
-	block     int         // rows of probabilities at a time
-	parts     []part
+	ctx     context.Context
+	eng     *engine.Engine
+	pc      *linear.Principal
+	scales  []float64   // standard deviations of the principal coordinates
+	y       blas.Matrix // n x (r+1): coordinates, and a column of ones
+	g       blas.Matrix // n x r: the gradient with respect to the coordinates
+	squared []float64   // |y|^2
+	block   int         // rows of probabilities at a time
+	parts   []part
 }
 
-// part is what some of the rows add, in an order that does not depend on who computes it.
+// part accumulates the sums of some of the rows. The order of summation does not depend on the
+// number of workers.
 type part struct {
 	across blas.Matrix // n x (r+1): C'Y, and the sums of the columns of C
 	c      blas.Matrix // block x n
 	other  []float64   // the scratch row of a gain
 }
 
-// partCount is the number of parts.
+// partCount is the maximum number of parts.
 const partCount = 8
 
-// New returns the problem of these rows, all for nil, in at most dims dimensions, 0 for as many as
-// there are directions. Its Rule is to be set. fewer is what a person may use less of against a
-// memory limit.
+// New returns the problem of the given rows (nil: all) in dims dimensions (0: as many as there are
+// directions). The caller must set its Rule. The word fewer names what to reduce in the error of
+// the memory limit: points or another unit.
 func New(ctx context.Context, eng *engine.Engine, pc *linear.Principal, rows []int, dims int, fewer string) (*Problem, error) {
 	z := pc.Z.Clone()
 	if rows != nil {
@@ -77,9 +78,9 @@ func New(ctx context.Context, eng *engine.Engine, pc *linear.Principal, rows []i
 	}
 	n, q := z.Rows, z.Cols
 	if dims > q {
-		return nil, &fault.ParamError{Param: "dims", Value: dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions that are learned in", q)}
+		return nil, &fault.ParamError{Param: "dims", Value: dims, Want: fmt.Sprintf("a number from 0 to %d, the number of principal directions", q)}
 	}
-	p := &Problem{ctx: ctx, eng: eng, pc: pc, Z: z, Rank: q, deviation: pc.Roots(), squared: make([]float64, n)}
+	p := &Problem{ctx: ctx, eng: eng, pc: pc, Z: z, Rank: q, scales: pc.StandardDeviations(), squared: make([]float64, n)}
 	if dims > 0 {
 		p.Rank = dims
 	}
@@ -95,11 +96,11 @@ func New(ctx context.Context, eng *engine.Engine, pc *linear.Principal, rows []i
 	for i := range n {
 		p.y.Set(i, p.Rank, 1)
 	}
-	linear.DivideColumns(p.Z, p.deviation)
+	linear.DivideColumns(p.Z, p.scales)
 	return p, nil
 }
 
-// At returns minus the mean gain, and its gradient with respect to A.
+// At returns the negative mean gain, and writes its gradient with respect to A.
 func (p *Problem) At(a, gradient []float64) (float64, error) {
 	n, q, b := p.Z.Rows, p.Z.Cols, p.eng.Backend()
 	t, y := b.Kernels(), p.y.View(0, n, 0, p.Rank)
@@ -121,8 +122,9 @@ func (p *Problem) At(a, gradient []float64) (float64, error) {
 	for _, other := range p.parts[1:] {
 		t.Axpy(1, other.across.Data, sum.Data)
 	}
-	// f = sum_i gain_i, its derivatives c by the squared distances' negatives, rows of C with the
-	// sum 0: df/dy_i = -2 (column_i y_i - (C Y + C'Y)_i).
+	// Let f = sum_i gain_i, and let C hold its derivatives with respect to the negative squared
+	// distances; the rows of C sum to 0. Then df/dy_i = -2 (column_i y_i - (C Y + C'Y)_i), where
+	// column_i is the sum of column i of C.
 	total, scale := 0.0, 2/float64(p.Rule.Points)
 	for i := range n {
 		total += gains[i]
@@ -135,7 +137,7 @@ func (p *Problem) At(a, gradient []float64) (float64, error) {
 	return -total / float64(p.Rule.Points), nil
 }
 
-// add computes every so many-th block of rows.
+// add computes the blocks of rows of one part, and their gains.
 func (p *Problem) add(which int, gains []float64) {
 	n, b, part := p.Z.Rows, p.eng.Backend(), p.parts[which]
 	y := p.y.View(0, n, 0, p.Rank)
@@ -145,40 +147,40 @@ func (p *Problem) add(which int, gains []float64) {
 		c := part.c.View(0, hi-lo, 0, n)
 		b.Gemm(false, true, 2, y.View(lo, hi, 0, p.Rank), y, 0, c)
 		for k := range hi - lo {
-			gains[lo+k] = p.weigh(lo+k, c.Row(k), part.other)
+			gains[lo+k] = p.gain(lo+k, c.Row(k), part.other)
 		}
 		b.Gemm(false, false, 1, c, y, 0, p.g.View(lo, hi, 0, p.Rank))
 		b.Gemm(true, false, 1, c, p.y.View(lo, hi, 0, p.Rank+1), 1, part.across)
 	}
 }
 
-// least is the exponent that smaller ones count as: that of a weight without effect, which is still
-// a normal number, as are its products; processors are slow with others.
-const least = -300
+// minExponent bounds exponents from below: the weight has no effect but is still a normal number,
+// as are its products. Processors are slow with subnormal numbers.
+const minExponent = -300
 
-// weigh turns a row of 2 y_i'y_j into the derivatives of the gain, which it returns.
-func (p *Problem) weigh(i int, row, scratch []float64) (gain float64) {
+// gain returns the gain of point i and replaces a row of 2 y_i'y_j by its derivatives.
+func (p *Problem) gain(i int, row, scratch []float64) (gain float64) {
 	if p.Rule.Skips != nil && p.Rule.Skips(i) {
 		clear(row)
 		return 0
 	}
 	t, own := p.eng.Backend().Kernels(), p.squared[i]
 	for j, s := range p.squared { // minus the squared distance
-		if row[j] -= s + own; row[j] < least {
-			row[j] = least
+		if row[j] -= s + own; row[j] < minExponent {
+			row[j] = minExponent
 		}
 	}
 	t.Exp(row, row)
 	p.exclude(i, row)
 	total := t.Sum(row)
-	if !(total > 1e-120) { // all others are far away: begin again from the nearest
-		p.weighFar(i, row)
+	if !(total > 1e-120) { // all other points are far away: measure distances from the nearest
+		p.farWeights(i, row)
 		total = t.Sum(row)
 	}
 	return p.Rule.Gain(i, row, total, scratch)
 }
 
-// exclude gives the weight 0 to the point itself, and to those that do not count.
+// exclude sets the weights of the point itself, and of points that do not count, to 0.
 func (p *Problem) exclude(i int, row []float64) {
 	row[i] = 0
 	if p.Rule.Counts == nil {
@@ -191,9 +193,9 @@ func (p *Problem) exclude(i int, row []float64) {
 	}
 }
 
-// weighFar writes the weights of a point whose neighbors are all far away: distances count from
-// that of the nearest.
-func (p *Problem) weighFar(i int, row []float64) {
+// farWeights writes the weights of a point whose neighbors are all far away. It subtracts the
+// squared distance of the nearest one, which does not change the probabilities.
+func (p *Problem) farWeights(i int, row []float64) {
 	t, y, nearest := p.eng.Backend().Kernels(), p.y.Row(i)[:p.Rank], math.Inf(1)
 	for j := range row {
 		row[j] = t.SquaredDistance(y, p.y.Row(j)[:p.Rank])
@@ -202,16 +204,16 @@ func (p *Problem) weighFar(i int, row []float64) {
 		}
 	}
 	for j, d := range row {
-		row[j] = min(0, max(least, nearest-d)) // points that do not count may be nearer
+		row[j] = min(0, max(minExponent, nearest-d)) // points that do not count may be nearer
 	}
 	t.Exp(row, row)
 	p.exclude(i, row)
 }
 
-// Map returns the map of a matrix A for a method.
+// Map returns the map of the matrix A for the named method.
 func (p *Problem) Map(method string, a []float64) *maps.Map {
 	out := blas.NewMatrix(p.Rank, p.Z.Cols)
 	copy(out.Data, a)
-	linear.DivideColumns(out, p.deviation)
+	linear.DivideColumns(out, p.scales)
 	return p.pc.Map(p.eng, method, out)
 }

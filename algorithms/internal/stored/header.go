@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// SetHeader fills in the method, its parameters and its status, and what else the method has to say
-// in an entry of its own name: the members of all of extra, of which nil has none.
+// SetHeader stores the method, its parameters and its status in the header, and the members of all
+// extra structs in an entry with the method's name. A nil extra has no members.
 func SetHeader(f *model.File, method string, params, status any, extra ...any) (err error) {
 	f.Header.Method = method
 	if f.Header.Params, err = object(method, params); err != nil {
@@ -29,7 +29,7 @@ func SetHeader(f *model.File, method string, params, status any, extra ...any) (
 	return err
 }
 
-// object returns the JSON object of the members of all parts, nil for none.
+// object returns a JSON object with the members of all parts, nil for none.
 func object(method string, parts ...any) (json.RawMessage, error) {
 	var out json.RawMessage
 	for _, part := range parts {
@@ -50,8 +50,8 @@ func object(method string, parts ...any) (json.RawMessage, error) {
 	return out, nil
 }
 
-// Header reads what [SetHeader] stored. Text that does not parse, or of another method, is a
-// *fault.DataError.
+// Header reads what [SetHeader] stored. A header that does not parse, or that of another method, is
+// a *fault.DataError.
 func Header(f *model.File, method string, params, status any, extra ...any) error {
 	if f.Header.Method != method {
 		return fault.Data("", "model of method %q: want %q", f.Header.Method, method)
@@ -65,10 +65,10 @@ func Header(f *model.File, method string, params, status any, extra ...any) erro
 	return Extra(f, method, extra...)
 }
 
-// Params reads the parameters.
+// Params reads the parameters of the header.
 func Params(f *model.File, to any) error { return member("params", f.Header.Params, to) }
 
-// Extra reads what else a method has in the header.
+// Extra reads the structs of a method's own entry in the header.
 func Extra(f *model.File, method string, to ...any) error {
 	for _, part := range to {
 		if err := member(method, f.Header.Extra[method], part); err != nil {
@@ -85,7 +85,7 @@ func member(name string, text json.RawMessage, to any) error {
 	return nil
 }
 
-// InHeader says of an error that it is about the header.
+// InHeader adds to an error that it is about the header.
 func InHeader(err error) error { return fault.Data("", "header of the model: %w", err) }
 
 // Kernel reads the kernel of the header.
@@ -101,7 +101,7 @@ func Kernel(f *model.File) (kernel.Kernel, error) {
 	return k, nil
 }
 
-// Empty says of a tensor that it has no values.
+// Empty returns the error of a tensor without values.
 func Empty(name string) error {
 	return fault.Data("", "tensor %s is empty: want at least one value", name)
 }

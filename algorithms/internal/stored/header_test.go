@@ -17,8 +17,8 @@ type second struct {
 	C []float64 `json:"c,omitempty"`
 }
 
-// The entry of a method is one object of the members of all parts, whichever of them are empty, and
-// each part reads its own.
+// The entry of a method is one object with the members of all parts, some of which may be empty.
+// Each part reads its own members.
 func TestPartsOfTheHeader(t *testing.T) {
 	for _, c := range []struct {
 		parts []any

@@ -9,14 +9,14 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// Ends of the names of the tensors that hold links.
+// Suffixes of the tensors of links.
 const (
 	tensorLinks   = ".links"       // [links, 2], rows of the points
-	tensorWeights = ".weights"     // [links], those of cannot-links negative
-	tensorBounds  = ".link_bounds" // [links], 0 for a link without one; left out if there are none
+	tensorWeights = ".weights"     // [links], negative for cannot-links
+	tensorBounds  = ".link_bounds" // [links], 0 for a link without a bound; no tensor if no link has one
 )
 
-// SetLinks stores the links that a model has learned, in tensors whose names begin with name.
+// SetLinks stores the links of a model's fit, in tensors whose names begin with name.
 func SetLinks(f *model.File, name string, set *links.Set) {
 	all := slices.Concat(set.Must(), set.Cannot())
 	rows, weights, bounds := make([]int64, 0, 2*len(all)), make([]float64, len(all)), make([]float64, len(all))
@@ -35,11 +35,11 @@ func SetLinks(f *model.File, name string, set *links.Set) {
 	}
 }
 
-// HasLinks says whether links are stored under a name.
+// HasLinks reports whether links are stored under a name.
 func HasLinks(f *model.File, name string) bool { return f.Has(name + tensorLinks) }
 
-// Links returns the links between n points that [SetLinks] stored. Tensors that cannot be used are
-// a *fault.DataError.
+// Links returns the links between n points that [SetLinks] stored. Unusable tensors are a
+// *fault.DataError.
 func Links(f *model.File, name string, n int) (*links.Set, error) {
 	rows, err := f.Int64s(name+tensorLinks, -1, 2)
 	if err != nil {
@@ -58,7 +58,7 @@ func Links(f *model.File, name string, n int) (*links.Set, error) {
 	list := make([]links.Link, len(weights))
 	for k, w := range weights {
 		if w == 0 {
-			return nil, fault.Data("", "tensor %s: weight 0 of link %d: want another number", name+tensorWeights, k)
+			return nil, fault.Data("", "tensor %s: element %d is 0: want a weight other than 0", name+tensorWeights, k)
 		}
 		sign := links.Must
 		if w < 0 {

@@ -1,6 +1,5 @@
-// Package stored keeps the points that a fitted model evaluates its kernel with: it stores them in
-// a model file, reads them back with every number checked, and checks that other points are of
-// their kind.
+// Package stored stores the points with which a fitted model evaluates its kernel in a model file.
+// It reads them, checks every number, and checks that other points are of the same kind.
 package stored
 
 import (
@@ -15,13 +14,13 @@ import (
 
 // Names of the tensors that hold points.
 const (
-	tensorDense     = "points.dense"     // [p, d]: vectors, or …
-	tensorStart     = "points.start"     // [p+1] … sparse vectors,
-	tensorColumn    = "points.column"    // [nonzeros]
-	tensorValue     = "points.value"     // [nonzeros] or …
-	tensorLetters   = "points.letters"   // [letters]: sequences, with points.start, or …
-	tensorReference = "points.reference" // [p] … columns of a Gram matrix
-	tensorDiagonal  = "points.diagonal"  // [p] and its diagonal there
+	tensorDense     = "points.dense"     // [p, d]: dense vectors
+	tensorStart     = "points.start"     // [p+1]: offsets of sparse vectors or sequences
+	tensorColumn    = "points.column"    // [nonzeros]: columns of sparse vectors
+	tensorValue     = "points.value"     // [nonzeros]: values of sparse vectors
+	tensorLetters   = "points.letters"   // [letters]: letters of sequences
+	tensorReference = "points.reference" // [p]: columns of a Gram matrix
+	tensorDiagonal  = "points.diagonal"  // [p]: diagonal of the Gram matrix at these columns
 )
 
 // Encode stores x in f.
@@ -44,7 +43,7 @@ func Encode(f *model.File, x points.Points) {
 		f.SetInt64s(tensorReference, Int64s(x.Reference))
 		f.SetFloat64s(tensorDiagonal, x.Diagonal)
 	default:
-		panic(fmt.Sprintf("stored: points of type %T", x)) // Fit lets none through
+		panic(fmt.Sprintf("stored: points of type %T", x)) // Fit refuses other types
 	}
 }
 
@@ -56,7 +55,7 @@ func SetMatrix(f *model.File, name string, m blas.Matrix) {
 	f.SetFloat64s(name, m.Data[:m.Rows*m.Cols], m.Rows, m.Cols)
 }
 
-// Int64s widens v.
+// Int64s converts v to int64.
 func Int64s(v []int) []int64 {
 	out := make([]int64, len(v))
 	for i, x := range v {
@@ -65,8 +64,9 @@ func Int64s(v []int) []int64 {
 	return out
 }
 
-// Decode reads the stored points, of whichever kind they are: of dim features or reference objects,
-// which sparse vectors and Gram matrices do not show, or over that alphabet.
+// Decode reads the stored points of any kind. The tensors of sparse vectors and Gram matrices do
+// not contain dim, the number of features or reference objects; those of sequences do not contain
+// the alphabet.
 func Decode(f *model.File, dim int, alphabet string) (points.Points, error) {
 	if dim < 0 || dim > math.MaxInt32 {
 		return nil, fault.Data("", "header of the model: input_dim is %d: want 0 to %d", dim, math.MaxInt32)
@@ -135,7 +135,7 @@ func decodeGram(f *model.File, dim int) (points.Points, error) {
 	return &points.Gram{N: len(reference), M: dim, Diagonal: diagonal, Reference: reference}, nil
 }
 
-// Indices returns an index tensor whose values must lie in 0..limit-1.
+// Indices returns an index tensor whose values must be from 0 to limit-1.
 func Indices(f *model.File, name string, limit int) ([]int, error) {
 	raw, err := f.Int64s(name, -1)
 	if err != nil {
@@ -165,7 +165,7 @@ func Finite(f *model.File, name string, shape ...int) ([]float64, error) {
 	return data, nil
 }
 
-// Matrix is [Finite] as a matrix.
+// Matrix returns [Finite] as a matrix.
 func Matrix(f *model.File, name string, rows, cols int) (blas.Matrix, error) {
 	data, err := Finite(f, name, rows, cols)
 	if err != nil {
@@ -174,8 +174,7 @@ func Matrix(f *model.File, name string, rows, cols int) (blas.Matrix, error) {
 	return blas.Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: data}, nil
 }
 
-// Check returns an error unless x is of the kind and the dimension of the stored points, which the
-// model was fitted on.
+// Check returns an error unless x has the kind and the dimension of the stored points of the model.
 func Check(x, support points.Points) error {
 	_, gram := x.(*points.Gram)
 	_, wantGram := support.(*points.Gram)
@@ -185,9 +184,9 @@ func Check(x, support points.Points) error {
 	case x == nil:
 		return fault.Data("", "no points given: want points")
 	case Alphabet(support) != "" && (sequences == nil || sequences.Alphabet != Alphabet(support)):
-		return fault.Data("", "got other points than those of the model: want sequences over the alphabet %s", Alphabet(support))
+		return fault.Data("", "got points of another kind or alphabet: want sequences over the alphabet %s, as the model was fitted on", Alphabet(support))
 	case sequences != nil && Alphabet(support) == "":
-		return fault.Data("", "got sequences: want points of the kind that the model was fitted on, which are not sequences")
+		return fault.Data("", "got sequences: want the kind of points that the model was fitted on, which is not sequences")
 	case gram && !wantGram:
 		return fault.Data("", "got rows of a precomputed Gram matrix: want vectors of %d features, as the model was fitted on", support.Dim())
 	case !gram && wantGram:
@@ -201,7 +200,7 @@ func Check(x, support points.Points) error {
 	return nil
 }
 
-// WrongFeatures is the error of vectors with another number of features than the model's.
+// WrongFeatures returns the error of vectors whose number of features differs from the model's.
 func WrongFeatures(got, want int) error { return wrongSize("number of features", got, want) }
 
 func wrongSize(what string, got, want int) error {
@@ -216,8 +215,8 @@ func Alphabet(support points.Points) string {
 	return ""
 }
 
-// Strip replaces rows of a Gram matrix by what other rows need to know of them: which
-// reference objects they are, and their diagonal. Vectors stay as they are.
+// Strip reduces rows of a Gram matrix to their reference objects and their diagonal, which is
+// enough to evaluate the kernel with other rows. It returns other points unchanged.
 func Strip(x points.Points) points.Points {
 	g, ok := x.(*points.Gram)
 	if !ok {
@@ -226,7 +225,7 @@ func Strip(x points.Points) points.Points {
 	return &points.Gram{N: g.N, M: g.M, Diagonal: g.Diagonal, Reference: g.Reference}
 }
 
-// Select is x.Select(rows) that also takes a stripped Gram matrix.
+// Select returns x.Select(rows), also for a stripped Gram matrix.
 func Select(x points.Points, rows []int) points.Points {
 	g, ok := x.(*points.Gram)
 	if !ok {

@@ -55,9 +55,9 @@ class KRCA(MetricLearner):
     dims : int, default 20
         Directions of the embedding, centered; 0: all positive ones, uncentered.
     landmarks : int, default 0
-        Training points that carry the embedding; 0: all up to 5000.
+        Support points of the embedding among the training points; 0: all up to 5000.
     form : Literal["auto", "cholesky", "spectral"], default "auto"
-        How the learned kernel is evaluated: auto, cholesky or spectral.
+        Formula of the learned kernel: auto, cholesky or spectral.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -413,19 +413,19 @@ class LLERatio(MetricLearner):
     kernel : str | None, default None
         Such as "rbf:sigma=median", or "precomputed"; default: exp:lle.
     mode : Literal["kernel", "full", "linear"], default "kernel"
-        Coordinates that are learned in: kernel (expansion in the must-linked points), full (in all points) or linear.
+        Coordinates of points: kernel (expansion in the must-linked points), full (in all points) or linear.
     orthogonality : Literal["feature", "coefficient"], default "feature"
-        What is orthonormal: feature (orthonormal directions) or coefficient (the paper's orthonormal coefficients).
+        Orthonormality constraint: feature (orthonormal directions) or coefficient (the paper's orthonormal coefficients).
     alpha : float | Literal["auto"], default "auto"
         Weight of the reconstruction errors of neighborhoods, >= 0; auto: 0.2 for more than 5 features, else 0.02.
     neighbors : int, default 10
         Neighbors that reconstruct a point, >= 1.
     reg_g : float, default 0.001
-        Added to local Gram matrices, relative to their traces, >= 0.
+        Added to the diagonal of local Gram matrices, relative to their traces, >= 0.
     dims : int, default 0
         Columns of the embedding; 0: a quarter of the must-linked points or features, at most 25.
     max_iter : int, default 50
-        Most steps of the trace ratio, >= 1.
+        Maximum number of steps of the trace ratio, >= 1.
     standardize : bool, default False
         Scale features to mean 0 and deviation 1, here and in transform.
     n_links : int | str | None, default None
@@ -542,11 +542,11 @@ class GML(MetricLearner):
     gamma : float, default 1
         Weight of the links relative to the prior (usually 0.1 to 10), > 0.
     upper : float | str, default "p5"
-        Most squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
+        Maximum squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
     lower : float | str, default "p95"
-        Least squared distance of cannot-links, likewise.
+        Minimum squared distance of cannot-links, in the same form.
     margin : float | str, default "p5"
-        Of triplets: how much larger the second squared distance is to be, likewise.
+        Minimum difference of the two squared distances of a triplet, in the same form.
     free_constant : bool, default False
         True exempts constant eigenvectors from the order of the weights.
     extension : Literal["barycentric", "nystrom"], default "barycentric"
@@ -949,11 +949,11 @@ class ITML(MetricLearner):
     gamma : float, default 1
         Weight of the links relative to the prior (usually 0.1 to 10), > 0.
     upper : float | str, default "p5"
-        Most squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
+        Maximum squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
     lower : float | str, default "p95"
-        Least squared distance of cannot-links, likewise.
+        Minimum squared distance of cannot-links, in the same form.
     margin : float | str, default "p5"
-        Of triplets: how much larger the second squared distance is to be, likewise.
+        Minimum difference of the two squared distances of a triplet, in the same form.
     dims : int, default 0
         Columns of the embedding; 0: all.
     tol : float, default 0.001

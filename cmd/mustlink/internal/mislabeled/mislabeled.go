@@ -57,7 +57,7 @@ func Rank(ctx context.Context, m *metric.Metric, d *dataset.Data, x points.Point
 // First returns the first links of a ranking, at most count.
 func First(r *labelnoise.Result, d *dataset.Data, count int) []Link {
 	out := []Link{}
-	for _, s := range r.Suspects[:min(count, len(r.Suspects))] {
+	for _, s := range r.Links[:min(count, len(r.Links))] {
 		l := Link{I: s.Link.I, J: s.Link.J, Link: s.Link.Sign.String(), Line: s.Link.Line, Score: s.Score, Distance: s.Distance, Reason: s.Reason()}
 		if d.IDs != nil {
 			l.IDs = []string{d.IDs[l.I], d.IDs[l.J]}

@@ -16,26 +16,26 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Targets are what is asked of distances.
-type Targets struct {
+// Supervision holds the links and triplets that a method learns from.
+type Supervision struct {
 	Links      *links.Set
 	Triplets   []links.Triplet
-	impossible map[int]bool // cannot-links, and after them triplets, by their number
+	impossible map[int]bool // indices of cannot-links, followed by triplets, that no metric can satisfy
 }
 
-// Check returns what is wrong with the wishes of a method for n points: none at all, or triplets of
-// rows that there are not.
-func (w Targets) Check(method string, n int) error {
+// Check returns an error if there are neither links nor triplets, or if a triplet has a row that is
+// not among n points.
+func (w Supervision) Check(method string, n int) error {
 	if w.Links.Len() == 0 && len(w.Triplets) == 0 {
 		return input.NoLinks(method)
 	}
 	return links.CheckTriplets(n, w.Triplets)
 }
 
-// Drop leaves out what no metric can do: cannot-links between points in one place, and triplets
-// whose far point is in the place of the first, in the feature space of k. It returns a notice that
-// names them, none if there are none.
-func (w *Targets) Drop(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) ([]string, error) {
+// Drop leaves out what no metric can satisfy: cannot-links between points at distance 0 in the
+// feature space of k, and triplets whose far point is at distance 0 from the first. It returns a
+// notice that names their rows, if there are any.
+func (w *Supervision) Drop(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) ([]string, error) {
 	var pairs [][2]int
 	for _, l := range w.Links.Cannot() {
 		pairs = append(pairs, [2]int{l.I, l.J})
@@ -68,29 +68,29 @@ func (w *Targets) Drop(ctx context.Context, eng *engine.Engine, k kernel.Kernel,
 	case count > len(named):
 		named = append(named, "…")
 	}
-	return []string{fmt.Sprintf("%d cannot-links or triplets ask points in one place to be apart, which no metric can do, and are left out: rows %s", len(w.impossible), strings.Join(named, ", "))}, nil
+	return []string{fmt.Sprintf("%d cannot-links or triplets are left out, since no metric separates points at distance 0: rows %s", len(w.impossible), strings.Join(named, ", "))}, nil
 }
 
-// Dropped returns how many wishes [Wishes.Drop] has left out.
-func (w Targets) Dropped() int { return len(w.impossible) }
+// Dropped returns the number of links and triplets that [Supervision.Drop] has left out.
+func (w Supervision) Dropped() int { return len(w.impossible) }
 
-// Linked returns the points that are named, ascending.
-func (w Targets) Linked() []int {
-	seen := map[int]bool{}
+// Linked returns the rows that occur in links or triplets, ascending.
+func (w Supervision) Linked() []int {
+	linked := map[int]bool{}
 	for _, list := range [][]links.Link{w.Links.Must(), w.Links.Cannot()} {
 		for _, l := range list {
-			seen[l.I], seen[l.J] = true, true
+			linked[l.I], linked[l.J] = true, true
 		}
 	}
 	for _, t := range w.Triplets {
-		seen[t.I], seen[t.J], seen[t.K] = true, true, true
+		linked[t.I], linked[t.J], linked[t.K] = true, true, true
 	}
-	return slices.Sorted(maps.Keys(seen))
+	return slices.Sorted(maps.Keys(linked))
 }
 
-// Constraints are those of the links, at the bounds unless a link has its own, with their weights,
-// and of the triplets; place gives rows their numbers, nil leaves them.
-func (b Bounds) Constraints(w Targets, place map[int]int) []logdet.Constraint {
+// Constraints returns the constraints of the links and the triplets, with the bounds b unless a
+// link has its own bound. It replaces each row by its index; a nil index leaves the rows.
+func (b Bounds) Constraints(w Supervision, index map[int]int) []logdet.Constraint {
 	var out []logdet.Constraint
 	add := func(l links.Link, kind logdet.Kind, otherwise float64) {
 		c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound, Weight: l.Weight}
@@ -114,8 +114,8 @@ func (b Bounds) Constraints(w Targets, place map[int]int) []logdet.Constraint {
 		}
 	}
 	for n := range out {
-		if c := &out[n]; place != nil {
-			c.I, c.J, c.K = place[c.I], place[c.J], place[c.K]
+		if c := &out[n]; index != nil {
+			c.I, c.J, c.K = index[c.I], index[c.J], index[c.K]
 		}
 	}
 	return out

@@ -8,12 +8,12 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 )
 
-// Each value comes once, the largest first, with all its places in their order; the first error
-// ends the walk.
-func TestFalling(t *testing.T) {
+// Descending visits each value once, the largest first, with all its positions in ascending order.
+// The first error ends it.
+func TestDescending(t *testing.T) {
 	var values []float64
 	var positions [][]int
-	err := input.Falling([]float64{1, 3, 1, 0.5, 3}, func(v float64, at []int) error {
+	err := input.Descending([]float64{1, 3, 1, 0.5, 3}, func(v float64, at []int) error {
 		values, positions = append(values, v), append(positions, slices.Clone(at))
 		return nil
 	})
@@ -21,7 +21,7 @@ func TestFalling(t *testing.T) {
 		t.Errorf("values %v at %v, error %v", values, positions, err)
 	}
 	broken, calls := errors.New("broken"), 0
-	if err := input.Falling([]float64{1, 2}, func(float64, []int) error { calls++; return broken }); !errors.Is(err, broken) || calls != 1 {
+	if err := input.Descending([]float64{1, 2}, func(float64, []int) error { calls++; return broken }); !errors.Is(err, broken) || calls != 1 {
 		t.Errorf("error %v after %d calls", err, calls)
 	}
 }
