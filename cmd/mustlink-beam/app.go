@@ -33,12 +33,12 @@ type report struct {
 	Output   string      `json:"output,omitempty"`
 	BadRows  string      `json:"bad_rows,omitempty"` // the pattern of their files
 	Job      *job.Report `json:"job"`
-	Figures  any         `json:"figures,omitempty"`
+	Results  any         `json:"figures,omitempty"`
 }
 
 // print writes a report, as JSON with --json. more adds lines of text.
 func (a *app) print(r *report, more func(w io.Writer)) error {
-	if a.Quiet && !a.JSON && r.Figures == nil {
+	if a.Quiet && !a.JSON && r.Results == nil {
 		return nil
 	}
 	return a.Print(r, func(w io.Writer) {

@@ -157,21 +157,21 @@ func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (
 	return m, m.Save(path)
 }
 
-// ran runs a program, and returns what it printed and the most memory that it took, 0 where the
+// runProgram runs a program, and returns what it printed and the most memory that it took, 0 where the
 // system does not say.
-func ran(ctx context.Context, program string, args ...string) ([]byte, int64, error) {
+func runProgram(ctx context.Context, program string, args ...string) ([]byte, int64, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return nil, 0, fmt.Errorf("%s %v: %w\n%s", program, args, err, stderr.Bytes())
 	}
-	return stdout.Bytes(), mostMemory(cmd.ProcessState), nil
+	return stdout.Bytes(), peakMemory(cmd.ProcessState), nil
 }
 
-// reported is ran for a command that prints its report as JSON.
-func reported(ctx context.Context, report any, program string, args ...string) (memory int64, err error) {
-	out, memory, err := ran(ctx, program, append(args, "--json")...)
+// runJSON is ran for a command that prints its report as JSON.
+func runJSON(ctx context.Context, report any, program string, args ...string) (memory int64, err error) {
+	out, memory, err := runProgram(ctx, program, append(args, "--json")...)
 	if err != nil {
 		return 0, err
 	}

@@ -34,8 +34,8 @@ Printed are the rows a second of both, from the start of the process to its end,
 	return cmd
 }
 
-// embedFigures are what `bench embed` prints.
-type embedFigures struct {
+// embedResults are what `bench embed` prints.
+type embedResults struct {
 	Rows, Features, Dim, Landmarks int
 	Local, Beam                    []float64 // seconds of each round
 	Ratio                          float64   // of the rows a second: Beam's over those of mustlink
@@ -55,7 +55,7 @@ func (a *app) benchEmbed(ctx context.Context, b *benchFlags) error {
 	if err := b.write(ctx, rows, b.rows); err != nil {
 		return err
 	}
-	figures := embedFigures{Rows: b.rows, Features: b.features, Dim: fitted.Dim(), Landmarks: b.landmarks}
+	figures := embedResults{Rows: b.rows, Features: b.features, Dim: fitted.Dim(), Landmarks: b.landmarks}
 	workers := fmt.Sprint(a.Workers)
 	for range b.rounds {
 		for _, side := range []struct {
@@ -67,7 +67,7 @@ func (a *app) benchEmbed(ctx context.Context, b *benchFlags) error {
 				return err
 			}
 			begin := time.Now()
-			_, _, err := ran(ctx, side.program, "embed", model, "-i", rows, "-o", filepath.Join(out, "y.npy"), "--workers", workers, "-q")
+			_, _, err := runProgram(ctx, side.program, "embed", model, "-i", rows, "-o", filepath.Join(out, "y.npy"), "--workers", workers, "-q")
 			if err != nil {
 				return err
 			}
@@ -82,7 +82,7 @@ func (a *app) benchEmbed(ctx context.Context, b *benchFlags) error {
 }
 
 // compare fills in the ratios.
-func (f *embedFigures) compare() {
+func (f *embedResults) compare() {
 	f.Ratio = median(f.Local) / median(f.Beam)
 	ratios := make([]float64, len(f.Beam))
 	for i := range ratios {
@@ -97,7 +97,7 @@ func median(v []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-func (f embedFigures) text(w io.Writer) {
+func (f embedResults) text(w io.Writer) {
 	fmt.Fprintf(w, "embed\t%d x %d rows, %d coordinates of %d landmarks\n", f.Rows, f.Features, f.Dim, f.Landmarks)
 	fmt.Fprintf(w, "mustlink\t%.0f rows a second\n", float64(f.Rows)/median(f.Local))
 	fmt.Fprintf(w, "mustlink-beam\t%.0f rows a second\n", float64(f.Rows)/median(f.Beam))

@@ -37,8 +37,8 @@ rows of 100 features take 4.8 GB of disk, and mustlink fit about 2.5 GB of memor
 	return cmd
 }
 
-// fitFigures are what `bench fit` prints.
-type fitFigures struct {
+// fitResults are what `bench fit` prints.
+type fitResults struct {
 	Rows, Features, Landmarks int
 	Same                      bool  // models
 	Local, Beam               int64 // bytes of the most memory, 0 when the system does not say
@@ -63,10 +63,10 @@ func (a *app) benchFit(ctx context.Context, b *benchFlags) error {
 		}
 	}
 	fit := func(report any, program, rows, model string) (memory int64, err error) {
-		return reported(ctx, report, program, "fit", "-m", "kbeta", "-i", rows, "-c", b.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
+		return runJSON(ctx, report, program, "fit", "-m", "kbeta", "-i", rows, "-c", b.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
 			"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.Workers))
 	}
-	f := fitFigures{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
+	f := fitResults{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
 	var err error
 	if f.Beam, err = fit(&r, b.self, b.at("part-*.npy"), b.at("beam.mlk")); err != nil {
 		return err
@@ -122,7 +122,7 @@ func sameModel(a, b string) (bool, error) {
 	return bytes.Equal(texts[0].Bytes(), texts[1].Bytes()), nil
 }
 
-func (f fitFigures) text(w io.Writer) {
+func (f fitResults) text(w io.Writer) {
 	same := "the same as mustlink fit's"
 	if !f.Same {
 		same = "NOT that of mustlink fit"

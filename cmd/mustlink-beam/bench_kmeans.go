@@ -40,8 +40,8 @@ five starts. Printed are both inertias and their ratio. 2 million rows of 20 fea
 	return cmd
 }
 
-// kmeansFigures are what `bench kmeans` prints.
-type kmeansFigures struct {
+// kmeansResults are what `bench kmeans` prints.
+type kmeansResults struct {
 	Rows, Features, Clusters int
 	Local, Beam              float64 // inertia
 	Ratio                    float64 // Beam's over that of the library
@@ -66,7 +66,7 @@ func (a *app) benchKMeans(ctx context.Context, b *benchFlags, clusters int, more
 	}
 	args := append([]string{"kmeans", "-i", b.at("part-*.npy"), "-n", fmt.Sprint(clusters), "--seed", fmt.Sprint(b.seed),
 		"-o", b.at("centers.npy"), "--workers", fmt.Sprint(a.Workers)}, more...)
-	if _, err := reported(ctx, &r, b.self, args...); err != nil {
+	if _, err := runJSON(ctx, &r, b.self, args...); err != nil {
 		return err
 	}
 	eng, err := engine.New(engine.Options{Workers: a.Workers})
@@ -77,7 +77,7 @@ func (a *app) benchKMeans(ctx context.Context, b *benchFlags, clusters int, more
 	if err != nil {
 		return err
 	}
-	f := kmeansFigures{Rows: b.rows, Features: b.features, Clusters: clusters, Local: best.Inertia, Beam: r.Figures.Inertia,
+	f := kmeansResults{Rows: b.rows, Features: b.features, Clusters: clusters, Local: best.Inertia, Beam: r.Figures.Inertia,
 		Ratio: r.Figures.Inertia / best.Inertia, Iterations: r.Figures.Iterations, Seconds: r.Job.Seconds}
 	return a.Print(f, f.text)
 }
@@ -96,7 +96,7 @@ func (b *benchFlags) blobs(clusters int) blas.Matrix {
 	return x
 }
 
-func (f kmeansFigures) text(w io.Writer) {
+func (f kmeansResults) text(w io.Writer) {
 	fmt.Fprintf(w, "kmeans\t%d x %d rows, %d clusters, %.0f iterations in %.1f s\n", f.Rows, f.Features, f.Clusters, f.Iterations, f.Seconds)
 	fmt.Fprintf(w, "inertia\t%.8g; of the library's best of five starts %.8g\n", f.Beam, f.Local)
 	fmt.Fprintf(w, "ratio\t%.5f\n", f.Ratio)

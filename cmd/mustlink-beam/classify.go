@@ -50,13 +50,13 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 	if err != nil {
 		return err
 	}
-	known, err := c.training.Load(cmd.Context(), w) // what is wrong with the training rows shows here
+	training, err := c.training.Load(cmd.Context(), w) // what is wrong with the training rows shows here
 	if err != nil {
 		return usage.RenameParams(err, "neighbors", "--neighbors")
 	}
-	if known.Dim != t.set.Dim {
+	if training.Dim != t.set.Dim {
 		return &fault.ShapeError{What: "number of features of " + t.set.Files[0], Got: t.set.Dim,
-			Want: fmt.Sprintf("%d, as %s has", known.Dim, c.training.Pattern)}
+			Want: fmt.Sprintf("%d, as %s has", training.Dim, c.training.Pattern)}
 	}
 	return t.perElement(nil, func(s beam.Scope, out shard.Output) { rows.Classify(s, t.config, c.training, t.set.Elements, out) }, "csv")
 }

@@ -80,8 +80,8 @@ func embedFlops(s shape, n float64) float64 {
 	return 2 * n * float64(s.Landmarks) * float64(s.Features+s.Dim)
 }
 
-// costFigures are what `bench costs` prints.
-type costFigures struct {
+// costResults are what `bench costs` prints.
+type costResults struct {
 	Machine machine `json:"machine"`
 	Shape   shape   `json:"shape"`
 	Embed   []cost  `json:"embed"`
@@ -92,7 +92,7 @@ func (a *app) benchCosts(ctx context.Context, b *benchFlags) error {
 	if err != nil {
 		return err
 	}
-	var f costFigures
+	var f costResults
 	model := b.at("model.mlk")
 	fitted, err := b.fit(ctx, eng, model)
 	if err != nil {
@@ -189,14 +189,14 @@ func (a *app) elementSeconds(ctx context.Context, b *benchFlags, model string) (
 	if err := os.Mkdir(out, 0o777); err != nil {
 		return 0, err
 	}
-	done, err := job.Run(ctx, a.runner, sure(func(s beam.Scope) { rows.Embed(s, c, set.Elements, shard.Output{Path: filepath.Join(out, "y.npy")}) }))
+	done, err := job.Run(ctx, a.runner, infallible(func(s beam.Scope) { rows.Embed(s, c, set.Elements, shard.Output{Path: filepath.Join(out, "y.npy")}) }))
 	if err != nil {
 		return 0, err
 	}
 	return done.Seconds / elements, nil
 }
 
-func (f costFigures) text(w io.Writer) {
+func (f costResults) text(w io.Writer) {
 	m := f.Machine
 	fmt.Fprintf(w, "One machine reads %.2f GB and writes %.2f GB of .npy a second, does %.1f GF/s in a kernel model's map, and takes %.1f ms for an element by itself.\n\n",
 		m.Read/1e9, m.Write/1e9, m.Flops/1e9, 1e3*m.Element)

@@ -57,10 +57,10 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 		return err
 	}
 	fl.task.Rows, fl.task.Features, fl.task.Model = int(t.set.Rows), t.set.Features, fl.out
-	if err := shard.Trial(fl.out); err != nil {
+	if err := shard.CheckWritable(fl.out); err != nil {
 		return err
 	}
-	var found fitting.Found
+	var found fitting.Summary
 	r, err := t.reporting(&found, func(s beam.Scope) error { return fitting.Fit(s, t.config, t.set.Elements, fl.task) })
 	if err != nil {
 		return err
@@ -69,8 +69,8 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 		a.Warnf("%s", warning)
 	}
 	return a.print(r, func(w io.Writer) {
-		fmt.Fprintf(w, "model\t%s on %d of %d rows gathered, kernel %s, %d dimensions\n", found.Method, found.Looked, found.Gathered, found.Kernel, found.Dim)
-		fmt.Fprintf(w, "links\t%d must-links, %d cannot-links\n", found.MustLinks, found.Cannot)
+		fmt.Fprintf(w, "model\t%s on %d of %d rows gathered, kernel %s, %d dimensions\n", found.Method, found.FitRows, found.Gathered, found.Kernel, found.Dim)
+		fmt.Fprintf(w, "links\t%d must-links, %d cannot-links\n", found.MustLinks, found.CannotLinks)
 	})
 }
 

@@ -65,8 +65,8 @@ func (a *app) runKMeans(cmd *cobra.Command, args []string, k *kmeansFlags) error
 	if k.o.Width, err = t.width(); err != nil {
 		return err
 	}
-	var found kmeans.Found
-	r, err := t.reporting(&found, sure(func(s beam.Scope) {
+	var found kmeans.Summary
+	r, err := t.reporting(&found, infallible(func(s beam.Scope) {
 		source := kmeans.Over(s, t.config, t.set.Elements)
 		kmeans.Write(s, k.out, source.Centers(s, k.o, given))
 	}))

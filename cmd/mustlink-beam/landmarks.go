@@ -61,8 +61,8 @@ func (a *app) runLandmarks(cmd *cobra.Command, args []string, l *landmarksFlags)
 	if err := t.outputFile(); err != nil {
 		return err
 	}
-	var found sampling.Found
-	r, err := t.reporting(&found, sure(func(s beam.Scope) { sampling.Choose(s, t.config, t.set.Elements, l.o, l.out, l.saveRows) }))
+	var found sampling.Summary
+	r, err := t.reporting(&found, infallible(func(s beam.Scope) { sampling.Choose(s, t.config, t.set.Elements, l.o, l.out, l.saveRows) }))
 	if err != nil {
 		return err
 	}

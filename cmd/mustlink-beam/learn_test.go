@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// figures returns those that a command prints with --json.
-func figures(t *testing.T, args ...string) map[string]any {
+// summary returns those that a command prints with --json.
+func summary(t *testing.T, args ...string) map[string]any {
 	t.Helper()
 	var r struct{ Figures map[string]any }
 	if err := json.Unmarshal([]byte(done(t, append(args, "--json")...)), &r); err != nil {
@@ -50,7 +50,7 @@ func TestLearnAndApply(t *testing.T) {
 	if err := os.WriteFile(at("links.csv"), []byte("i,j,link\n3,900,must\n77,1100,must\n4,5,cannot\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f := figures(t, "landmarks", "-i", pattern, "-m", "30", "--rule", "kmeans||", "-o", at("landmarks.npy"), "--save-rows", at("rows.csv"))
+	f := summary(t, "landmarks", "-i", pattern, "-m", "30", "--rule", "kmeans||", "-o", at("landmarks.npy"), "--save-rows", at("rows.csv"))
 	if f["landmarks"] != 30.0 {
 		t.Errorf("landmarks: %v", f)
 	}
@@ -60,7 +60,7 @@ func TestLearnAndApply(t *testing.T) {
 	if _, err := catalog.Load(at("model.mlk")); err != nil {
 		t.Fatal(err)
 	}
-	f = figures(t, "kmeans", at("model.mlk"), "-i", pattern, "-n", "4", "--element-rows", "200", "-o", at("centers.npy"))
+	f = summary(t, "kmeans", at("model.mlk"), "-i", pattern, "-n", "4", "--element-rows", "200", "-o", at("centers.npy"))
 	if f["rows"] != 1200.0 || f["clusters"] != 4.0 {
 		t.Errorf("kmeans: %v", f)
 	}
@@ -73,11 +73,11 @@ func TestLearnAndApply(t *testing.T) {
 	if reported := f["inertia"].(float64); clusters.N != x.N || !(inertia > 0.999999*reported && inertia < 1.000001*reported) {
 		t.Errorf("%d rows, squared distances add up to %v, inertia %v", clusters.N, inertia, reported)
 	}
-	again := figures(t, "kmeans", at("model.mlk"), "-i", pattern, "--centers", at("centers.npy"), "--tol", "0", "-o", at("more.npy"))
+	again := summary(t, "kmeans", at("model.mlk"), "-i", pattern, "--centers", at("centers.npy"), "--tol", "0", "-o", at("more.npy"))
 	if again["inertia"].(float64) > (1+1e-12)*f["inertia"].(float64) {
 		t.Errorf("more iterations: inertia %v after %v", again["inertia"], f["inertia"])
 	}
-	f = figures(t, "neighbors", "-i", pattern, "-k", "3", "--landmarks", at("landmarks.npy"), "--routes", "30", "--sample", "100", "-o", at("graph.npy"))
+	f = summary(t, "neighbors", "-i", pattern, "-k", "3", "--landmarks", at("landmarks.npy"), "--routes", "30", "--sample", "100", "-o", at("graph.npy"))
 	if f["recall"] != 1.0 {
 		t.Errorf("neighbors: %v, want a recall of 1", f)
 	}

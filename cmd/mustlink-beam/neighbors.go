@@ -95,7 +95,7 @@ func (t *task) runRouted(n *neighborsFlags) error {
 	defer nearest.Remove(pieces)
 	g := nearest.Routing{Landmarks: n.landmarks, Nearest: n.routes, Pieces: pieces,
 		Sampling: nearest.Sampling{Seed: n.seed, Chance: float64(n.sample) / float64(t.set.Rows)}}
-	build := sure(func(s beam.Scope) { nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out) })
+	build := infallible(func(s beam.Scope) { nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out) })
 	var r *report
 	var text func(w io.Writer)
 	if n.sample == 0 { // there is nothing to report

@@ -64,11 +64,11 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 	}
 	if what.Output = s.out; s.out == "" {
 		what.Output = filepath.Join(os.TempDir(), "scores.json") // of this process alone: see job.Temporary
-	} else if err := shard.Trial(s.out); err != nil {
+	} else if err := shard.CheckWritable(s.out); err != nil {
 		return err
 	}
 	t := &task{a, &s.jobFlags, cmd, truth, a.config(truth)}
-	r, err := t.run(sure(func(scope beam.Scope) { rows.Score(scope, t.config, what) }))
+	r, err := t.run(infallible(func(scope beam.Scope) { rows.Score(scope, t.config, what) }))
 	if err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 	if err := readScores(what.Output, &scores); err != nil {
 		return err
 	}
-	r.Output, r.Figures = s.out, &scores
+	r.Output, r.Results = s.out, &scores
 	return a.print(r, func(w io.Writer) { scoreText(w, &scores) })
 }
 

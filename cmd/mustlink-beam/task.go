@@ -103,8 +103,8 @@ func (t *task) run(build func(s beam.Scope) error) (*report, error) {
 		BadRows: t.badPattern(), Job: done}, nil
 }
 
-// sure is a way to build a pipeline in which nothing can go wrong.
-func sure(build func(s beam.Scope)) func(s beam.Scope) error {
+// infallible is a way to build a pipeline in which nothing can go wrong.
+func infallible(build func(s beam.Scope)) func(s beam.Scope) error {
 	return func(s beam.Scope) error {
 		build(s)
 		return nil
@@ -119,7 +119,7 @@ func (t *task) perElement(more func(w io.Writer), build func(s beam.Scope, out s
 	if err != nil {
 		return err
 	}
-	r, err := t.run(sure(func(s beam.Scope) { build(s, out) }))
+	r, err := t.run(infallible(func(s beam.Scope) { build(s, out) }))
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (t *task) reporting(found any, build func(s beam.Scope) error) (*report, er
 	if err := results.Take(t.out, found); err != nil {
 		return nil, err
 	}
-	r.Output, r.Figures = t.out, found
+	r.Output, r.Results = t.out, found
 	return r, nil
 }
 

@@ -18,11 +18,11 @@ import (
 func Of(ctx context.Context, w *job.Worker, block shard.Block) (blas.Matrix, error) {
 	if w.Model == nil {
 		x, err := Values(block.Data)
-		return x, block.Place(err)
+		return x, block.Locate(err)
 	}
 	y, err := w.Model.Record().Embed(ctx, w.Engine, block.Data)
 	if err != nil {
-		return blas.Matrix{}, block.Place(err)
+		return blas.Matrix{}, block.Locate(err)
 	}
 	if y.Stride != y.Cols {
 		y = y.Clone()
@@ -68,7 +68,7 @@ func Each(ctx context.Context, w *job.Worker, r *shard.Reader, f func(block shar
 			return rows, err
 		}
 		if err := f(block, x); err != nil {
-			return rows, block.Place(err)
+			return rows, block.Locate(err)
 		}
 		rows += int64(x.Rows)
 	}
@@ -97,12 +97,12 @@ func Vectors(x blas.Matrix) *points.Dense {
 	return &points.Dense{N: x.Rows, D: x.Cols, Data: x.Data[:x.Rows*x.Cols]}
 }
 
-// mostRows is the number of rows that are worked on at a time without a model.
-const mostRows = 1 << 14
+// maxRows is the number of rows that are worked on at a time without a model.
+const maxRows = 1 << 14
 
 func rowsEach(w *job.Worker) int {
 	if w.Model == nil {
-		return mostRows
+		return maxRows
 	}
 	return w.Model.Record().BlockRows(0)
 }

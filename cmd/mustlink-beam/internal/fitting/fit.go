@@ -123,9 +123,9 @@ func ReadRows(path string) ([]int, error) {
 	return rows, nil
 }
 
-// wanted returns the rows to gather, ascending: those that the fit looks at, and those of a
+// needed returns the rows to gather, ascending: those that the fit looks at, and those of a
 // bandwidth rule.
-func (p *problem) wanted(n int) []int64 {
+func (p *problem) needed(n int) []int64 {
 	all := slices.Clone(p.rows)
 	if p.spec.NeedsData() {
 		all = append(all, bandwidth.Rows(n)...)
@@ -147,19 +147,19 @@ func Fit(s beam.Scope, c job.Config, elements []shard.Element, t Task) error {
 		return err
 	}
 	s = s.Scope("fit")
-	rows := gather(s, c, elements, p.wanted(t.Rows))
+	rows := gather(s, c, elements, p.needed(t.Rows))
 	beam.ParDo0(s, &fitFn{Config: c, Task: t}, beam.Impulse(s), beam.SideInput{Input: rows})
 	return nil
 }
 
-// Found is what is told of a fit.
-type Found struct {
+// Summary is what is told of a fit.
+type Summary struct {
 	Method    string   `json:"method"`
 	Kernel    string   `json:"kernel"`
 	MustLinks int      `json:"must_links"`
-	Cannot    int      `json:"cannot_links"`
+	CannotLinks    int      `json:"cannot_links"`
 	Gathered  int      `json:"gathered_rows"`
-	Looked    int      `json:"rows_of_the_fit"`
+	FitRows    int      `json:"rows_of_the_fit"`
 	Dim       int      `json:"dim"`
 	Seconds   float64  `json:"fit_seconds"`
 	Warnings  []string `json:"warnings"`
@@ -205,8 +205,8 @@ func (t Task) fit(ctx context.Context, eng *engine.Engine, g gathered) error {
 	}
 	must, cannot := p.set.Count()
 	status := m.Status()
-	return results.Save(t.Model, Found{Method: t.Method, Kernel: p.spec.String(), MustLinks: must, Cannot: cannot, Gathered: len(g.numbers),
-		Looked: len(p.rows), Dim: m.Dim(), Seconds: status.Elapsed.Seconds(), Warnings: append(p.set.Warnings(), status.Notices...)})
+	return results.Save(t.Model, Summary{Method: t.Method, Kernel: p.spec.String(), MustLinks: must, CannotLinks: cannot, Gathered: len(g.numbers),
+		FitRows: len(p.rows), Dim: m.Dim(), Seconds: status.Elapsed.Seconds(), Warnings: append(p.set.Warnings(), status.Notices...)})
 }
 
 // resolve turns the bandwidth rules of a kernel into numbers. Rows that are wrong are left out.

@@ -81,7 +81,7 @@ func local(t *testing.T, task fitting.Task, x *points.Dense) algorithms.Model {
 }
 
 // fit runs a task on Prism.
-func fit(t *testing.T, set *shard.Set, task fitting.Task) (*catalog.Fitted, fitting.Found) {
+func fit(t *testing.T, set *shard.Set, task fitting.Task) (*catalog.Fitted, fitting.Summary) {
 	t.Helper()
 	task.Model = filepath.Join(t.TempDir(), "model.mlk")
 	trial.Run(t, func(s beam.Scope) error { return fitting.Fit(s, trial.Config(set, 2), set.Elements, task) })
@@ -89,7 +89,7 @@ func fit(t *testing.T, set *shard.Set, task fitting.Task) (*catalog.Fitted, fitt
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found fitting.Found
+	var found fitting.Summary
 	if err := results.Take(task.Model, &found); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func TestFitIsTheLibrarys(t *testing.T) {
 		if !slices.Equal(enginetest.TimelessModel(t, got.Model), enginetest.TimelessModel(t, want)) {
 			t.Errorf("%s: the model is not that of a fit on all rows", name)
 		}
-		if found.Looked >= 1000 || found.Gathered > found.Looked+4096 || found.MustLinks != 40 || found.Cannot != 40 {
+		if found.FitRows >= 1000 || found.Gathered > found.FitRows+4096 || found.MustLinks != 40 || found.CannotLinks != 40 {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}

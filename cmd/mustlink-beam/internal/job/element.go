@@ -43,15 +43,15 @@ func (c Config) Reading() shard.Options {
 func (c Config) Slot(ctx context.Context, f func(w *Worker) error) error {
 	w, err := c.Worker()
 	if err != nil {
-		return Tell(err)
+		return Wrap(err)
 	}
 	select {
 	case w.slots <- struct{}{}:
 		defer func() { <-w.slots }()
 	case <-ctx.Done():
-		return Tell(context.Cause(ctx))
+		return Wrap(context.Cause(ctx))
 	}
-	return Tell(f(w))
+	return Wrap(f(w))
 }
 
 // Do is Slot for the rows of an element, which it counts. ctx must be the one that a DoFn was
@@ -91,13 +91,13 @@ func (c Config) Each(ctx context.Context, e shard.Element, f func(ctx context.Co
 		}
 		BytesRead.Update(ctx, r.Bytes())
 		t.Read, t.Bad = r.Rows(), int64(len(bad))
-		return t, c.settle(e, bad)
+		return t, c.handleBad(e, bad)
 	})
 }
 
-// settle writes the rows that are wrong, and ends the job when those of this element are too many
+// handleBad writes the rows that are wrong, and ends the job when those of this element are too many
 // by themselves.
-func (c Config) settle(e shard.Element, bad []shard.Bad) error {
+func (c Config) handleBad(e shard.Element, bad []shard.Bad) error {
 	if c.BadOutput != "" {
 		if err := (shard.Output{Path: c.BadOutput}).WriteBad(e, bad); err != nil {
 			return err
@@ -134,7 +134,7 @@ func (*sumFn) MergeAccumulators(a, b Tally) Tally {
 type checkFn struct{ Config Config }
 
 func (f *checkFn) ProcessElement(sum Tally) error {
-	return Tell(f.Config.BadRows.allows(sum.Bad, f.Config.Rows))
+	return Wrap(f.Config.BadRows.allows(sum.Bad, f.Config.Rows))
 }
 
 func init() {

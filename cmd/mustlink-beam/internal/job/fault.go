@@ -17,9 +17,9 @@ const (
 
 var marked = regexp.MustCompile(`(` + markInput + `|` + markFailed + `)([A-Za-z0-9+/=]+);`)
 
-// Tell returns an error whose words reach the one who started the job, as [Run]'s error. DoFns
+// Wrap returns an error whose words reach the one who started the job, as [Run]'s error. DoFns
 // return no other errors.
-func Tell(err error) error {
+func Wrap(err error) error {
 	if err == nil {
 		return nil
 	}

@@ -47,13 +47,13 @@ func TestLimit(t *testing.T) {
 func TestTell(t *testing.T) {
 	input := fault.Data("a.csv", "two\nlines; \"quotes\" [and] brackets")
 	for _, err := range []error{input, errors.New("the disk is full"), fmt.Errorf("more: %w", input)} {
-		sent := Tell(fmt.Errorf("around: %w", Tell(err)))
-		got := found(fmt.Errorf("job failed:\n%w\n\tcaused by: %v", sent, Tell(errors.New("later"))))
+		sent := Wrap(fmt.Errorf("around: %w", Wrap(err)))
+		got := found(fmt.Errorf("job failed:\n%w\n\tcaused by: %v", sent, Wrap(errors.New("later"))))
 		if got.Error() != err.Error() || fault.IsInput(got) != fault.IsInput(err) {
 			t.Errorf("%q came as %q", err, got)
 		}
 	}
-	if Tell(nil) != nil {
+	if Wrap(nil) != nil {
 		t.Error("nothing is told as an error")
 	}
 	plain := errors.New("the runner is gone [mustlink-input:not base64!;]")
@@ -88,7 +88,7 @@ func TestWorkerIsMadeOnce(t *testing.T) {
 	}
 	made := 0
 	for range 3 {
-		if v, err := Keep(first, "seven", func() (int, error) { made++; return 7, nil }); v != 7 || err != nil || made != 1 {
+		if v, err := Cached(first, "seven", func() (int, error) { made++; return 7, nil }); v != 7 || err != nil || made != 1 {
 			t.Errorf("kept %d, %v, made %d times", v, err, made)
 		}
 	}
@@ -98,13 +98,13 @@ func TestWorkerIsMadeOnce(t *testing.T) {
 // job.
 func TestDoWaits(t *testing.T) {
 	c := Config{Workers: 2}
-	var now, most atomic.Int32
+	var now, peak atomic.Int32
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
 			_, err := c.Do(context.Background(), func(context.Context, *Worker) (Tally, error) {
-				for n := now.Add(1); n > most.Load(); {
-					most.CompareAndSwap(most.Load(), n)
+				for n := now.Add(1); n > peak.Load(); {
+					peak.CompareAndSwap(peak.Load(), n)
 				}
 				time.Sleep(5 * time.Millisecond)
 				now.Add(-1)
@@ -116,8 +116,8 @@ func TestDoWaits(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if most.Load() > 2 {
-		t.Errorf("%d were worked on at a time: want 2", most.Load())
+	if peak.Load() > 2 {
+		t.Errorf("%d were worked on at a time: want 2", peak.Load())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := c.Worker()

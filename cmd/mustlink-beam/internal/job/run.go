@@ -113,8 +113,8 @@ func (r *Report) collect(m metrics.QueryResults) {
 	}
 }
 
-// errLost is for a runner that says no more.
-var errLost = errors.New("the job failed, and its runner does not say why")
+// errUnexplained is for a runner that says no more.
+var errUnexplained = errors.New("the job failed, and its runner does not say why")
 
 // found returns what a worker said of its failure, or else what the runner says.
 func found(err error) error {
@@ -122,7 +122,7 @@ func found(err error) error {
 		return reported
 	}
 	if strings.TrimSpace(err.Error()) == "" {
-		return errLost
+		return errUnexplained
 	}
 	return err
 }

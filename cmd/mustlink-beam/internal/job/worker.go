@@ -30,9 +30,9 @@ type Worker struct {
 	kept   sync.Map // of what Keep has made
 }
 
-// Keep returns what f makes, which is called once in this process for each key, for files that all
+// Cached returns what f makes, which is called once in this process for each key, for files that all
 // elements need.
-func Keep[T any](w *Worker, key string, f func() (T, error)) (T, error) {
+func Cached[T any](w *Worker, key string, f func() (T, error)) (T, error) {
 	made, _ := w.kept.LoadOrStore(key, sync.OnceValues(f))
 	return made.(func() (T, error))()
 }

@@ -33,7 +33,7 @@ func matrix(x *points.Dense) blas.Matrix {
 }
 
 // runKMeans runs k-means on Prism and returns the centers and what was told of them.
-func runKMeans(t *testing.T, set *shard.Set, workers int, o kmeans.Options, given *kmeans.State) (blas.Matrix, kmeans.Found) {
+func runKMeans(t *testing.T, set *shard.Set, workers int, o kmeans.Options, given *kmeans.State) (blas.Matrix, kmeans.Summary) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "centers.npy")
 	trial.Run(t, func(s beam.Scope) error {
@@ -45,7 +45,7 @@ func runKMeans(t *testing.T, set *shard.Set, workers int, o kmeans.Options, give
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found kmeans.Found
+	var found kmeans.Summary
 	if err := results.Take(path, &found); err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestBadRows(t *testing.T) {
 	path := filepath.Join(dir, "part.npy")
 	writeRaw(t, path, x)
 	set := trial.Plan(t, path, 50)
-	run := func(limit job.Limit) (kmeans.Found, error) {
+	run := func(limit job.Limit) (kmeans.Summary, error) {
 		c := trial.Config(set, 2)
 		c.BadRows = limit
 		out := filepath.Join(t.TempDir(), "centers.npy")
@@ -225,7 +225,7 @@ func TestBadRows(t *testing.T) {
 			kmeans.Write(s, out, source.Centers(s, kmeans.Options{K: 3, Width: 2, Rounds: 2, Iterations: 5}, nil))
 			return nil
 		})
-		var found kmeans.Found
+		var found kmeans.Summary
 		if err == nil {
 			err = results.Take(out, &found)
 		}

@@ -24,15 +24,15 @@ const (
 	DefaultTol        = 1e-4
 )
 
-// leastDraw is the least number of rows that a round draws by default: with few clusters a sample
+// minDraw is the least number of rows that a round draws by default: with few clusters a sample
 // of some hundred rows costs nothing and shows better where they are.
-const leastDraw = 256
+const minDraw = 256
 
 func (o Options) draws() int {
 	if o.Draw > 0 {
 		return o.Draw
 	}
-	return max(2*o.K, leastDraw)
+	return max(2*o.K, minDraw)
 }
 
 // The sample that starts are compared on has so many rows, and fewer where they take more bytes.
@@ -51,10 +51,10 @@ func (o Options) Validate() error {
 	for _, c := range []struct {
 		name  string
 		value int
-		least int
+		minimum int
 	}{{"-n, --clusters", o.K, 1}, {"--rounds", o.Rounds, 1}, {"--draw", o.Draw, 0}, {"--iterations", o.Iterations, 0}} {
-		if c.value < c.least {
-			return &fault.ParamError{Param: c.name, Value: c.value, Want: fmt.Sprintf("a number >= %d", c.least)}
+		if c.value < c.minimum {
+			return &fault.ParamError{Param: c.name, Value: c.value, Want: fmt.Sprintf("a number >= %d", c.minimum)}
 		}
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {

@@ -59,8 +59,8 @@ func mergeAll(parts []Part, limit float64) Part {
 // in the first pass, one row is drawn.
 func (p *Part) prune(limit float64) {
 	if limit == 0 {
-		p.Drawn.Least(1, nil)
+		p.Drawn.Smallest(1, nil)
 		return
 	}
-	p.Drawn.Least(len(p.Drawn.Keys), func(key float64) bool { return key*p.Cost <= limit })
+	p.Drawn.Smallest(len(p.Drawn.Keys), func(key float64) bool { return key*p.Cost <= limit })
 }

@@ -46,7 +46,7 @@ const sampled = drawing + 1<<31
 func (p pass) part(ctx context.Context, eng *engine.Engine, x blas.Matrix, numbers []int64, s State) (Part, error) {
 	out := Part{Rows: int64(x.Rows)}
 	if p.Kind == first {
-		out.any(x, numbers, p.Seed)
+		out.drawFirst(x, numbers, p.Seed)
 		return out, nil
 	}
 	assigner, err := cluster.NewAssigner(s.Matrix())
@@ -83,8 +83,8 @@ func (p pass) part(ctx context.Context, eng *engine.Engine, x blas.Matrix, numbe
 	return out, nil
 }
 
-// any draws one row.
-func (p *Part) any(x blas.Matrix, numbers []int64, seed uint64) {
+// drawFirst draws one row.
+func (p *Part) drawFirst(x blas.Matrix, numbers []int64, seed uint64) {
 	at, least := -1, 1.0
 	for i, number := range numbers {
 		if u := rowrandom.Uniform(seed, drawing, number); u < least {

@@ -35,8 +35,8 @@ func Over(s beam.Scope, c job.Config, elements []shard.Element) Source {
 	return Source{c, job.Elements(s, elements), len(elements)}
 }
 
-// fan is the number of parts that are merged at a time.
-const fan = 64
+// fanIn is the number of parts that are merged at a time.
+const fanIn = 64
 
 // next is one pass and its step: a composite transform from a State to the next.
 func (r Source) next(s beam.Scope, p pass, state beam.PCollection) beam.PCollection {
@@ -45,9 +45,9 @@ func (r Source) next(s beam.Scope, p pass, state beam.PCollection) beam.PCollect
 	if p.assesses {
 		r.config.Check(s, tallies)
 	}
-	for last := r.count - 1; ; last /= fan { // the last group of each floor of the tree, in the end group 0
+	for last := r.count - 1; ; last /= fanIn { // the last group of each floor of the tree, in the end group 0
 		parts = beam.ParDo(s, &mergeFn{Limit: p.Limit}, beam.GroupByKey(s, parts))
-		if last < fan {
+		if last < fanIn {
 			break
 		}
 	}
@@ -62,9 +62,9 @@ type passFn struct {
 	Pass   pass
 }
 
-func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states func(*State) bool, emit func(int64, Part), tell func(job.Tally)) error {
+func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states func(*State) bool, emit func(int64, Part), emitTally func(job.Tally)) error {
 	var s State
-	if !states(&s) || s.Converged || s.Lost {
+	if !states(&s) || s.Converged || s.Failed {
 		return nil
 	}
 	found := Part{Index: e.Index}
@@ -78,8 +78,8 @@ func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states fun
 	if err != nil {
 		return err
 	}
-	emit(e.Index/fan, found)
-	tell(tally)
+	emit(e.Index/fanIn, found)
+	emitTally(tally)
 	return nil
 }
 
@@ -87,7 +87,7 @@ func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states fun
 type mergeFn struct{ Limit float64 }
 
 func (f *mergeFn) ProcessElement(group int64, parts func(*Part) bool) (int64, Part) {
-	return group / fan, mergeAll(job.Collect(parts), f.Limit)
+	return group / fanIn, mergeAll(job.Collect(parts), f.Limit)
 }
 
 // stepFn makes the next state. After convergence there is no part, and the state stays.
@@ -97,17 +97,17 @@ type stepFn struct {
 }
 
 func (f *stepFn) ProcessElement(ctx context.Context, s State, parts func(*Part) bool) (State, error) {
-	if s.Converged || s.Lost {
+	if s.Converged || s.Failed {
 		return s, nil
 	}
 	list := job.Collect(parts)
 	if len(list) == 0 { // even an element without rows has a part
-		s.Lost = true
+		s.Failed = true
 		return s, nil
 	}
 	found := mergeAll(list, f.Pass.Limit)
 	if found.Rows == 0 {
-		return s, job.Tell(fault.Data("", "no row is right: want at least one"))
+		return s, job.Wrap(fault.Data("", "no row is right: want at least one"))
 	}
 	return f.Pass.step(s, found), nil
 }
@@ -120,14 +120,14 @@ type reclusterFn struct {
 }
 
 func (f *reclusterFn) ProcessElement(ctx context.Context, s State) (State, error) {
-	if s.Lost {
+	if s.Failed {
 		return s, nil
 	}
 	w, err := f.Config.Worker()
 	if err == nil {
 		s, err = s.recluster(ctx, w.Engine, f.K, f.Seed)
 	}
-	return s, job.Tell(err)
+	return s, job.Wrap(err)
 }
 
 // Candidates draws rows by k-means|| and weighs them by the number of rows nearest to them: a

@@ -27,7 +27,7 @@ type State struct {
 	Iterations int64
 	Measured   bool // Inertia and Sizes are those of some centers
 	Converged  bool
-	Lost       bool // a pass has failed, and with it the job: what comes after it does nothing, so that its error is the one that is told
+	Failed       bool // a pass has failed, and with it the job: what comes after it does nothing, so that its error is the one that is told
 }
 
 // Matrix returns the centers, K x Width, sharing memory.

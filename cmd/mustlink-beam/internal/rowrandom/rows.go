@@ -36,7 +36,7 @@ func Join(next func(*Rows) bool) Rows {
 	for part := (Rows{}); next(&part); part = (Rows{}) {
 		all.Keys, all.Numbers, all.Values = append(all.Keys, part.Keys...), append(all.Numbers, part.Numbers...), append(all.Values, part.Values...)
 	}
-	all.Least(len(all.Keys), nil)
+	all.Smallest(len(all.Keys), nil)
 	return all
 }
 
@@ -59,9 +59,9 @@ func (r *Rows) Width() int {
 	return len(r.Values) / len(r.Keys)
 }
 
-// Least keeps the rows of the m smallest keys that are drawn, ascending by their keys and each
+// Smallest keeps the rows of the m smallest keys that are drawn, ascending by their keys and each
 // once. A nil function draws all.
-func (r *Rows) Least(m int, drawn func(key float64) bool) {
+func (r *Rows) Smallest(m int, drawn func(key float64) bool) {
 	order := make([]int, 0, len(r.Keys))
 	for i, key := range r.Keys {
 		if drawn == nil || drawn(key) {

@@ -25,7 +25,7 @@ func TestRows(t *testing.T) {
 		"none":       {9, func(float64) bool { return false }, []int64{}},
 	} {
 		r := a.With(b)
-		r.Least(c.m, c.drawn)
+		r.Smallest(c.m, c.drawn)
 		if !slices.Equal(r.Numbers, c.want) || !slices.IsSorted(r.Keys) {
 			t.Errorf("%s: rows %v with keys %v, want rows %v", name, r.Numbers, r.Keys, c.want)
 		}

@@ -142,7 +142,7 @@ const sampleStream = 17 // of draw.Uniform
 func (f *sampleFn) ProcessElement(ctx context.Context, p shard.Pair, emit func(Sampled)) error {
 	labels, err := p.A.Labels(f.Config.Reading())
 	if err != nil {
-		return job.Tell(err)
+		return job.Wrap(err)
 	}
 	_, err = f.Config.Each(ctx, p.B, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
 		for {
@@ -180,7 +180,7 @@ func (f *scoreFn) ProcessElement(_ []byte, counts func(*Counts) bool, sample fun
 	if err == nil {
 		err = r.write(f.Output)
 	}
-	return job.Tell(err)
+	return job.Wrap(err)
 }
 
 // Scores are the figures of a score.

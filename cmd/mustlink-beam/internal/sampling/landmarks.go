@@ -75,15 +75,15 @@ func Choose(s beam.Scope, c job.Config, elements []shard.Element, o Options, pat
 	beam.ParDo0(s, &writeFn{Path: path, Rows: rows}, chosen)
 }
 
-// Found is what is told of the landmarks.
-type Found struct {
+// Summary is what is told of the landmarks.
+type Summary struct {
 	Landmarks int `json:"landmarks"`
 }
 
 // writeFn writes the landmarks in the order of their rows.
 type writeFn struct{ Path, Rows string }
 
-func (f *writeFn) ProcessElement(d rowrandom.Rows) error { return job.Tell(f.write(d)) }
+func (f *writeFn) ProcessElement(d rowrandom.Rows) error { return job.Wrap(f.write(d)) }
 
 func (f *writeFn) write(d rowrandom.Rows) error {
 	if len(d.Keys) == 0 {
@@ -98,7 +98,7 @@ func (f *writeFn) write(d rowrandom.Rows) error {
 			return err
 		}
 	}
-	return results.Save(f.Path, Found{len(d.Keys)})
+	return results.Save(f.Path, Summary{len(d.Keys)})
 }
 
 // WriteRows writes numbers of rows, a CSV of one column.

@@ -53,7 +53,7 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 		for i, number := range block.Numbers {
 			all.Offer(rowrandom.Exponential(f.Seed, streamLandmarks, number, scores[i]), number, x.Row(i))
 		}
-		all.Least(f.M, nil)
+		all.Smallest(f.M, nil)
 		return nil
 	})
 	if err == nil {
@@ -98,5 +98,5 @@ func resolved(ctx context.Context, eng *engine.Engine, text string, x points.Poi
 func leverage(s beam.Scope, c job.Config, elements beam.PCollection, o Options) beam.PCollection {
 	sample := reservoir(s.Scope("sample"), elements, &drawFn{Config: c, M: 2 * o.M, Seed: o.Seed, Stream: streamSample})
 	parts := beam.ParDo(s, &leverageFn{Config: c, Kernel: o.Kernel, M: o.M, Seed: o.Seed, Rows: c.Rows}, elements, beam.SideInput{Input: sample})
-	return beam.Combine(s, &leastFn{M: o.M}, parts)
+	return beam.Combine(s, &smallestFn{M: o.M}, parts)
 }

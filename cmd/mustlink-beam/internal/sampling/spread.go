@@ -32,8 +32,8 @@ type medoidsFn struct {
 
 func (f *medoidsFn) ProcessElement(ctx context.Context, s kmeans.State) (rowrandom.Rows, error) {
 	var out rowrandom.Rows
-	if s.Lost {
-		return out, errLost
+	if s.Failed {
+		return out, errAlreadyFailed
 	}
 	err := f.Config.Slot(ctx, func(w *job.Worker) error {
 		chosen, err := f.choose(ctx, w.Engine, s)
@@ -45,8 +45,8 @@ func (f *medoidsFn) ProcessElement(ctx context.Context, s kmeans.State) (rowrand
 	return out, err
 }
 
-// errLost is of a job that has failed before, with an error that is told.
-var errLost = errors.New("the job has failed")
+// errAlreadyFailed is of a job that has failed before, with an error that is told.
+var errAlreadyFailed = errors.New("the job has failed")
 
 // choose returns the positions of M different rows among those drawn, or of all when they are not
 // more.

@@ -42,7 +42,7 @@ func (e Element) Labels(o Options) ([]string, error) {
 		err = e.changed()
 	}
 	if err != nil {
-		return nil, e.place(err)
+		return nil, e.locate(err)
 	}
 	return labels, nil
 }

@@ -111,7 +111,7 @@ func (o Options) survey(ctx context.Context, file string) (s surveyed, err error
 		s.labels = true // reading them tells more than a look does
 		return s, nil
 	}
-	return s, s.look(file, in)
+	return s, s.inspect(file, in)
 }
 
 // countedElements divides a file that tells the number of its rows.
@@ -121,21 +121,21 @@ func (o Options) countedElements(file string, in dataset.ReadOptions) ([]Element
 		return nil, err
 	}
 	defer stream.Close()
-	rows, most := stream.Rows(), o.Rows
+	rows, shown := stream.Rows(), o.Rows
 	if compressed(file) {
-		most = max(1, rows)
+		shown = max(1, rows)
 	}
 	var elements []Element
-	for first := 0; first < rows; first += most {
-		elements = append(elements, Element{File: file, First: int64(first), Rows: int64(min(most, rows-first))})
+	for first := 0; first < rows; first += shown {
+		elements = append(elements, Element{File: file, First: int64(first), Rows: int64(min(shown, rows-first))})
 	}
 	return elements, nil
 }
 
 func compressed(file string) bool { return strings.HasSuffix(strings.ToLower(file), ".gz") }
 
-// look reads the first row that is right, to see what rows have.
-func (s *surveyed) look(file string, in dataset.ReadOptions) error {
+// inspect reads the first row that is right, to see what rows have.
+func (s *surveyed) inspect(file string, in dataset.ReadOptions) error {
 	stream, err := dataset.OpenStream(file, in)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func join(files []string, found []surveyed) (*Set, error) {
 			set.Dim, set.Features, set.Labels, set.IDs = s.dim, s.features, s.labels, s.ids
 		}
 		if s.dim > 0 {
-			if err := s.like(found[first], files[i], files[first]); err != nil {
+			if err := s.checkSame(found[first], files[i], files[first]); err != nil {
 				return nil, err
 			}
 		}
@@ -182,13 +182,13 @@ func join(files []string, found []surveyed) (*Set, error) {
 	return set, nil
 }
 
-// like compares what the rows of two files have.
-func (s surveyed) like(first surveyed, file, other string) error {
+// checkSame compares what the rows of two files have.
+func (s surveyed) checkSame(first surveyed, file, other string) error {
 	switch {
 	case s.dim != first.dim:
 		return fault.Data(file, "it has %d features: want %d, as %s has", s.dim, first.dim, other)
 	case s.features != nil && first.features != nil && !slices.Equal(s.features, first.features):
-		return fault.Data(file, "its features are %s: want those of %s in the same order", some(s.features), other)
+		return fault.Data(file, "its features are %s: want those of %s in the same order", shorten(s.features), other)
 	case s.labels != first.labels:
 		return fault.Data(file, "only one of it and %s has labels: want all or none", other)
 	case s.ids != first.ids:
@@ -197,11 +197,11 @@ func (s surveyed) like(first surveyed, file, other string) error {
 	return nil
 }
 
-// some writes a list of names, the first ones of many.
-func some(names []string) string {
-	const most = 5
-	if len(names) <= most {
+// shorten writes a list of names, the first ones of many.
+func shorten(names []string) string {
+	const shown = 5
+	if len(names) <= shown {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }

@@ -17,15 +17,15 @@ type Block struct {
 	element Element
 }
 
-// Place gives an error that names a row of the block the row of the file.
-func (b Block) Place(err error) error {
+// Locate gives an error that names a row of the block the row of the file.
+func (b Block) Locate(err error) error {
 	e, ok := err.(*fault.DataError)
 	if !ok || e.Row < 0 || e.Row >= len(b.Numbers) {
 		return err
 	}
-	moved := *e
-	moved.File, moved.Row = b.element.File, int(b.Numbers[e.Row]-b.element.Start+b.element.First)
-	return &moved
+	inFile := *e
+	inFile.File, inFile.Row = b.element.File, int(b.Numbers[e.Row]-b.element.Start+b.element.First)
+	return &inFile
 }
 
 // Len returns the number of rows.
@@ -47,7 +47,7 @@ type Reader struct {
 func (e Element) Open(o Options) (*Reader, error) {
 	r := &Reader{e: e, next: e.First, wrong: map[int64]bool{}}
 	in := o.reading()
-	in.PassOver = r.passOver
+	in.PassOver = r.addBad
 	var err error
 	skip := e.Skip
 	if e.Bytes == 0 {
@@ -96,13 +96,13 @@ func (r *Reader) Next(limit int) (Block, error) {
 	}
 	d, err := r.stream.Next(int(min(int64(limit), max(1, left))))
 	if err == io.EOF {
-		if r.passWrong(); r.next != r.e.First+r.e.Rows {
+		if r.skipBad(); r.next != r.e.First+r.e.Rows {
 			err = r.e.changed()
 		}
 		return Block{}, err
 	}
 	if err != nil {
-		return Block{}, r.e.place(err)
+		return Block{}, r.e.locate(err)
 	}
 	r.values += int64(d.Points.Len()) * int64(d.Points.Dim())
 	return r.number(d)
@@ -113,13 +113,13 @@ func (r *Reader) number(d *dataset.Data) (Block, error) {
 	b := Block{Data: d, Numbers: make([]int64, 0, d.Points.Len()), element: r.e}
 	end := r.e.First + r.e.Rows
 	for range d.Points.Len() {
-		r.passWrong()
+		r.skipBad()
 		if r.next < end {
 			b.Numbers = append(b.Numbers, r.e.Start+r.next-r.e.First)
 			r.next++
 		}
 	}
-	r.passWrong()
+	r.skipBad()
 	r.next = min(r.next, end)
 	n := len(b.Numbers)
 	switch {
@@ -142,42 +142,42 @@ func (r *Reader) number(d *dataset.Data) (Block, error) {
 	return b, nil
 }
 
-// passWrong passes over the rows that are wrong.
-func (r *Reader) passWrong() {
+// skipBad passes over the rows that are wrong.
+func (r *Reader) skipBad() {
 	for r.wrong[r.next] {
 		delete(r.wrong, r.next)
 		r.next++
 	}
 }
 
-// passOver notes a row that is wrong.
-func (r *Reader) passOver(e *fault.DataError) {
-	moved := r.e.moved(e)
-	if row := int64(moved.Row); row < r.e.First+r.e.Rows {
+// addBad notes a row that is wrong.
+func (r *Reader) addBad(e *fault.DataError) {
+	inFile := r.e.inFile(e)
+	if row := int64(inFile.Row); row < r.e.First+r.e.Rows {
 		r.wrong[row] = true
-		r.bad = append(r.bad, Bad{File: r.e.File, Row: row, Line: int64(moved.Line), Offset: -1, Column: moved.Column, Reason: moved.Err.Error()})
+		r.bad = append(r.bad, Bad{File: r.e.File, Row: row, Line: int64(inFile.Line), Offset: -1, Column: inFile.Column, Reason: inFile.Err.Error()})
 	}
 }
 
-// moved returns the error with the row and line of the file instead of those of the text that was
+// inFile returns the error with the row and line of the file instead of those of the text that was
 // read.
-func (e Element) moved(wrong *fault.DataError) *fault.DataError {
-	moved := *wrong
+func (e Element) inFile(wrong *fault.DataError) *fault.DataError {
+	inFile := *wrong
 	if e.Bytes > 0 {
-		if moved.Row >= 0 {
-			moved.Row += int(e.First - e.Skip)
+		if inFile.Row >= 0 {
+			inFile.Row += int(e.First - e.Skip)
 		}
-		if moved.Line > 0 {
-			moved.Line += int(e.Line)
+		if inFile.Line > 0 {
+			inFile.Line += int(e.Line)
 		}
 	}
-	return &moved
+	return &inFile
 }
 
-// place is moved for any error.
-func (e Element) place(err error) error {
+// locate is moved for any error.
+func (e Element) locate(err error) error {
 	if wrong, ok := err.(*fault.DataError); ok {
-		return e.moved(wrong)
+		return e.inFile(wrong)
 	}
 	return err
 }

@@ -18,14 +18,14 @@ import (
 
 // textElements divides a file of CSV text by passing over it. A compressed one is a single element,
 // which is read from its beginning on.
-func textElements(ctx context.Context, file string, most int) ([]Element, error) {
+func textElements(ctx context.Context, file string, maxRows int) ([]Element, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, fault.Data(file, "cannot read: %w", err)
 	}
 	defer f.Close()
 	if !compressed(file) {
-		return newRecords(f).divide(ctx, file, most)
+		return newRecords(f).divide(ctx, file, maxRows)
 	}
 	z, err := gzip.NewReader(bufio.NewReader(f))
 	if err != nil {
@@ -39,7 +39,7 @@ func textElements(ctx context.Context, file string, most int) ([]Element, error)
 }
 
 // divide returns the elements of a text.
-func (r *records) divide(ctx context.Context, file string, most int) ([]Element, error) {
+func (r *records) divide(ctx context.Context, file string, maxRows int) ([]Element, error) {
 	if _, err := r.next(); err != nil {
 		return nil, r.explain(file, err)
 	}
@@ -55,7 +55,7 @@ func (r *records) divide(ctx context.Context, file string, most int) ([]Element,
 			return nil, r.explain(file, err)
 		}
 		e.Rows += int64(rows)
-		if e.Rows >= int64(most) || err == io.EOF && e.Rows > 0 {
+		if e.Rows >= int64(maxRows) || err == io.EOF && e.Rows > 0 {
 			e.Bytes = r.offset - e.Offset
 			elements = append(elements, e)
 			e = Element{File: file, Header: header, Offset: r.offset, First: e.First + e.Rows, Line: r.line - headerLines}

@@ -50,7 +50,7 @@ func (o Output) split() (stem, ending string) {
 // number of elements has left, which a reader of the pattern would take for more rows. It must not
 // run beside a job that writes them.
 func (o Output) Prepare(count int64) error {
-	if err := Trial(o.Name(0, count)); err != nil {
+	if err := CheckWritable(o.Name(0, count)); err != nil {
 		return err
 	}
 	_, ending := o.split()
@@ -81,8 +81,8 @@ func (o Output) remove(inTheWay func(file string) bool) error {
 	return nil
 }
 
-// Trial finds out whether a file can be written.
-func Trial(path string) error {
+// CheckWritable finds out whether a file can be written.
+func CheckWritable(path string) error {
 	stop := errors.New("trial write")
 	if err := dataset.Atomic(path, func(io.Writer) error { return stop }); err != stop {
 		return err
