@@ -21,8 +21,8 @@ func newBenchKMeans(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kmeans",
 		Short: "compare the inertia of kmeans on Prism with the best of five starts of the library",
-		Long: `Write rows of three overlapping blobs for each cluster to 16 files, cluster them by kmeans and, in memory, by the library's k-means++ with
-five starts. Printed are both inertias and their ratio. 2 million rows of 20 features take 0.7 GB of memory.`,
+		Long: `Write rows of three overlapping blobs for each cluster to 16 files. Cluster them by kmeans and, in memory, by the library's k-means++
+with five starts. Print both inertias and their ratio. 2 million rows of 20 features take 0.7 GB of memory.`,
 		Example: "  mustlink-beam bench kmeans --rows 2000000 --features 20 --clusters 20",
 		Args:    usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,11 +40,11 @@ five starts. Printed are both inertias and their ratio. 2 million rows of 20 fea
 	return cmd
 }
 
-// kmeansResults are what `bench kmeans` prints.
+// kmeansResults is the output of `bench kmeans`.
 type kmeansResults struct {
 	Rows, Features, Clusters int
 	Local, Beam              float64 // inertia
-	Ratio                    float64 // Beam's over that of the library
+	Ratio                    float64 // inertia of mustlink-beam, divided by that of the library
 	Iterations               float64
 	Seconds                  float64 // of the command
 }
@@ -82,7 +82,7 @@ func (a *app) benchKMeans(ctx context.Context, b *benchFlags, clusters int, more
 	return a.Print(f, f.text)
 }
 
-// blobs returns rows of three blobs for each cluster, which overlap.
+// blobs returns rows of three overlapping blobs for each cluster.
 func (b *benchFlags) blobs(clusters int) blas.Matrix {
 	rng := rand.New(rand.NewPCG(b.seed, 3))
 	centers := normal(rng, 3*clusters*b.features)

@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// summary returns those that a command prints with --json.
+// summary returns the results that a command prints with --json.
 func summary(t *testing.T, args ...string) map[string]any {
 	t.Helper()
 	var r struct{ Figures map[string]any }
@@ -25,7 +25,7 @@ func summary(t *testing.T, args ...string) map[string]any {
 	return r.Figures
 }
 
-// hidden returns what is left in a folder that a user does not see.
+// hidden returns the names of the hidden files in a folder.
 func hidden(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -41,7 +41,7 @@ func hidden(t *testing.T, dir string) []string {
 	return names
 }
 
-// From rows in files to a model, centers, clusters, landmarks and a graph, each command with the
+// From rows in files to a model, centers, clusters, landmarks and a graph: each command reads the
 // output of others.
 func TestLearnAndApply(t *testing.T) {
 	x := trial.Blobs(3, 1200, 3, 4, 0.3)
@@ -86,7 +86,7 @@ func TestLearnAndApply(t *testing.T) {
 	}
 }
 
-// What is wrong on the command line or in the files is said before a job begins, with code 2.
+// Errors on the command line or in the files are reported before a job begins, with exit code 2.
 func TestLearningErrors(t *testing.T) {
 	x := trial.Blobs(3, 60, 2, 3, 1)
 	pattern, dir := trial.Files(t, x, []int{60}), t.TempDir()
@@ -117,8 +117,8 @@ func TestLearningErrors(t *testing.T) {
 	}
 }
 
-// A search along landmarks that is killed between its two passes, and submitted again, leaves what
-// one that was never killed leaves.
+// A search by landmarks is killed between its two passes and submitted again. Its files are then
+// those of a search that was never killed.
 func TestKilledNeighbors(t *testing.T) {
 	x := trial.Blobs(5, 6000, 4, 6, 1)
 	pattern, dir := trial.Files(t, x, trial.Sizes(x.N)), t.TempDir()
@@ -144,7 +144,7 @@ func TestKilledNeighbors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := first.Wait(); err == nil {
-		t.Fatal("the process ended by itself: nothing was killed")
+		t.Fatal("the process ended before it was killed")
 	}
 	if len(hidden(t, dir)) == 0 {
 		t.Fatal("the killed process has left nothing behind")

@@ -5,7 +5,7 @@ import (
 	"syscall"
 )
 
-// peakMemory returns the most bytes that a process that has ended had in memory.
+// peakMemory returns the maximum resident memory, in bytes, of a process that has ended.
 func peakMemory(p *os.ProcessState) int64 {
 	if use, ok := p.SysUsage().(*syscall.Rusage); ok {
 		return use.Maxrss << 10

@@ -96,7 +96,8 @@ func fit(t *testing.T, set *shard.Set, task fitting.Task) (*catalog.Fitted, fitt
 	return m, found
 }
 
-// The model has the bytes of a fit on all rows in memory, landmarks and bandwidth included.
+// The model is bit-identical to that of a fit on all rows in memory, including landmarks and
+// bandwidth.
 func TestFitIsTheLibrarys(t *testing.T) {
 	x := trial.Blobs(1, 6000, 4, 5, 1)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 700)
@@ -126,7 +127,7 @@ func TestFitIsTheLibrarys(t *testing.T) {
 	}
 }
 
-// With rules that look at all rows the bandwidth is an estimate.
+// Bandwidth rules that use all rows give an estimate.
 func TestEstimatedBandwidth(t *testing.T) {
 	x := trial.Blobs(2, 6000, 3, 4, 1)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 1000)

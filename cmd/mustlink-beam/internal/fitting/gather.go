@@ -24,7 +24,7 @@ func init() {
 // NeededRows are the numbers of the rows to gather, ascending.
 type NeededRows struct{ Rows []int64 }
 
-// gatherFn passes on the rows of an element that are wanted, and reads none when none is.
+// gatherFn emits the needed rows of an element. It does not read an element without any.
 type gatherFn struct{ Config job.Config }
 
 func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, needed NeededRows, emit func(rowrandom.Rows), emitTally func(job.Tally)) error {
@@ -59,21 +59,21 @@ func gather(s beam.Scope, c job.Config, elements []shard.Element, needed []int64
 	return rows
 }
 
-// gathered is all that was gathered.
+// gathered is all rows that were gathered.
 type gathered struct {
 	numbers []int64 // ascending
 	x       *points.Dense
 }
 
-// rows returns the points at the given rows.
+// rows returns the points of the given rows.
 func (g gathered) rows(rows []int) (points.Points, error) {
 	at := make([]int, len(rows))
 	for i, row := range rows {
-		place, is := slices.BinarySearch(g.numbers, int64(row))
+		index, is := slices.BinarySearch(g.numbers, int64(row))
 		if !is {
-			return nil, &fault.DataError{Row: row, Err: fmt.Errorf("the fit looks at this row, but it is one of those that are wrong: want it right, or no link with it")}
+			return nil, &fault.DataError{Row: row, Err: fmt.Errorf("the fit needs this row, but it is bad: want a good row; correct it, or remove its links")}
 		}
-		at[i] = place
+		at[i] = index
 	}
 	return g.x.Select(at), nil
 }

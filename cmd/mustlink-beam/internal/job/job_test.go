@@ -42,9 +42,9 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// What is told goes through other texts unchanged, the first one if there are several, and stays a
-// fault of the input if it was one.
-func TestTell(t *testing.T) {
+// A wrapped error keeps its message inside other text. Of several the first counts. An input error
+// stays one.
+func TestWrap(t *testing.T) {
 	input := fault.Data("a.csv", "two\nlines; \"quotes\" [and] brackets")
 	for _, err := range []error{input, errors.New("the disk is full"), fmt.Errorf("more: %w", input)} {
 		sent := Wrap(fmt.Errorf("around: %w", Wrap(err)))
@@ -54,7 +54,7 @@ func TestTell(t *testing.T) {
 		}
 	}
 	if Wrap(nil) != nil {
-		t.Error("nothing is told as an error")
+		t.Error("nil became an error")
 	}
 	plain := errors.New("the runner is gone [mustlink-input:not base64!;]")
 	if got := found(plain); got != plain {
@@ -73,7 +73,7 @@ func TestWorkerIsMadeOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain.Rows = 8 // is no matter of the worker
+	plain.Rows = 8 // a worker does not depend on it
 	if again, err := plain.Worker(); err != nil || again != first {
 		t.Errorf("another worker, %v", err)
 	}
@@ -84,7 +84,7 @@ func TestWorkerIsMadeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Worker(); err == nil || strings.Contains(err.Error(), "no such file") {
-		t.Errorf("the file that is there now was not read: %v", err)
+		t.Errorf("the new file was not read: %v", err)
 	}
 	made := 0
 	for range 3 {
@@ -94,8 +94,7 @@ func TestWorkerIsMadeOnce(t *testing.T) {
 	}
 }
 
-// As many elements are worked on at a time as there are workers, and who waits heeds the end of the
-// job.
+// No more elements run at a time than there are workers. A waiting element ends with the job.
 func TestDoWaits(t *testing.T) {
 	c := Config{Workers: 2}
 	var now, peak atomic.Int32
@@ -117,7 +116,7 @@ func TestDoWaits(t *testing.T) {
 	}
 	group.Wait()
 	if peak.Load() > 2 {
-		t.Errorf("%d were worked on at a time: want 2", peak.Load())
+		t.Errorf("%d elements ran at a time: want 2", peak.Load())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := c.Worker()

@@ -13,7 +13,7 @@ func init() {
 	register.DoFn1x1[State, error](&writeFn{})
 }
 
-// Summary is what is told of the centers of a job, beside the file of these.
+// Summary is the summary of a job, which is written in addition to the centers.
 type Summary struct {
 	Rows       int64   `json:"rows"`
 	Clusters   int     `json:"clusters"`
@@ -23,7 +23,7 @@ type Summary struct {
 	Converged  bool    `json:"converged"`
 }
 
-// Write writes the centers to a file, and what there is to tell of them beside it.
+// Write writes the centers to a file, and a [Summary] next to it.
 func Write(s beam.Scope, path string, state beam.PCollection) {
 	beam.ParDo0(s.Scope("write"), &writeFn{Path: path}, state)
 }

@@ -21,7 +21,7 @@ func init() {
 	register.Iter1[Piece]()
 }
 
-// bucketFn finds the neighbors of the rows that are at home in a bucket among all rows in it.
+// bucketFn finds the neighbors of the rows whose primary bucket this is, among all rows in it.
 type bucketFn struct {
 	Config  job.Config
 	Routing Routing
@@ -37,28 +37,28 @@ func (f *bucketFn) ProcessElement(ctx context.Context, bucket int64, pieces func
 	return f.Config.Slot(ctx, func(w *job.Worker) error { return f.search(ctx, w, bucket, all, emit) })
 }
 
-// Rows that are asked, or looked among, at a time.
+// The number of query rows, and of rows that they are compared with, at a time.
 const (
-	askedRows = 1 << 15
-	amongRows = 1 << 14
+	queryRows     = 1 << 15
+	candidateRows = 1 << 14
 )
 
-// search answers some rows of the bucket at a time, and writes the bucket's file.
+// search finds the neighbors of a bucket's rows, a block at a time, and writes the bucket's file.
 func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, pieces []Piece, emit func(BucketDistances)) error {
 	var values []float64
-	err := f.each(pieces, func(p Piece) int64 { return p.Primary }, askedRows, func(asked rowrandom.Rows) error {
-		found := newLists(f.K, asked)
-		err := f.each(pieces, func(p Piece) int64 { return p.Rows }, amongRows, func(among rowrandom.Rows) error {
+	err := f.each(pieces, func(p Piece) int64 { return p.Primary }, queryRows, func(query rowrandom.Rows) error {
+		found := newLists(f.K, query)
+		err := f.each(pieces, func(p Piece) int64 { return p.Rows }, candidateRows, func(candidates rowrandom.Rows) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return found.search(ctx, w.Engine, among.Matrix(), among.Numbers)
+			return found.search(ctx, w.Engine, candidates.Matrix(), candidates.Numbers)
 		})
 		if err != nil {
 			return err
 		}
 		found.pad()
-		for i, number := range asked.Numbers {
+		for i, number := range query.Numbers {
 			if f.Routing.Sampling.draws(number) {
 				emit(BucketDistances{Row: number, Squared: squared(found.found[i])})
 			}
@@ -73,8 +73,8 @@ func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, piec
 	return shard.WriteMatrix(f.Output.Name(bucket, f.Buckets), 2*f.K+1, values, Columns(f.K), nil)
 }
 
-// each reads the first rows of every piece, so many of each as rows says, and calls g with at most
-// about most of them at a time, by ascending numbers.
+// each reads the first rows of every piece, rows(piece) of each, and calls g with about maxRows of
+// them at a time, by ascending numbers.
 func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, maxRows int, g func(block rowrandom.Rows) error) error {
 	var block rowrandom.Rows
 	flush := func() error {
@@ -103,7 +103,7 @@ func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, maxRows int, g f
 	return flush()
 }
 
-// read reads so many rows of a piece, at most some at a time.
+// read reads the first rows of a piece and calls f with at most maxRows of them at a time.
 func (g Routing) read(p Piece, rows int64, maxRows int, f func(d *points.Dense) error) error {
 	if rows == 0 {
 		return nil

@@ -22,34 +22,35 @@ func init() {
 	register.Iter1[BucketDistances]()
 }
 
-// Sampling says which rows are in the sample: each with the same chance, by the numbers of the rows
-// alone.
+// Sampling describes the sample of rows. Each row has the same chance, which depends only on its
+// number and the seed.
 type Sampling struct {
 	Seed   uint64
 	Chance float64
 }
 
-// sampling separates the random numbers of the sample from others of the same seed.
+// sampling is the stream of random numbers of the sample.
 const sampling = 0x726563616c6c // "recall"
 
 func (s Sampling) draws(number int64) bool {
 	return rowrandom.Uniform(s.Seed, sampling, number) < s.Chance
 }
 
-// BucketDistances is what the bucket of a row of the sample has found: the squared distances, ascending.
+// BucketDistances are the squared distances, ascending, that the bucket of a row of the sample has
+// found.
 type BucketDistances struct {
 	Row     int64
 	Squared []float64
 }
 
-// SampleDistances is the squared distances of the nearest of some rows, for the rows of the sample by their
-// numbers: K each, ascending.
+// SampleDistances are the squared distances of the nearest neighbors among some rows, K for each
+// row of the sample, ascending.
 type SampleDistances struct {
 	Rows    []int64
 	Squared []float64
 }
 
-// sampleFn finds the nearest for the sample among the rows of an element.
+// sampleFn finds the nearest neighbors of the sample among the rows of an element.
 type sampleFn struct {
 	Config job.Config
 	K      int
@@ -64,7 +65,8 @@ func (f *sampleFn) ProcessElement(ctx context.Context, e shard.Element, samples 
 	return SampleDistances{found.of.Numbers, squared(found.found...)}, err
 }
 
-// mergeDistancesFn merges what two sets of elements have. The order of the merges does not matter.
+// mergeDistancesFn merges the distances in two sets of elements. The order of the merges does not
+// matter.
 type mergeDistancesFn struct{}
 
 func (*mergeDistancesFn) MergeAccumulators(a, b SampleDistances) SampleDistances {
@@ -82,14 +84,14 @@ func (*mergeDistancesFn) MergeAccumulators(a, b SampleDistances) SampleDistances
 	return out
 }
 
-// Recall is what a routed graph has of the exact one.
+// Recall is the recall of an approximate graph.
 type Recall struct {
 	Rows   int     `json:"rows"` // of the sample
 	K      int     `json:"neighbors"`
-	Recall float64 `json:"recall"` // share of the exact neighbors that were found, or of others that are as near
+	Recall float64 `json:"recall"` // share of the exact neighbors that were found; others at the same distance count
 }
 
-// recallFn compares what was found with what is right.
+// recallFn compares the approximate distances with the exact ones.
 type recallFn struct {
 	K      int
 	Output string
@@ -116,7 +118,7 @@ func (f *recallFn) ProcessElement(exact SampleDistances, found func(*BucketDista
 	return job.Wrap(results.Save(f.Output, r))
 }
 
-// measure compares the routed graph with the exact one of the sample.
+// measure computes the recall of the approximate graph on the sample.
 func measure(s beam.Scope, c job.Config, elements []shard.Element, k int, output string, samples, found beam.PCollection) {
 	s = s.Scope("recall")
 	exact := beam.ParDo(s, &sampleFn{Config: c, K: k}, job.Elements(s, elements), beam.SideInput{Input: samples})

@@ -24,19 +24,19 @@ func init() {
 	register.Emitter2[int64, Piece]()
 }
 
-// Piece is what an element has put into one bucket: rows of its file of pieces, those first whose
-// nearest landmark it is.
+// Piece is a run of rows that an element has put into one bucket: rows of its file of pieces, first
+// those whose primary bucket it is.
 type Piece struct {
-	Element, Count int64 // that name the file
-	First          int64 // row of the file
-	Primary, Rows     int64
+	Element, Count int64 // they name the file
+	First          int64 // first row in the file
+	Primary, Rows  int64
 }
 
-// Routing says how rows go to buckets, one for each landmark.
+// Routing describes how rows are put into buckets. Each landmark has one.
 type Routing struct {
-	Landmarks string // path of their coordinates
-	Nearest   int    // landmarks in whose buckets a row is kept
-	Pieces    string // path after which the files of pieces are named
+	Landmarks string // path of the landmarks' coordinates
+	Nearest   int    // number of nearest landmarks into whose buckets a row is put
+	Pieces    string // path that names the files of pieces
 	Sampling  Sampling
 }
 
@@ -92,13 +92,13 @@ func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(
 
 // membership is a row in a bucket.
 type membership struct {
-	bucket int32
-	secondary   bool // another landmark is nearer
-	row    int
+	bucket    int32
+	secondary bool // another landmark is nearer
+	row       int
 }
 
-// order returns where rows stay: bucket after bucket, and in each those at home first, by their
-// numbers.
+// order returns the memberships sorted by bucket. In a bucket the rows whose primary bucket it is
+// come first, then by number.
 func order(near *graph.Neighbors) []membership {
 	memberships := make([]membership, 0, near.N*near.K)
 	for i := range near.N {
@@ -114,7 +114,7 @@ func order(near *graph.Neighbors) []membership {
 	return memberships
 }
 
-// bucketed is a piece with its bucket.
+// bucketed is a piece with the number of its bucket.
 type bucketed struct {
 	bucket int64
 	piece  Piece
@@ -136,7 +136,7 @@ func (p Piece) split(memberships []membership) []bucketed {
 	return out
 }
 
-// writePieces writes the rows in the order in which they stay, each behind its number.
+// writePieces writes the rows in the order of the memberships, each after its number.
 func writePieces(path string, rows rowrandom.Rows, memberships []membership) error {
 	x := rows.Matrix()
 	const maxRows = 4096

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRows: of rows offered in any order and twice, the least keys win, equal ones by the number of
-// the row, and rows keep their values.
+// Rows are offered in any order and twice: the smallest keys win, equal ones by the number of the
+// row, and rows keep their values.
 func TestRows(t *testing.T) {
 	var a, b Rows
 	a.Offer(0.5, 3, []float64{3, -3})

@@ -21,14 +21,15 @@ func init() {
 	register.DoFn2x2[context.Context, shard.Element, job.Tally, error](&classifyFn{})
 }
 
-// Training is the rows with labels, which every process holds, and how many of them vote.
+// Training is the pattern of the labeled rows, which every process keeps in memory, and the number
+// of neighbors that vote.
 type Training struct {
 	Pattern   string
 	Neighbors int
 }
 
-// Classify gives every row the label that most of its nearest training rows have, and writes a file
-// of labels for each element.
+// Classify assigns to every row the label that most of its nearest training rows have, and writes a
+// file of labels for each element.
 func Classify(s beam.Scope, c job.Config, t Training, elements []shard.Element, out shard.Output) {
 	c.Over(s.Scope("classify"), &classifyFn{Config: c, Training: t, Output: out}, elements)
 }
@@ -70,7 +71,7 @@ func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reade
 	return written, err
 }
 
-// TrainingSet is the training rows as they are held.
+// TrainingSet is the training rows in memory.
 type TrainingSet struct {
 	Dim    int // number of features
 	at     blas.Matrix
@@ -82,7 +83,7 @@ func (t Training) Load(ctx context.Context, w *job.Worker) (*TrainingSet, error)
 	return job.Cached(w, "training "+t.Pattern, func() (*TrainingSet, error) { return t.read(ctx, w) })
 }
 
-// read reads the training rows and finds their coordinates. All must be right.
+// read reads the training rows and computes their coordinates. Bad rows are errors.
 func (t Training) read(ctx context.Context, w *job.Worker) (*TrainingSet, error) {
 	set, err := shard.Plan(ctx, t.Pattern, shard.Options{})
 	if err != nil {

@@ -21,7 +21,8 @@ func init() {
 	register.Combiner1[rowrandom.Rows](&smallestFn{})
 }
 
-// The random numbers of the landmarks, and of the sample that leverage scores are estimated from.
+// The streams of random numbers for the landmarks, and for the sample from which leverage scores
+// are estimated.
 const (
 	streamLandmarks = 0x6c616e646d61726b // "landmark"
 	streamSample    = streamLandmarks + 1
@@ -33,7 +34,7 @@ type drawFn struct {
 	M      int
 	Seed   uint64
 	Stream uint64
-	Weight string // name of the column that holds the rows' weights, which is no part of the rows then; "" for equal weights
+	Weight string // name of the column of weights, which is not a feature then; "" for equal weights
 }
 
 func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(rowrandom.Rows), emitTally func(job.Tally)) error {
@@ -73,7 +74,7 @@ func (f *drawFn) offer(all *rowrandom.Rows, block shard.Block, x blas.Matrix) er
 	return nil
 }
 
-// smallestFn merges rows drawn. The order of the merges does not matter.
+// smallestFn merges the rows drawn. The order of the merges does not matter.
 type smallestFn struct{ M int }
 
 func (f *smallestFn) MergeAccumulators(a, b rowrandom.Rows) rowrandom.Rows {
