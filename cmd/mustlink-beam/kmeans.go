@@ -25,8 +25,8 @@ func newKMeans(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kmeans [MODEL] -i PATTERN (-n K | --centers FILE) -o CENTERS",
 		Short: "compute the centers of k-means",
-		Long: `Compute the centers of k-means of the rows of many files, or of their coordinates under MODEL. The initial centers are those of
-k-means|| (Bahmani et al. 2012), which read the files --rounds + 2 times, or those in the file --centers. Each of Lloyd's
+		Long: `Compute the centers of k-means of the rows of many files, or of their coordinates under MODEL. The start is
+k-means|| (Bahmani et al. 2012), which reads the files --rounds + 2 times, or the centers in the file --centers. Each of Lloyd's
 iterations takes one pass. The result is bit-identical on every runner and with any number of workers.
 
 'mustlink-beam assign' assigns rows to the centers.`,

@@ -32,7 +32,8 @@ func Embed(e *engine.Engine, m *mustlink.Model, p *Points, c *Control, out *Arra
 	})
 }
 
-// checkFinite validates dense points on all workers. Other kinds were validated when they were read.
+// checkFinite validates dense points on all workers. Other kinds were validated when they were
+// read.
 func checkFinite(e *engine.Engine, x points.Points) error {
 	if _, ok := x.(*points.Dense); !ok {
 		return nil
