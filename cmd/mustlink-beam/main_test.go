@@ -100,7 +100,7 @@ func problem(t *testing.T, n int) (model, pattern string, want []float64) {
 }
 
 // A job leaves no temporary files behind.
-func TestNothingIsLeft(t *testing.T) {
+func TestNoTemporaryFilesRemain(t *testing.T) {
 	model, pattern, _ := problem(t, 300)
 	folder := t.TempDir()
 	cmd := command(t, "embed", model, "-i", pattern, "-o", filepath.Join(t.TempDir(), "y.npy"))

@@ -136,7 +136,7 @@ func TestEveryMethod(t *testing.T) {
 }
 
 // A model gives the same results after the memory of its fit was overwritten.
-func TestNothingIsKept(t *testing.T) {
+func TestNoMemoryIsKept(t *testing.T) {
 	e := newEngine(t, `{"workers": 1}`)
 	x, label := problem()
 	mine := append([]float64(nil), x...)

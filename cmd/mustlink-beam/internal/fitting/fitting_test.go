@@ -98,7 +98,7 @@ func fit(t *testing.T, set *shard.Set, task fitting.Task) (*catalog.Fitted, fitt
 
 // The model is bit-identical to that of a fit on all rows in memory, including landmarks and
 // bandwidth.
-func TestFitIsTheLibrarys(t *testing.T) {
+func TestFitMatchesLibrary(t *testing.T) {
 	x := trial.Blobs(1, 6000, 4, 5, 1)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 700)
 	links := linksFile(t, x.N, 40)

@@ -63,7 +63,7 @@ func TestWrap(t *testing.T) {
 }
 
 // A process has one worker for a model, until its file changes.
-func TestWorkerIsMadeOnce(t *testing.T) {
+func TestWorkerIsCreatedOnce(t *testing.T) {
 	c := Config{Workers: 1, Model: filepath.Join(t.TempDir(), "none.mlk")}
 	if _, err := c.Worker(); !fault.IsInput(err) || !strings.Contains(err.Error(), "none.mlk") {
 		t.Errorf("no model: %v", err)

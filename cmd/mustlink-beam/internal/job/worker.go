@@ -27,13 +27,13 @@ type Worker struct {
 	Engine *engine.Engine
 	Model  *mustlink.Model // nil for none
 	slots  chan struct{}
-	kept   sync.Map // values of Cached
+	cache  sync.Map // values of Cached
 }
 
 // Cached returns the value of f, which is called once in this process for each key. It is for files
 // that all elements need.
 func Cached[T any](w *Worker, key string, f func() (T, error)) (T, error) {
-	made, _ := w.kept.LoadOrStore(key, sync.OnceValues(f))
+	made, _ := w.cache.LoadOrStore(key, sync.OnceValues(f))
 	return made.(func() (T, error))()
 }
 
@@ -41,7 +41,7 @@ func Cached[T any](w *Worker, key string, f func() (T, error)) (T, error) {
 // elements, and these must not each load a model.
 var processWorkers struct {
 	sync.Mutex
-	known map[workerKey]func() (*Worker, error)
+	byKey map[workerKey]func() (*Worker, error)
 }
 
 // workerKey identifies the configuration of a worker.
@@ -60,13 +60,13 @@ func (c Config) Worker() (*Worker, error) {
 		key.size, key.changed = info.Size(), info.ModTime().UnixNano()
 	}
 	processWorkers.Lock()
-	open, ok := processWorkers.known[key]
+	open, ok := processWorkers.byKey[key]
 	if !ok {
 		open = sync.OnceValues(c.open)
-		if processWorkers.known == nil {
-			processWorkers.known = map[workerKey]func() (*Worker, error){}
+		if processWorkers.byKey == nil {
+			processWorkers.byKey = map[workerKey]func() (*Worker, error){}
 		}
-		processWorkers.known[key] = open
+		processWorkers.byKey[key] = open
 	}
 	processWorkers.Unlock()
 	return open()

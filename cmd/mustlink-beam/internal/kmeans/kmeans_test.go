@@ -58,7 +58,7 @@ func blocks(x *points.Dense) iter.Seq2[blas.Matrix, error] {
 }
 
 // From the same centers the result is that of the library, which sums in another order.
-func TestLloydIsTheLibrarys(t *testing.T) {
+func TestLloydMatchesLibrary(t *testing.T) {
 	x := trial.Blobs(1, 9000, 5, 12, 1.5)
 	for i := range x.Data {
 		x.Data[i] += 1000

@@ -40,7 +40,7 @@ func partsOf(t *testing.T, p pass, x *points.Dense, rows int, s State) []Part {
 
 // A round draws the rows x with u(x) phi <= l d(x)^2, where phi is the sum over all rows, although
 // each part knows only its own sum.
-func TestRoundDrawsByTheWholeCost(t *testing.T) {
+func TestRoundUsesTotalCost(t *testing.T) {
 	x := trial.Blobs(3, 5000, 3, 7, 0.8)
 	s := From(matrix(points.Slice(x, 0, 4).(*points.Dense)))
 	s.Numbers = []int64{0, 1, 2, 3}
@@ -99,7 +99,7 @@ func TestFirstRow(t *testing.T) {
 
 // Parts in any order, some of them twice, give a bit-identical result. Their sums are those of a
 // loop over all rows.
-func TestMergedBits(t *testing.T) {
+func TestMergeIsBitIdentical(t *testing.T) {
 	x := trial.Blobs(2, 3000, 4, 5, 1)
 	s := From(matrix(points.Slice(x, 10, 16).(*points.Dense)))
 	parts := partsOf(t, pass{Kind: move}, x, 100, s)

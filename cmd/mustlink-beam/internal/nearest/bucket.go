@@ -21,7 +21,7 @@ func init() {
 	register.Iter1[Piece]()
 }
 
-// bucketFn finds the neighbors of the rows whose primary bucket this is, among all rows in it.
+// bucketFn finds the neighbors of a bucket's primary rows among all its rows.
 type bucketFn struct {
 	Config  job.Config
 	Routing Routing

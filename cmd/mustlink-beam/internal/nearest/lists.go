@@ -28,7 +28,7 @@ type neighbor struct {
 	squared float64
 }
 
-// none marks the place of a neighbor in a bucket with too few rows.
+// none stands in a list for a neighbor that a bucket with too few rows does not have.
 var none = neighbor{-1, math.MaxFloat64}
 
 func newLists(k int, of rowrandom.Rows) *lists {

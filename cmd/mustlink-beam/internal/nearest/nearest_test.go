@@ -133,7 +133,7 @@ func spreadRows(n, count int) []int {
 }
 
 // When every row is in every bucket, the approximate graph is the exact one.
-func TestRoutedThroughAll(t *testing.T) {
+func TestRoutedWithAllBuckets(t *testing.T) {
 	x := rowsOf(900)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 110)
 	out, recall := routed(t, set, x, 6, 5, 5, 1)
@@ -182,7 +182,7 @@ func TestRecall(t *testing.T) {
 }
 
 // Landmarks with another number of columns are an error that names them.
-func TestLandmarksOfAnotherWidth(t *testing.T) {
+func TestLandmarksWithWrongWidth(t *testing.T) {
 	x := rowsOf(100)
 	set := trial.Plan(t, trial.Files(t, x, []int{100}), 50)
 	dir := t.TempDir()

@@ -24,8 +24,8 @@ func init() {
 	register.Emitter2[int64, Piece]()
 }
 
-// Piece is a run of rows that an element has put into one bucket: rows of its file of pieces, first
-// those whose primary bucket it is.
+// Piece is a run of rows that an element has put into one bucket: rows of its file of pieces, the
+// primary rows of the bucket first.
 type Piece struct {
 	Element, Count int64 // they name the file
 	First          int64 // first row in the file
@@ -93,12 +93,12 @@ func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(
 // membership is a row in a bucket.
 type membership struct {
 	bucket    int32
-	secondary bool // another landmark is nearer
+	secondary bool // another landmark is nearer to the row
 	row       int
 }
 
-// order returns the memberships sorted by bucket. In a bucket the rows whose primary bucket it is
-// come first, then by number.
+// order returns the memberships sorted by bucket, in each bucket the primary rows first, then by
+// row.
 func order(near *graph.Neighbors) []membership {
 	memberships := make([]membership, 0, near.N*near.K)
 	for i := range near.N {

@@ -78,7 +78,7 @@ func embed(t *testing.T, c job.Config, set *shard.Set, out shard.Output) *job.Re
 
 // Coordinates are bit-identical to the library's for any division into elements and any number of
 // workers. The files have uneven sizes, and some are empty.
-func TestEmbedIsLocal(t *testing.T) {
+func TestEmbedMatchesLibrary(t *testing.T) {
 	const n = 3000
 	x := trial.Blobs(2, n, 6, 5, 1)
 	pattern := trial.Files(t, x, trial.Sizes(n))

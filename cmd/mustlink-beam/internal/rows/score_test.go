@@ -162,7 +162,7 @@ func TestScoreRefuses(t *testing.T) {
 }
 
 // Labels are those of the library's search among the training rows, with and without a model.
-func TestClassifyIsLocal(t *testing.T) {
+func TestClassifyMatchesLibrary(t *testing.T) {
 	const n, known = 1500, 200
 	x := trial.Blobs(8, n, 4, 6, 2)
 	train := &points.Dense{N: known, D: 4, Data: x.Data[:known*4]}

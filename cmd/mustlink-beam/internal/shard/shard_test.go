@@ -64,7 +64,7 @@ func readAll(t *rapid.T, set *shard.Set, o shard.Options) []float64 {
 			}
 			for k, number := range b.Numbers {
 				if seen[number] || number < i.Start || number >= i.Start+i.Rows {
-					t.Fatalf("row %d comes twice, or from another element", number)
+					t.Fatalf("row %d was read twice, or from another element", number)
 				}
 				seen[number] = true
 				copy(out[number*int64(set.Dim):], b.Points.(*points.Dense).Data[k*set.Dim:(k+1)*set.Dim])
@@ -88,7 +88,7 @@ func readAll(t *rapid.T, set *shard.Set, o shard.Options) []float64 {
 
 // The elements of a set contain every row of its files once, for any formats, file sizes and
 // element sizes.
-func TestElementsHoldEveryRow(t *testing.T) {
+func TestElementsContainEveryRow(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
@@ -130,7 +130,7 @@ func TestElementsHoldEveryRow(t *testing.T) {
 
 // Text is divided at the ends of records: the elements have the same good and bad records as the
 // library reads.
-func TestTextIsDividedAsItIsRead(t *testing.T) {
+func TestTextElementsMatchReader(t *testing.T) {
 	dir := t.TempDir()
 	pieces := []string{"p,1,2\n", "p,1,2\r\n", "\"p\nq\",1,2\n", "\"p\"\"\n,\",1,2\n", "p,1\n", "p,x,2\n", "\n", "\r\n\n", "p\"q,1,2\n",
 		"\"p\"q,1,2\n", " \"p\n\",1,2\n", "\ufeffp,1,2\n", "p\xff\",1,2\n", "\"p\n\xff\n", "p,NaN,2\n", "\u00a0\"p\nq\",1,2\n", "p,1,2\r\r\n", "a,\"1\",\"2\"\n"}
@@ -162,7 +162,7 @@ func TestTextIsDividedAsItIsRead(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if set.Rows != int64(len(want)/2+len(wantBad)) {
-			rt.Fatalf("%d rows: want %d and %d wrong ones", set.Rows, len(want)/2, len(wantBad))
+			rt.Fatalf("%d rows: want %d and %d bad ones", set.Rows, len(want)/2, len(wantBad))
 		}
 		var gotBad []int
 		for _, e := range set.Elements {
@@ -176,12 +176,12 @@ func TestTextIsDividedAsItIsRead(t *testing.T) {
 			for _, b := range bad {
 				gotBad = append(gotBad, int(b.Row))
 				if b.Offset < e.Offset || b.Offset >= e.Offset+e.Bytes || b.Offset > 0 && text[b.Offset-1] != '\n' {
-					rt.Fatalf("a wrong row is at %d of %q", b.Offset, text)
+					rt.Fatalf("a bad row is at %d of %q", b.Offset, text)
 				}
 			}
 		}
 		if !slices.Equal(got, want) || !slices.Equal(gotBad, wantBad) {
-			rt.Fatalf("%q\nrows %v, wrong %v: want %v, %v", text, got, gotBad, want, wantBad)
+			rt.Fatalf("%q\nrows %v, bad %v: want %v, %v", text, got, gotBad, want, wantBad)
 		}
 	})
 }
@@ -238,7 +238,7 @@ func TestBadRows(t *testing.T) {
 				bad[i].Reason = ""
 			}
 			if !slices.Equal(numbers, []int64{0, 2, 4}) || !slices.Equal(bad, c.want) {
-				t.Errorf("%s in elements of %d rows: rows %v, wrong %+v", c.path, rows, numbers, bad)
+				t.Errorf("%s in elements of %d rows: rows %v, bad %+v", c.path, rows, numbers, bad)
 			}
 		}
 	}
@@ -286,7 +286,7 @@ func TestPlanRefuses(t *testing.T) {
 }
 
 // A file that changes during a job is an error.
-func TestFileThatChanges(t *testing.T) {
+func TestChangedFile(t *testing.T) {
 	for _, ending := range []string{"csv", "npy", "parquet", "csv.gz"} {
 		path := filepath.Join(t.TempDir(), "a."+ending)
 		writeRows(t, path, 20, 2, rand.New(rand.NewPCG(1, 1)))
