@@ -1,9 +1,9 @@
 //go:build cgo
 
 /*
- * The functions of mustlink.h. Each looks whether this process may run Go at all, and leaves the rest
- * to a function of export.go; the thread's message lives here, because a C thread has no other place
- * that is its own.
+ * The functions of mustlink.h. Each first checks that Go can run in this process, and then calls a
+ * function of export.go. The error messages of threads are stored here, because only C code has
+ * thread-specific memory on a thread that Go did not start.
  */
 #include "mustlink.h"
 
@@ -18,9 +18,9 @@ enum { MESSAGE_BYTES = 4096 };
 
 static volatile int forked;
 static pthread_key_t messages;
-static char spare[MESSAGE_BYTES]; /* for a thread that has no memory left */
+static char spare[MESSAGE_BYTES]; /* for a thread that cannot allocate its own */
 
-/* Go's threads do not live on in a child, and a call would wait for them for ever. */
+/* Go's threads do not exist in a forked child, and a call would wait for them forever. */
 static void in_child(void) { forked = 1; }
 
 __attribute__((constructor)) static void begin(void)
@@ -33,8 +33,8 @@ __attribute__((constructor)) static void begin(void)
 #endif
 }
 
-/* message returns the buffer of this thread. It is no thread-local variable: a library that is loaded
- * while the program runs has room for few bytes of these. */
+/* message returns the buffer of this thread. It is no thread-local variable, because a library
+ * that is loaded at run time has room for only a few bytes of these. */
 static char *message(void)
 {
 	char *text = pthread_getspecific(messages);
@@ -49,8 +49,8 @@ static char *message(void)
 
 static int refuse_fork(void)
 {
-	strcpy(message(), "this process was forked after mustlink was loaded, and Go does not run in a fork: "
-	                  "load it in the child alone, or start processes with spawn or forkserver");
+	strcpy(message(), "this process was forked after mustlink was loaded, and Go cannot run in a fork: "
+	                  "want the library loaded only in the child, or processes started with spawn or forkserver");
 	return MUSTLINK_FORKED;
 }
 

@@ -23,7 +23,7 @@ import (
 // messageBytes is MESSAGE_BYTES of abi.c.
 const messageBytes = 4096
 
-// finish turns an error into its code, and writes its text to the thread's buffer.
+// finish returns the code of an error, and writes its message to the thread's buffer.
 func finish(err error, message *C.char) C.int {
 	if err == nil {
 		return C.MUSTLINK_OK
@@ -37,7 +37,7 @@ func finish(err error, message *C.char) C.int {
 	return C.int(abi.CodeOf(err))
 }
 
-// text returns a text of the caller, "" for NULL.
+// text returns a string of the caller, "" for NULL.
 func text(s *C.char) string {
 	if s == nil {
 		return ""
@@ -61,7 +61,7 @@ func pointsOf(p *C.mustlink_points) *abi.Points {
 
 func arrayOf(m *C.mustlink_matrix) (*abi.Array, error) {
 	if m == nil {
-		return nil, &abi.Error{Code: abi.BadArgument, Text: "the output is NULL"}
+		return nil, &abi.Error{Code: abi.BadArgument, Text: "the output is NULL: want a matrix"}
 	}
 	return &abi.Array{
 		Type: int32(m._type), Rows: int64(m.rows), Cols: int64(m.columns), Data: m.data,
@@ -94,7 +94,7 @@ func controlOf(c *C.mustlink_control) *abi.Control {
 	return out
 }
 
-// reporter calls a function of the caller.
+// reporter returns a function that calls the caller's progress function.
 func reporter(progress C.mustlink_progress, user unsafe.Pointer) func(*algorithms.Progress) bool {
 	return func(p *algorithms.Progress) bool {
 		var r C.mustlink_report

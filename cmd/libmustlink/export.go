@@ -17,22 +17,22 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// handles are all engines and models that the calling program has.
+// handles are all engines and models of the calling program.
 var handles abi.Handles
 
-// turns are those of all fits in this process.
+// turns limits the fits that run at a time in this process.
 var turns = abi.NewTurns()
 
-// version is never freed.
+// version is the version as a C string, which is never freed.
 var version = C.CString(catalog.Version())
 
-// guarded runs the body of a function; nothing that happens there crosses into C but a code.
+// guarded runs the body of a function. Only a code crosses into C, even after a panic.
 func guarded(message *C.char, body func() error) C.int { return finish(abi.Guard(body), message) }
 
-// missing reports a place for a handle that is not there.
-func missing[T any](out *T) error {
+// checkOutput returns an error when the output pointer of a handle is NULL.
+func checkOutput[T any](out *T) error {
 	if out == nil {
-		return &abi.Error{Code: abi.BadArgument, Text: "the place for the handle is NULL"}
+		return &abi.Error{Code: abi.BadArgument, Text: "the output for the handle is NULL: want a pointer"}
 	}
 	return nil
 }
@@ -70,7 +70,8 @@ func withModel(e C.mustlink_engine, m C.mustlink_model, message *C.char, body fu
 	})
 }
 
-// modelOn returns a model that runs on an engine, whichever it was made on.
+// modelOn returns a model that runs on the given engine, which need not be the one that it was made
+// on.
 func modelOn(eng *engine.Engine, m C.mustlink_model) (*mustlink.Model, error) {
 	model, err := handles.Model(uintptr(m))
 	if err != nil {
@@ -79,10 +80,10 @@ func modelOn(eng *engine.Engine, m C.mustlink_model) (*mustlink.Model, error) {
 	return mustlink.NewModel(model.Record(), eng), nil
 }
 
-// made calls body with an engine and gives the model that it makes to the caller.
-func made(e C.mustlink_engine, out *C.mustlink_model, message *C.char, body func(*engine.Engine) (*mustlink.Model, error)) C.int {
+// newModel calls body with an engine, and returns a handle of the new model to the caller.
+func newModel(e C.mustlink_engine, out *C.mustlink_model, message *C.char, body func(*engine.Engine) (*mustlink.Model, error)) C.int {
 	return guarded(message, func() error {
-		if err := missing(out); err != nil {
+		if err := checkOutput(out); err != nil {
 			return err
 		}
 		eng, err := handles.Engine(uintptr(e))
@@ -103,7 +104,7 @@ func mustlinkVersion() *C.char { return version }
 //export mustlinkEngineNew
 func mustlinkEngineNew(abiVersion C.int32_t, options *C.char, out *C.mustlink_engine, message *C.char) C.int {
 	return guarded(message, func() error {
-		if err := missing(out); err != nil {
+		if err := checkOutput(out); err != nil {
 			return err
 		}
 		e, err := abi.NewEngine(int32(abiVersion), text(options))
@@ -143,7 +144,7 @@ func mustlinkSampleLinks(label *C.int64_t, rows, must, cannot C.int64_t, seed C.
 //export mustlinkFit
 func mustlinkFit(e C.mustlink_engine, method, options *C.char, points *C.mustlink_points, links *C.mustlink_links,
 	control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
-	return made(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
 		return abi.Fit(turns, eng, text(method), text(options), pointsOf(points), linksOf(links), controlOf(control))
 	})
 }
@@ -151,7 +152,7 @@ func mustlinkFit(e C.mustlink_engine, method, options *C.char, points *C.mustlin
 //export mustlinkUpdate
 func mustlinkUpdate(e C.mustlink_engine, m C.mustlink_model, options *C.char, points *C.mustlink_points, links *C.mustlink_links,
 	control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
-	return made(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
 		old, err := modelOn(eng, m)
 		if err != nil {
 			return nil, err
@@ -217,7 +218,7 @@ func mustlinkSave(m C.mustlink_model, path *C.char, message *C.char) C.int {
 
 //export mustlinkLoad
 func mustlinkLoad(e C.mustlink_engine, path *C.char, out *C.mustlink_model, message *C.char) C.int {
-	return made(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) { return abi.Load(eng, text(path)) })
+	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) { return abi.Load(eng, text(path)) })
 }
 
 //export mustlinkSaveBytes
@@ -227,7 +228,7 @@ func mustlinkSaveBytes(m C.mustlink_model, buffer unsafe.Pointer, capacity C.int
 
 //export mustlinkLoadBytes
 func mustlinkLoadBytes(e C.mustlink_engine, bytes unsafe.Pointer, size C.int64_t, out *C.mustlink_model, message *C.char) C.int {
-	return made(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) { return abi.LoadBytes(eng, bytes, int64(size)) })
+	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) { return abi.LoadBytes(eng, bytes, int64(size)) })
 }
 
 //export mustlinkModelFree

@@ -7,8 +7,8 @@ import (
 	"os"
 )
 
-// main runs only in a build that is no library.
+// main runs only when this is built as a program.
 func main() {
-	fmt.Fprintln(os.Stderr, "libmustlink: it is a C library: want -buildmode=c-shared or c-archive")
+	fmt.Fprintln(os.Stderr, "libmustlink: this is a C library, not a program: want -buildmode=c-shared or -buildmode=c-archive")
 	os.Exit(2)
 }

@@ -8,6 +8,6 @@ import (
 )
 
 func main() {
-	fmt.Fprintln(os.Stderr, "libmustlink: it is a C library, and this build has no cgo: want CGO_ENABLED=1 and a C compiler")
+	fmt.Fprintln(os.Stderr, "libmustlink: this is a C library, and the build has no cgo: want CGO_ENABLED=1 and a C compiler")
 	os.Exit(2)
 }

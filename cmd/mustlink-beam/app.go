@@ -9,14 +9,14 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// app is a run of the command: its session, and the global flags that only this program has.
+// app is one run of the command: its session and the global flags that mustlink does not have.
 type app struct {
 	*session.Session
 	verbose bool
 	runner  string
 }
 
-// config returns what all workers need to know.
+// config returns the configuration that every worker needs.
 func (a *app) config(set *shard.Set) job.Config {
 	return job.Config{
 		Workers: a.Workers, MemoryLimit: int64(a.MemoryLimit), Rows: set.Rows,
@@ -24,7 +24,7 @@ func (a *app) config(set *shard.Set) job.Config {
 	}
 }
 
-// report is what a command prints of its job.
+// report is the output of a command about its job.
 type report struct {
 	Command  string      `json:"command"`
 	Rows     int64       `json:"rows"`
@@ -33,12 +33,12 @@ type report struct {
 	Output   string      `json:"output,omitempty"`
 	BadRows  string      `json:"bad_rows,omitempty"` // the pattern of their files
 	Job      *job.Report `json:"job"`
-	Figures  any         `json:"figures,omitempty"`
+	Results  any         `json:"figures,omitempty"`
 }
 
-// print writes a report, as JSON with --json. more adds lines of text.
+// print writes a report, as JSON with --json. The function more, nil for none, adds lines of text.
 func (a *app) print(r *report, more func(w io.Writer)) error {
-	if a.Quiet && !a.JSON && r.Figures == nil {
+	if a.Quiet && !a.JSON && r.Results == nil {
 		return nil
 	}
 	return a.Print(r, func(w io.Writer) {
@@ -49,7 +49,7 @@ func (a *app) print(r *report, more func(w io.Writer)) error {
 			more(w)
 		}
 		if n := r.Job.Counters["rows_bad"]; n > 0 {
-			fmt.Fprintf(w, "left out\t%d rows that are wrong", n)
+			fmt.Fprintf(w, "left out\t%d bad rows", n)
 			if r.BadRows != "" {
 				fmt.Fprintf(w, ", see %s", r.BadRows)
 			}

@@ -18,17 +18,17 @@ func newAssign(a *app) *cobra.Command {
 	var g assignFlags
 	cmd := &cobra.Command{
 		Use:   "assign [MODEL] -i PATTERN --centers FILE -o OUT",
-		Short: "give rows to the nearest of given centers",
-		Long: `Give the rows of many files, or their coordinates under MODEL, to the nearest of the centers in a file. For each row the
-number of its center and the squared distance are written, to files that are named after OUT as those of embed are.`,
+		Short: "assign rows to their nearest centers",
+		Long: `Assign the rows of many files, or their coordinates under MODEL, to the nearest of the centers in a file. For each row, write the
+number of its center and the squared distance. OUT names the output files as in embed.`,
 		Example: `  mustlink-beam assign -i 'embedded/part-*.npy' --centers centers.npy -o clusters/part.npy
   mustlink-beam assign model.mlk -i 'data/*.csv' --centers centers.npy -o clusters/part.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runAssign(cmd, args, &g) },
 	}
 	g.addInput(cmd)
-	cmd.Flags().StringVar(&g.centers, "centers", "", "the `FILE` of the centers, as kmeans writes it")
-	g.addOutput(cmd, "the name `OUT` of the files to write")
+	cmd.Flags().StringVar(&g.centers, "centers", "", "the `FILE` of centers, as kmeans writes it")
+	g.addOutput(cmd, "the name `OUT` of the output files")
 	return cmd
 }
 

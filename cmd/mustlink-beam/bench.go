@@ -25,7 +25,7 @@ import (
 func newBench(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "measure what jobs take on this machine",
+		Short: "measure the time and memory of jobs on this machine",
 		Args:  cobra.ArbitraryArgs,
 		RunE:  usage.UnknownCommand,
 	}
@@ -33,48 +33,48 @@ func newBench(a *app) *cobra.Command {
 	return cmd
 }
 
-// benchFlags describe the problem that is measured.
+// benchFlags describe the problem to measure.
 type benchFlags struct {
 	rows, features, landmarks, rounds int
 	seed                              uint64
-	dir                               string // the user's, then one of this measurement
-	self, mustlink                    string // programs
+	dir                               string // first the user's, then a new one inside it
+	self, mustlink                    string // paths of the programs
 }
 
-// addRows adds the flags of the rows.
+// addRows adds the flags for the size of the data.
 func (b *benchFlags) addRows(cmd *cobra.Command, rows, features int) {
 	cmd.Flags().IntVar(&b.rows, "rows", rows, "number of rows")
 	cmd.Flags().IntVar(&b.features, "features", features, "number of features")
 }
 
-// addModel adds that of the model.
+// addModel adds the flag for the size of the model.
 func (b *benchFlags) addModel(cmd *cobra.Command) {
 	cmd.Flags().IntVar(&b.landmarks, "landmarks", 500, "landmarks of the kbeta model")
 }
 
-// addSeed adds what all have after their own flags: the seed, which fixes something, and the
-// folder.
+// addSeed adds the last flags of every measurement: the seed, whose help text names what it fixes,
+// and the folder.
 func (b *benchFlags) addSeed(cmd *cobra.Command, fixes string) {
 	f := cmd.Flags()
 	f.Uint64Var(&b.seed, "seed", 1, "number that fixes "+fixes)
-	f.StringVar(&b.dir, "dir", "", "the `FOLDER` for rows and results, which are removed at the end (default that of temporary files)")
+	f.StringVar(&b.dir, "dir", "", "the `FOLDER` for rows and results, which are removed at the end (default: the folder for temporary files)")
 }
 
-// addRounds adds the flags of what is measured in rounds.
+// addRounds adds the flags of measurements that are repeated.
 func (b *benchFlags) addRounds(cmd *cobra.Command, rows int) {
 	b.addRows(cmd, rows, 100)
 	b.addModel(cmd)
-	cmd.Flags().IntVar(&b.rounds, "rounds", 3, "how often each takes its turn")
+	cmd.Flags().IntVar(&b.rounds, "rounds", 3, "number of repetitions")
 	b.addSeed(cmd, "the rows")
 }
 
-// addMustlink adds the flag of the program that this one is compared with.
+// addMustlink adds the flag for the program mustlink, which this program is compared with.
 func (b *benchFlags) addMustlink(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&b.mustlink, "mustlink", "mustlink", "the `PROGRAM` mustlink, of the same build")
 }
 
-// measure checks the flags, finds the programs that are measured, this one and perhaps mustlink,
-// makes a folder for files, and measures there.
+// measure checks the flags, finds the programs to measure (this one and perhaps mustlink), makes a
+// folder for files, and runs the measurement.
 func (b *benchFlags) measure(check *session.Checks, run func(ctx context.Context) error) (err error) {
 	check.AtLeast("--rows", b.rows, 1)
 	check.AtLeast("--features", b.features, 1)
@@ -100,21 +100,21 @@ func (b *benchFlags) measure(check *session.Checks, run func(ctx context.Context
 	return run(check.Cmd.Context())
 }
 
-// at returns the path of a file of the measurement.
+// at returns the path of a file in the measurement's folder.
 func (b *benchFlags) at(file string) string { return filepath.Join(b.dir, file) }
 
-// parts is the number of files that rows are written to, where they are written to several.
+// parts is the number of files for rows that are written to several files.
 const parts = 16
 
-// part returns the path of a file of rows.
+// part returns the path of one of several files of rows.
 func (b *benchFlags) part(p int) string { return b.at(fmt.Sprintf("part-%02d.npy", p)) }
 
-// write writes rows of normal numbers.
+// write writes rows of normally distributed numbers.
 func (b *benchFlags) write(ctx context.Context, path string, rows int) error {
 	return b.writeMore(ctx, rand.New(rand.NewPCG(b.seed, 1)), path, rows)
 }
 
-// writeMore writes rows of the next normal numbers, a block at a time.
+// writeMore writes rows of the next normally distributed numbers, a block at a time.
 func (b *benchFlags) writeMore(ctx context.Context, rng *rand.Rand, path string, rows int) error {
 	const most = 1 << 13
 	left := rows
@@ -137,7 +137,7 @@ func normal(rng *rand.Rand, n int) []float64 {
 	return x
 }
 
-// fit writes a model of kbeta on some such rows, whose classes the sign of the first feature says.
+// fit writes a kbeta model of such rows. The sign of the first feature is the class of a row.
 func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (*mustlink.Model, error) {
 	n := 4 * b.landmarks
 	x := &points.Dense{N: n, D: b.features, Data: normal(rand.New(rand.NewPCG(b.seed, 2)), n*b.features)}
@@ -157,21 +157,21 @@ func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (
 	return m, m.Save(path)
 }
 
-// ran runs a program, and returns what it printed and the most memory that it took, 0 where the
-// system does not say.
-func ran(ctx context.Context, program string, args ...string) ([]byte, int64, error) {
+// runProgram runs a program. It returns the output and the peak memory, 0 where the system does not
+// report it.
+func runProgram(ctx context.Context, program string, args ...string) ([]byte, int64, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		return nil, 0, fmt.Errorf("%s %v: %w\n%s", program, args, err, stderr.Bytes())
 	}
-	return stdout.Bytes(), mostMemory(cmd.ProcessState), nil
+	return stdout.Bytes(), peakMemory(cmd.ProcessState), nil
 }
 
-// reported is ran for a command that prints its report as JSON.
-func reported(ctx context.Context, report any, program string, args ...string) (memory int64, err error) {
-	out, memory, err := ran(ctx, program, append(args, "--json")...)
+// runJSON is [runProgram] for a command that prints its report as JSON.
+func runJSON(ctx context.Context, report any, program string, args ...string) (memory int64, err error) {
+	out, memory, err := runProgram(ctx, program, append(args, "--json")...)
 	if err != nil {
 		return 0, err
 	}

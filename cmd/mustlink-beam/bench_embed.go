@@ -20,9 +20,9 @@ func newBenchEmbed(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "embed",
 		Short: "compare embed on Prism with mustlink embed, which streams one file",
-		Long: `Write rows, fit a model of kbeta and let mustlink embed and mustlink-beam embed map them, in turn and each as a process of its own.
-Printed are the rows a second of both, from the start of the process to its end, and their ratio: of the medians, and of every round. The coordinates take
-8 bytes each, twice at most at a time: 5 million rows of 100 features and 500 coordinates need 24 GB.`,
+		Long: `Write rows, fit a kbeta model, and run mustlink embed and mustlink-beam embed on them in turn, each as a process of its own. Print the
+rows per second of both, from the start of the process to its end, and the ratio: of the medians, and its range over the rounds.
+The coordinates take 8 bytes each, at most twice at a time: 5 million rows of 100 features and 500 coordinates need 24 GB.`,
 		Example: "  mustlink-beam bench embed --rows 5000000 --mustlink bin/mustlink",
 		Args:    usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -34,12 +34,12 @@ Printed are the rows a second of both, from the start of the process to its end,
 	return cmd
 }
 
-// embedFigures are what `bench embed` prints.
-type embedFigures struct {
+// embedResults is the output of `bench embed`.
+type embedResults struct {
 	Rows, Features, Dim, Landmarks int
 	Local, Beam                    []float64 // seconds of each round
-	Ratio                          float64   // of the rows a second: Beam's over those of mustlink
-	Least, Most                    float64   // of the rounds
+	Ratio                          float64   // rows per second of mustlink-beam, divided by those of mustlink
+	Least, Most                    float64   // minimum and maximum ratio of the rounds
 }
 
 func (a *app) benchEmbed(ctx context.Context, b *benchFlags) error {
@@ -55,7 +55,7 @@ func (a *app) benchEmbed(ctx context.Context, b *benchFlags) error {
 	if err := b.write(ctx, rows, b.rows); err != nil {
 		return err
 	}
-	figures := embedFigures{Rows: b.rows, Features: b.features, Dim: fitted.Dim(), Landmarks: b.landmarks}
+	figures := embedResults{Rows: b.rows, Features: b.features, Dim: fitted.Dim(), Landmarks: b.landmarks}
 	workers := fmt.Sprint(a.Workers)
 	for range b.rounds {
 		for _, side := range []struct {
@@ -67,7 +67,7 @@ func (a *app) benchEmbed(ctx context.Context, b *benchFlags) error {
 				return err
 			}
 			begin := time.Now()
-			_, _, err := ran(ctx, side.program, "embed", model, "-i", rows, "-o", filepath.Join(out, "y.npy"), "--workers", workers, "-q")
+			_, _, err := runProgram(ctx, side.program, "embed", model, "-i", rows, "-o", filepath.Join(out, "y.npy"), "--workers", workers, "-q")
 			if err != nil {
 				return err
 			}
@@ -81,8 +81,8 @@ func (a *app) benchEmbed(ctx context.Context, b *benchFlags) error {
 	return a.Print(figures, figures.text)
 }
 
-// compare fills in the ratios.
-func (f *embedFigures) compare() {
+// compare computes the ratios.
+func (f *embedResults) compare() {
 	f.Ratio = median(f.Local) / median(f.Beam)
 	ratios := make([]float64, len(f.Beam))
 	for i := range ratios {
@@ -97,9 +97,9 @@ func median(v []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-func (f embedFigures) text(w io.Writer) {
+func (f embedResults) text(w io.Writer) {
 	fmt.Fprintf(w, "embed\t%d x %d rows, %d coordinates of %d landmarks\n", f.Rows, f.Features, f.Dim, f.Landmarks)
-	fmt.Fprintf(w, "mustlink\t%.0f rows a second\n", float64(f.Rows)/median(f.Local))
-	fmt.Fprintf(w, "mustlink-beam\t%.0f rows a second\n", float64(f.Rows)/median(f.Beam))
+	fmt.Fprintf(w, "mustlink\t%.0f rows per second\n", float64(f.Rows)/median(f.Local))
+	fmt.Fprintf(w, "mustlink-beam\t%.0f rows per second\n", float64(f.Rows)/median(f.Beam))
 	fmt.Fprintf(w, "ratio\t%.3f (%.3f to %.3f in %d rounds)\n", f.Ratio, f.Least, f.Most, len(f.Beam))
 }

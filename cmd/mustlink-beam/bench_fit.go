@@ -20,9 +20,9 @@ func newBenchFit(a *app) *cobra.Command {
 	b := benchFlags{rounds: 1}
 	cmd := &cobra.Command{
 		Use:   "fit",
-		Short: "compare fit on Prism with mustlink fit: the model, and the memory that it takes",
-		Long: `Write rows to 16 files, and once more to one file; fit kbeta by fit and by mustlink fit, with the same links and seed. Printed is whether
-the models are the same, but for the time that they took and the fingerprint of the rows, and the most memory of both processes. 3 million
+		Short: "compare the model and peak memory of fit on Prism with those of mustlink fit",
+		Long: `Write rows to 16 files, and again to one file. Fit kbeta by fit and by mustlink fit, with the same links and seed. Print whether the
+models are the same, except for the fitting time and the fingerprint of the rows, and the peak memory of both processes. 3 million
 rows of 100 features take 4.8 GB of disk, and mustlink fit about 2.5 GB of memory.`,
 		Example: "  mustlink-beam bench fit --rows 3000000 --mustlink bin/mustlink",
 		Args:    usage.Positional(0, 0, ""),
@@ -37,11 +37,11 @@ rows of 100 features take 4.8 GB of disk, and mustlink fit about 2.5 GB of memor
 	return cmd
 }
 
-// fitFigures are what `bench fit` prints.
-type fitFigures struct {
+// fitResults is the output of `bench fit`.
+type fitResults struct {
 	Rows, Features, Landmarks int
-	Same                      bool  // models
-	Local, Beam               int64 // bytes of the most memory, 0 when the system does not say
+	Same                      bool  // the two models are the same
+	Local, Beam               int64 // peak memory in bytes, 0 when the system does not report it
 	Gathered                  float64
 	Seconds                   float64 // of the command
 }
@@ -63,10 +63,10 @@ func (a *app) benchFit(ctx context.Context, b *benchFlags) error {
 		}
 	}
 	fit := func(report any, program, rows, model string) (memory int64, err error) {
-		return reported(ctx, report, program, "fit", "-m", "kbeta", "-i", rows, "-c", b.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
+		return runJSON(ctx, report, program, "fit", "-m", "kbeta", "-i", rows, "-c", b.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
 			"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.Workers))
 	}
-	f := fitFigures{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
+	f := fitResults{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
 	var err error
 	if f.Beam, err = fit(&r, b.self, b.at("part-*.npy"), b.at("beam.mlk")); err != nil {
 		return err
@@ -81,7 +81,7 @@ func (a *app) benchFit(ctx context.Context, b *benchFlags) error {
 	return a.Print(f, f.text)
 }
 
-// writeParts writes the rows of write to files.
+// writeParts writes the same rows as write, to several files.
 func (b *benchFlags) writeParts(ctx context.Context) error {
 	rng := rand.New(rand.NewPCG(b.seed, 1))
 	for p := range parts {
@@ -92,7 +92,7 @@ func (b *benchFlags) writeParts(ctx context.Context) error {
 	return nil
 }
 
-// writeLinks writes must-links between rows of which none comes twice, as far as there are enough.
+// writeLinks writes must-links between different rows, as many as there are rows for.
 func (b *benchFlags) writeLinks(path string, count int) error {
 	return dataset.Atomic(path, func(w io.Writer) error {
 		out := bufio.NewWriter(w)
@@ -105,8 +105,7 @@ func (b *benchFlags) writeLinks(path string, count int) error {
 	})
 }
 
-// sameModel compares two model files, but for what differs from fit to fit, and from one program to
-// another.
+// sameModel compares two model files, except for what differs between fits and between programs.
 func sameModel(a, b string) (bool, error) {
 	var texts [2]bytes.Buffer
 	for i, path := range []string{a, b} {
@@ -122,12 +121,12 @@ func sameModel(a, b string) (bool, error) {
 	return bytes.Equal(texts[0].Bytes(), texts[1].Bytes()), nil
 }
 
-func (f fitFigures) text(w io.Writer) {
+func (f fitResults) text(w io.Writer) {
 	same := "the same as mustlink fit's"
 	if !f.Same {
 		same = "NOT that of mustlink fit"
 	}
 	fmt.Fprintf(w, "fit\tkbeta on %d x %d rows in %d files, %d landmarks, %.0f rows gathered in %.1f s\n", f.Rows, f.Features, parts, f.Landmarks, f.Gathered, f.Seconds)
 	fmt.Fprintf(w, "model\t%s\n", same)
-	fmt.Fprintf(w, "most memory\t%.2f GiB; mustlink fit %.2f GiB\n", float64(f.Beam)/(1<<30), float64(f.Local)/(1<<30))
+	fmt.Fprintf(w, "peak memory\t%.2f GiB; mustlink fit %.2f GiB\n", float64(f.Beam)/(1<<30), float64(f.Local)/(1<<30))
 }

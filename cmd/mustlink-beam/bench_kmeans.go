@@ -21,8 +21,8 @@ func newBenchKMeans(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "kmeans",
 		Short: "compare the inertia of kmeans on Prism with the best of five starts of the library",
-		Long: `Write rows of three overlapping blobs for each cluster to 16 files, cluster them by kmeans and, in memory, by the library's k-means++ with
-five starts. Printed are both inertias and their ratio. 2 million rows of 20 features take 0.7 GB of memory.`,
+		Long: `Write rows of three overlapping blobs for each cluster to 16 files. Cluster them by kmeans and, in memory, by the library's k-means++
+with five starts. Print both inertias and their ratio. 2 million rows of 20 features take 0.7 GB of memory.`,
 		Example: "  mustlink-beam bench kmeans --rows 2000000 --features 20 --clusters 20",
 		Args:    usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -40,11 +40,11 @@ five starts. Printed are both inertias and their ratio. 2 million rows of 20 fea
 	return cmd
 }
 
-// kmeansFigures are what `bench kmeans` prints.
-type kmeansFigures struct {
+// kmeansResults is the output of `bench kmeans`.
+type kmeansResults struct {
 	Rows, Features, Clusters int
 	Local, Beam              float64 // inertia
-	Ratio                    float64 // Beam's over that of the library
+	Ratio                    float64 // inertia of mustlink-beam, divided by that of the library
 	Iterations               float64
 	Seconds                  float64 // of the command
 }
@@ -66,7 +66,7 @@ func (a *app) benchKMeans(ctx context.Context, b *benchFlags, clusters int, more
 	}
 	args := append([]string{"kmeans", "-i", b.at("part-*.npy"), "-n", fmt.Sprint(clusters), "--seed", fmt.Sprint(b.seed),
 		"-o", b.at("centers.npy"), "--workers", fmt.Sprint(a.Workers)}, more...)
-	if _, err := reported(ctx, &r, b.self, args...); err != nil {
+	if _, err := runJSON(ctx, &r, b.self, args...); err != nil {
 		return err
 	}
 	eng, err := engine.New(engine.Options{Workers: a.Workers})
@@ -77,12 +77,12 @@ func (a *app) benchKMeans(ctx context.Context, b *benchFlags, clusters int, more
 	if err != nil {
 		return err
 	}
-	f := kmeansFigures{Rows: b.rows, Features: b.features, Clusters: clusters, Local: best.Inertia, Beam: r.Figures.Inertia,
+	f := kmeansResults{Rows: b.rows, Features: b.features, Clusters: clusters, Local: best.Inertia, Beam: r.Figures.Inertia,
 		Ratio: r.Figures.Inertia / best.Inertia, Iterations: r.Figures.Iterations, Seconds: r.Job.Seconds}
 	return a.Print(f, f.text)
 }
 
-// blobs returns rows of three blobs for each cluster, which overlap.
+// blobs returns rows of three overlapping blobs for each cluster.
 func (b *benchFlags) blobs(clusters int) blas.Matrix {
 	rng := rand.New(rand.NewPCG(b.seed, 3))
 	centers := normal(rng, 3*clusters*b.features)
@@ -96,7 +96,7 @@ func (b *benchFlags) blobs(clusters int) blas.Matrix {
 	return x
 }
 
-func (f kmeansFigures) text(w io.Writer) {
+func (f kmeansResults) text(w io.Writer) {
 	fmt.Fprintf(w, "kmeans\t%d x %d rows, %d clusters, %.0f iterations in %.1f s\n", f.Rows, f.Features, f.Clusters, f.Iterations, f.Seconds)
 	fmt.Fprintf(w, "inertia\t%.8g; of the library's best of five starts %.8g\n", f.Beam, f.Local)
 	fmt.Fprintf(w, "ratio\t%.5f\n", f.Ratio)

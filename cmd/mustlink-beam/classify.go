@@ -22,19 +22,19 @@ func newClassify(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "classify [MODEL] --train PATTERN -i PATTERN -o LABELS",
 		Short: "classify points by their nearest labeled neighbors",
-		Long: `Give every row of -i the label that most of its nearest rows of --train have, as mustlink classify does: with MODEL in
-the learned metric, without it in that of the rows. Every process holds all rows of --train. LABELS names the files of
-labels that are written, one for each run of rows: labels.csv stands for labels-00000-of-00042.csv and so on.`,
+		Long: `Give every row of -i the label that most of its nearest rows of --train have, as mustlink classify does. Distances are those of MODEL,
+or of the rows themselves without a model. Every process keeps all rows of --train in memory. LABELS names the output files, one for
+each run of rows: labels.csv becomes labels-00000-of-00042.csv and so on.`,
 		Example: `  mustlink-beam classify model.mlk --train train.csv -i 'data/part-*.npy' -o labels/part.csv
   mustlink-beam score --truth 'data/*.csv' --predicted 'labels/part-*.csv'`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runClassify(cmd, args, &c) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&c.training.Pattern, "train", "", "`PATTERN` of the files of rows with labels, in formats as for -i")
+	f.StringVar(&c.training.Pattern, "train", "", "`PATTERN` of the files of labeled rows, in the formats of -i")
 	c.addInput(cmd)
-	f.IntVar(&c.training.Neighbors, "neighbors", 4, "number of neighbors that vote")
-	c.addOutput(cmd, "the name `LABELS` of the files to write (.csv, .csv.gz)")
+	f.IntVar(&c.training.Neighbors, "neighbors", 4, "number of neighbors that vote on a label")
+	c.addOutput(cmd, "the name `LABELS` of the output files (.csv, .csv.gz)")
 	return cmd
 }
 
@@ -50,13 +50,13 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 	if err != nil {
 		return err
 	}
-	known, err := c.training.Load(cmd.Context(), w) // what is wrong with the training rows shows here
+	training, err := c.training.Load(cmd.Context(), w) // report bad training rows before the job begins
 	if err != nil {
 		return usage.RenameParams(err, "neighbors", "--neighbors")
 	}
-	if known.Dim != t.set.Dim {
+	if training.Dim != t.set.Dim {
 		return &fault.ShapeError{What: "number of features of " + t.set.Files[0], Got: t.set.Dim,
-			Want: fmt.Sprintf("%d, as %s has", known.Dim, c.training.Pattern)}
+			Want: fmt.Sprintf("%d, as %s has", training.Dim, c.training.Pattern)}
 	}
 	return t.perElement(nil, func(s beam.Scope, out shard.Output) { rows.Classify(s, t.config, c.training, t.set.Elements, out) }, "csv")
 }

@@ -25,10 +25,10 @@ func newBenchCosts(a *app) *cobra.Command {
 	var b benchFlags
 	cmd := &cobra.Command{
 		Use:   "costs",
-		Short: "measure what jobs are made of, and print what they would take on paper",
-		Long: `Measure the bytes a second of reading and writing .npy, the multiply-adds a second of a kernel model's map, and what an element of a job
-costs by itself; and print what the formulas of docs/scale-out.md make of these for more rows and machines, as Markdown.
-The result is arithmetic: it knows nothing of a network that machines share.`,
+		Short: "measure the costs of a job's parts, and estimate those of larger jobs",
+		Long: `Measure the bytes per second of reading and writing .npy, the multiply-adds per second of a kernel model, and the fixed cost of an
+element. From these print, as Markdown, what the formulas of docs/scale-out.md give for more rows and machines.
+The result is arithmetic: it ignores a network that machines share.`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return b.measure(a.Check(cmd), func(ctx context.Context) error { return a.benchCosts(ctx, &b) })
@@ -38,7 +38,7 @@ The result is arithmetic: it knows nothing of a network that machines share.`,
 	return cmd
 }
 
-// machine is what was measured of one machine.
+// machine holds the measurements of one machine.
 type machine struct {
 	Read    float64 `json:"read_bytes_per_second"`
 	Write   float64 `json:"written_bytes_per_second"`
@@ -46,10 +46,10 @@ type machine struct {
 	Element float64 `json:"element_seconds"`
 }
 
-// shape is that of the rows and the model.
+// shape is the size of the rows and the model.
 type shape struct{ Features, Dim, Landmarks int }
 
-// cost is what a job takes.
+// cost is the estimated cost of a job.
 type cost struct {
 	Rows     float64 `json:"rows"`
 	Machines float64 `json:"machines"`
@@ -58,12 +58,12 @@ type cost struct {
 	Seconds  float64 `json:"seconds"`
 }
 
-// shuffledBytes is what an element and what is told of it take on their way through the runner,
-// about.
+// shuffledBytes is the approximate number of bytes that an element and its tally take on their way
+// through the runner.
 const shuffledBytes = 200
 
-// embed returns what embedding takes when reading, computing and writing go on side by side: the
-// slowest of them counts, and what elements cost by themselves, which one process sees to.
+// embed estimates the cost of embedding. Reading, computing and writing overlap, so the slowest of
+// them counts. The fixed cost of elements is added, which one process pays.
 func (m machine) embed(s shape, n, machines float64) cost {
 	c := cost{Rows: n, Machines: machines, Elements: n / shard.DefaultRows}
 	c.Shuffled = shuffledBytes * c.Elements
@@ -74,14 +74,14 @@ func (m machine) embed(s shape, n, machines float64) cost {
 	return c
 }
 
-// embedFlops are those of a kernel model: a kernel value for each landmark, and a product with
-// these.
+// embedFlops returns the operations of a kernel model: a kernel value for each landmark, and a
+// product with these values.
 func embedFlops(s shape, n float64) float64 {
 	return 2 * n * float64(s.Landmarks) * float64(s.Features+s.Dim)
 }
 
-// costFigures are what `bench costs` prints.
-type costFigures struct {
+// costResults is the output of `bench costs`.
+type costResults struct {
 	Machine machine `json:"machine"`
 	Shape   shape   `json:"shape"`
 	Embed   []cost  `json:"embed"`
@@ -92,7 +92,7 @@ func (a *app) benchCosts(ctx context.Context, b *benchFlags) error {
 	if err != nil {
 		return err
 	}
-	var f costFigures
+	var f costResults
 	model := b.at("model.mlk")
 	fitted, err := b.fit(ctx, eng, model)
 	if err != nil {
@@ -123,7 +123,7 @@ func (a *app) benchCosts(ctx context.Context, b *benchFlags) error {
 	return a.Print(f, f.text)
 }
 
-// disk returns the bytes a second of writing rows that are there and of reading them.
+// disk returns the bytes per second of writing rows and of reading them.
 func (b *benchFlags) disk(ctx context.Context, path string) (write, read float64, err error) {
 	x := normal(rand.New(rand.NewPCG(b.seed, 4)), b.rows*b.features)
 	seconds, err := fastest(b.rounds, func() error {
@@ -156,7 +156,7 @@ func readAll(ctx context.Context, path string) error {
 	return err
 }
 
-// fastest returns the seconds of the fastest of some rounds.
+// fastest returns the seconds of the fastest of several rounds.
 func fastest(rounds int, f func() error) (float64, error) {
 	best := 0.0
 	for i := range rounds {
@@ -171,8 +171,8 @@ func fastest(rounds int, f func() error) (float64, error) {
 	return best, nil
 }
 
-// elementSeconds returns what an element costs by itself: the time of a job whose elements are a
-// row each, over their number.
+// elementSeconds returns the fixed cost of an element: the time of a job whose elements have one
+// row each, divided by their number.
 func (a *app) elementSeconds(ctx context.Context, b *benchFlags, model string) (float64, error) {
 	const elements = 500
 	path := b.at("few.npy")
@@ -189,16 +189,16 @@ func (a *app) elementSeconds(ctx context.Context, b *benchFlags, model string) (
 	if err := os.Mkdir(out, 0o777); err != nil {
 		return 0, err
 	}
-	done, err := job.Run(ctx, a.runner, sure(func(s beam.Scope) { rows.Embed(s, c, set.Elements, shard.Output{Path: filepath.Join(out, "y.npy")}) }))
+	done, err := job.Run(ctx, a.runner, infallible(func(s beam.Scope) { rows.Embed(s, c, set.Elements, shard.Output{Path: filepath.Join(out, "y.npy")}) }))
 	if err != nil {
 		return 0, err
 	}
 	return done.Seconds / elements, nil
 }
 
-func (f costFigures) text(w io.Writer) {
+func (f costResults) text(w io.Writer) {
 	m := f.Machine
-	fmt.Fprintf(w, "One machine reads %.2f GB and writes %.2f GB of .npy a second, does %.1f GF/s in a kernel model's map, and takes %.1f ms for an element by itself.\n\n",
+	fmt.Fprintf(w, "One machine reads %.2f GB and writes %.2f GB of .npy a second, does %.1f GF/s in a kernel model's map, and has a fixed cost of %.1f ms an element.\n\n",
 		m.Read/1e9, m.Write/1e9, m.Flops/1e9, 1e3*m.Element)
 	fmt.Fprintf(w, "`embed` of %d features to %d coordinates by a model of %d landmarks:\n\n", f.Shape.Features, f.Shape.Dim, f.Shape.Landmarks)
 	fmt.Fprintln(w, "| rows | machines | elements | read | written | shuffled | time |\n| ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
@@ -208,7 +208,7 @@ func (f costFigures) text(w io.Writer) {
 	}
 }
 
-// inUnits writes a number of bytes with three digits.
+// inUnits formats a number of bytes with three digits.
 func inUnits(bytes float64) string {
 	unit := 0
 	units := []string{"B", "kB", "MB", "GB", "TB", "PB"}

@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
-// The slowest of reading, computing and writing counts, divided among the machines; elements count
-// beside it.
+// The slowest of reading, computing and writing counts, divided by the number of machines. The
+// fixed cost of elements is added.
 func TestCosts(t *testing.T) {
 	s := shape{Features: 10, Dim: 5, Landmarks: 20}
 	const n = 1e9
@@ -40,13 +40,13 @@ func TestCosts(t *testing.T) {
 	}
 }
 
-// The measurements run, on little.
+// The measurements run on small problems.
 func TestBench(t *testing.T) {
 	text := done(t, "bench", "costs", "--rows", "2000", "--features", "4", "--landmarks", "10", "--rounds", "1", "--dir", t.TempDir())
 	if !strings.Contains(text, "| 1e+10 | 1000 |") || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 		t.Errorf("%s", text)
 	}
-	// Without the program mustlink at hand its part is played by this one, which takes the same words.
+	// This program takes the part of mustlink, because it accepts the same arguments.
 	t.Setenv(asCommand, "1")
 	text = done(t, "bench", "embed", "--rows", "3000", "--features", "4", "--landmarks", "10", "--rounds", "1", "--dir", t.TempDir(), "--mustlink", program(t))
 	if !strings.Contains(text, "ratio") {

@@ -14,16 +14,16 @@ func newEmbed(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "embed MODEL -i PATTERN -o OUT",
 		Short: "map points to coordinates in which Euclidean tools work",
-		Long: `Map the rows of many files to the coordinates of the model, as mustlink embed does for one file and with the same
-bits. OUT names the files that are written, one for each run of rows: OUT part.npy stands for part-00000-of-00042.npy
-and so on, which in this order have the rows in theirs. The ending says the format: .csv, .npy or .parquet, each also .gz.`,
+		Long: `Map the rows of many files to the coordinates of the model. The coordinates are bit-identical to those of mustlink embed on
+one file. OUT names the output files, one for each run of rows: OUT part.npy becomes part-00000-of-00042.npy and so on. The
+order of the files is the order of the rows. The extension selects the format: .csv, .npy or .parquet, each also .gz.`,
 		Example: `  mustlink-beam embed model.mlk -i 'data/part-*.npy' -o embedded/part.npy
   mustlink-beam embed model.mlk -i 'data/*.csv' -o embedded/part.parquet --bad-rows 0.1% --bad-output embedded/bad.csv`,
 		Args: usage.Positional(1, 1, "MODEL"),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.runEmbed(cmd, args, &e) },
 	}
 	e.addInput(cmd)
-	e.addOutput(cmd, "the name `OUT` of the files to write")
+	e.addOutput(cmd, "the name `OUT` of the output files")
 	return cmd
 }
 

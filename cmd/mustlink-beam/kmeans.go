@@ -17,19 +17,19 @@ import (
 type kmeansFlags struct {
 	jobFlags
 	o       kmeans.Options
-	centers string // to begin with
+	centers string // file of the initial ones
 }
 
 func newKMeans(a *app) *cobra.Command {
 	var k kmeansFlags
 	cmd := &cobra.Command{
 		Use:   "kmeans [MODEL] -i PATTERN (-n K | --centers FILE) -o CENTERS",
-		Short: "find the centers of k-means",
-		Long: `Find the centers of k-means of the rows of many files, or of their coordinates under MODEL. It begins with
-k-means|| (Bahmani et al. 2012), which takes --rounds passes over the files and two more, or with the --centers of a file; each of
-Lloyd's iterations takes a pass. The result has the same bits on every runner, with any number of workers.
+		Short: "compute the centers of k-means",
+		Long: `Compute the centers of k-means of the rows of many files, or of their coordinates under MODEL. The start is
+k-means|| (Bahmani et al. 2012), which reads the files --rounds + 2 times, or the centers in the file --centers. Each of Lloyd's
+iterations takes one pass. The result is bit-identical on every runner and with any number of workers.
 
-'mustlink-beam assign' gives rows to the centers.`,
+'mustlink-beam assign' assigns rows to the centers.`,
 		Example: `  mustlink-beam kmeans -i 'embedded/part-*.npy' -n 100 --seed 1 -o centers.npy
   mustlink-beam kmeans model.mlk -i 'data/part-*.parquet' -n 20 --iterations 50 --tol 0 -o centers.npy`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
@@ -38,13 +38,13 @@ Lloyd's iterations takes a pass. The result has the same bits on every runner, w
 	f := cmd.Flags()
 	k.addInput(cmd)
 	f.IntVarP(&k.o.K, "clusters", "n", 0, "number of clusters `K`")
-	f.StringVar(&k.centers, "centers", "", "the `FILE` of the centers to begin with, in place of k-means||")
+	f.StringVar(&k.centers, "centers", "", "the `FILE` of the initial centers, instead of those of k-means||")
 	f.IntVar(&k.o.Rounds, "rounds", kmeans.DefaultRounds, "rounds of k-means||")
-	f.IntVar(&k.o.Draw, "draw", 0, "rows that a round draws, about; 0: twice the clusters, at least 256")
-	f.IntVar(&k.o.Iterations, "iterations", kmeans.DefaultIterations, "most of Lloyd's iterations")
-	f.Float64Var(&k.o.Tol, "tol", kmeans.DefaultTol, "stop when an iteration lowers the inertia by no more than this share of it")
+	f.IntVar(&k.o.Draw, "draw", 0, "approximate number of rows that a round draws; 0: twice the clusters, at least 256")
+	f.IntVar(&k.o.Iterations, "iterations", kmeans.DefaultIterations, "maximum number of Lloyd's iterations")
+	f.Float64Var(&k.o.Tol, "tol", kmeans.DefaultTol, "tolerance: stop when an iteration lowers the inertia by at most this share of it")
 	usage.SeedFlag(f, &k.o.Seed)
-	k.addOutput(cmd, "the file of `CENTERS` to write: .npy, .csv or .parquet")
+	k.addOutput(cmd, "the file of `CENTERS` to write (.npy, .csv, .parquet)")
 	return cmd
 }
 
@@ -65,8 +65,8 @@ func (a *app) runKMeans(cmd *cobra.Command, args []string, k *kmeansFlags) error
 	if k.o.Width, err = t.width(); err != nil {
 		return err
 	}
-	var found kmeans.Found
-	r, err := t.reporting(&found, sure(func(s beam.Scope) {
+	var found kmeans.Summary
+	r, err := t.reporting(&found, infallible(func(s beam.Scope) {
 		source := kmeans.Over(s, t.config, t.set.Elements)
 		kmeans.Write(s, k.out, source.Centers(s, k.o, given))
 	}))
@@ -83,7 +83,7 @@ func (a *app) runKMeans(cmd *cobra.Command, args []string, k *kmeansFlags) error
 	})
 }
 
-// given checks the options, and returns the centers to begin with, nil for those of k-means||.
+// given checks the options and returns the initial centers, nil for those of k-means||.
 func (k *kmeansFlags) given(check *session.Checks) (given *kmeans.State) {
 	if k.centers == "" {
 		check.Required("clusters")
@@ -94,7 +94,7 @@ func (k *kmeansFlags) given(check *session.Checks) (given *kmeans.State) {
 				return err
 			}
 			if check.Cmd.Flags().Changed("clusters") && k.o.K != m.Rows {
-				return usage.Errorf("-n, --clusters is %d: want %d, as %s has centers, or none", k.o.K, m.Rows, k.centers)
+				return usage.Errorf("-n, --clusters is %d: want %d, the number of centers in %s; or leave it out", k.o.K, m.Rows, k.centers)
 			}
 			state := kmeans.From(m)
 			k.o.K, given = m.Rows, &state

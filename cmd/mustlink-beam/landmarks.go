@@ -22,10 +22,11 @@ func newLandmarks(a *app) *cobra.Command {
 	var l landmarksFlags
 	cmd := &cobra.Command{
 		Use:   "landmarks [MODEL] -i PATTERN -m M [--rule RULE] -o FILE",
-		Short: "choose a few rows that stand for all",
-		Long: `Choose M of the rows of many files, or of their coordinates under MODEL. The rules: reservoir, with equal chances or with
-those of a column of weights (--weight), in one pass; kmeans||, which spreads them (as the start of kmeans does), in seven passes;
-leverage, approximate ridge leverage scores under a kernel (-k), in two.
+		Short: "choose a few rows that represent all",
+		Long: `Choose M of the rows of many files, or of their coordinates under MODEL. The rules are
+  reservoir   a random sample, uniform or with a column of weights (--weight); one pass
+  kmeans||    rows that are spread out, as the initial centers of kmeans are; seven passes
+  leverage    approximate ridge leverage scores under a kernel (-k); two passes
 
 FILE has the rows themselves, for 'neighbors --landmarks' and 'kmeans --centers'; --save-rows writes their numbers, for 'fit --landmarks'.`,
 		Example: `  mustlink-beam landmarks -i 'data/part-*.npy' -m 500 --seed 1 -o landmarks.npy --save-rows rows.csv
@@ -37,11 +38,11 @@ FILE has the rows themselves, for 'neighbors --landmarks' and 'kmeans --centers'
 	l.addInput(cmd)
 	f.IntVarP(&l.o.M, "landmarks", "m", 0, "number `M` of landmarks")
 	f.StringVar(&l.o.Rule, "rule", sampling.Reservoir, "`RULE`: "+strings.Join(sampling.Rules(), ", "))
-	f.StringVar(&l.o.Weight, "weight", "", "with --rule reservoir: the `COLUMN` of the rows' weights, which is left out of the rows")
-	f.StringVarP(&l.o.Kernel, "kernel", "k", "rbf:sigma=median", "with --rule leverage: `KERNEL`; bandwidth rules look at a sample of 2 M rows")
+	f.StringVar(&l.o.Weight, "weight", "", "with --rule reservoir: the `COLUMN` of weights, which is not a feature then")
+	f.StringVarP(&l.o.Kernel, "kernel", "k", "rbf:sigma=median", "with --rule leverage: `KERNEL`; bandwidth rules use a sample of 2 M rows")
 	usage.SeedFlag(f, &l.o.Seed)
-	f.StringVarP(&l.out, "output", "o", "", "the `FILE` of the landmarks to write: .npy, .csv or .parquet")
-	f.StringVar(&l.saveRows, "save-rows", "", "write the numbers of the landmarks' rows to this `FILE` (.csv)")
+	f.StringVarP(&l.out, "output", "o", "", "the `FILE` of landmarks to write (.npy, .csv, .parquet)")
+	f.StringVar(&l.saveRows, "save-rows", "", "write the row numbers of the landmarks to this `FILE` (.csv)")
 	l.addBad(cmd)
 	return cmd
 }
@@ -61,8 +62,8 @@ func (a *app) runLandmarks(cmd *cobra.Command, args []string, l *landmarksFlags)
 	if err := t.outputFile(); err != nil {
 		return err
 	}
-	var found sampling.Found
-	r, err := t.reporting(&found, sure(func(s beam.Scope) { sampling.Choose(s, t.config, t.set.Elements, l.o, l.out, l.saveRows) }))
+	var found sampling.Summary
+	r, err := t.reporting(&found, infallible(func(s beam.Scope) { sampling.Choose(s, t.config, t.set.Elements, l.o, l.out, l.saveRows) }))
 	if err != nil {
 		return err
 	}

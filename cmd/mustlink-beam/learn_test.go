@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// figures returns those that a command prints with --json.
-func figures(t *testing.T, args ...string) map[string]any {
+// summary returns the results that a command prints with --json.
+func summary(t *testing.T, args ...string) map[string]any {
 	t.Helper()
 	var r struct{ Figures map[string]any }
 	if err := json.Unmarshal([]byte(done(t, append(args, "--json")...)), &r); err != nil {
@@ -25,7 +25,7 @@ func figures(t *testing.T, args ...string) map[string]any {
 	return r.Figures
 }
 
-// hidden returns what is left in a folder that a user does not see.
+// hidden returns the names of the hidden files in a folder.
 func hidden(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -41,7 +41,7 @@ func hidden(t *testing.T, dir string) []string {
 	return names
 }
 
-// From rows in files to a model, centers, clusters, landmarks and a graph, each command with the
+// From rows in files to a model, centers, clusters, landmarks and a graph: each command reads the
 // output of others.
 func TestLearnAndApply(t *testing.T) {
 	x := trial.Blobs(3, 1200, 3, 4, 0.3)
@@ -50,7 +50,7 @@ func TestLearnAndApply(t *testing.T) {
 	if err := os.WriteFile(at("links.csv"), []byte("i,j,link\n3,900,must\n77,1100,must\n4,5,cannot\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	f := figures(t, "landmarks", "-i", pattern, "-m", "30", "--rule", "kmeans||", "-o", at("landmarks.npy"), "--save-rows", at("rows.csv"))
+	f := summary(t, "landmarks", "-i", pattern, "-m", "30", "--rule", "kmeans||", "-o", at("landmarks.npy"), "--save-rows", at("rows.csv"))
 	if f["landmarks"] != 30.0 {
 		t.Errorf("landmarks: %v", f)
 	}
@@ -60,7 +60,7 @@ func TestLearnAndApply(t *testing.T) {
 	if _, err := catalog.Load(at("model.mlk")); err != nil {
 		t.Fatal(err)
 	}
-	f = figures(t, "kmeans", at("model.mlk"), "-i", pattern, "-n", "4", "--element-rows", "200", "-o", at("centers.npy"))
+	f = summary(t, "kmeans", at("model.mlk"), "-i", pattern, "-n", "4", "--element-rows", "200", "-o", at("centers.npy"))
 	if f["rows"] != 1200.0 || f["clusters"] != 4.0 {
 		t.Errorf("kmeans: %v", f)
 	}
@@ -73,11 +73,11 @@ func TestLearnAndApply(t *testing.T) {
 	if reported := f["inertia"].(float64); clusters.N != x.N || !(inertia > 0.999999*reported && inertia < 1.000001*reported) {
 		t.Errorf("%d rows, squared distances add up to %v, inertia %v", clusters.N, inertia, reported)
 	}
-	again := figures(t, "kmeans", at("model.mlk"), "-i", pattern, "--centers", at("centers.npy"), "--tol", "0", "-o", at("more.npy"))
+	again := summary(t, "kmeans", at("model.mlk"), "-i", pattern, "--centers", at("centers.npy"), "--tol", "0", "-o", at("more.npy"))
 	if again["inertia"].(float64) > (1+1e-12)*f["inertia"].(float64) {
 		t.Errorf("more iterations: inertia %v after %v", again["inertia"], f["inertia"])
 	}
-	f = figures(t, "neighbors", "-i", pattern, "-k", "3", "--landmarks", at("landmarks.npy"), "--routes", "30", "--sample", "100", "-o", at("graph.npy"))
+	f = summary(t, "neighbors", "-i", pattern, "-k", "3", "--landmarks", at("landmarks.npy"), "--routes", "30", "--sample", "100", "-o", at("graph.npy"))
 	if f["recall"] != 1.0 {
 		t.Errorf("neighbors: %v, want a recall of 1", f)
 	}
@@ -86,7 +86,7 @@ func TestLearnAndApply(t *testing.T) {
 	}
 }
 
-// What is wrong on the command line or in the files is said before a job begins, with code 2.
+// Errors on the command line or in the files are reported before a job begins, with exit code 2.
 func TestLearningErrors(t *testing.T) {
 	x := trial.Blobs(3, 60, 2, 3, 1)
 	pattern, dir := trial.Files(t, x, []int{60}), t.TempDir()
@@ -117,8 +117,8 @@ func TestLearningErrors(t *testing.T) {
 	}
 }
 
-// A search along landmarks that is killed between its two passes, and submitted again, leaves what
-// one that was never killed leaves.
+// A search by landmarks is killed between its two passes and submitted again. Its files are then
+// those of a search that was never killed.
 func TestKilledNeighbors(t *testing.T) {
 	x := trial.Blobs(5, 6000, 4, 6, 1)
 	pattern, dir := trial.Files(t, x, trial.Sizes(x.N)), t.TempDir()
@@ -144,7 +144,7 @@ func TestKilledNeighbors(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := first.Wait(); err == nil {
-		t.Fatal("the process ended by itself: nothing was killed")
+		t.Fatal("the process ended before it was killed")
 	}
 	if len(hidden(t, dir)) == 0 {
 		t.Fatal("the killed process has left nothing behind")

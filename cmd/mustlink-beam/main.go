@@ -1,6 +1,6 @@
-// Command mustlink-beam runs the models of mustlink over data that are spread over many files, on
-// Apache Beam: in this process by its Prism runner, or on a cluster of Flink, Spark or Dataflow.
-// See mustlink-beam --help and docs/scale-out.md.
+// Command mustlink-beam applies the models of mustlink to data in many files, as a pipeline of
+// Apache Beam. The pipeline runs in this process on the Prism runner, or on a cluster of Flink,
+// Spark or Dataflow. See mustlink-beam --help and docs/scale-out.md.
 package main
 
 import (
@@ -14,12 +14,12 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// name is that of the program.
+// name is the name of the program.
 const name = "mustlink-beam"
 
 func main() { os.Exit(execute()) }
 
-// execute is the program; it returns the exit code.
+// execute runs the program and returns its exit code.
 func execute() int {
 	if slices.ContainsFunc(os.Args[1:], isWorkerFlag) {
 		flag.Parse() // the runner's own flags
@@ -27,7 +27,7 @@ func execute() int {
 	}
 	remove, err := job.Temporary()
 	if err != nil {
-		fmt.Fprintln(os.Stderr, name+": no room for temporary files: "+err.Error())
+		fmt.Fprintln(os.Stderr, name+": cannot make a folder for temporary files: "+err.Error())
 		return usage.ExitFailed
 	}
 	defer remove()
@@ -35,7 +35,7 @@ func execute() int {
 	return usage.Run(newRoot(&app{Session: s}))
 }
 
-// isWorkerFlag says whether an argument makes this program a worker of a cluster.
+// isWorkerFlag reports whether an argument starts this program as a worker of a cluster.
 func isWorkerFlag(arg string) bool {
 	return slices.Contains([]string{"--worker", "-worker", "--worker=true", "-worker=true"}, arg)
 }

@@ -21,7 +21,7 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// asCommand is the variable that makes the test's program the command.
+// asCommand is the environment variable that makes the test program run as the command.
 const asCommand = "MUSTLINK_BEAM_AS_COMMAND"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	trial.Main(m)
 }
 
-// program returns the path of the test's program.
+// program returns the path of the test program.
 func program(t *testing.T) string {
 	t.Helper()
 	path, err := os.Executable()
@@ -49,7 +49,7 @@ func command(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// outcome is what a run of the command left behind.
+// outcome is the exit code and output of a run of the command.
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -68,7 +68,7 @@ func run(t *testing.T, args ...string) outcome {
 	return outcome{cmd.ProcessState.ExitCode(), stdout.String(), stderr.String()}
 }
 
-// done runs the command, which must succeed without a word on standard error.
+// done runs the command, which must succeed and print nothing on standard error.
 func done(t *testing.T, args ...string) string {
 	t.Helper()
 	o := run(t, args...)
@@ -79,7 +79,7 @@ func done(t *testing.T, args ...string) string {
 }
 
 // problem returns the path of a model, the pattern of the files of some rows, and the coordinates
-// that the library gives them at once.
+// that the library computes for all these rows at once.
 func problem(t *testing.T, n int) (model, pattern string, want []float64) {
 	t.Helper()
 	x := trial.Blobs(9, n, 5, 4, 1)
@@ -99,8 +99,8 @@ func problem(t *testing.T, n int) (model, pattern string, want []float64) {
 	return model, trial.Files(t, x, trial.Sizes(n)), y.Clone().Data
 }
 
-// A job leaves nothing among the temporary files.
-func TestNothingIsLeft(t *testing.T) {
+// A job leaves no temporary files behind.
+func TestNoTemporaryFilesRemain(t *testing.T) {
 	model, pattern, _ := problem(t, 300)
 	folder := t.TempDir()
 	cmd := command(t, "embed", model, "-i", pattern, "-o", filepath.Join(t.TempDir(), "y.npy"))
@@ -117,8 +117,8 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// A job that is killed on its way and submitted again loses no row and doubles none, and what the
-// killed process had begun is gone.
+// A job is killed while it runs and submitted again. No row is lost or written twice, and the
+// unfinished files of the killed process are removed.
 func TestKilledJobIsResubmitted(t *testing.T) {
 	const n, rows = 12000, 25
 	model, pattern, want := problem(t, n)
@@ -140,14 +140,14 @@ func TestKilledJobIsResubmitted(t *testing.T) {
 	}
 	for deadline := time.Now().Add(time.Minute); count() < total/8; time.Sleep(time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("nothing is written")
+			t.Fatal("no file is written")
 		}
 	}
 	if err := first.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Wait(); err == nil {
-		t.Fatal("the process ended by itself: nothing was killed")
+		t.Fatal("the process ended before it was killed")
 	}
 	if got := count(); got == total {
 		t.Fatal("the killed process had written everything")
@@ -159,20 +159,20 @@ func TestKilledJobIsResubmitted(t *testing.T) {
 		t.Fatalf("%d rows: want %d", got.N, n)
 	}
 	if engineName(t) != "netlib" && !slices.Equal(got.Data, want) {
-		t.Error("the coordinates are others")
+		t.Error("the coordinates differ from the library's")
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(entries) != total {
-		t.Errorf("%d files are there: want %d, one for each element", len(entries), total)
+		t.Errorf("%d files: want %d, one for each element", len(entries), total)
 	}
 }
 
 func engineName(t *testing.T) string { return trial.Engine(t).Backend().Name() }
 
-// The commands work one after the other on what the one before has written, and tell so as JSON.
+// Each command reads the output of the one before, and prints a report as JSON.
 func TestEmbedClassifyScore(t *testing.T) {
 	const n = 2000
 	model, pattern, _ := problem(t, n)
@@ -202,16 +202,16 @@ func TestEmbedClassifyScore(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &r); err != nil {
 		t.Fatal(err)
 	}
-	// With one neighbor every row of the training files is its own.
+	// The rows are their own nearest training rows, so that with one neighbor all labels are right.
 	if r.Command != "score" || r.Rows != n || r.Job.Counters["rows_read"] != 2*n || r.Figures.Labels.Accuracy != 1 || !(r.Figures.J > 1) || r.Figures.Sample < 300 {
 		t.Errorf("%s", text)
 	}
 	if text := done(t, "score", "--truth", truth, "--predicted", truth); !strings.Contains(strings.Join(strings.Fields(text), " "), "adjusted_rand 1.0000") {
-		t.Errorf("labels beside themselves: %s", text)
+		t.Errorf("labels compared with themselves: %s", text)
 	}
 }
 
-// Mistakes are told in a line that names them, with the code for bad input.
+// A mistake is reported in one line that names it, with the exit code for bad input.
 func TestMistakes(t *testing.T) {
 	model, pattern, _ := problem(t, 300)
 	dir := t.TempDir()

@@ -5,8 +5,8 @@ import (
 	"syscall"
 )
 
-// mostMemory returns the most bytes that a process that has ended had in memory.
-func mostMemory(p *os.ProcessState) int64 {
+// peakMemory returns the maximum resident memory, in bytes, of a process that has ended.
+func peakMemory(p *os.ProcessState) int64 {
 	if use, ok := p.SysUsage().(*syscall.Rusage); ok {
 		return use.Maxrss << 10
 	}

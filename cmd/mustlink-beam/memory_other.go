@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// mostMemory returns 0: only Linux says it in bytes that can be relied on.
-func mostMemory(*os.ProcessState) int64 { return 0 }
+// peakMemory returns 0: only Linux reports it in reliable units.
+func peakMemory(*os.ProcessState) int64 { return 0 }

@@ -25,16 +25,16 @@ func newNeighbors(a *app) *cobra.Command {
 	var n neighborsFlags
 	cmd := &cobra.Command{
 		Use:   "neighbors [MODEL] -i PATTERN -k K [--landmarks FILE] -o OUT",
-		Short: "make the graph of the nearest rows of every row",
-		Long: `Find the K nearest other rows of every row of many files, or of their coordinates under MODEL.
+		Short: "compute the graph of nearest neighbors",
+		Long: `Find the K nearest neighbors of every row of many files, or of their coordinates under MODEL.
 
-Without --landmarks all rows are compared with all others: the result is exact, and each row is read once for every run of
-rows (--element-rows), which for many rows should be long. With --landmarks a row is kept in the buckets of its --routes nearest
-landmarks, and its neighbors are sought in the bucket of the nearest. How many of the exact neighbors that finds is measured on a
-sample.
+Without --landmarks all rows are compared with all others. The result is exact. All rows are read once for every element, so
+--element-rows should be large when there are many rows. With --landmarks a row is put into the buckets of its --routes nearest
+landmarks, and its neighbors are searched in the bucket of the nearest landmark. The recall, the share of the exact neighbors that
+this search finds, is measured on a sample.
 
-Each row of the files named after OUT has the number of a row, counted through all files in their order, those of its neighbors,
-and their squared distances. Along landmarks there is a file for each bucket, and -1 where a bucket has too few rows.`,
+Each row of the output has the number of a row, counted through all files in their order, the numbers of its neighbors, and their
+squared distances. OUT names the output files. With --landmarks there is a file for each bucket, and -1 where a bucket has too few rows.`,
 		Example: `  mustlink-beam neighbors -i 'embedded/part-*.npy' -k 10 -o graph/part.npy
   mustlink-beam landmarks -i 'embedded/part-*.npy' -m 300 --rule 'kmeans||' -o buckets.npy
   mustlink-beam neighbors -i 'embedded/part-*.npy' -k 10 --landmarks buckets.npy --routes 4 -o graph/part.npy`,
@@ -44,11 +44,11 @@ and their squared distances. Along landmarks there is a file for each bucket, an
 	f := cmd.Flags()
 	n.addInput(cmd)
 	f.IntVarP(&n.k, "neighbors", "k", 10, "number `K` of neighbors")
-	f.StringVar(&n.landmarks, "landmarks", "", "the `FILE` of landmarks to find neighbors along, as landmarks or kmeans writes it")
-	f.IntVar(&n.routes, "routes", 3, "with --landmarks: buckets that a row is kept in")
-	f.IntVar(&n.sample, "sample", 1000, "with --landmarks: rows, about, on which the recall is measured; 0 for none")
+	f.StringVar(&n.landmarks, "landmarks", "", "the `FILE` of landmarks for an approximate search, as landmarks or kmeans writes it")
+	f.IntVar(&n.routes, "routes", 3, "with --landmarks: number of buckets of a row")
+	f.IntVar(&n.sample, "sample", 1000, "with --landmarks: approximate number of rows to measure the recall on; 0 for none")
 	usage.SeedFlag(f, &n.seed)
-	n.addOutput(cmd, "the name `OUT` of the files to write")
+	n.addOutput(cmd, "the name `OUT` of the output files")
 	return cmd
 }
 
@@ -63,7 +63,7 @@ func (a *app) runNeighbors(cmd *cobra.Command, args []string, n *neighborsFlags)
 		return err
 	}
 	if int64(n.k) >= t.set.Rows {
-		return usage.Errorf("-k, --neighbors is %d: want at most %d, one less than there are rows", n.k, t.set.Rows-1)
+		return usage.Errorf("-k, --neighbors is %d: want at most %d, one less than the number of rows", n.k, t.set.Rows-1)
 	}
 	if n.landmarks != "" {
 		return t.runRouted(n)
@@ -72,7 +72,7 @@ func (a *app) runNeighbors(cmd *cobra.Command, args []string, n *neighborsFlags)
 	return t.perElement(text, func(s beam.Scope, out shard.Output) { nearest.Exact(s, t.config, t.set.Elements, n.k, out) })
 }
 
-// runRouted finds neighbors along landmarks.
+// runRouted finds neighbors by landmarks.
 func (t *task) runRouted(n *neighborsFlags) error {
 	out, err := t.output()
 	if err != nil {
@@ -85,7 +85,7 @@ func (t *task) runRouted(n *neighborsFlags) error {
 	if n.routes > buckets {
 		return usage.Errorf("--routes is %d: want at most %d, the number of landmarks", n.routes, buckets)
 	}
-	if err := out.Remove(); err != nil { // a bucket may be empty that was not
+	if err := out.Remove(); err != nil { // an empty bucket writes no file, but an earlier job may have written one
 		return err
 	}
 	pieces, err := nearest.Pieces(out)
@@ -95,7 +95,7 @@ func (t *task) runRouted(n *neighborsFlags) error {
 	defer nearest.Remove(pieces)
 	g := nearest.Routing{Landmarks: n.landmarks, Nearest: n.routes, Pieces: pieces,
 		Sampling: nearest.Sampling{Seed: n.seed, Chance: float64(n.sample) / float64(t.set.Rows)}}
-	build := sure(func(s beam.Scope) { nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out) })
+	build := infallible(func(s beam.Scope) { nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out) })
 	var r *report
 	var text func(w io.Writer)
 	if n.sample == 0 { // there is nothing to report
@@ -104,8 +104,8 @@ func (t *task) runRouted(n *neighborsFlags) error {
 		var found nearest.Recall
 		r, err = t.reporting(&found, build)
 		text = func(w io.Writer) {
-			fmt.Fprintf(w, "neighbors\t%d of each row, along %d landmarks\n", n.k, buckets)
-			fmt.Fprintf(w, "recall\t%.2f %% of the exact ones, on %d rows\n", 100*found.Recall, found.Rows)
+			fmt.Fprintf(w, "neighbors\t%d of each row, by %d landmarks\n", n.k, buckets)
+			fmt.Fprintf(w, "recall\t%.2f %% of the exact neighbors, on %d rows\n", 100*found.Recall, found.Rows)
 		}
 	}
 	if err != nil {

@@ -11,24 +11,24 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// newRoot returns the whole command line.
+// newRoot returns the root command with all its subcommands.
 func newRoot(a *app) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "mustlink-beam",
-		Short: "the models of mustlink over data in many files, on Apache Beam",
-		Long: `mustlink-beam does for data in many files, on many machines, what mustlink does for one file: the same
-models, the same numbers. It is a pipeline of Apache Beam and runs in this process (--runner prism, the default) or
-on Flink, Spark or Dataflow.
+		Short: "apply the models of mustlink to data in many files, on Apache Beam",
+		Long: `mustlink-beam applies the models of mustlink to data in many files, on one or many machines, with the same
+results. It is a pipeline of Apache Beam and runs in this process (--runner prism, the default) or on Flink,
+Spark or Dataflow.
 
   mustlink fit -m kbeta -i sample.csv -c links.csv -o model.mlk
   mustlink-beam embed model.mlk -i 'data/part-*.npy' -o embedded/part.npy
 
-Data are read by extension: .csv, .npy and .parquet, each also .gz. Files are read in runs of rows (--element-rows), the
-workers of a cluster read and write them by the same paths. Every flag of Beam's Go SDK is taken
-too, such as --endpoint, --environment_type and --parallelism; docs/scale-out.md shows how.
+The file extension selects the format: .csv, .npy or .parquet, each also .gz. Files are processed in runs of rows
+(--element-rows). All workers of a cluster read and write files under the same paths. Every flag of Beam's Go SDK
+is also accepted, such as --endpoint, --environment_type and --parallelism; see docs/scale-out.md.
 Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
 Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2, avx512, neon) choose the
-linear algebra, of the workers too.`,
+linear algebra, also on the workers.`,
 		Version:       catalog.Version(),
 		Args:          cobra.ArbitraryArgs,
 		RunE:          usage.UnknownCommand,
@@ -57,13 +57,13 @@ linear algebra, of the workers too.`,
 func (a *app) globalFlags(root *cobra.Command) {
 	f := root.PersistentFlags()
 	f.SortFlags = false
-	f.StringVar(&a.runner, "runner", job.Runners[0], "what runs the job: prism (this process), flink, spark, universal (all with --endpoint) or dataflow")
-	f.IntVar(&a.Workers, "workers", 0, "goroutines of each process that share the work; 0: all processors. Results do not depend on it")
-	f.Var(&a.MemoryLimit, "memory-limit", "refuse requests beyond this size, such as 8GiB (default no limit)")
-	f.BoolVar(&a.JSON, "json", false, "print figures as JSON")
-	f.BoolVarP(&a.Quiet, "quiet", "q", false, "no summaries; errors still appear")
-	f.BoolVarP(&a.verbose, "verbose", "v", false, "let the runner log to standard error")
-	// Beam's flags keep their names and are left out of the help.
+	f.StringVar(&a.runner, "runner", job.Runners[0], "the runner of the job: prism (this process), flink, spark, universal (all with --endpoint) or dataflow")
+	f.IntVar(&a.Workers, "workers", 0, "goroutines of each process; 0: one a processor. Results do not depend on it")
+	f.Var(&a.MemoryLimit, "memory-limit", "maximum size of one memory request, such as 8GiB (default no limit)")
+	f.BoolVar(&a.JSON, "json", false, "print results as JSON")
+	f.BoolVarP(&a.Quiet, "quiet", "q", false, "print errors only")
+	f.BoolVarP(&a.verbose, "verbose", "v", false, "show the runner's log on standard error")
+	// Beam's flags are accepted under their own names but hidden in the help.
 	flag.VisitAll(func(g *flag.Flag) {
 		if f.Lookup(g.Name) == nil && g.Name != "version" && g.Name != "help" {
 			f.AddGoFlag(g)

@@ -18,7 +18,7 @@ import (
 )
 
 type scoreFlags struct {
-	jobFlags                    // without those of rows that are wrong
+	jobFlags                    // without the flags for bad rows
 	truth, predicted, embedding string
 	sample                      int64
 	seed                        uint64
@@ -29,10 +29,10 @@ func newScore(a *app) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "score --truth LABELS [--predicted LABELS] [--embedding PATTERN]",
 		Short: "compare labels with true labels, and rate an embedding",
-		Long: `Count how often each true label meets each predicted one, and print what mustlink score does of these counts: Rand index
-(plain, balanced, adjusted), NMI, accuracy. Of an embedding print J, the ratio of mean distances between and within classes, among rows
-that are drawn by --seed, about --sample of them. Rows go together by their place: the files of each pattern, in the order of their
-names, have as many rows, however these are divided.`,
+		Long: `Count the rows of each pair of a true and a predicted label, and print the scores of mustlink score: Rand index (plain, balanced,
+adjusted), NMI, accuracy. For an embedding print J, the ratio of mean distances between and within classes, on a sample of about
+--sample rows drawn by --seed. Rows are matched by their numbers: the files of all patterns, in the order of their names, must have
+the same number of rows in total. They may be divided differently.`,
 		Example: `  mustlink-beam score --truth 'data/*.csv' --predicted 'labels/part-*.csv'
   mustlink-beam score --truth 'data/*.csv' --embedding 'embedded/part-*.npy' --sample 5000 --seed 1 --json`,
 		Args: usage.Positional(0, 0, ""),
@@ -41,11 +41,11 @@ names, have as many rows, however these are divided.`,
 	f := cmd.Flags()
 	f.StringVar(&s.truth, "truth", "", "the `LABELS`: a pattern of .csv, .csv.gz or .parquet files with the true labels in the column label")
 	f.StringVar(&s.predicted, "predicted", "", "the `LABELS`: a pattern of files with the predicted labels or clusters in the column label")
-	f.StringVar(&s.embedding, "embedding", "", "the `PATTERN` of files of an embedding, one row a point")
-	f.Int64Var(&s.sample, "sample", 2000, "rows of the embedding that J is taken of, about")
-	f.Uint64Var(&s.seed, "seed", 1, "the seed by which they are drawn")
-	f.IntVar(&s.rows, "element-rows", shard.DefaultRows, "most rows that are worked on as one piece")
-	f.StringVarP(&s.out, "output", "o", "", "the `FILE` of scores to write, as JSON; runners other than prism need it, where all workers can write")
+	f.StringVar(&s.embedding, "embedding", "", "the `PATTERN` of the files of an embedding, one row for each point")
+	f.Int64Var(&s.sample, "sample", 2000, "approximate number of rows of the sample for J")
+	f.Uint64Var(&s.seed, "seed", 1, "seed of the sample")
+	f.IntVar(&s.rows, "element-rows", shard.DefaultRows, "maximum number of rows that are processed at once")
+	f.StringVarP(&s.out, "output", "o", "", "the `FILE` of scores to write, as JSON; required with runners other than prism, in a folder that all workers can write")
 	return cmd
 }
 
@@ -63,12 +63,12 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 		return err
 	}
 	if what.Output = s.out; s.out == "" {
-		what.Output = filepath.Join(os.TempDir(), "scores.json") // of this process alone: see job.Temporary
-	} else if err := shard.Trial(s.out); err != nil {
+		what.Output = filepath.Join(os.TempDir(), "scores.json") // in a folder of this process: see job.Temporary
+	} else if err := shard.CheckWritable(s.out); err != nil {
 		return err
 	}
 	t := &task{a, &s.jobFlags, cmd, truth, a.config(truth)}
-	r, err := t.run(sure(func(scope beam.Scope) { rows.Score(scope, t.config, what) }))
+	r, err := t.run(infallible(func(scope beam.Scope) { rows.Score(scope, t.config, what) }))
 	if err != nil {
 		return err
 	}
@@ -76,11 +76,12 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 	if err := readScores(what.Output, &scores); err != nil {
 		return err
 	}
-	r.Output, r.Figures = s.out, &scores
+	r.Output, r.Results = s.out, &scores
 	return a.print(r, func(w io.Writer) { scoreText(w, &scores) })
 }
 
-// planScore divides what is read so that rows that go together are read together.
+// planScore divides the inputs so that an element of true labels is read together with the same
+// rows of the other input.
 func (a *app) planScore(ctx context.Context, s *scoreFlags) (what rows.Scoring, truth *shard.Set, err error) {
 	o := shard.Options{Rows: s.rows, MemoryLimit: int64(a.MemoryLimit)}
 	labels := o
@@ -114,7 +115,7 @@ func readScores(path string, scores *rows.Scores) error {
 		err = json.Unmarshal(text, scores)
 	}
 	if err != nil {
-		return fmt.Errorf("the job is done, but its scores cannot be read: %w", err)
+		return fmt.Errorf("the job ended, but its scores cannot be read: %w", err)
 	}
 	return nil
 }

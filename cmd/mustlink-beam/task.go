@@ -19,17 +19,17 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// task is a command with its input, divided into elements.
+// task is a command with its input, which is divided into elements.
 type task struct {
 	*app
 	*jobFlags
 	cmd    *cobra.Command
 	set    *shard.Set
-	config job.Config // for its workers
+	config job.Config // of its workers
 }
 
-// begin divides the input of a command whose flags are checked. args are those of the command: a
-// model, or none.
+// begin divides the input of a command whose flags were checked. args are the arguments of the
+// command: a model, or none.
 func (a *app) begin(check *session.Checks, args []string, j *jobFlags) (*task, error) {
 	if check.Err != nil {
 		return nil, check.Err
@@ -43,13 +43,13 @@ func (a *app) begin(check *session.Checks, args []string, j *jobFlags) (*task, e
 	if len(args) > 0 {
 		c.Model = args[0]
 	}
-	if _, err := c.Worker(); err != nil { // what is wrong with the model shows here
+	if _, err := c.Worker(); err != nil { // report a bad model before the job begins
 		return nil, err
 	}
 	return &task{a, j, check.Cmd, set, c}, nil
 }
 
-// width returns the number of coordinates of the rows.
+// width returns the number of coordinates of a row.
 func (t *task) width() (int, error) {
 	w, err := t.config.Worker()
 	if err != nil {
@@ -58,8 +58,8 @@ func (t *task) width() (int, error) {
 	return coordinates.Dim(w, t.set.Dim), nil
 }
 
-// output looks whether files can be written for the elements, in one of the formats, all that
-// matrices are written in for none given, and that none of them is read.
+// output checks that a file can be written for every element, in one of the formats (nil: any
+// matrix format), and that no output file is also an input file.
 func (t *task) output(formats ...string) (shard.Output, error) {
 	out := shard.Output{Path: t.out}
 	if formats == nil {
@@ -70,30 +70,31 @@ func (t *task) output(formats ...string) (shard.Output, error) {
 	}
 	for _, in := range t.set.Files {
 		if matches(out.Pattern(), in) {
-			return out, usage.Errorf("-o, --output %q stands for %s, which is also read: want another name", out.Path, in)
+			return out, usage.Errorf("-o, --output %q names %s, which is also read: want another file", out.Path, in)
 		}
 	}
 	return out, out.Prepare(int64(len(t.set.Elements)))
 }
 
-// matches says whether a pattern names a path.
+// matches reports whether a path matches a pattern.
 func matches(pattern, path string) bool {
 	ok, err := filepath.Match(filepath.Clean(pattern), filepath.Clean(path))
 	return err == nil && ok
 }
 
-// outputFile looks whether a matrix can be written to one file, which is not one of those read.
+// outputFile checks that a matrix can be written to the output file, and that this is not an input
+// file.
 func (t *task) outputFile() error {
 	for _, in := range t.set.Files {
 		if in == t.out {
-			return usage.Errorf("-o, --output is %s, which is also read: want another name", t.out)
+			return usage.Errorf("-o, --output is %q, which is also read: want another file", t.out)
 		}
 	}
 	_, err := shard.Output{Path: t.out}.Matrix(nil)
 	return usage.RenameParams(err, "output path", "-o, --output")
 }
 
-// run runs a job.
+// run runs a job and returns its report.
 func (t *task) run(build func(s beam.Scope) error) (*report, error) {
 	done, err := job.Run(t.cmd.Context(), t.runner, build)
 	if err != nil {
@@ -103,37 +104,38 @@ func (t *task) run(build func(s beam.Scope) error) (*report, error) {
 		BadRows: t.badPattern(), Job: done}, nil
 }
 
-// sure is a way to build a pipeline in which nothing can go wrong.
-func sure(build func(s beam.Scope)) func(s beam.Scope) error {
+// infallible adapts a function that builds a pipeline and cannot fail.
+func infallible(build func(s beam.Scope)) func(s beam.Scope) error {
 	return func(s beam.Scope) error {
 		build(s)
 		return nil
 	}
 }
 
-// perElement runs a job that writes a file for each element, in one of the formats as output has
-// them. It looks whether all files are there, and prints the report with more lines of text, nil
-// for none.
+// perElement runs a job that writes a file for each element, in one of the formats (see output). It
+// checks that all files exist, and prints the report. The function more, nil for none, adds lines
+// of text.
 func (t *task) perElement(more func(w io.Writer), build func(s beam.Scope, out shard.Output), formats ...string) error {
 	out, err := t.output(formats...)
 	if err != nil {
 		return err
 	}
-	r, err := t.run(sure(func(s beam.Scope) { build(s, out) }))
+	r, err := t.run(infallible(func(s beam.Scope) { build(s, out) }))
 	if err != nil {
 		return err
 	}
 	count := int64(len(t.set.Elements))
 	for i := range count {
 		if _, err := os.Stat(out.Name(i, count)); err != nil {
-			return fmt.Errorf("the job is done, but not all of its output is there: %w", err)
+			return fmt.Errorf("the job ended, but an output file is missing: %w", err)
 		}
 	}
 	r.Output = out.Pattern()
 	return t.print(r, more)
 }
 
-// reporting runs a job whose workers report what they have found, in a file next to the output.
+// reporting runs a job whose workers save a summary in a file next to the output, and reads this
+// summary into found.
 func (t *task) reporting(found any, build func(s beam.Scope) error) (*report, error) {
 	if err := results.Clear(t.out); err != nil {
 		return nil, err
@@ -145,12 +147,12 @@ func (t *task) reporting(found any, build func(s beam.Scope) error) (*report, er
 	if err := results.Take(t.out, found); err != nil {
 		return nil, err
 	}
-	r.Output, r.Figures = t.out, found
+	r.Output, r.Results = t.out, found
 	return r, nil
 }
 
-// checkPoints makes sure that a file has points with as many coordinates as the rows of the job,
-// and returns their number.
+// checkPoints checks that the points in a file have as many coordinates as the rows of the job, and
+// returns the number of points.
 func (t *task) checkPoints(path, what string) (int, error) {
 	m, err := coordinates.Read(path)
 	if err != nil {
@@ -161,7 +163,7 @@ func (t *task) checkPoints(path, what string) (int, error) {
 		return 0, err
 	}
 	if m.Cols != width {
-		return 0, fault.Data(path, "its %s have %d values: want %d, as the rows have", what, m.Cols, width)
+		return 0, fault.Data(path, "its %s have %d coordinates: want %d, as the rows have", what, m.Cols, width)
 	}
 	return m.Rows, nil
 }

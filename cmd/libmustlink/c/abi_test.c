@@ -1,6 +1,7 @@
 /*
- * The C side of the interface, to be run under AddressSanitizer: results do not depend on the layout,
- * buffers are not written beyond their ends, what is freed or NULL is a code, a fork is refused.
+ * Tests of the C side of the interface, run under AddressSanitizer: results do not depend on the
+ * layout, buffers are not written beyond their ends, freed and NULL arguments give codes, and
+ * calls in a fork are refused.
  */
 #include <math.h>
 #include <mustlink.h>
@@ -26,7 +27,7 @@ static int checks, failures;
 		}                                                                          \
 	} while (0)
 
-/* GIVES checks the code of a call, and that a message with a word belongs to it. */
+/* GIVES checks the code of a call, and that the message of a failure contains a word. */
 #define GIVES(want, call, word)                                                                            \
 	do {                                                                                               \
 		int got = (call);                                                                          \
@@ -38,7 +39,8 @@ static mustlink_engine engine;
 static int64_t label[N], pair[2 * 2 * LINKS];
 static int8_t sign[2 * LINKS];
 
-/* exactly returns memory of just that size, beyond which AddressSanitizer watches. */
+/* exactly returns memory of exactly this size, so that AddressSanitizer detects accesses beyond
+ * it. */
 static void *exactly(size_t count, size_t size)
 {
 	void *p = calloc(count, size);
@@ -89,7 +91,8 @@ static double *embedded(mustlink_model model, const mustlink_points *points, int
 	return out;
 }
 
-/* layouts: columns, gaps, floats and sparse rows of the same values give the same bits. */
+/* layouts: the same values by columns, with gaps, in floats and in sparse rows give bit-identical
+ * results. */
 static void layouts(void)
 {
 	double *x = draw(), *columns = exactly(N * D, sizeof *columns), *gaps = exactly(N * (D + 3) - 3, sizeof *gaps);
@@ -110,7 +113,7 @@ static void layouts(void)
 	others[1].data = gaps, others[1].row_stride = D + 3;
 	others[2].data = floats, others[2].type = MUSTLINK_FLOAT32;
 	others[3].kind = MUSTLINK_SPARSE, others[3].row_start = start, others[3].column = column;
-	for (int sparse = 0; sparse < 2; sparse++) { /* a linear method, and one that takes sparse points */
+	for (int sparse = 0; sparse < 2; sparse++) { /* a linear method, and one for sparse points */
 		const char *method = sparse ? "krca" : "rca";
 		mustlink_model model = fit(method, NULL, &rows);
 		int64_t dim;
@@ -155,7 +158,7 @@ static void layouts(void)
 	free(x), free(columns), free(gaps), free(floats), free(start), free(column);
 }
 
-/* meanings: distances and kernel agree with each other, a file in memory is the model. */
+/* meanings: distances, kernel and embedding agree, and a model survives saving and loading. */
 static void meanings(void)
 {
 	double *x = draw(), *gram = exactly(N * N, sizeof *gram), *distance = exactly(N, sizeof *distance);
@@ -179,10 +182,10 @@ static void meanings(void)
 	GIVES(MUSTLINK_OK, mustlink_save_bytes(model, bytes, size, &size), "");
 	mustlink_model again;
 	GIVES(MUSTLINK_OK, mustlink_load_bytes(engine, bytes, size, &again), "");
-	memset(bytes, 0xff, size); /* nothing of it is kept */
+	memset(bytes, 0xff, size); /* the library keeps no pointer to it */
 	memset(gram, 0, N * N * sizeof *gram);
 	double *after = embedded(again, &points, &dim);
-	CHECK(!memcmp(before, after, N * dim * sizeof *before), "a model read again embeds otherwise");
+	CHECK(!memcmp(before, after, N * dim * sizeof *before), "a loaded model gives another embedding");
 	GIVES(MUSTLINK_BAD_INPUT, mustlink_load_bytes(engine, bytes, size, &again), "model");
 	GIVES(MUSTLINK_TOO_SMALL, mustlink_model_info(model, NULL, 0, &size), "want");
 	info = exactly(size, 1);
@@ -198,7 +201,7 @@ static void meanings(void)
 	mustlink_model read;
 	GIVES(MUSTLINK_OK, mustlink_load(engine, file, &read), "");
 	double *from_file = embedded(read, &points, &dim);
-	CHECK(!memcmp(before, from_file, N * dim * sizeof *before), "a model's file embeds otherwise");
+	CHECK(!memcmp(before, from_file, N * dim * sizeof *before), "a model from a file gives another embedding");
 	unlink(file);
 	GIVES(MUSTLINK_BAD_FILE, mustlink_load(engine, file, &read), "no such file");
 	rmdir(path);
@@ -207,7 +210,7 @@ static void meanings(void)
 	GIVES(MUSTLINK_OK, mustlink_model_free(again), "");
 }
 
-/* mistakes: each is a code with a message, and the process lives. */
+/* mistakes: each gives a code with a message, and the process continues. */
 static void mistakes(void)
 {
 	double *x = draw(), *out = exactly(N * D, sizeof *out);
@@ -299,7 +302,8 @@ static void mistakes(void)
 	free(x), free(out);
 }
 
-/* updates: a model of itml learns more links, one of krca more groups and forgets them. */
+/* updates: a model of itml learns more links; a model of krca learns more groups, and the update
+ * is undone. */
 static void updates(void)
 {
 	double *x = draw();
@@ -323,7 +327,7 @@ static void updates(void)
 	double worst = 0;
 	for (int i = 0; i < N * dim; i++)
 		worst = fmax(worst, fabs(fabs(after[i]) - fabs(before[i])));
-	CHECK(worst < 1e-6, "what was taken back left %g", worst);
+	CHECK(worst < 1e-6, "after the undone update coordinates differ by %g", worst);
 	mustlink_model_free(old), mustlink_model_free(more), mustlink_model_free(less);
 	free(x), free(before), free(after);
 }
@@ -333,7 +337,7 @@ static int32_t stop;
 static int count(void *user, const mustlink_report *r)
 {
 	(void)r;
-	return ++*(int *)user >= 3; /* the third one cancels */
+	return ++*(int *)user >= 3; /* the third call cancels */
 }
 
 static void *raise_flag(void *unused)
@@ -343,7 +347,7 @@ static void *raise_flag(void *unused)
 	return unused;
 }
 
-/* endings: a long fit ends soon when the flag is raised, or when the progress function says so. */
+/* endings: a long fit ends soon after the flag is set, or after the progress function cancels. */
 static void endings(void)
 {
 	enum { MANY = 2500 };
@@ -365,7 +369,7 @@ static void endings(void)
 	pthread_create(&thread, NULL, raise_flag, NULL);
 	GIVES(MUSTLINK_CANCELED, mustlink_fit(engine, "nca", "{\"params\":{\"tol\":1e-12}}", &points, &l, &by_flag, &model), "cancel");
 	pthread_join(thread, NULL);
-	CHECK(model == 0, "a cancelled fit wrote its handle");
+	CHECK(model == 0, "a canceled fit wrote its handle");
 	free(x), free(group);
 }
 
@@ -384,7 +388,7 @@ static void *worker(void *unused)
 	return unused;
 }
 
-/* threads: each has a message of its own. */
+/* threads: each thread has its own message. */
 static void threads(void)
 {
 	pthread_t list[4];
@@ -395,10 +399,10 @@ static void threads(void)
 		pthread_create(&list[k], NULL, worker, NULL);
 	for (int k = 0; k < 4; k++)
 		pthread_join(list[k], NULL);
-	CHECK(!strcmp(before, mustlink_message()), "the message of another thread came here");
+	CHECK(!strcmp(before, mustlink_message()), "another thread changed this thread's message");
 }
 
-/* forks: a child is refused at once. */
+/* forks: calls in a child are refused at once. */
 static void forks(void)
 {
 	pid_t child = fork();

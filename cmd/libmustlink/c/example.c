@@ -1,6 +1,6 @@
 /*
- * Two rings, one around the other, and links between a few of their points: the learned coordinates
- * tell the rings apart. Build with
+ * Two rings, one around the other, and links between a few of their points: the learned
+ * coordinates separate the rings. Build with
  *
  *     cc example.c $(pkg-config --cflags --libs mustlink) -lm
  */
@@ -11,8 +11,8 @@
 
 enum { POINTS = 200, LINKS = 120, COLUMNS = 2 };
 
-/* must ends the program when a call has failed. */
-static void must(int code)
+/* check ends the program when a call has failed. */
+static void check(int code)
 {
 	if (code == MUSTLINK_OK)
 		return;
@@ -28,7 +28,7 @@ static int report(void *user, const mustlink_report *r)
 	return 0;
 }
 
-/* rings fills points by rows, and says which ring each is on. */
+/* rings fills in the points, row by row, and the ring of each. */
 static void rings(double *x, int64_t *ring)
 {
 	for (int i = 0; i < POINTS; i++) {
@@ -39,8 +39,9 @@ static void rings(double *x, int64_t *ring)
 	}
 }
 
-/* far returns the mean squared learned distance from point 0 to the other points of a ring. */
-static double far(const double *distance, const int64_t *ring, int64_t which)
+/* mean_distance returns the mean squared learned distance from point 0 to the other points of a
+ * ring. */
+static double mean_distance(const double *distance, const int64_t *ring, int64_t which)
 {
 	double sum = 0;
 	int count = 0;
@@ -61,7 +62,7 @@ int main(void)
 	mustlink_model model;
 
 	rings(x, ring);
-	must(mustlink_sample_links(ring, POINTS, LINKS, LINKS, 1, pair));
+	check(mustlink_sample_links(ring, POINTS, LINKS, LINKS, 1, pair));
 	for (int k = 0; k < 2 * LINKS; k++)
 		sign[k] = k < LINKS ? 1 : -1;
 	for (int i = 1; i < POINTS; i++) {
@@ -73,12 +74,12 @@ int main(void)
 	mustlink_links links = {.pairs = 2 * LINKS, .pair = pair, .sign = sign};
 	mustlink_control control = {.progress = report};
 
-	must(mustlink_engine_new(MUSTLINK_ABI, NULL, &engine));
-	must(mustlink_fit(engine, "krca", "{\"kernel\": \"rbf:sigma=0.3msq\", \"params\": {\"dims\": 5}}", &points, &links, &control, &model));
-	must(mustlink_distances(engine, model, &points, from, POINTS - 1, NULL, distance));
-	double same = far(distance, ring, 0), other = far(distance, ring, 1);
+	check(mustlink_engine_new(MUSTLINK_ABI, NULL, &engine));
+	check(mustlink_fit(engine, "krca", "{\"kernel\": \"rbf:sigma=0.3msq\", \"params\": {\"dims\": 5}}", &points, &links, &control, &model));
+	check(mustlink_distances(engine, model, &points, from, POINTS - 1, NULL, distance));
+	double same = mean_distance(distance, ring, 0), other = mean_distance(distance, ring, 1);
 	printf("mean squared learned distance within a ring %.3f, to the other ring %.3f\n", same, other);
-	must(mustlink_model_free(model));
-	must(mustlink_engine_free(engine));
+	check(mustlink_model_free(model));
+	check(mustlink_engine_free(engine));
 	return same < other ? 0 : 1;
 }

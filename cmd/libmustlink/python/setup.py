@@ -1,4 +1,4 @@
-"""A wheel holds the library of one platform, for every Python 3: `make wheel` puts it there."""
+"""Builds a wheel with the library of one platform, for every Python 3. `make wheel` copies the library."""
 
 from setuptools import setup
 from setuptools.dist import Distribution
@@ -10,7 +10,7 @@ except ImportError:
 
 
 class PlatformWheel(bdist_wheel):
-    """A wheel that is tied to a platform, not to a version of Python."""
+    """A wheel for one platform and any version of Python 3."""
 
     def finalize_options(self):
         super().finalize_options()
@@ -21,7 +21,7 @@ class PlatformWheel(bdist_wheel):
 
 
 class WithLibrary(Distribution):
-    """A distribution that is not pure Python."""
+    """A distribution with compiled code."""
 
     def has_ext_modules(self):
         return True

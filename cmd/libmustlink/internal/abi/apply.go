@@ -13,16 +13,16 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Embed is mustlink_embed.
+// Embed implements mustlink_embed.
 func Embed(e *engine.Engine, m *mustlink.Model, p *Points, c *Control, out *Array) error {
-	x, err := p.unseen(false)
+	x, err := p.unchecked(false)
 	if err != nil {
 		return err
 	}
-	if err := finite(e, x); err != nil { // before anything is written
+	if err := checkFinite(e, x); err != nil { // before anything is written
 		return err
 	}
-	if err := out.wantShape(x.Len(), m.Dim()); err != nil {
+	if err := out.checkShape(x.Len(), m.Dim()); err != nil {
 		return err
 	}
 	return c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
@@ -32,9 +32,9 @@ func Embed(e *engine.Engine, m *mustlink.Model, p *Points, c *Control, out *Arra
 	})
 }
 
-// finite is Validate of dense points, on all workers: other kinds were looked at when they were
+// checkFinite validates dense points on all workers. Other kinds were validated when they were
 // read.
-func finite(e *engine.Engine, x points.Points) error {
+func checkFinite(e *engine.Engine, x points.Points) error {
 	if _, ok := x.(*points.Dense); !ok {
 		return nil
 	}
@@ -43,7 +43,7 @@ func finite(e *engine.Engine, x points.Points) error {
 	})
 }
 
-// GramMatrix is mustlink_gram; a nil q stands for p.
+// GramMatrix implements mustlink_gram. A nil q means p.
 func GramMatrix(e *engine.Engine, m *mustlink.Model, p, q *Points, c *Control, out *Array) error {
 	t, err := p.table(false, nil)
 	if err != nil {
@@ -55,7 +55,7 @@ func GramMatrix(e *engine.Engine, m *mustlink.Model, p, q *Points, c *Control, o
 			return err
 		}
 	}
-	if err := out.wantShape(t.Rows(), u.Rows()); err != nil {
+	if err := out.checkShape(t.Rows(), u.Rows()); err != nil {
 		return err
 	}
 	return c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
@@ -68,13 +68,13 @@ func GramMatrix(e *engine.Engine, m *mustlink.Model, p, q *Points, c *Control, o
 	})
 }
 
-// Distances is mustlink_distances.
+// Distances implements mustlink_distances.
 func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Pointer, count int64, c *Control, out unsafe.Pointer) error {
 	switch {
 	case count < 0 || count > 1<<40:
 		return argument("there are %d pairs: want a number >= 0", count)
 	case count > 0 && (pair == nil || out == nil):
-		return argument("the pairs or the output are NULL")
+		return argument("the pairs or the output are NULL: want pointers")
 	}
 	t, err := p.table(false, nil)
 	if err != nil {
@@ -92,7 +92,7 @@ func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Point
 	}
 	var d []float64
 	err = c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		d, err = f.Model.Distances(ctx, e, x, pairs) // squared ones
+		d, err = f.Model.Distances(ctx, e, x, pairs) // squared distances
 		return err
 	})
 	if err == nil {

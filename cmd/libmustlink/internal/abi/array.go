@@ -10,13 +10,13 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Element types, as mustlink_type numbers them.
+// Element types, with the numbers of mustlink_type.
 const (
 	Float64 int32 = 1
 	Float32 int32 = 2
 )
 
-// Array is a matrix in the caller's memory; strides count elements.
+// Array is a matrix in the caller's memory. Strides count elements.
 type Array struct {
 	Type                 int32
 	Rows, Cols           int64
@@ -24,7 +24,8 @@ type Array struct {
 	RowStride, ColStride int64
 }
 
-// check reports what cannot be a matrix of separate elements. what is its name in messages.
+// check returns an error unless this is a matrix of separate elements. what is its name in
+// messages.
 func (a *Array) check(what string) error {
 	size := int64(8)
 	switch a.Type {
@@ -41,15 +42,15 @@ func (a *Array) check(what string) error {
 		return nil
 	}
 	if a.Data == nil {
-		return argument("the data of %s are NULL", what)
+		return argument("the data of %s are NULL: want a pointer", what)
 	}
 	if uintptr(a.Data)%uintptr(size) != 0 {
-		return argument("the data of %s are not aligned to %d bytes", what, size)
+		return argument("the data of %s are not aligned: want a multiple of %d bytes", what, size)
 	}
 	return a.checkStrides(what, math.MaxInt/size)
 }
 
-// checkStrides demands that rows lie one behind the other, or columns do.
+// checkStrides requires that rows, or columns, follow one another without overlap.
 func (a *Array) checkStrides(what string, most int64) error {
 	byRows := a.ColStride >= 1 && (a.Rows == 1 || fits(a.Cols-1, a.ColStride, a.RowStride))
 	byColumns := a.RowStride >= 1 && (a.Cols == 1 || fits(a.Rows-1, a.RowStride, a.ColStride))
@@ -60,12 +61,12 @@ func (a *Array) checkStrides(what string, most int64) error {
 	room := most - 1
 	for _, side := range [][2]int64{{a.Rows - 1, a.RowStride}, {a.Cols - 1, a.ColStride}} {
 		if side[0] > 0 && side[1] > room/side[0] {
-			return argument("%s, %d x %d with strides %d and %d, is larger than memory", what, a.Rows, a.Cols, a.RowStride, a.ColStride)
+			return argument("%s, %d x %d with strides %d and %d, is larger than memory: want fewer rows or columns", what, a.Rows, a.Cols, a.RowStride, a.ColStride)
 		}
 		room -= side[0] * side[1]
 	}
 	if a.Rows > most/a.Cols {
-		return argument("%s, %d x %d, is larger than memory", what, a.Rows, a.Cols)
+		return argument("%s, %d x %d, is larger than memory: want fewer rows or columns", what, a.Rows, a.Cols)
 	}
 	return nil
 }
@@ -88,8 +89,8 @@ func (a *Array) inPlace() bool {
 	return a.Type == Float64 && (a.ColStride == 1 || a.Cols <= 1) && (a.RowStride == a.Cols || a.Rows <= 1)
 }
 
-// values returns the elements row by row: the caller's own memory where it is laid out so, unless
-// the values are to be kept.
+// values returns the elements row by row. It returns the caller's own memory when the layout allows
+// and keep is false.
 func (a *Array) values(keep bool) []float64 {
 	n := int(a.Rows * a.Cols)
 	if n == 0 {
@@ -111,11 +112,11 @@ func (a *Array) values(keep bool) []float64 {
 	return out
 }
 
-// copied is about how many values one worker copies at a time: to memory that is written for the
-// first time, where the system provides a page at every step, copying takes as long as computing.
+// copied is the approximate number of values that one worker copies at a time. Copying to new
+// memory, where the system must provide every page, takes as long as computing.
 const copied = 1 << 16
 
-// write stores the rows of m, the first of them as row lo.
+// write stores the rows of m, beginning at row lo.
 func (a *Array) write(ctx context.Context, e *engine.Engine, lo int, m blas.Matrix) error {
 	if m.Rows == 0 || m.Cols == 0 {
 		return nil
@@ -133,11 +134,11 @@ func (a *Array) write(ctx context.Context, e *engine.Engine, lo int, m blas.Matr
 	})
 }
 
-// side is the edge of the squares in which matrices are turned, so that both sides of the copy stay
-// in the cache.
+// side is the edge of the squares by which a matrix is transposed, so that both sides of the copy
+// stay in the cache.
 const side = 32
 
-// gather copies a matrix with strides to rows without gaps.
+// gather copies a matrix with strides to contiguous rows.
 func gather[T float32 | float64](out []float64, from []T, a *Array) {
 	rows, cols, rs, cs := int(a.Rows), int(a.Cols), int(a.RowStride), int(a.ColStride)
 	squares(rows, cols, func(i, lo, hi int) {
@@ -147,7 +148,7 @@ func gather[T float32 | float64](out []float64, from []T, a *Array) {
 	})
 }
 
-// scatter is the way back.
+// scatter copies contiguous rows to a matrix with strides.
 func scatter[T float32 | float64](to []T, from blas.Matrix, a *Array) {
 	rs, cs := int(a.RowStride), int(a.ColStride)
 	if same, ok := any(to).([]float64); ok && cs == 1 {
@@ -163,7 +164,7 @@ func scatter[T float32 | float64](to []T, from blas.Matrix, a *Array) {
 	})
 }
 
-// squares calls f for every stretch of a row, square by square.
+// squares calls f for every piece of a row, square by square.
 func squares(rows, cols int, f func(i, lo, hi int)) {
 	for top := 0; top < rows; top += side {
 		for left := 0; left < cols; left += side {
@@ -174,8 +175,8 @@ func squares(rows, cols int, f func(i, lo, hi int)) {
 	}
 }
 
-// wantShape demands that a matrix to be written has that many rows and columns.
-func (a *Array) wantShape(rows, cols int) error {
+// checkShape returns an error unless an output matrix has the given numbers of rows and columns.
+func (a *Array) checkShape(rows, cols int) error {
 	if err := a.check("the output"); err != nil {
 		return err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// TestLayouts: whatever the strides and the type, values are read row by row and written back to
-// their places, and nothing else is touched.
+// Values of any strides and type are read row by row and written back to the same elements. Other
+// memory is not changed.
 func TestLayouts(t *testing.T) {
 	rng, e := rand.New(rand.NewPCG(1, 1)), newEngine(t, "")
 	for range 300 {
@@ -81,12 +81,12 @@ func writesBack(t *testing.T, e *engine.Engine, a *Array, memory []float64) {
 			want = -want
 		}
 		if v != want {
-			t.Fatalf("%+v: place %d is %v: want %v", a, k, v, want)
+			t.Fatalf("%+v: element %d of the memory is %v: want %v", a, k, v, want)
 		}
 	}
 }
 
-// TestKeep: what is to be kept shares no memory with the caller, what is not does where it can.
+// Values to keep share no memory with the caller. Other values do when the layout allows.
 func TestKeep(t *testing.T) {
 	memory := []float64{1, 2, 3, 4, 5, 6}
 	a := Array{Type: Float64, Rows: 2, Cols: 3, Data: unsafe.Pointer(&memory[0]), RowStride: 3, ColStride: 1}
@@ -94,11 +94,11 @@ func TestKeep(t *testing.T) {
 		t.Error("doubles in rows were copied")
 	}
 	if &a.values(true)[0] == &memory[0] {
-		t.Error("values that are kept are the caller's")
+		t.Error("values to keep share memory with the caller")
 	}
 }
 
-// TestBadArrays: each is an error of the calling program.
+// Every bad array is an error of the calling program.
 func TestBadArrays(t *testing.T) {
 	memory := make([]float64, 12)
 	good := Array{Type: Float64, Rows: 3, Cols: 4, Data: unsafe.Pointer(&memory[0]), RowStride: 4, ColStride: 1}
@@ -111,7 +111,7 @@ func TestBadArrays(t *testing.T) {
 		"rows overlap":     func(a *Array) { a.RowStride = 3 },
 		"stride 0":         func(a *Array) { a.RowStride = 0 },
 		"negative stride":  func(a *Array) { a.RowStride = -4 },
-		"same places":      func(a *Array) { a.RowStride, a.ColStride = 2, 2 },
+		"same elements":    func(a *Array) { a.RowStride, a.ColStride = 2, 2 },
 		"columns overlap":  func(a *Array) { a.RowStride, a.ColStride = 1, 2 },
 		"too many rows":    func(a *Array) { a.Rows = math.MaxInt64 },
 		"product":          func(a *Array) { a.Rows, a.Cols, a.RowStride = 1<<40, 1<<40, 1<<40 },

@@ -13,10 +13,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Version is MUSTLINK_ABI of mustlink.h.
+// Version is the MUSTLINK_ABI of mustlink.h.
 const Version = 1
 
-// Code is a mustlink_code.
+// Code is a code of mustlink_code.
 type Code int32
 
 // The codes of mustlink.h.
@@ -34,7 +34,7 @@ const (
 	Failed
 )
 
-// Error is an error of the interface itself, which the library below knows nothing of.
+// Error is an error of the interface itself, not of the library below it.
 type Error struct {
 	Code Code
 	Text string
@@ -42,12 +42,12 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Text }
 
-// argument is shorthand for a mistake of the calling program.
+// argument returns an error of the calling program.
 func argument(format string, args ...any) *Error {
 	return &Error{BadArgument, fmt.Sprintf(format, args...)}
 }
 
-// CodeOf sorts errors as the header promises.
+// CodeOf returns the code of an error, as mustlink.h defines it.
 func CodeOf(err error) Code {
 	if err == nil {
 		return OK
@@ -69,7 +69,7 @@ func CodeOf(err error) Code {
 	return Failed
 }
 
-// isFile reports whether the operating system refused a path.
+// isFile reports whether the operating system refused access to a path.
 func isFile(err error) bool {
 	_, path := errors.AsType[*fs.PathError](err)
 	_, link := errors.AsType[*os.LinkError](err)
@@ -77,11 +77,11 @@ func isFile(err error) bool {
 	return path || link || number || errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission)
 }
 
-// calls is the number of those of the interface that are under way in the process.
+// calls is the number of calls of the interface that are running in the process.
 var calls atomic.Int32
 
-// Guard runs f; a panic, of f or of a worker of an engine, becomes an error. Behind the last call
-// under way, a BLAS library has its threads back: it may be NumPy's too.
+// Guard runs f and turns a panic, of f or of an engine's worker, into an error. At the end of the
+// last running call it restores the threads of a BLAS library, which NumPy may share.
 func Guard(f func() error) (err error) {
 	calls.Add(1)
 	defer func() {

@@ -8,20 +8,20 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 )
 
-// Control is a mustlink_control: how a call is watched and canceled.
+// Control is a mustlink_control: it observes and cancels a call.
 type Control struct {
 	Cancel *int32
-	// Report is called on the thread of the call, nil for nobody; false cancels. With a nil argument
-	// there is no news.
+	// Report, unless nil, is called on the thread of the call, and cancels it by returning false.
+	// The argument is nil when there is no progress to report.
 	Report   func(*algorithms.Progress) bool
-	Interval time.Duration // between two calls of Report; 0: 50 ms
+	Interval time.Duration // between calls of Report; 0: 50 ms
 }
 
-// How often a call looks whether it was canceled.
+// Interval at which a call checks whether it was canceled.
 const look = 10 * time.Millisecond
 
-// run does work on this thread, or, when somebody watches, on another one: then this thread is the
-// one that reports, and looks at the flag.
+// run runs work on this thread. When it must report or check the flag, it does so on this thread
+// and runs work on another one.
 func (c *Control) run(work func(context.Context, algorithms.ProgressFunc) error) error {
 	if c == nil || c.Cancel == nil && c.Report == nil {
 		return Guard(func() error { return work(context.Background(), nil) })

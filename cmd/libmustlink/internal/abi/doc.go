@@ -1,5 +1,5 @@
-// Package abi is what the functions of mustlink.h do, in Go alone: handles, codes, matrices with
-// strides in memory that is not Go's, options in JSON, canceling and progress.
+// Package abi implements the functions of mustlink.h, in Go only: handles, codes, matrices with
+// strides in the caller's memory, options in JSON, cancellation and progress.
 //
-// Nothing here keeps a pointer that it was given: points that a model may keep are copied.
+// The package keeps no pointer of a caller: it copies points that a model may keep.
 package abi

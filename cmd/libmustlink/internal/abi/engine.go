@@ -13,10 +13,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// NewEngine is mustlink_engine_new.
+// NewEngine implements mustlink_engine_new.
 func NewEngine(version int32, options string) (*engine.Engine, error) {
 	if version != Version {
-		return nil, &Error{BadVersion, fmt.Sprintf("the program was compiled for version %d of the interface, the library has %d: install the library that belongs to it", version, Version)}
+		return nil, &Error{BadVersion, fmt.Sprintf("the program was compiled for version %d of the interface: want %d, the version of this library; install the matching library", version, Version)}
 	}
 	var o engineOptions
 	if err := parse(options, &o); err != nil {
@@ -36,7 +36,8 @@ func NewEngine(version int32, options string) (*engine.Engine, error) {
 	return engine.New(engine.Options{Backend: backend, Workers: o.Workers, MemoryLimit: o.MemoryLimit})
 }
 
-// engineInfo is what mustlink_engine_info tells; its members are those of `mustlink info --json`.
+// engineInfo is the output of mustlink_engine_info. Its members are those of `mustlink info
+// --json`.
 type engineInfo struct {
 	ABI           int      `json:"abi"`
 	Version       string   `json:"version"`
@@ -51,7 +52,7 @@ type engineInfo struct {
 	MemoryLimit   int64    `json:"memory_limit_bytes"`
 }
 
-// EngineInfo is mustlink_engine_info.
+// EngineInfo implements mustlink_engine_info.
 func EngineInfo(e *engine.Engine) any {
 	info := engineInfo{
 		ABI: Version, Version: catalog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, BuildTags: buildTags(),

@@ -32,7 +32,7 @@ const (
 	d = 4
 )
 
-// problem is points and labels of three classes.
+// problem returns points and labels of three classes.
 func problem() ([]float64, []int64) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	x, label := make([]float64, n*d), make([]int64, n)
@@ -72,7 +72,8 @@ func newEngine(t testing.TB, options string) *engine.Engine {
 	return e
 }
 
-// optionsFor returns options with the targets of catalogtest for a method that learns from some.
+// optionsFor returns options, with the targets of catalogtest for a method that learns from
+// targets.
 func optionsFor(m catalog.Method, members string) string {
 	if m.UsesTargets {
 		targets, _ := json.Marshal(catalogtest.Targets(n))
@@ -81,11 +82,11 @@ func optionsFor(m catalog.Method, members string) string {
 	return "{" + members + "}"
 }
 
-// TestEveryMethod: a fit from here is the fit of the library: the same links, the same bits.
+// A fit through this package is bit-identical to the fit of the library with the same links.
 func TestEveryMethod(t *testing.T) {
 	ctx, e := context.Background(), newEngine(t, "")
 	x, label := problem()
-	set, err := links.SampleByCount(texts(label), 30, 30, 4)
+	set, err := links.SampleByCount(labelTexts(label), 30, 30, 4)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,8 +135,8 @@ func TestEveryMethod(t *testing.T) {
 	}
 }
 
-// TestNothingIsKept: a model answers as before after the memory of its fit was overwritten.
-func TestNothingIsKept(t *testing.T) {
+// A model gives the same results after the memory of its fit was overwritten.
+func TestNoMemoryIsKept(t *testing.T) {
 	e := newEngine(t, `{"workers": 1}`)
 	x, label := problem()
 	mine := append([]float64(nil), x...)
@@ -168,7 +169,7 @@ func gramOf(t *testing.T, e *engine.Engine, fitted *mustlink.Model, x []float64)
 	return out
 }
 
-// TestOptions: what is no option, or of another type, is an error that says so.
+// Unknown options, and options of a wrong type, are errors that name them.
 func TestOptions(t *testing.T) {
 	e := newEngine(t, "")
 	x, label := problem()
@@ -215,7 +216,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// TestControl: a flag and a report end work, on the goroutine that asked for it.
+// A flag and a report cancel the work. Reports come on the caller's goroutine.
 func TestControl(t *testing.T) {
 	forever := func(ctx context.Context, progress algorithms.ProgressFunc) error {
 		for ctx.Err() == nil {
@@ -232,7 +233,7 @@ func TestControl(t *testing.T) {
 		t.Errorf("the flag gave %v", err)
 	}
 	if err := (&Control{Cancel: &flag}).run(func(context.Context, algorithms.ProgressFunc) error { t.Error("work began"); return nil }); CodeOf(err) != Canceled {
-		t.Errorf("a flag that was up gave %v", err)
+		t.Errorf("a flag that was set before gave %v", err)
 	}
 	reports := 0
 	err := (&Control{Interval: time.Millisecond, Report: func(p *algorithms.Progress) bool {
@@ -252,7 +253,7 @@ func TestControl(t *testing.T) {
 	}
 }
 
-// TestHandles: numbers are never given twice, and each kind is its own.
+// Numbers are never reused, and each belongs to one kind of object.
 func TestHandles(t *testing.T) {
 	var h Handles
 	e := h.Put(newEngine(t, ""))
@@ -273,11 +274,11 @@ func TestHandles(t *testing.T) {
 		t.Errorf("freed twice: %v", err)
 	}
 	if again := h.Put(&mustlink.Model{}); again == m {
-		t.Error("a number was given twice")
+		t.Error("a number was reused")
 	}
 }
 
-// TestCodes: files that are not there are no input.
+// Missing files are not input errors.
 func TestCodes(t *testing.T) {
 	e := newEngine(t, `{"memory_limit": 100}`)
 	if _, err := Load(e, filepath.Join(t.TempDir(), "none")); CodeOf(err) != BadFile {
@@ -298,7 +299,7 @@ func TestCodes(t *testing.T) {
 	}
 }
 
-// BenchmarkEmbed embeds the points of the folder MUSTLINK_FIGURES with the model there, as `make
+// BenchmarkEmbed embeds the points in the folder MUSTLINK_FIGURES with the model there, as `make
 // lib-figures` does in Python.
 func BenchmarkEmbed(b *testing.B) {
 	folder := os.Getenv("MUSTLINK_FIGURES")

@@ -8,15 +8,15 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Handles are the objects that the calling program knows by number. A number is never given twice,
-// so that one which was freed stays invalid. The zero value is empty.
+// Handles maps numbers to the objects of the calling program. Numbers are never reused, so that a
+// freed one stays invalid. The zero value is empty.
 type Handles struct {
 	mu      sync.RWMutex
 	objects map[uintptr]any
 	last    uintptr
 }
 
-// Put returns the number of an object, which lives until it is freed.
+// Put stores an object until it is freed, and returns its number.
 func (h *Handles) Put(object any) uintptr {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -28,33 +28,33 @@ func (h *Handles) Put(object any) uintptr {
 	return h.last
 }
 
-// The kinds of objects, as messages name them.
+// The kinds of objects, for messages.
 const (
 	anEngine = "an engine"
 	aModel   = "a model"
 )
 
-// Engine returns an engine by its number.
+// Engine returns the engine with a number.
 func (h *Handles) Engine(number uintptr) (*engine.Engine, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return of[*engine.Engine](h, number, anEngine)
 }
 
-// Model returns a model by its number.
+// Model returns the model with a number.
 func (h *Handles) Model(number uintptr) (*mustlink.Model, error) {
 	h.mu.RLock()
 	defer h.mu.RUnlock()
 	return of[*mustlink.Model](h, number, aModel)
 }
 
-// FreeEngine forgets an engine. Calls that use it go on.
+// FreeEngine removes an engine. Running calls may still use it.
 func (h *Handles) FreeEngine(number uintptr) error { return free[*engine.Engine](h, number, anEngine) }
 
-// FreeModel forgets a model. Calls that use it go on.
+// FreeModel removes a model. Running calls may still use it.
 func (h *Handles) FreeModel(number uintptr) error { return free[*mustlink.Model](h, number, aModel) }
 
-// free forgets an object of a type.
+// free removes an object of a type.
 func free[T any](h *Handles, number uintptr, kind string) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -65,11 +65,11 @@ func free[T any](h *Handles, number uintptr, kind string) error {
 	return err
 }
 
-// of returns an object of a type; the caller holds the lock.
+// of returns an object of a type. The caller has locked h.
 func of[T any](h *Handles, number uintptr, kind string) (T, error) {
 	object, ok := h.objects[number].(T)
 	if !ok {
-		return object, &Error{BadHandle, fmt.Sprintf("handle %d is not %s: it was freed, or never given out", number, kind)}
+		return object, &Error{BadHandle, fmt.Sprintf("handle %d is not %s: want one that exists and was not freed", number, kind)}
 	}
 	return object, nil
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 )
 
-// methodInfo is one method in what mustlink_methods tells.
+// methodInfo is one method in the output of mustlink_methods.
 type methodInfo struct {
 	Name            string          `json:"name"`
 	Summary         string          `json:"summary"`
@@ -31,11 +31,12 @@ type parameterInfo struct {
 	// Type is int, float, bool or text; Range holds bounds such as ">= 0, < 1".
 	Type  string `json:"type"`
 	Range string `json:"range,omitempty"`
-	// Choices are the values of a text, or the words that may stand for a number.
+	// Choices are the values of a text parameter, or the words that are accepted instead of a
+	// number.
 	Choices []string `json:"choices,omitempty"`
 }
 
-// Methods is mustlink_methods.
+// Methods implements mustlink_methods.
 func Methods() any {
 	var out []methodInfo
 	for _, m := range catalog.Methods() {
@@ -52,12 +53,12 @@ func Methods() any {
 	return out
 }
 
-// modelInfo is what mustlink_model_info tells.
+// modelInfo is the output of mustlink_model_info.
 type modelInfo struct {
 	Method         string         `json:"method"`
 	Kernel         string         `json:"kernel"`
 	Dim            int            `json:"dim"`
-	InputDim       int            `json:"input_dim"` // -1 when any will do
+	InputDim       int            `json:"input_dim"` // -1 for any number
 	Features       []string       `json:"features"`
 	Scaling        string         `json:"scaling"`
 	Converged      bool           `json:"converged"`
@@ -72,7 +73,7 @@ type modelInfo struct {
 	Build          string         `json:"build"`
 }
 
-// ModelInfo is mustlink_model_info.
+// ModelInfo implements mustlink_model_info.
 func ModelInfo(m *mustlink.Model) any {
 	d := m.Describe()
 	info := modelInfo{
@@ -89,7 +90,7 @@ func ModelInfo(m *mustlink.Model) any {
 	return info
 }
 
-// printable keeps JSON from failing over a value that it cannot hold.
+// printable replaces values that JSON cannot represent.
 func printable(v any) any {
 	if _, err := json.Marshal(v); err != nil {
 		return fmt.Sprint(v)

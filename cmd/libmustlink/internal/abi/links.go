@@ -14,33 +14,33 @@ import (
 // Links are a mustlink_links.
 type Links struct {
 	Pairs    int64
-	Pair     unsafe.Pointer // of int64, two each
-	Sign     unsafe.Pointer // of int8
-	Weight   unsafe.Pointer // of float64
-	Bound    unsafe.Pointer // of float64
+	Pair     unsafe.Pointer // int64, two for each pair
+	Sign     unsafe.Pointer // int8
+	Weight   unsafe.Pointer // float64
+	Bound    unsafe.Pointer // float64
 	Triplets int64
-	Triplet  unsafe.Pointer // of int64, three each
+	Triplet  unsafe.Pointer // int64, three for each triplet
 	Rows     int64
-	Group    unsafe.Pointer // of int64
-	Label    unsafe.Pointer // of int64
+	Group    unsafe.Pointer // int64
+	Label    unsafe.Pointer // int64
 }
 
-// check reports parts that are announced and not there.
+// check returns an error for bad numbers, and for arrays that are NULL but not empty.
 func (l *Links) check(n int) error {
 	switch {
 	case l.Pairs < 0 || l.Pairs > math.MaxInt32 || l.Triplets < 0 || l.Triplets > math.MaxInt32:
 		return argument("there are %d pairs and %d triplets: want numbers from 0 to %d", l.Pairs, l.Triplets, math.MaxInt32)
 	case l.Pairs > 0 && (l.Pair == nil || l.Sign == nil):
-		return argument("pair or sign of the links is NULL, with %d pairs", l.Pairs)
+		return argument("pair or sign of the links is NULL: want arrays for %d pairs", l.Pairs)
 	case l.Triplets > 0 && l.Triplet == nil:
-		return argument("triplet of the links is NULL, with %d triplets", l.Triplets)
+		return argument("triplet of the links is NULL: want an array of %d triplets", l.Triplets)
 	case (l.Group != nil || l.Label != nil) && l.Rows != int64(n):
 		return &fault.ShapeError{What: "number of groups or labels", Got: int(l.Rows), Want: strconv.Itoa(n) + ", one for each point"}
 	}
 	return nil
 }
 
-// set returns the links between n points for a method; a nil l holds none.
+// set returns the links between n points for a method. A nil l has none.
 func (l *Links) set(n int, method catalog.Method) (*links.Set, error) {
 	if l == nil {
 		return links.New(n, nil)
@@ -53,26 +53,27 @@ func (l *Links) set(n int, method catalog.Method) (*links.Set, error) {
 		return nil, err
 	}
 	if l.Group != nil {
-		groups, err := links.FromChunklets(n, grouped(list[int64](l.Group, l.Rows)))
+		groups, err := links.FromChunklets(n, groupRows(list[int64](l.Group, l.Rows)))
 		if err != nil {
 			return nil, err
 		}
-		if set, err = united(set, groups); err != nil {
+		if set, err = union(set, groups); err != nil {
 			return nil, err
 		}
 	}
 	if l.Label != nil {
-		labeled, err := ofLabels(list[int64](l.Label, l.Rows), method)
+		labeled, err := impliedLinks(list[int64](l.Label, l.Rows), method)
 		if err != nil {
 			return nil, err
 		}
-		return united(set, labeled)
+		return union(set, labeled)
 	}
 	return set, nil
 }
 
-// united leaves a set as it is, with what it was made of, when there is no other.
-func united(a, b *links.Set) (*links.Set, error) {
+// union returns the union of two sets. When one is nil it returns the other unchanged, with its
+// origin.
+func union(a, b *links.Set) (*links.Set, error) {
 	if a.Len() == 0 {
 		return b, nil
 	}
@@ -106,8 +107,8 @@ func (l *Links) triplets() []links.Triplet {
 	return out
 }
 
-// grouped returns the rows of each number >= 0, in the order of first rows.
-func grouped(number []int64) [][]int {
+// groupRows returns the rows of each number >= 0, in the order of their first rows.
+func groupRows(number []int64) [][]int {
 	at := map[int64]int{}
 	var out [][]int
 	for i, g := range number {
@@ -125,8 +126,8 @@ func grouped(number []int64) [][]int {
 	return out
 }
 
-// texts returns labels as the library takes them, "" for none.
-func texts(label []int64) []string {
+// labelTexts returns labels as text for the library, "" for unlabeled rows.
+func labelTexts(label []int64) []string {
 	out := make([]string, len(label))
 	for i, v := range label {
 		if v >= 0 {
@@ -136,10 +137,10 @@ func texts(label []int64) []string {
 	return out
 }
 
-// ofLabels returns all that labels say: every pair for a method that learns from pairs, classes for
-// others.
-func ofLabels(label []int64, method catalog.Method) (*links.Set, error) {
-	set, err := links.FromLabels(texts(label))
+// impliedLinks returns all links that labels imply: every pair for a method that learns from pairs,
+// classes for others.
+func impliedLinks(label []int64, method catalog.Method) (*links.Set, error) {
+	set, err := links.FromLabels(labelTexts(label))
 	if err != nil || !method.Pairwise {
 		return set, err
 	}
@@ -150,17 +151,17 @@ func ofLabels(label []int64, method catalog.Method) (*links.Set, error) {
 	return set, err
 }
 
-// SampleLinks is mustlink_sample_links.
+// SampleLinks implements mustlink_sample_links.
 func SampleLinks(label unsafe.Pointer, rows, must, cannot int64, seed uint64, pair unsafe.Pointer) error {
 	switch {
 	case rows < 0 || must > math.MaxInt32 || cannot > math.MaxInt32:
-		return argument("there are %d rows, %d and %d pairs: want numbers from 0 to %d", rows, must, cannot, math.MaxInt32)
+		return argument("there are %d rows, %d must-links and %d cannot-links: want numbers from 0 to %d", rows, must, cannot, math.MaxInt32)
 	case rows > 0 && label == nil:
-		return argument("the labels are NULL")
+		return argument("the labels are NULL: want a pointer")
 	case max(must, cannot) > 0 && pair == nil:
-		return argument("the buffer for pairs is NULL")
+		return argument("the output for pairs is NULL: want a pointer")
 	}
-	set, err := links.SampleByCount(texts(list[int64](label, rows)), int(must), int(cannot), seed)
+	set, err := links.SampleByCount(labelTexts(list[int64](label, rows)), int(must), int(cannot), seed)
 	if err != nil {
 		return err
 	}

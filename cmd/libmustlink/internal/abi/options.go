@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// engineOptions are those of mustlink_engine_new.
+// engineOptions are the options of mustlink_engine_new.
 type engineOptions struct {
 	Workers     int    `json:"workers"`
 	MemoryLimit int64  `json:"memory_limit"`
@@ -21,7 +21,7 @@ type engineOptions struct {
 	BLASThreads int    `json:"blas_threads"`
 }
 
-// fitOptions are those of mustlink_fit.
+// fitOptions are the options of mustlink_fit.
 type fitOptions struct {
 	Kernel      string           `json:"kernel"`
 	Params      map[string]value `json:"params"`
@@ -33,17 +33,16 @@ type fitOptions struct {
 	Targets     []float64        `json:"targets"`
 }
 
-// updateOptions are those of mustlink_update.
+// updateOptions are the options of mustlink_update.
 type updateOptions struct {
 	Extend   bool `json:"extend"`
 	DropLast int  `json:"drop_last"`
 }
 
-// value is a parameter as a person would write it; JSON may have it as a text, a number or a truth
-// value.
+// value is a parameter as text. In JSON it may be a string, a number or a boolean.
 type value string
 
-// UnmarshalJSON takes the digits of a number as they stand.
+// UnmarshalJSON keeps the digits of a number unchanged.
 func (v *value) UnmarshalJSON(b []byte) error {
 	text := string(b)
 	if strings.HasPrefix(text, `"`) {
@@ -56,10 +55,10 @@ func (v *value) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// quadruplet is a comparison as JSON has it: four rows.
+// quadruplet is a comparison in JSON: four rows.
 type quadruplet links.Quadruplet
 
-// UnmarshalJSON takes a list of four whole numbers.
+// UnmarshalJSON accepts a list of four integers.
 func (q *quadruplet) UnmarshalJSON(b []byte) error {
 	var rows []int
 	if err := json.Unmarshal(b, &rows); err != nil || len(rows) != 4 {
@@ -69,7 +68,7 @@ func (q *quadruplet) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// quadruplets returns the comparisons as methods take them, nil for none.
+// quadruplets returns the comparisons, nil for none.
 func (o *fitOptions) quadruplets() (list []links.Quadruplet) {
 	for _, q := range o.Quadruplets {
 		list = append(list, links.Quadruplet(q))
@@ -77,7 +76,7 @@ func (o *fitOptions) quadruplets() (list []links.Quadruplet) {
 	return list
 }
 
-// params returns the parameters as the catalog takes them.
+// params returns the parameters as text by name.
 func (o *fitOptions) params() map[string]string {
 	out := make(map[string]string, len(o.Params))
 	for name, v := range o.Params {
@@ -86,7 +85,7 @@ func (o *fitOptions) params() map[string]string {
 	return out
 }
 
-// seed returns the one given, or that of the command.
+// seed returns the given seed, or the default of the command.
 func (o *fitOptions) seed() uint64 {
 	if o.Seed == nil {
 		return 1
@@ -94,8 +93,8 @@ func (o *fitOptions) seed() uint64 {
 	return *o.Seed
 }
 
-// parse reads an object of JSON into o, which keeps its values where the text, or all of it, is
-// missing.
+// parse reads a JSON object into o. Missing members, or an empty text, leave the values of o
+// unchanged.
 func parse(text string, o any) error {
 	if text == "" {
 		return nil
@@ -106,17 +105,17 @@ func parse(text string, o any) error {
 		return optionError(err)
 	}
 	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return optionError(errors.New("more follows after the object"))
+		return optionError(errors.New("there is more text after the object"))
 	}
 	return nil
 }
 
 func optionError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "json: ")
-	return fault.Data("", "options: %s: want a JSON object of the options that there are", text)
+	return fault.Data("", "options: %s: want a JSON object of known options", text)
 }
 
-// check demands as many names as there are features, and one way of changing these.
+// check requires a name for every feature or none, and at most one of standardize and tfidf.
 func (o *fitOptions) check(features int) error {
 	if o.Features != nil && len(o.Features) != features {
 		return &fault.ShapeError{What: "number of names of features", Got: len(o.Features), Want: fmt.Sprint(features)}
@@ -127,7 +126,7 @@ func (o *fitOptions) check(features int) error {
 	return nil
 }
 
-// options returns the options as the library takes them.
+// options returns the options of the library.
 func (o *fitOptions) options() []mustlink.Option {
 	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed()), mustlink.Targets(o.Targets)}
 	for name, v := range o.Params {

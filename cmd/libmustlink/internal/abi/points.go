@@ -12,26 +12,26 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// Kinds of points, as mustlink_kind numbers them.
+// Kinds of points, with the numbers of mustlink_kind.
 const (
 	Dense  int32 = 1
 	Sparse int32 = 2
 	Gram   int32 = 3
 )
 
-// Points are a mustlink_points.
+// Points are the points of a mustlink_points.
 type Points struct {
 	Kind int32
 	Array
-	RowStart unsafe.Pointer // of int64
-	Column   unsafe.Pointer // of int32
-	Diagonal unsafe.Pointer // of float64
+	RowStart unsafe.Pointer // int64
+	Column   unsafe.Pointer // int32
+	Diagonal unsafe.Pointer // float64
 }
 
-// table returns the points as a table whose features have names, or nil. With keep it shares no
-// memory with the caller.
+// table returns the points as a table, whose features have the given names or none. With keep it
+// shares no memory with the caller.
 func (p *Points) table(keep bool, features []string) (*mustlink.Table, error) {
-	x, err := p.unseen(keep)
+	x, err := p.unchecked(keep)
 	if dense, ok := x.(*points.Dense); ok && err == nil {
 		err = dense.Validate()
 	}
@@ -41,11 +41,11 @@ func (p *Points) table(keep bool, features []string) (*mustlink.Table, error) {
 	return mustlink.FromData(&dataset.Data{Points: x, Features: features}), nil
 }
 
-// unseen returns the points without a look at the values of dense ones, which may be NaN or
+// unchecked returns the points without validating the values of dense ones, which may be NaN or
 // infinite.
-func (p *Points) unseen(keep bool) (points.Points, error) {
+func (p *Points) unchecked(keep bool) (points.Points, error) {
 	if p == nil {
-		return nil, argument("the points are NULL")
+		return nil, argument("the points are NULL: want a pointer")
 	}
 	if p.Kind == Sparse {
 		return p.sparse(keep)
@@ -67,8 +67,8 @@ func (p *Points) unseen(keep bool) (points.Points, error) {
 	return points.NewGram(int(p.Rows), int(p.Cols), values, diagonal, p.reference())
 }
 
-// reference says which rows of a Gram matrix are training points: all of a square one without a
-// diagonal of its own.
+// reference returns the rows of a Gram matrix that are training points: all rows of a square matrix
+// without a diagonal.
 func (p *Points) reference() []int {
 	if p.Diagonal == nil {
 		return nil
@@ -82,7 +82,7 @@ func (p *Points) sparse(keep bool) (points.Points, error) {
 		return nil, argument("the points have %d rows and %d columns: want numbers >= 0", p.Rows, p.Cols)
 	}
 	if p.RowStart == nil {
-		return nil, argument("row_start of sparse points is NULL")
+		return nil, argument("row_start of sparse points is NULL: want a pointer")
 	}
 	start := make([]int, p.Rows+1)
 	for i, at := range list[int64](p.RowStart, p.Rows+1) {
@@ -96,7 +96,7 @@ func (p *Points) sparse(keep bool) (points.Points, error) {
 		return nil, err
 	}
 	if p.Column == nil && count > 0 {
-		return nil, argument("column of sparse points is NULL")
+		return nil, argument("column of sparse points is NULL: want a pointer")
 	}
 	column := list[int32](p.Column, count)
 	if keep {

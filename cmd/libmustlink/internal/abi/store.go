@@ -10,27 +10,27 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Buffer is the caller's memory for what is of unknown length.
+// Buffer is the caller's memory for output of unknown length.
 type Buffer struct {
 	Data     unsafe.Pointer
 	Capacity int64
 	Size     *int64
 }
 
-// check reports a buffer that cannot be.
+// check returns an error for an impossible buffer.
 func (b *Buffer) check() error {
 	switch {
 	case b.Size == nil:
-		return argument("the place for the size is NULL")
+		return argument("the output for the size is NULL: want a pointer")
 	case b.Capacity < 0:
 		return argument("the capacity of the buffer is %d: want a number >= 0", b.Capacity)
 	case b.Data == nil && b.Capacity > 0:
-		return argument("the buffer is NULL, with a capacity of %d", b.Capacity)
+		return argument("the buffer is NULL and its capacity is %d: want a pointer, or a capacity of 0", b.Capacity)
 	}
 	return nil
 }
 
-// done notes the size, and reports a buffer that was too small for it.
+// done stores the size, and returns an error when the buffer was too small.
 func (b *Buffer) done(size int64) error {
 	*b.Size = size
 	if size > b.Capacity {
@@ -39,7 +39,7 @@ func (b *Buffer) done(size int64) error {
 	return nil
 }
 
-// WriteJSON stores v as text with its zero byte.
+// WriteJSON stores v as JSON text with a zero byte at the end.
 func (b *Buffer) WriteJSON(v any) error {
 	if err := b.check(); err != nil {
 		return err
@@ -55,13 +55,13 @@ func (b *Buffer) WriteJSON(v any) error {
 	return nil
 }
 
-// filling is a writer into memory that only counts what is beyond its end.
-type filling struct {
+// countingWriter is a writer into memory that counts bytes beyond its end without writing them.
+type countingWriter struct {
 	to   []byte
 	size int64
 }
 
-func (w *filling) Write(p []byte) (int, error) {
+func (w *countingWriter) Write(p []byte) (int, error) {
 	if w.size < int64(len(w.to)) {
 		copy(w.to[w.size:], p)
 	}
@@ -69,27 +69,27 @@ func (w *filling) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// SaveBytes stores the bytes of a model's file.
+// SaveBytes stores the bytes of a model file.
 func (b *Buffer) SaveBytes(m *mustlink.Model) error {
 	if err := b.check(); err != nil {
 		return err
 	}
-	w := filling{to: list[byte](b.Data, b.Capacity)}
+	w := countingWriter{to: list[byte](b.Data, b.Capacity)}
 	if _, err := m.WriteTo(&w); err != nil {
 		return err
 	}
 	return b.done(w.size)
 }
 
-// Load is mustlink_load.
+// Load implements mustlink_load.
 func Load(e *engine.Engine, path string) (*mustlink.Model, error) {
 	return mustlink.Load(path, mustlink.Engine(e))
 }
 
-// LoadBytes is mustlink_load_bytes.
+// LoadBytes implements mustlink_load_bytes.
 func LoadBytes(e *engine.Engine, data unsafe.Pointer, size int64) (*mustlink.Model, error) {
 	if size < 0 || size > 0 && data == nil {
-		return nil, argument("the bytes of the model are NULL or their number, %d, is negative", size)
+		return nil, argument("the bytes of the model are NULL or their number is %d: want a pointer and a number >= 0", size)
 	}
 	return mustlink.LoadFrom(bytes.NewReader(list[byte](data, size)), size, mustlink.Engine(e))
 }

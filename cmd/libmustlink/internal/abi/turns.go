@@ -5,14 +5,14 @@ import (
 	"runtime"
 )
 
-// Turns has as many fits work at a time as Go has processors; others wait for their turn. With more
-// of them the matrices of each would be gone from the caches whenever it comes to work.
+// Turns limits the number of fits that run at a time to the number of Go's processors. Others wait,
+// because more fits at a time would displace each other's matrices from the caches.
 type Turns struct{ taken chan struct{} }
 
-// NewTurns returns the turns of a process.
+// NewTurns returns the limiter of a process.
 func NewTurns() Turns { return Turns{make(chan struct{}, runtime.GOMAXPROCS(0))} }
 
-// Take waits for a turn, does work and gives it back. Where ctx ends before, its error is returned.
+// Take waits for a turn and runs work. When ctx ends before, it returns the error of ctx.
 func (t Turns) Take(ctx context.Context, work func() error) error {
 	select {
 	case t.taken <- struct{}{}:

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// TestTurns: there are never more at work than processors, all come to their turn, also behind one
-// that panics, and who waits can be canceled.
+// Never more goroutines work than there are processors. All get their turn, also after one that
+// panics. A waiting one can be canceled.
 func TestTurns(t *testing.T) {
 	turns, most := NewTurns(), int64(runtime.GOMAXPROCS(0))
 	var at, done atomic.Int64
@@ -21,7 +21,7 @@ func TestTurns(t *testing.T) {
 			_ = turns.Take(t.Context(), func() error {
 				defer at.Add(-1)
 				if now := at.Add(1); now > most {
-					t.Errorf("%d at work: want at most %d", now, most)
+					t.Errorf("%d work at a time: want at most %d", now, most)
 				}
 				runtime.Gosched()
 				done.Add(1)
@@ -34,7 +34,7 @@ func TestTurns(t *testing.T) {
 	}
 	wg.Wait()
 	if done.Load() != 200 {
-		t.Errorf("%d came to their turn: want 200", done.Load())
+		t.Errorf("%d got their turn: want 200", done.Load())
 	}
 
 	hold, held := make(chan struct{}), make(chan struct{})

@@ -1,7 +1,8 @@
-"""Measures what the interface costs: calls, embeddings beside Go's, memory over many fits, threads.
+"""Measures the costs of the interface: calls, embeddings compared with Go's, memory over many fits,
+threads.
 
-`make lib-figures` runs it. The model and the points of the embeddings are written to a folder from which
-the Go benchmark of internal/abi reads them; the two run in turn.
+`make lib-figures` runs it. The model and the points of the embeddings are written to a folder, from
+which the Go benchmark of internal/abi reads them; the two run in turn.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TURNS = 5
 
 
 def timed(call, count: int = 1) -> float:
-    """Seconds of one of count calls."""
+    """Return the mean seconds of count calls."""
     begin = time.perf_counter()
     for _ in range(count):
         call()
@@ -34,12 +35,12 @@ def timed(call, count: int = 1) -> float:
 
 
 def best(call, count: int, turns: int = 9) -> float:
-    """The median over turns."""
+    """Return the median over turns."""
     return statistics.median(timed(call, count) for _ in range(turns))
 
 
 def calls() -> None:
-    """What a call costs beyond its work."""
+    """Measure the overhead of a call."""
     X = np.random.RandomState(0).normal(size=(60, 4))
     learner = RCA().fit(X, np.arange(60) % 3)
     model, lib = learner.model_, _library.library()
@@ -56,7 +57,7 @@ def calls() -> None:
 
 
 def embeddings() -> None:
-    """100,000 x 64 beside Go."""
+    """Compare embedding 100,000 x 64 points with Go."""
     random = np.random.RandomState(0)
     X, y = random.normal(size=(1000, 64)), np.arange(1000) % 10
     X += 2 * random.normal(size=(10, 64))[y]
@@ -75,7 +76,7 @@ def embeddings() -> None:
 
 
 def go_embeds(folder: str) -> float:
-    """The least seconds of three that Go says it takes for the same."""
+    """Return the minimum seconds of three for the same work in Go."""
     done = subprocess.run(
         [os.environ.get("GO", "go"), "test", "-run", "^$", "-bench", "^BenchmarkEmbed$", "-benchtime", "1x", "-count", "4", "../internal/abi"],
         capture_output=True, text=True, env={**os.environ, "MUSTLINK_FIGURES": folder}, check=True,
@@ -85,13 +86,13 @@ def go_embeds(folder: str) -> float:
 
 
 def resident() -> float:
-    """Resident memory in MiB."""
+    """Return the resident memory in MiB."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 2**20
 
 
 def memory(cycles: int = 10_000) -> None:
-    """An engine, a fit, an embedding and their ends, again and again."""
+    """Create an engine, fit, and free both, many times."""
     X = np.random.RandomState(0).normal(size=(100, 8))
     points, lib = as_points(X), _library.library()
     links = mustlink.Links.from_groups(np.arange(100) % 4)
@@ -109,7 +110,7 @@ def memory(cycles: int = 10_000) -> None:
 
 
 def threads() -> None:
-    """Eight fits one after the other, and in eight threads; each has one worker."""
+    """Compare eight fits in sequence with eight fits in threads. Each has one worker."""
     X = np.random.RandomState(0).normal(size=(1500, 30))
     y = np.arange(1500) % 5
 
@@ -126,7 +127,7 @@ def threads() -> None:
 
 
 def blas() -> None:
-    """Threads of OpenBLAS as NumPy has it, before and after fits, and a product of NumPy's beside fits."""
+    """Measure OpenBLAS's threads and a product of NumPy before and after fits."""
     counts = openblas_threads()
     A = np.random.RandomState(0).normal(size=(1000, 1000))
     alone = best(lambda: A @ A, 3)
@@ -137,7 +138,7 @@ def blas() -> None:
 
 
 def openblas_threads() -> dict[str, int]:
-    """The number of threads of every OpenBLAS in the process."""
+    """Return the number of threads of every OpenBLAS in the process."""
     out = {}
     with open("/proc/self/maps") as file:
         paths = {line.split()[-1] for line in file if "libopenblas" in line}

@@ -1,4 +1,4 @@
-"""Chooses a kernel and its regularization for k-NN on handwritten digits, a tenth of them labeled for the metric."""
+"""Chooses the kernel and regularization of KRCA for k-NN classification of handwritten digits."""
 
 from sklearn.datasets import load_digits
 from sklearn.model_selection import GridSearchCV, train_test_split
@@ -16,4 +16,4 @@ search = GridSearchCV(pipeline, grid, cv=3).fit(X_train, y_train)
 
 plain = KNeighborsClassifier(4).fit(X_train, y_train).score(X_test, y_test)
 print("best:", {name.split("__")[1]: value for name, value in search.best_params_.items()})
-print(f"accuracy on unseen digits: {search.score(X_test, y_test):.4f}, with the plain distance {plain:.4f}")
+print(f"accuracy on held-out digits: {search.score(X_test, y_test):.4f}, with Euclidean distance {plain:.4f}")

@@ -1,9 +1,12 @@
 """Metrics learned from pairwise constraints.
 
-From a few pairs that belong together, or do not, and many points of which nothing is known, an
-estimator learns a kernel, hence a distance; ``transform`` maps any points to coordinates in which
-Euclidean distance is the learned one. Estimators are those of scikit-learn, which is not needed.
+An estimator learns a kernel, and with it a distance, from a few must-links and cannot-links and
+from many points without labels. ``transform`` maps points to coordinates in which Euclidean
+distance is the learned distance. The estimators follow the scikit-learn interface, but scikit-learn
+is not required.
 
+Examples
+--------
 >>> import numpy as np
 >>> from mustlink import KRCA, Links
 >>> angle = np.linspace(0, 40, 200)

@@ -1,4 +1,4 @@
-"""What all estimators have in common."""
+"""The base class of all estimators."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ PRECOMPUTED = "precomputed"
 
 
 class MetricLearner(TransformerMixin, BaseEstimator):
-    """The base of all estimators; each method is a class below it."""
+    """Base class of all estimators. Each method of the catalog is a subclass."""
 
     _method: ClassVar[str]
-    _defaults: ClassVar[dict[str, tuple[str, Any]]]  # attribute: the library's name, and its default here
+    _defaults: ClassVar[dict[str, tuple[str, Any]]]  # attribute: name in the library, default here
     _kernels: ClassVar[bool]
     _uses_cannot_links: ClassVar[bool]
     _pairwise: ClassVar[bool]
     _needs_links: ClassVar[bool]
-    _uses_targets: ClassVar[bool] = False  # learns from y as numbers, and not from links
+    _uses_targets: ClassVar[bool] = False  # learns from numeric targets y instead of links
 
-    # Common parameters, which the constructor of every class has.
+    # The constructor parameters of every class.
     kernel: str | None
     standardize: bool
     n_links: int | str | None
@@ -37,23 +37,27 @@ class MetricLearner(TransformerMixin, BaseEstimator):
     memory_limit: int | None
 
     def fit(self, X: Any, y: Any = None, *, links: Links | None = None, progress: Callable | None = None) -> Any:
-        """Learns a metric.
+        """Learn a metric.
 
         Parameters
         ----------
-        X : array-like or sparse matrix, shape (n_samples, n_features)
-            The points, linked or not. With ``kernel="precomputed"`` their kernel matrix. Or, as
-            metric-learn has it, pairs of points of shape (n_pairs, 2, n_features), with y of 1 and -1.
-        y : array-like, shape (n_samples,), optional
-            Labels, from which ``n_links`` links are drawn. For an estimator that learns from targets, numbers.
-        links : Links, optional
-            What is known of pairs of rows of X. Give y or links, not both.
-        progress : callable, optional
-            Called about every 50 ms with a :class:`mustlink.Report`; what it raises ends the fit.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Training points, linked or not. With ``kernel="precomputed"``, their kernel matrix. An
+            array of shape (n_pairs, 2, n_features) holds pairs of points, as in metric-learn; y is
+            then 1 or -1 for each pair.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, from which ``n_links`` links of each kind are drawn. For an estimator that
+            learns from targets, the target values.
+        links : Links, default=None
+            Constraints between rows of X, instead of y.
+        progress : callable, default=None
+            Called about every 50 ms with a :class:`mustlink.Report`. An exception that it raises
+            ends the fit.
 
         Returns
         -------
-        self
+        self : object
+            The fitted estimator.
         """
         if links is None and not hasattr(X, "tocsr") and np.asarray(X).ndim == 3:
             X, links = Links.from_points(X, y)
@@ -73,21 +77,51 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         return self
 
     def transform(self, X: Any, diagonal: Any = None) -> np.ndarray:
-        """Coordinates in which Euclidean distance is the learned one, shape (n_samples, n_components).
+        """Map points to the embedding.
 
-        With ``kernel="precomputed"`` X is the kernel between new points and the training points, and
-        diagonal that of each new point with itself; without it the rows must be the training points.
+        Euclidean distance in the embedding is the learned distance.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Points. With ``kernel="precomputed"``, the kernel matrix between these points and the
+            training points.
+        diagonal : array-like of shape (n_samples,), default=None
+            With ``kernel="precomputed"``, the kernel of each point with itself. If None, the rows
+            of X must be the training points.
+
+        Returns
+        -------
+        X_new : ndarray of shape (n_samples, n_components)
+            Coordinates of the points.
         """
         model = self._fitted()
         return model._embed(self._points(X, diagonal, fitted=True))
 
     def score(self, X: Any, y: Any = None, *, links: Links | None = None) -> float:
-        """The probability that a must-link is shorter than a cannot-link in the learned metric.
+        """Return the quality of the learned metric on labels or links.
 
-        That is the area under the curve of pairs, 0.5 for a metric that knows nothing and 1 for one
-        without a mistake. Links are those given, or of y all pairs, of more than 100,000 as many at random.
-        Of an estimator that learns from targets it is the share of the variance of y that kernel regression
-        in the learned metric explains, each row estimated from the others: 1 for one without an error.
+        For an estimator that learns from links: the probability that a must-link is shorter than a
+        cannot-link in the learned metric. This is the area under the ROC curve, 0.5 for a metric
+        without information and 1 for a perfect one.
+
+        For an estimator that learns from targets: the share of the variance of y that leave-one-out
+        kernel regression in the learned metric explains, at best 1.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Points.
+        y : array-like of shape (n_samples,), default=None
+            Labels, which imply all pairs (a random sample if there are more than 100,000), or
+            target values.
+        links : Links, default=None
+            Constraints between rows of X, instead of y.
+
+        Returns
+        -------
+        score : float
+            The score; larger is better.
         """
         model = self._fitted()
         if y is None and links is None:
@@ -100,16 +134,61 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         return _area(distances[known.signs > 0], distances[known.signs < 0])
 
     def distances(self, X: Any, pairs: Any) -> np.ndarray:
-        """The squared learned distances of pairs of rows of X; pairs has shape (n_pairs, 2)."""
+        """Compute the squared learned distances of pairs of rows.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Points.
+        pairs : array-like of int, shape (n_pairs, 2)
+            Row numbers.
+
+        Returns
+        -------
+        distances : ndarray of shape (n_pairs,)
+            Squared distances.
+        """
         return self._fitted()._distances(self._points(X, fitted=True), pairs)
 
     def gram(self, X: Any, Y: Any = None) -> np.ndarray:
-        """The learned kernel between the rows of X and those of Y (default: X)."""
+        """Compute the learned kernel between points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples_X, n_features)
+            Points.
+        Y : array-like or sparse matrix of shape (n_samples_Y, n_features), default=None
+            Other points. If None, X.
+
+        Returns
+        -------
+        K : ndarray of shape (n_samples_X, n_samples_Y)
+            Kernel matrix.
+        """
         model = self._fitted()
         return model._gram(self._points(X, fitted=True), None if Y is None else self._points(Y, fitted=True))
 
     def update(self, X: Any = None, y: Any = None, *, links: Links | None = None, extend: bool = False, drop_last: int = 0) -> Any:
-        """Learns more without a new fit; see :meth:`mustlink.Model.updated`. Returns self."""
+        """Update the metric with more links, without a new fit.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+            Points of the links; see :meth:`mustlink.Model.updated`.
+        y : array-like of shape (n_samples,), default=None
+            Class labels, from which links are drawn as in ``fit``.
+        links : Links, default=None
+            Constraints between rows of X, instead of y.
+        extend : bool, default=False
+            Whether the group numbers of links are those of the model's groups.
+        drop_last : int, default=0
+            Number of earlier updates to undo.
+
+        Returns
+        -------
+        self : object
+            The updated estimator.
+        """
         model = self._fitted()
         if y is not None:
             links = self._links(y, links, len(y))
@@ -118,11 +197,28 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         return self
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the model file, which :func:`mustlink.load` and the command read."""
+        """Write the model file, which :func:`mustlink.load` and the command ``mustlink`` read.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write.
+        """
         self._fitted().save(path)
 
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
-        """Names of the columns of an embedding: "krca0", "krca1", ..."""
+        """Return the names of the columns of an embedding: "krca0", "krca1", ...
+
+        Parameters
+        ----------
+        input_features : array-like of str, default=None
+            Ignored; present for compatibility with scikit-learn.
+
+        Returns
+        -------
+        feature_names_out : ndarray of str
+            The names.
+        """
         self._fitted()
         name = type(self).__name__.lower()
         return np.asarray([f"{name}{j}" for j in range(self._n_features_out)], dtype=object)
@@ -131,7 +227,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         return getattr(self, "kernel", None)
 
     def _points(self, X: Any, diagonal: Any = None, *, fitted: bool = False) -> Points:
-        """The points of X; those for a fitted estimator must have its features."""
+        """Convert X to points. If fitted, check that they have the features of the fit."""
         gram = self._kernel() == PRECOMPUTED
         points = as_points(X, gram=gram, diagonal=diagonal)
         if not fitted:
@@ -142,10 +238,10 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         return points
 
     def _links(self, y: Any, links: Links | None, rows: int) -> Links | None:
-        """The links to learn from."""
+        """Return the links of fit's arguments."""
         if links is not None:
             if not isinstance(links, Links):
-                raise TypeError(f"links is {type(links).__name__}: want mustlink.Links")
+                raise TypeError(f"links is of type {type(links).__name__}: want mustlink.Links")
             if y is not None:
                 raise ValueError("y and links are given together: want one of the two")
             return links
@@ -156,16 +252,16 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         return self._of_labels(numbered(_column(y, rows), self.unlabeled))
 
     def _targets(self, y: Any, rows: int) -> np.ndarray:
-        """The numbers to learn from."""
+        """Return the target values of y."""
         if y is None:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None: want one number for each point")
         return targets(_column(y, rows))
 
     def _of_labels(self, labels: np.ndarray) -> Links:
-        """The links of labels that the parameter n_links asks for."""
+        """Return the links of labels, as many as n_links says."""
         count = self.n_links
         if count is None and self._pairwise:
-            sizes = np.bincount(labels[labels >= 0]).astype(object)  # numbers without limit
+            sizes = np.bincount(labels[labels >= 0]).astype(object)  # Python integers do not overflow
             same = sum(n * (n - 1) // 2 for n in sizes)
             different = sum(sizes) * (sum(sizes) - 1) // 2 - same
             count = min(len(labels), same, different) if different else min(len(labels), same)
@@ -182,7 +278,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         return Links.from_labels(labels, count, count if self._uses_cannot_links else 0, seed=as_seed(self.random_state), unlabeled=-1)
 
     def _options(self) -> dict[str, Any]:
-        """What the library is told: parameters that are not as its defaults are."""
+        """Return the options of a fit, with the parameters that differ from their defaults."""
         params = {}
         for attribute, (name, default) in self._defaults.items():
             value = getattr(self, attribute)
@@ -192,12 +288,12 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         kernel = self._kernel()
         if kernel is not None and kernel != PRECOMPUTED:
             if not isinstance(kernel, str):
-                raise TypeError(f"kernel is {kernel!r}: want a text such as 'rbf:sigma=median', or None")
+                raise TypeError(f"kernel is {kernel!r}: want a string such as 'rbf:sigma=median', or None")
             options["kernel"] = kernel
         return options
 
     def _note(self, points: Points) -> None:
-        """Keeps what scikit-learn wants to know after a fit, and passes remarks on."""
+        """Set the fitted attributes of scikit-learn's interface, and issue the warnings of a fit."""
         self.n_features_in_ = points.columns
         self.__dict__.pop("feature_names_in_", None)
         if points.names is not None:
@@ -233,18 +329,18 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
 
 def _text(value: Any) -> str:
-    """A parameter as a person would write it."""
+    """Return a parameter as text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (int, float, str)):
         return str(value)
-    raise TypeError(f"parameter is {value!r}: want a number, a text, True or False")
+    raise TypeError(f"parameter is {value!r}: want a number, a string, True or False")
 
 
 def _column(y: Any, rows: int) -> np.ndarray:
-    """y as an array with one label for each point."""
+    """Return y as an array, and check that it has one value for each point."""
     array = np.asarray(y)
     if array.ndim >= 1 and len(array) != rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {len(array)}")
@@ -252,7 +348,7 @@ def _column(y: Any, rows: int) -> np.ndarray:
 
 
 def _explained(Z: np.ndarray, y: np.ndarray) -> float:
-    """The share of the variance of y that leave-one-out kernel regression in the coordinates Z explains."""
+    """Return the share of the variance of y that leave-one-out kernel regression on Z explains."""
     error = 0.0
     for i, z in enumerate(Z):
         squared = ((Z - z) ** 2).sum(axis=1)
@@ -263,7 +359,7 @@ def _explained(Z: np.ndarray, y: np.ndarray) -> float:
 
 
 def _same_names(who: str, fitted: Any, given: list[str] | None) -> None:
-    """Compares names of columns with those of the fit."""
+    """Compare the names of columns with those of the fit."""
     if fitted is None and given is None:
         return
     if fitted is None:
@@ -285,24 +381,24 @@ def _same_names(who: str, fitted: Any, given: list[str] | None) -> None:
     raise ValueError(message)
 
 
-def _pairs_of(labels: np.ndarray, most: int = 100_000) -> Links:
-    """All pairs of labeled rows, or so many at random, always the same ones."""
+def _pairs_of(labels: np.ndarray, limit: int = 100_000) -> Links:
+    """Return all pairs of labeled rows, or limit of them at random, always the same ones."""
     rows = np.flatnonzero(labels >= 0)
     n = len(rows)
-    if n * (n - 1) // 2 <= most:
+    if n * (n - 1) // 2 <= limit:
         i, j = np.triu_indices(n, 1)
     else:
         draw = np.random.RandomState(1)
-        i = draw.randint(n, size=most)
-        j = (i + 1 + draw.randint(n - 1, size=most)) % n
+        i = draw.randint(n, size=limit)
+        j = (i + 1 + draw.randint(n - 1, size=limit)) % n
     same = labels[rows[i]] == labels[rows[j]]
     return Links(np.column_stack([rows[i], rows[j]]), np.where(same, 1, -1))
 
 
 def _area(near: np.ndarray, far: np.ndarray) -> float:
-    """The share of pairs (near, far) in which the first is smaller; ties count half."""
+    """Return the share of pairs (near, far) with near smaller than far. Ties count half."""
     if not len(near) or not len(far):
-        raise ValueError("score needs pairs of both kinds: want must-links and cannot-links, or labels of two classes")
+        raise ValueError("score has pairs of one kind only: want must-links and cannot-links, or labels of two classes")
     far = np.sort(far)
     beyond = len(far) - np.searchsorted(far, near, side="right")
     ties = np.searchsorted(far, near, side="right") - np.searchsorted(far, near, side="left")

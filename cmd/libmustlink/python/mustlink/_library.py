@@ -1,4 +1,4 @@
-"""The C library: where it is, its structures, and its codes as exceptions."""
+"""Loading of the C library, its structures, and the exceptions of its codes."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, Callable
 
 ABI = 1
-"""The version of mustlink.h that this package was written for."""
+"""The version of mustlink.h that this package requires."""
 
 VARIABLE = "MUSTLINK_LIBRARY"
-"""The environment variable that names another library than the one in this package."""
+"""The environment variable with the path of another library."""
 
 FLOAT64, FLOAT32 = 1, 2
 DENSE, SPARSE, GRAM = 1, 2, 3
@@ -25,7 +25,7 @@ OK, BAD_INPUT, BAD_ARGUMENT, BAD_HANDLE, NO_MEMORY, CANCELED, BAD_FILE, TOO_SMAL
 
 
 class Canceled(RuntimeError):
-    """A call that was canceled, by a progress function that raised or by a flag."""
+    """A call was canceled, by a progress function or by a flag."""
 
 
 _EXCEPTIONS: dict[int, type[Exception]] = {
@@ -136,7 +136,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
 
 
 class Library:
-    """A loaded library, for the process that loaded it."""
+    """A loaded library. Only the process that has loaded it can use it."""
 
     def __init__(self, path: str):
         self.path = path
@@ -149,8 +149,8 @@ class Library:
             raise RuntimeError(f"the library {path} cannot be loaded: {error}") from error
         if version != ABI:
             raise RuntimeError(
-                f"the library {path} has version {version} of the interface, and this package was written for version {ABI}: "
-                "install the library that belongs to it"
+                f"the library {path} has version {version} of the interface: want version {ABI}, as this package requires; "
+                "install the matching library"
             )
         self._c.mustlink_message.restype = c_char_p
         self._c.mustlink_version.restype = c_char_p
@@ -161,28 +161,28 @@ class Library:
             self._functions[name] = function
 
     def version(self) -> str:
-        """The version of the library."""
+        """Return the version of the library."""
         return self._c.mustlink_version().decode()
 
     def code(self, name: str, *arguments: Any) -> int:
-        """Calls a function and returns its code. The interpreter's lock is released."""
+        """Call a function and return its code. The call releases the global interpreter lock."""
         return self._functions[name](*arguments)
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Calls a function and raises what its code stands for."""
+        """Call a function and raise the exception of its code."""
         code = self._functions[name](*arguments)
         if code != OK:
             raise self.error(code)
 
     def error(self, code: int) -> Exception:
-        """The exception of a code, with the library's message."""
+        """Return the exception of a code, with the library's message."""
         text = self._c.mustlink_message().decode(errors="replace")
         if code == BAD_INPUT and text.endswith("want a finite number"):
-            text = "Input contains NaN or infinity: " + text  # as scikit-learn has it
+            text = "Input contains NaN or infinity: " + text  # scikit-learn's wording
         return _EXCEPTIONS.get(code, RuntimeError)(text)
 
     def buffer(self, name: str, *arguments: Any) -> bytes:
-        """Calls a function that fills a buffer of a size that only it knows."""
+        """Call a function that fills a buffer of unknown size."""
         size, room = c_int64(), 4096
         while True:
             memory = ctypes.create_string_buffer(room)
@@ -195,7 +195,7 @@ class Library:
             return memory.raw[: size.value]
 
     def json(self, name: str, *arguments: Any) -> Any:
-        """Calls a function that writes JSON."""
+        """Call a function that writes JSON."""
         return json.loads(self.buffer(name, *arguments)[:-1])
 
 
@@ -204,10 +204,10 @@ _lock = threading.Lock()
 
 
 def library() -> Library:
-    """The library, loaded when it is first needed.
+    """Return the library. The first call loads it.
 
-    It cannot be used in a process that was forked after that: then this is a RuntimeError, where a
-    call would wait for ever. A child that is the first to need it has it.
+    A process that was forked after that cannot use it: it raises RuntimeError, where a call would
+    wait forever. A process that was forked before loads its own.
     """
     global _loaded
     if _loaded is None:
@@ -216,14 +216,14 @@ def library() -> Library:
                 _loaded = Library(_find())
     if _loaded.pid != os.getpid():
         raise RuntimeError(
-            f"process {os.getpid()} was forked from {_loaded.pid} after mustlink was first used there, and its threads do not live on in a "
-            "fork: start processes with spawn or forkserver (joblib's loky does), or use mustlink in the children alone"
+            f"process {os.getpid()} was forked from {_loaded.pid} after mustlink was first used there, and threads do not exist in a "
+            "fork: want processes started with spawn or forkserver (as joblib's loky does), or mustlink used only in the children"
         )
     return _loaded
 
 
 def _find() -> str:
-    """The path of the library: that of the environment, of this package, or of the system."""
+    """Return the path of the library: from the environment, in this package, or of the system."""
     named = os.environ.get(VARIABLE)
     if named:
         return named
@@ -234,22 +234,24 @@ def _find() -> str:
     found = ctypes.util.find_library("mustlink")
     if found:
         return found
-    raise RuntimeError(f"there is no {here}, and the system has no libmustlink: build one with make build-lib and name it in {VARIABLE}")
+    raise RuntimeError(f"there is no {here}, and the system has no libmustlink: want the library; build it with make build-lib and put its path into {VARIABLE}")
 
 
 class Report:
-    """News of a fit, as a progress function gets it.
+    """Progress of a fit.
+
+    A progress function is called with a report.
 
     Attributes
     ----------
     stage : str
-        What is being done: "kernel matrix".
+        The current stage, such as "kernel matrix".
     done, total : int
-        Steps of the whole fit; total is 0 when it is not known.
+        Steps of the whole fit. total is 0 when it is unknown.
     objective, residual : float
-        Of methods that have them, else 0.
+        Values of methods that have them, else 0.
     seconds : float
-        Since the fit began.
+        Time since the fit began.
     """
 
     __slots__ = ("stage", "done", "total", "objective", "residual", "seconds")
@@ -264,11 +266,20 @@ class Report:
 
 
 def watched(name: str, arguments: Callable[[Any], tuple], progress: Callable[[Report], Any] | None = None) -> None:
-    """Calls a function that may take long.
+    """Call a function that may take long.
 
-    On the main thread it lets Python look at signals meanwhile, so that Ctrl-C ends the call with
-    KeyboardInterrupt; progress, if given, gets the news. What either raises ends the call and is
-    raised from here. arguments makes the arguments from that of the control.
+    On the main thread Python handles signals during the call, so that Ctrl-C ends it with
+    KeyboardInterrupt. An exception of a signal handler or of progress ends the call and is raised
+    here.
+
+    Parameters
+    ----------
+    name : str
+        The function.
+    arguments : callable
+        Returns the function's arguments, given the argument for the control.
+    progress : callable, default=None
+        Called with a :class:`Report`.
     """
     lib = library()
     on_main = threading.current_thread() is threading.main_thread()
@@ -283,7 +294,7 @@ def watched(name: str, arguments: Callable[[Any], tuple], progress: Callable[[Re
         try:
             if progress is not None and news.contents.stage is not None:
                 progress(Report(news.contents))
-        except BaseException as error:  # it must not be lost in C
+        except BaseException as error:  # C cannot pass it on
             raised.append(error)
             return 1
         return 0
@@ -295,7 +306,9 @@ def watched(name: str, arguments: Callable[[Any], tuple], progress: Callable[[Re
         hook = sys.unraisablehook
 
         def caught(lost: Any) -> None:
-            """Python runs handlers of signals as it enters report, before its try: what they raise comes here."""
+            """Python runs signal handlers when it enters report, before its try: their exceptions
+            arrive here.
+            """
             if lost.object is report:
                 raised.append(lost.exc_value or lost.exc_type())
             else:

@@ -1,4 +1,4 @@
-"""What is known of pairs of points."""
+"""Constraints between points."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from ._points import as_column, as_rows
 
 
 class Links:
-    """Pairs of rows that belong together or do not, and comparisons of pairs.
+    """Must-links, cannot-links and comparisons between rows.
 
     Parameters
     ----------
-    pairs : array-like of int, shape (n_pairs, 2)
-        Numbers of rows, from 0.
-    signs : array-like, shape (n_pairs,)
-        1 where the two belong together (must-link), -1 where they do not (cannot-link).
-    weights : array-like of float, shape (n_pairs,), optional
-        How much each counts, > 0; 1 each by default.
-    bounds : array-like of float, shape (n_pairs,), optional
-        The aim for the squared distance of each, nan for none (LogDet methods: ITML, GML).
-    triplets : array-like of int, shape (n_triplets, 3), optional
-        Rows of which the first is nearer to the second than to the third (ITML, GML, LSML, SCML).
-    quadruplets : array-like of int, shape (n_quadruplets, 4), optional
-        Rows of which the first two are nearer to each other than the last two (LSML).
+    pairs : array-like of int, shape (n_pairs, 2), default=()
+        Row numbers, from 0.
+    signs : array-like of int, shape (n_pairs,), default=()
+        1 for a must-link, -1 for a cannot-link.
+    weights : array-like of float, shape (n_pairs,), default=None
+        Weights of the pairs, > 0. If None, all are 1.
+    bounds : array-like of float, shape (n_pairs,), default=None
+        Targets of the squared distances, nan for none. Used by ITML and GML.
+    triplets : array-like of int, shape (n_triplets, 3), default=()
+        Rows i, j, k such that i is nearer to j than to k. Used by ITML, GML, LSML and SCML.
+    quadruplets : array-like of int, shape (n_quadruplets, 4), default=()
+        Rows i, j, k, l such that i and j are nearer to each other than k and l. Used by LSML.
 
     Examples
     --------
@@ -48,19 +48,24 @@ class Links:
 
     @classmethod
     def from_labels(cls, y: Any, must: int | None = None, cannot: int | None = None, *, seed: int = 1, unlabeled: Any = None) -> Links:
-        """Links that labels imply: some drawn at random, or all.
+        """Make links from class labels.
 
         Parameters
         ----------
-        y : array-like, shape (n_samples,)
-            Labels of any kind. None of them means "unlabeled" unless that is said: -1 is a label.
-        must, cannot : int, optional
-            How many pairs to draw of equal and of different labels. Neither: everything that the
-            labels say. The pairs are those of ``mustlink links make --must --cannot --seed``.
-        seed : int
-            Fixes the draw.
-        unlabeled : optional
-            The value of y that stands for no label.
+        y : array-like of shape (n_samples,)
+            Class labels of any type. No value means "unlabeled" by default; -1 is a label.
+        must, cannot : int, default=None
+            Numbers of must-links and cannot-links to draw at random. If both are None, the links
+            are all that the labels imply. The pairs are those of ``mustlink links make --must
+            --cannot --seed``.
+        seed : int, default=1
+            Seed of the random draw.
+        unlabeled : object, default=None
+            The value of y for unlabeled rows.
+
+        Returns
+        -------
+        links : Links
 
         Examples
         --------
@@ -82,7 +87,16 @@ class Links:
 
     @classmethod
     def from_groups(cls, groups: Any) -> Links:
-        """Chunklets: rows with the same number from 0 on belong together; a negative one is no group.
+        """Make links from chunklets.
+
+        Parameters
+        ----------
+        groups : array-like of int, shape (n_samples,)
+            Rows with the same number >= 0 belong together. A negative number means no group.
+
+        Returns
+        -------
+        links : Links
 
         Examples
         --------
@@ -92,27 +106,28 @@ class Links:
         """
         array = np.asarray(groups)
         if array.dtype.kind not in "iu":
-            raise TypeError(f"groups have dtype {array.dtype}: want whole numbers")
+            raise TypeError(f"groups have dtype {array.dtype}: want integers")
         links = cls()
         links.groups = as_column(array, array.size, np.int64, "groups")
         return links
 
     @classmethod
     def from_points(cls, pairs: Any, y: Any) -> tuple[np.ndarray, Links]:
-        """Points and links of pairs of points, as metric-learn has them.
+        """Make points and links from pairs of points, the format of metric-learn.
 
         Parameters
         ----------
         pairs : array-like of float, shape (n_pairs, 2, n_features)
-            The points of each pair. Equal ones are taken to be the same point.
-        y : array-like, shape (n_pairs,)
-            1 or -1 for each pair.
+            The points of each pair. Equal points are the same point.
+        y : array-like of int, shape (n_pairs,)
+            1 for a must-link, -1 for a cannot-link.
 
         Returns
         -------
-        X : array, shape (n_samples, n_features)
-            The points, each once, in the order of their first places.
+        X : ndarray of shape (n_samples, n_features)
+            The different points, in the order of their first occurrence.
         links : Links
+            The links between rows of X.
 
         Examples
         --------
@@ -151,7 +166,7 @@ class Links:
         return f"Links({', '.join(parts) or 'none'})"
 
     def structure(self) -> lib.LinksOf:
-        """What the library takes; it points into the arrays of this object."""
+        """Return the structure of the library. It points into the arrays of this object."""
         whole = self.groups if self.groups is not None else self.labels
         return lib.LinksOf(
             pairs=len(self.pairs),
@@ -167,7 +182,7 @@ class Links:
         )
 
     def reference(self) -> Any:
-        """The argument of a C function; it is valid as long as this object."""
+        """Return the argument for a C function. It is valid as long as this object."""
         return ctypes.byref(self.structure())
 
 
@@ -186,25 +201,25 @@ def _signs(values: Any, length: int) -> np.ndarray:
 
 def _count(value: Any, what: str) -> int:
     if isinstance(value, bool) or int(value) != value:
-        raise TypeError(f"{what} is {value!r}: want a whole number")
+        raise TypeError(f"{what} is {value!r}: want an integer")
     return int(value)
 
 
 def as_seed(value: Any) -> int:
-    """A seed as the library takes it: None is 1, a RandomState gives its next number."""
+    """Convert random_state to a seed: None is 1, a RandomState gives its next number."""
     if value is None:
         return 1
     if hasattr(value, "randint"):
         return int(value.randint(2**31 - 1))
     if isinstance(value, bool) or not isinstance(value, (int, np.integer)):
-        raise TypeError(f"random_state is {value!r}: want a whole number, None or a RandomState")
+        raise TypeError(f"random_state is {value!r}: want an integer, None or a RandomState")
     if not 0 <= value < 2**64:
         raise ValueError(f"random_state is {value}: want a number from 0 to 2**64 - 1")
     return int(value)
 
 
 def flat(y: Any, want: str = "label") -> np.ndarray:
-    """y as a plain array."""
+    """Convert y to a 1-dimensional array."""
     array = np.asarray(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array.ravel()
@@ -216,7 +231,7 @@ def flat(y: Any, want: str = "label") -> np.ndarray:
 
 
 def targets(y: Any) -> np.ndarray:
-    """y as finite numbers."""
+    """Convert y to an array of finite numbers."""
     array = flat(y, "number")
     try:
         array = array.astype(np.float64)
@@ -228,7 +243,7 @@ def targets(y: Any) -> np.ndarray:
 
 
 def numbered(y: Any, unlabeled: Any = None) -> np.ndarray:
-    """Labels as numbers from 0, -1 for none."""
+    """Convert labels to class numbers from 0, with -1 for unlabeled rows."""
     array = flat(y)
     none = np.zeros(len(array), dtype=bool)
     if unlabeled is not None:

@@ -18,15 +18,24 @@ from ._points import Points, as_points, as_rows, output
 _engines: dict[tuple, int] = {}
 _lock = threading.Lock()
 
-# From so many rows on a call looks at signals meanwhile, which takes it some microseconds.
+# Calls with at least this many rows watch for signals, which costs some microseconds.
 _MANY = 2000
 
 
 def engine(workers: int | None, memory_limit: int | None) -> int:
-    """The handle of an engine with these limits; there is one of each kind in a process.
+    """Return the handle of an engine with these limits. The process has one for each combination.
 
-    workers may be None or negative for all processors, memory_limit None for none. MUSTLINK_BACKEND
-    and MUSTLINK_SIMD choose the linear algebra, as they do for the command.
+    Parameters
+    ----------
+    workers : int or None
+        Number of workers; None or a negative number for all processors.
+    memory_limit : int or None
+        Bytes; None for no limit.
+
+    Notes
+    -----
+    The environment variables MUSTLINK_BACKEND and MUSTLINK_SIMD choose the linear algebra, as for
+    the command.
     """
     options = {
         "workers": 0 if workers is None or workers < 0 else int(workers),
@@ -45,7 +54,11 @@ def engine(workers: int | None, memory_limit: int | None) -> int:
 
 
 def info() -> dict[str, Any]:
-    """What the library is made of and runs on: version, backend, SIMD levels, workers.
+    """Return the version, build, backend, SIMD levels and workers of the library.
+
+    Returns
+    -------
+    info : dict
 
     Examples
     --------
@@ -57,7 +70,11 @@ def info() -> dict[str, Any]:
 
 
 def methods() -> list[dict[str, Any]]:
-    """The library's methods, with their parameters, defaults and papers.
+    """Return the methods of the library, with their parameters, defaults and papers.
+
+    Returns
+    -------
+    methods : list of dict
 
     Examples
     --------
@@ -69,15 +86,33 @@ def methods() -> list[dict[str, Any]]:
 
 
 def load(path: str | os.PathLike, *, n_jobs: int | None = None, memory_limit: int | None = None) -> Model:
-    """Reads a model file, of this package or of the command.
+    """Load a model file that this package or the command ``mustlink`` has written.
 
-    A file that cannot be opened is an OSError, one that is no sound model a ValueError.
+    Parameters
+    ----------
+    path : str or path-like
+        The model file.
+    n_jobs : int, default=None
+        Number of workers. None or -1 means all processors.
+    memory_limit : int, default=None
+        Maximum number of bytes of one request. None means no limit.
+
+    Returns
+    -------
+    model : Model
+
+    Raises
+    ------
+    OSError
+        If the file cannot be opened.
+    ValueError
+        If it is not a valid model file.
     """
     return _made(n_jobs, memory_limit, "load", os.fsencode(path))
 
 
 def from_bytes(data: bytes, n_jobs: int | None = None, memory_limit: int | None = None) -> Model:
-    """Makes a model of the bytes of its file."""
+    """Load a model from the bytes of its file."""
     return _made(n_jobs, memory_limit, "load_bytes", data, len(data))
 
 
@@ -89,7 +124,7 @@ def _made(n_jobs: int | None, memory_limit: int | None, name: str, *arguments: A
 
 
 def fit(method: str, options: dict[str, Any], points: Points, links: Links | None, limits: tuple, progress: Callable | None) -> Model:
-    """Learns a metric."""
+    """Learn a metric."""
     if links is not None and len(links.quadruplets):
         options = {**options, "quadruplets": links.quadruplets.tolist()}
     runs_on, text = engine(*limits), json.dumps(options).encode()
@@ -99,22 +134,30 @@ def fit(method: str, options: dict[str, Any], points: Points, links: Links | Non
 
 
 def _learned(name: str, first: tuple, limits: tuple, progress: Callable | None = None) -> Model:
-    """Calls a function that makes a model; its last arguments are the control and the place for the handle."""
+    """Call a function that makes a model. Its last arguments are the control and the output handle."""
     handle = ctypes.c_size_t()
     try:
         lib.watched(name, lambda control: (*first, control, ctypes.byref(handle)), progress)
     except BaseException:
-        if handle.value:  # a signal came when the work was done
+        if handle.value:  # the model was finished when a signal came
             lib.library().code("model_free", handle.value)
         raise
     return Model(handle.value, limits)
 
 
 class Model:
-    """A learned metric, made by an estimator's fit or by :func:`mustlink.load`. It never changes.
+    """A learned metric. It is immutable.
 
-    Points may be arrays of doubles or floats, by rows or by columns, lists, pandas frames or scipy
-    sparse matrices. All calls release the interpreter's lock, and may come from several threads.
+    The ``fit`` of an estimator and :func:`mustlink.load` return models. Points may be float64 or
+    float32 arrays of any layout, lists, pandas DataFrames or scipy sparse matrices. All methods
+    release the global interpreter lock, and several threads may call them at once.
+
+    Attributes
+    ----------
+    dim : int
+        Number of columns of an embedding.
+    n_features : int or None
+        Number of features that points must have, None for any number.
     """
 
     def __init__(self, handle: int, limits: tuple):
@@ -124,24 +167,27 @@ class Model:
         dimensions, features = ctypes.c_int64(), ctypes.c_int64()
         lib.library().call("model_size", handle, ctypes.byref(dimensions), ctypes.byref(features))
         self.dim: int = dimensions.value
-        """Number of columns of an embedding."""
         self.n_features: int | None = features.value if features.value >= 0 else None
-        """Number of features that points must have, None when any will do."""
 
     def embed(self, X: Any, *, gram: bool = False, diagonal: Any = None) -> np.ndarray:
-        """Coordinates in which Euclidean distance is the learned one.
+        """Map points to the embedding.
+
+        Euclidean distance in the embedding is the learned distance.
 
         Parameters
         ----------
-        X : array-like or sparse matrix, shape (n_samples, n_features)
-        gram : bool
-            X holds inner products with the training points.
-        diagonal : array-like, shape (n_samples,), optional
-            With gram: the inner product of each row with itself. Without it the rows are the training points.
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Points.
+        gram : bool, default=False
+            Whether X holds inner products with the training points.
+        diagonal : array-like of shape (n_samples,), default=None
+            With gram, the inner product of each row with itself. If None, the rows of X must be the
+            training points.
 
         Returns
         -------
-        array, shape (n_samples, dim), of floats where X has floats, else of doubles
+        X_new : ndarray of shape (n_samples, dim)
+            Coordinates, of type float32 if X is, else float64.
         """
         return self._embed(as_points(X, gram=gram, diagonal=diagonal))
 
@@ -152,7 +198,20 @@ class Model:
         return out
 
     def gram(self, X: Any, Y: Any = None) -> np.ndarray:
-        """The learned kernel between the rows of X and those of Y (default: X), shape (n_samples_X, n_samples_Y)."""
+        """Compute the learned kernel between points.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples_X, n_features)
+            Points.
+        Y : array-like or sparse matrix of shape (n_samples_Y, n_features), default=None
+            Other points. If None, X.
+
+        Returns
+        -------
+        K : ndarray of shape (n_samples_X, n_samples_Y)
+            Kernel matrix.
+        """
         return self._gram(as_points(X), None if Y is None else as_points(Y))
 
     def _gram(self, x: Points, y: Points | None) -> np.ndarray:
@@ -163,16 +222,19 @@ class Model:
         return out
 
     def distances(self, X: Any, pairs: Any) -> np.ndarray:
-        """The squared learned distances of pairs of rows of X.
+        """Compute the squared learned distances of pairs of rows.
 
         Parameters
         ----------
-        X : array-like or sparse matrix, shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features)
+            Points.
         pairs : array-like of int, shape (n_pairs, 2)
+            Row numbers.
 
         Returns
         -------
-        array of float64, shape (n_pairs,)
+        distances : ndarray of shape (n_pairs,)
+            Squared distances.
         """
         return self._distances(as_points(X), pairs)
 
@@ -188,11 +250,23 @@ class Model:
         return out
 
     def updated(self, X: Any = None, links: Links | None = None, *, extend: bool = False, drop_last: int = 0) -> Model:
-        """The model that has learned more; this one stays as it is.
+        """Return a model that is updated with more links. This model does not change.
 
-        Models of NPKL, KBeta, GML and ITML learn more links between the points of their fit, which X
-        must be. A model of KRCA learns new points X that links join; with extend the numbers of
-        :meth:`Links.from_groups` are those of its own groups, and drop_last takes so many updates back.
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+            For NPKL, KBeta, GML and ITML, the points of the fit. For KRCA, new points.
+        links : Links, default=None
+            Constraints between rows of X.
+        extend : bool, default=False
+            For KRCA: whether the numbers of :meth:`Links.from_groups` are those of the model's
+            groups.
+        drop_last : int, default=0
+            For KRCA: number of earlier updates to undo.
+
+        Returns
+        -------
+        model : Model
         """
         options = json.dumps({"extend": extend, "drop_last": drop_last}).encode()
         points = None if X is None else as_points(X)
@@ -201,19 +275,35 @@ class Model:
         return _learned("update", (engine(*self._limits), self._handle, options, x, known), self._limits)
 
     def info(self) -> dict[str, Any]:
-        """Method, kernel, dimensions, convergence, notices and figures of the method."""
+        """Return method, kernel, dimensions, convergence, notices and statistics of the model.
+
+        Returns
+        -------
+        info : dict
+        """
         return lib.library().json("model_info", self._handle)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Writes the model file, as a whole or not at all; the command reads it too."""
+        """Write the model file, which the command ``mustlink`` also reads.
+
+        The file is written completely or not at all.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write.
+        """
         lib.library().call("save", self._handle, os.fsencode(path))
 
     def to_bytes(self) -> bytes:
-        """The bytes of the model file."""
+        """Return the bytes of the model file."""
         return lib.library().buffer("save_bytes", self._handle)
 
     def free(self) -> None:
-        """Frees the memory now; without it the garbage collector does. Later calls are a RuntimeError."""
+        """Free the memory of the model now, not when it is garbage-collected.
+
+        Later calls raise RuntimeError.
+        """
         self._finalizer()
 
     def _run(self, name: str, rows: int, arguments: Callable[[Any], tuple]) -> None:

@@ -1,4 +1,4 @@
-"""Points of any array type as the library takes them."""
+"""Conversion of arrays to the structures of the library."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from . import _library as lib
 
 
 class Points:
-    """n objects in memory that the library reads: the structure, and the arrays that it points to."""
+    """Points for a call of the library: the structure, and the arrays that it points to."""
 
     def __init__(self, shape: tuple[int, int], dtype: Any, names: list[str] | None):
         self.rows, self.columns = shape
@@ -21,32 +21,44 @@ class Points:
         self.of = lib.Points(rows=self.rows, columns=self.columns, type=type_of(dtype))
 
     def hold(self, array: np.ndarray) -> int:
-        """Keeps an array alive and returns its address."""
+        """Keep a reference to an array and return its address."""
         self.held.append(array)
         return array.ctypes.data
 
     def reference(self) -> Any:
-        """The argument of a C function."""
+        """Return the argument for a C function."""
         return ctypes.byref(self.of)
 
 
 def type_of(dtype: Any) -> int:
-    """The library's number of an element type."""
+    """Return the library's number for an element type."""
     return lib.FLOAT32 if dtype == np.float32 else lib.FLOAT64
 
 
 def as_points(X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
-    """Returns points that share memory with X where its type and layout allow.
+    """Convert X to points, without a copy when its type and layout allow.
 
-    Doubles and floats stay what they are, other numbers become doubles. X may be an array, a list of
-    rows, a pandas frame or a scipy sparse matrix; with gram it holds inner products with the training
-    points, and diagonal those of each row with itself.
+    Float64 and float32 arrays keep their type; other numbers become float64.
 
-    TypeError is for what holds no numbers, ValueError for the rest.
+    Parameters
+    ----------
+    X : array-like, pandas DataFrame or scipy sparse matrix
+        Points.
+    gram : bool, default=False
+        Whether X holds inner products with the training points.
+    diagonal : array-like, default=None
+        With gram, the inner product of each row with itself.
+
+    Raises
+    ------
+    TypeError
+        If X is not numeric.
+    ValueError
+        If the shape or the values are wrong.
     """
     if hasattr(X, "tocsr"):
         if gram:
-            raise TypeError("a kernel matrix is sparse: want a dense one")
+            raise TypeError("the kernel matrix is sparse: want a dense one")
         return _sparse(X.tocsr())
     names = names_of(X)
     array = _laid_out(as_matrix(X))
@@ -63,19 +75,19 @@ def as_points(X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
 
 
 def names_of(X: Any) -> list[str] | None:
-    """The names of a frame's columns, None where there are none."""
+    """Return the column names of a data frame, or None."""
     columns = getattr(X, "columns", None)
     if columns is None:
         return None
     names = list(columns)
     texts = sum(isinstance(name, str) for name in names)
     if 0 < texts < len(names):
-        raise TypeError("some names of columns are texts and some are not: want one kind, such as X.columns = X.columns.astype(str)")
+        raise TypeError("some column names are strings and some are not: want one type; convert them by X.columns = X.columns.astype(str)")
     return names if texts else None
 
 
 def as_matrix(X: Any, what: str = "X") -> np.ndarray:
-    """Returns X as a two-dimensional array of doubles or floats with at least one row and column."""
+    """Convert X to a 2-dimensional array of float64 or float32 with at least one row and column."""
     array = np.asarray(X)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {what} has dtype {array.dtype}, want real numbers")
@@ -96,7 +108,7 @@ def as_matrix(X: Any, what: str = "X") -> np.ndarray:
 
 
 def _laid_out(array: np.ndarray) -> np.ndarray:
-    """Returns the array, or a copy where its rows or columns do not lie one behind the other."""
+    """Return the array, or a copy if neither its rows nor its columns are contiguous."""
     rows, columns = array.shape
     down, right = array.strides
     size = array.itemsize
@@ -108,7 +120,7 @@ def _laid_out(array: np.ndarray) -> np.ndarray:
 
 
 def _sparse(X: Any) -> Points:
-    """Points of a scipy matrix in compressed rows."""
+    """Convert a scipy CSR matrix to points."""
     if X.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: the sparse matrix has dtype {X.dtype}, want real numbers")
     if X.dtype.kind not in "fiub":
@@ -131,19 +143,19 @@ def _sparse(X: Any) -> Points:
 
 
 def as_rows(values: Any, width: int, what: str) -> np.ndarray:
-    """Returns tuples of row numbers as an array of width columns."""
+    """Convert tuples of row numbers to an array of width columns."""
     array = np.asarray(values)
     if array.size == 0:
         return np.empty((0, width), dtype=np.int64)
     if array.dtype.kind not in "iu":
-        raise TypeError(f"{what} have dtype {array.dtype}: want whole numbers, the rows of points")
+        raise TypeError(f"{what} have dtype {array.dtype}: want integers, the row numbers of points")
     if array.ndim != 2 or array.shape[1] != width:
         raise ValueError(f"{what} have shape {array.shape}: want (n, {width})")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def as_column(values: Any, length: int, dtype: Any, what: str) -> np.ndarray:
-    """Returns as many numbers as there are of something else."""
+    """Convert values to an array of the given length."""
     array = np.asarray(values)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{what} have dtype {array.dtype}: want numbers")
@@ -153,7 +165,7 @@ def as_column(values: Any, length: int, dtype: Any, what: str) -> np.ndarray:
 
 
 def output(rows: int, columns: int, dtype: Any) -> tuple[np.ndarray, lib.Matrix]:
-    """An array for a result, and what describes it."""
+    """Return an array for a result, and the structure that describes it."""
     array = np.empty((rows, columns), dtype=dtype)
     of = lib.Matrix(type=type_of(dtype), rows=rows, columns=columns, data=array.ctypes.data, row_stride=columns, column_stride=1)
     return array, of

@@ -1,4 +1,4 @@
-"""The classes of scikit-learn that estimators stand on, or small ones of the same kind without it."""
+"""The base classes of scikit-learn, or small replacements when it is not installed."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ except ImportError:
     _ConvergenceWarning = UserWarning
 
     class NotFittedError(ValueError, AttributeError):  # type: ignore[no-redef]
-        """An estimator is used before its fit."""
+        """An estimator is used before it is fitted."""
 
     class TransformerMixin:  # type: ignore[no-redef]
-        """What transformers have in common."""
+        """Mixin class of all transformers."""
 
         def fit_transform(self, X: Any, y: Any = None, **fit_params: Any) -> Any:
-            """Fits and returns the embedding of X."""
+            """Fit, then return the embedding of X."""
             return self.fit(X, y, **fit_params).transform(X)  # type: ignore[attr-defined]
 
     class BaseEstimator:  # type: ignore[no-redef]
-        """Parameters by the names of the constructor's arguments."""
+        """Base class of estimators, whose parameters are the arguments of the constructor."""
 
         @classmethod
         def _names(cls) -> list[str]:
             return sorted(n for n in inspect.signature(cls.__init__).parameters if n != "self")
 
         def get_params(self, deep: bool = True) -> dict[str, Any]:
-            """The parameters by name."""
+            """Return the parameters by name."""
             return {name: getattr(self, name) for name in self._names()}
 
         def set_params(self, **params: Any) -> Any:
-            """Sets parameters; one that does not exist is a ValueError."""
+            """Set parameters by name. An unknown one raises ValueError."""
             for name, value in params.items():
                 if name not in self._names():
                     raise ValueError(f"Invalid parameter {name!r} for estimator {self}. Valid parameters are: {self._names()!r}.")
@@ -52,11 +52,11 @@ except ImportError:
 
 
 class ConvergenceWarning(_ConvergenceWarning):  # type: ignore[misc, valid-type]
-    """A fit that stopped before it converged; the model is the best so far."""
+    """A fit stopped before convergence. The model is the best one found."""
 
 
 class Notice(UserWarning):
-    """A remark of the library on the input of a fit that did not stop it."""
+    """The library found something unusual in the input of a fit."""
 
 
 __all__ = ["BaseEstimator", "TransformerMixin", "NotFittedError", "ConvergenceWarning", "Notice", "HAVE_SKLEARN"]

@@ -2,5 +2,5 @@
 
 import signal
 
-# A shell that starts a command in the background has it ignore Ctrl-C, and Python then leaves that as it is.
+# A shell makes a command in the background ignore Ctrl-C, and Python does not change that.
 signal.signal(signal.SIGINT, signal.default_int_handler)

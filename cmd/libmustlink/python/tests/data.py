@@ -6,7 +6,7 @@ import numpy as np
 
 
 def blobs(n: int = 60, d: int = 4, classes: int = 3, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """n points around as many centers as there are classes; values are exact in single precision."""
+    """n points around one center for each class. The values are exact in single precision."""
     random = np.random.RandomState(seed)
     y = np.arange(n) % classes
     X = random.normal(size=(n, d)) + 4 * random.normal(size=(classes, d))[y]

@@ -1,4 +1,4 @@
-"""The command and this package, built from one source, give the same bits."""
+"""The results of the command and of this package, built from one source, are bit-identical."""
 
 from __future__ import annotations
 

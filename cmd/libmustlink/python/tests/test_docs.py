@@ -1,4 +1,4 @@
-"""Examples in docstrings and in the folder of examples run."""
+"""The examples in docstrings and in the folder examples run."""
 
 from __future__ import annotations
 

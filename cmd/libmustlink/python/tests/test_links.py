@@ -1,4 +1,4 @@
-"""Links of all shapes, and what learners do with them."""
+"""Links of all kinds, and the estimators that learn from them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Making(unittest.TestCase):
         self.assertTrue((links.pairs == again.pairs).all())
 
     def test_unlabeled(self):
-        """-1 is a label until it is said to be none."""
+        """-1 is a label unless unlabeled says otherwise."""
         y = np.array([-1, -1, 0, 0, 1, 1])
         self.assertEqual(len(Links.from_labels(y, 3)), 3)
         with self.assertRaisesRegex(ValueError, "at most 2"):
@@ -74,7 +74,7 @@ class Learning(unittest.TestCase):
         self.assertLess(KRCA(kernel="linear").fit(X, links=Links(links.pairs[:100], links.signs[:100])).score(X, y), 0.7)
 
     def test_shapes_of_pairs_agree(self):
-        """Labels, groups, rows and points of pairs that say the same give the same metric."""
+        """The same links as labels, groups, rows or points give the same metric."""
         X, y = blobs()
         want = RCA().fit(X, y).transform(X)
         groups = RCA().fit(X, links=Links.from_groups(y)).transform(X)
@@ -159,7 +159,7 @@ class Learning(unittest.TestCase):
             mustlink.NCA(max_iter=1, contractions=0).fit(X, y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            KRCA().fit(X, y)  # from labels it takes what it learns from
+            KRCA().fit(X, y)  # cannot-links of labels are not drawn, so that there is no warning
 
     def test_bad(self):
         X, y = blobs()

@@ -1,4 +1,4 @@
-"""Arrays of all types and layouts, and arrays that are none."""
+"""Arrays of all types and layouts, and values that are not arrays."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ class Layouts(unittest.TestCase):
         np.testing.assert_allclose(
             got.transform(sparse.vstack([unsorted, unsorted])), got.transform(sparse.csr_matrix([[2.0, 0, 5, 0]] * 2)), rtol=0, atol=0
         )
-        self.assertEqual(unsorted.nnz, 3)  # it was not changed
+        self.assertEqual(unsorted.nnz, 3)  # the caller's matrix is not changed
 
     @unittest.skipIf(pandas is None, "pandas is not there")
     def test_frames(self):

@@ -1,4 +1,4 @@
-"""Threads, signals, forks, and libraries that are not the right one."""
+"""Threads, signals, forks, and wrong libraries."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from .data import blobs
 
 
 def python(code: str, **environment: str) -> subprocess.CompletedProcess:
-    """Runs code in another interpreter."""
+    """Run code in another interpreter."""
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, env={**os.environ, **environment})
 
 
 def long_problem() -> tuple[np.ndarray, np.ndarray]:
-    """A fit of NCA that takes seconds."""
+    """Start a fit of NCA that takes seconds."""
     random = np.random.RandomState(0)
     return random.normal(size=(3000, 20)), random.randint(5, size=3000)
 
@@ -69,7 +69,7 @@ class Endings(unittest.TestCase):
         RCA().fit(X, y).transform(X)
 
     def test_handlers_stay(self):
-        """Loading the library leaves Python's handlers in place."""
+        """Loading the library does not change Python's signal handlers."""
         done = python(
             "import signal, os, mustlink; mustlink.info()\n"
             "got = []\n"
@@ -80,7 +80,7 @@ class Endings(unittest.TestCase):
         self.assertEqual(done.stdout.strip(), "4", done.stderr)
 
     def test_faulthandler(self):
-        """A crash elsewhere in the process is still a crash, with faulthandler's report."""
+        """A crash outside the library still ends the process with faulthandler's report."""
         done = python("import faulthandler, mustlink; mustlink.info(); faulthandler.enable(); import ctypes; ctypes.string_at(0)")
         self.assertNotEqual(done.returncode, 0)
         self.assertIn("Segmentation fault", done.stderr)
@@ -132,10 +132,10 @@ class Forks(unittest.TestCase):
         os.waitpid(child, 0)
         self.assertEqual(os.read(reading, 1000), b"fork;fork;fork;")
         os.close(reading)
-        learner.transform(X)  # the parent goes on
+        learner.transform(X)  # the parent still works
 
     def test_child_alone(self):
-        """A process that forks before it uses the library has it in every child."""
+        """When a process forks before it uses the library, every child can use it."""
         done = python(
             "import os, numpy as np, mustlink\n"
             "X = np.random.RandomState(0).normal(size=(30, 3)); y = np.arange(30) % 2\n"
@@ -159,7 +159,7 @@ class Libraries(unittest.TestCase):
         done = python("import mustlink; mustlink.info()", MUSTLINK_LIBRARY="/nowhere/libmustlink.so")
         self.assertIn("RuntimeError: the library /nowhere/libmustlink.so cannot be loaded", done.stderr)
 
-    def test_not_one(self):
+    def test_other_library(self):
         done = python("import mustlink; mustlink.info()", MUSTLINK_LIBRARY="libc.so.6")
         self.assertIn("RuntimeError", done.stderr)
 
@@ -171,7 +171,7 @@ class Libraries(unittest.TestCase):
                 file.write("int mustlink_abi_version(void) { return 7; }\n")
             subprocess.run(["cc", "-shared", "-fPIC", "-o", library, source], check=True)
             done = python("import mustlink; mustlink.info()", MUSTLINK_LIBRARY=library)
-        self.assertRegex(done.stderr, "RuntimeError: .* has version 7 of the interface, and this package was written for version 1")
+        self.assertRegex(done.stderr, "RuntimeError: .* has version 7 of the interface: want version 1")
 
     def test_without_sklearn(self):
         done = python(
@@ -189,9 +189,11 @@ class Libraries(unittest.TestCase):
 
 
 class BLAS(unittest.TestCase):
-    def test_beside_numpy(self):
-        """NumPy's products in one thread and fits in another do not disturb each other's results, and leave OpenBLAS the threads that it had:
-        on Debian, the netlib build of the library and NumPy have one OpenBLAS between them."""
+    def test_with_numpy(self):
+        """Products of NumPy in one thread do not change the results of fits in another, and fits do
+        not change the number of OpenBLAS threads: on Debian, the netlib build of the library and
+        NumPy share one OpenBLAS.
+        """
         random = np.random.RandomState(0)
         A = random.normal(size=(400, 400))
         X, y = blobs(400, 20)

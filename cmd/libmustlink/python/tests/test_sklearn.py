@@ -1,4 +1,4 @@
-"""Estimators are scikit-learn's."""
+"""The estimators follow the scikit-learn interface."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ try:
 except ImportError:
     sklearn = None
 
-# What scikit-learn's checks need otherwise than by default, as its own estimators do: it checks with
-# ten points, many of them equal or in groups without a neighbor outside.
+# Parameters for scikit-learn's checks, which its own estimators also set: the checks use
+# ten points, many of them equal or in separate groups.
 SETTINGS = {
-    "LLERatio": {"neighbors": 3},  # ten neighbors of ten points there are not
+    "LLERatio": {"neighbors": 3},  # ten points do not have ten neighbors each
     "LLMA": {"neighbors": 3},
     "Spectral": {"neighbors": 3},
-    "CMVU": {"neighbors": 3, "n_links": 2},  # all links of three groups far apart leave it nothing to choose
-    "Klein": {"neighbors": 3, "n_links": 2},  # all links of few classes leave one place
+    "CMVU": {"neighbors": 3, "n_links": 2},  # all links of three separate groups determine the solution
+    "Klein": {"neighbors": 3, "n_links": 2},  # all links of few classes give one position for each class
     "GML": {"neighbors": 3, "upper": 0.1, "lower": 3},  # half of the points are equal, so that a percentile of distances is 0
 }
 
-# Checks that no setting passes, by name, with the reason.
+# Checks that fail with any parameters, by name, with the reason.
 EXCEPTIONS: dict[str, str] = {}
 
 
 def estimators() -> list:
-    """One of each class, as the checks take it."""
+    """Return an estimator of each class, with the parameters for the checks."""
     return [getattr(mustlink, name)(**SETTINGS.get(name, {})) for name in _estimators.__all__]
 
 
@@ -72,7 +72,7 @@ class Checks(unittest.TestCase):
         from sklearn.model_selection import GridSearchCV
 
         X, y = blobs(60)
-        mustlink.RCA().fit(X, y)  # the library is in use here: workers of joblib start afresh
+        mustlink.RCA().fit(X, y)  # the library is loaded here: workers of joblib must start new processes
         search = GridSearchCV(mustlink.RCA(), {"eps_rel": [1e-6, 1e-2]}, cv=2, n_jobs=2, error_score="raise").fit(X, y)
         self.assertGreater(search.best_score_, 0.8)
 
@@ -92,7 +92,7 @@ class Checks(unittest.TestCase):
 
 class Parameters(unittest.TestCase):
     def test_table_is_the_library(self):
-        """Every method and every parameter of the loaded library is there, with its default."""
+        """The classes have every method and parameter of the library, with its default."""
         by_method = {getattr(mustlink, name)._method: getattr(mustlink, name) for name in _estimators.__all__}
         for method in mustlink.methods():
             learner = by_method.pop(method["name"])
@@ -103,7 +103,7 @@ class Parameters(unittest.TestCase):
         self.assertFalse(by_method)
 
     def test_every_parameter_arrives(self):
-        """A parameter that cannot be is refused by the library under its own name."""
+        """The library refuses a bad parameter under its own name."""
         X, y = blobs()
         for name in _estimators.__all__:
             learner = getattr(mustlink, name)
@@ -115,7 +115,7 @@ class Parameters(unittest.TestCase):
 
     def test_defaults_are_not_sent(self):
         X, y = blobs()
-        mustlink.KRCA(eps=0.1).fit(X, y)  # eps_rel, which it takes the place of, has a default
+        mustlink.KRCA(eps=0.1).fit(X, y)  # eps replaces eps_rel, which has a default
         with self.assertRaisesRegex(ValueError, "eps"):
             mustlink.KRCA(eps=0.1, eps_rel=0.01).fit(X, y)
 

@@ -12,7 +12,7 @@ from mustlink import Links
 
 
 def waves(n: int = 80) -> tuple[np.ndarray, np.ndarray]:
-    """Points whose target is a wave of the first column; the other one is louder and says nothing."""
+    """Points whose target is a sine of the first column. The second one is noise of larger scale."""
     random = np.random.RandomState(3)
     X = random.normal(size=(n, 2)) * [1, 5]
     return X, np.sin(2 * X[:, 0])

@@ -1,4 +1,5 @@
-// Package coordinates returns those of rows: their own values, or what a model embeds them to.
+// Package coordinates returns the coordinates of rows: their own values, or their embedding under a
+// model.
 package coordinates
 
 import (
@@ -18,11 +19,11 @@ import (
 func Of(ctx context.Context, w *job.Worker, block shard.Block) (blas.Matrix, error) {
 	if w.Model == nil {
 		x, err := Values(block.Data)
-		return x, block.Place(err)
+		return x, block.Locate(err)
 	}
 	y, err := w.Model.Record().Embed(ctx, w.Engine, block.Data)
 	if err != nil {
-		return blas.Matrix{}, block.Place(err)
+		return blas.Matrix{}, block.Locate(err)
 	}
 	if y.Stride != y.Cols {
 		y = y.Clone()
@@ -31,7 +32,7 @@ func Of(ctx context.Context, w *job.Worker, block shard.Block) (blas.Matrix, err
 	return y, nil
 }
 
-// Values returns the values of vectors, sharing memory.
+// Values returns the values of vectors. It shares memory with them.
 func Values(d *dataset.Data) (blas.Matrix, error) {
 	x, ok := d.Points.(*points.Dense)
 	if !ok {
@@ -40,7 +41,7 @@ func Values(d *dataset.Data) (blas.Matrix, error) {
 	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, nil
 }
 
-// Dim returns the number of coordinates, given that of rows.
+// Dim returns the number of coordinates of rows with the given number of values.
 func Dim(w *job.Worker, rows int) int {
 	if w.Model == nil {
 		return rows
@@ -48,8 +49,8 @@ func Dim(w *job.Worker, rows int) int {
 	return w.Model.Dim()
 }
 
-// Each calls f with the coordinates of all rows of a reader, some at a time, and returns the number
-// of rows.
+// Each calls f with the coordinates of all rows of a reader, a block at a time, and returns the
+// number of rows.
 func Each(ctx context.Context, w *job.Worker, r *shard.Reader, f func(block shard.Block, x blas.Matrix) error) (rows int64, err error) {
 	most := rowsEach(w)
 	for {
@@ -68,13 +69,13 @@ func Each(ctx context.Context, w *job.Worker, r *shard.Reader, f func(block shar
 			return rows, err
 		}
 		if err := f(block, x); err != nil {
-			return rows, block.Place(err)
+			return rows, block.Locate(err)
 		}
 		rows += int64(x.Rows)
 	}
 }
 
-// OfElement calls f with the coordinates of all rows of an element, some at a time; see
+// OfElement calls f with the coordinates of all rows of an element, a block at a time; see
 // [job.Config.Each].
 func OfElement(ctx context.Context, c job.Config, e shard.Element, f func(w *job.Worker, block shard.Block, x blas.Matrix) error) (job.Tally, error) {
 	return c.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
@@ -92,17 +93,17 @@ func Read(path string) (blas.Matrix, error) {
 	return Values(d)
 }
 
-// Vectors returns coordinates as vectors, sharing memory.
+// Vectors returns coordinates as vectors. They share memory with them.
 func Vectors(x blas.Matrix) *points.Dense {
 	return &points.Dense{N: x.Rows, D: x.Cols, Data: x.Data[:x.Rows*x.Cols]}
 }
 
-// mostRows is the number of rows that are worked on at a time without a model.
-const mostRows = 1 << 14
+// maxRows is the number of rows of a block without a model.
+const maxRows = 1 << 14
 
 func rowsEach(w *job.Worker) int {
 	if w.Model == nil {
-		return mostRows
+		return maxRows
 	}
 	return w.Model.Record().BlockRows(0)
 }

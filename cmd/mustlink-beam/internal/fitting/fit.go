@@ -31,34 +31,34 @@ func init() {
 	register.DoFn3x1[context.Context, []byte, func(*rowrandom.Rows) bool, error](&fitFn{})
 }
 
-// kernels are the default kernels of the methods that can be fitted.
+// kernels are the default kernels of the supported methods.
 var kernels = map[string]string{kbeta.Method: kbeta.DefaultKernel, krca.Method: krca.DefaultKernel}
 
-// Methods returns the names of the methods that can be fitted.
+// Methods returns the names of the supported methods.
 func Methods() []string { return slices.Sorted(maps.Keys(kernels)) }
 
-// Task is a fit.
+// Task describes a fit.
 type Task struct {
 	Method    string
-	Kernel    string // "" for the method's
+	Kernel    string // "" for the method's default
 	Params    map[string]string
 	Seed      uint64
 	Links     string   // path
-	Landmarks string   // path of the rows of the landmarks, for kbeta; "" to let the method draw them
-	Rows      int      // of the set
+	Landmarks string   // path of the landmarks' row numbers, for kbeta; "" to let the method draw them
+	Rows      int      // number of rows of the set
 	Features  []string // names
-	Model     string   // path to write
+	Model     string   // output path
 }
 
-// problem is a task with what it reads.
+// problem is a task with the data that it reads.
 type problem struct {
 	set     *links.Set
 	learner algorithms.RowsLearner
-	rows    []int // that the fit looks at
+	rows    []int // rows that the fit needs
 	spec    kernel.Spec
 }
 
-// read returns the problem, and what is wrong with it.
+// read returns the problem, or an error of the task.
 func (t Task) read() (*problem, error) {
 	if !slices.Contains(Methods(), t.Method) {
 		return nil, fault.Unknown("-m, --method", t.Method, Methods())
@@ -91,7 +91,7 @@ func (t Task) learner(text string) (algorithms.RowsLearner, error) {
 	if t.Landmarks != "" {
 		l, ok := learner.(kbeta.Learner)
 		if !ok {
-			return nil, &fault.ParamError{Param: "--landmarks", Value: t.Landmarks, Want: "none: only " + kbeta.Method + " takes the rows of its landmarks"}
+			return nil, &fault.ParamError{Param: "--landmarks", Value: t.Landmarks, Want: "none: only " + kbeta.Method + " accepts given landmarks"}
 		}
 		if l.Params.LandmarkRows, err = ReadRows(t.Landmarks); err != nil {
 			return nil, err
@@ -100,32 +100,31 @@ func (t Task) learner(text string) (algorithms.RowsLearner, error) {
 	}
 	of, ok := learner.(algorithms.RowsLearner)
 	if !ok {
-		return nil, fmt.Errorf("method %s looks at all rows", t.Method)
+		return nil, fmt.Errorf("method %s needs all rows", t.Method)
 	}
 	return of, nil
 }
 
-// ReadRows reads the numbers of rows, one column.
+// ReadRows reads row numbers from a file of one column.
 func ReadRows(path string) ([]int, error) {
 	x, err := coordinates.Read(path)
 	if err != nil {
 		return nil, err
 	}
 	if x.Cols != 1 {
-		return nil, fault.Data(path, "it has %d columns: want one, the numbers of rows", x.Cols)
+		return nil, fault.Data(path, "it has %d columns: want one, of row numbers", x.Cols)
 	}
 	rows := make([]int, x.Rows)
 	for i, v := range x.Data {
 		if rows[i] = int(v); float64(rows[i]) != v || v < 0 {
-			return nil, &fault.DataError{File: path, Row: i, Err: fmt.Errorf("%g is no number of a row: want 0, 1, 2 …", v)}
+			return nil, &fault.DataError{File: path, Row: i, Err: fmt.Errorf("%g is no row number: want 0, 1, 2 …", v)}
 		}
 	}
 	return rows, nil
 }
 
-// wanted returns the rows to gather, ascending: those that the fit looks at, and those of a
-// bandwidth rule.
-func (p *problem) wanted(n int) []int64 {
+// needed returns the rows to gather, ascending: those of the fit, and those of a bandwidth rule.
+func (p *problem) needed(n int) []int64 {
 	all := slices.Clone(p.rows)
 	if p.spec.NeedsData() {
 		all = append(all, bandwidth.Rows(n)...)
@@ -139,30 +138,30 @@ func (p *problem) wanted(n int) []int64 {
 	return out
 }
 
-// Fit gathers the rows that a task looks at, fits the model and writes it. What is wrong with the
-// task is found before the pipeline runs.
+// Fit gathers the rows that a task needs, fits the model and writes it. Errors of the task are
+// found before the pipeline runs.
 func Fit(s beam.Scope, c job.Config, elements []shard.Element, t Task) error {
 	p, err := t.read()
 	if err != nil {
 		return err
 	}
 	s = s.Scope("fit")
-	rows := gather(s, c, elements, p.wanted(t.Rows))
+	rows := gather(s, c, elements, p.needed(t.Rows))
 	beam.ParDo0(s, &fitFn{Config: c, Task: t}, beam.Impulse(s), beam.SideInput{Input: rows})
 	return nil
 }
 
-// Found is what is told of a fit.
-type Found struct {
-	Method    string   `json:"method"`
-	Kernel    string   `json:"kernel"`
-	MustLinks int      `json:"must_links"`
-	Cannot    int      `json:"cannot_links"`
-	Gathered  int      `json:"gathered_rows"`
-	Looked    int      `json:"rows_of_the_fit"`
-	Dim       int      `json:"dim"`
-	Seconds   float64  `json:"fit_seconds"`
-	Warnings  []string `json:"warnings"`
+// Summary is the summary of a fit.
+type Summary struct {
+	Method      string   `json:"method"`
+	Kernel      string   `json:"kernel"`
+	MustLinks   int      `json:"must_links"`
+	CannotLinks int      `json:"cannot_links"`
+	Gathered    int      `json:"gathered_rows"`
+	FitRows     int      `json:"rows_of_the_fit"`
+	Dim         int      `json:"dim"`
+	Seconds     float64  `json:"fit_seconds"`
+	Warnings    []string `json:"warnings"`
 }
 
 // fitFn fits the model to the rows gathered.
@@ -198,30 +197,31 @@ func (t Task) fit(ctx context.Context, eng *engine.Engine, g gathered) error {
 	}
 	m, err := learner.FitRows(ctx, eng, x, p.set)
 	if err != nil {
-		return g.place(err, p.rows)
+		return g.locate(err, p.rows)
 	}
 	if err := catalog.Save(t.Model, catalog.NewFitted(eng, m, t.Features)); err != nil {
 		return err
 	}
 	must, cannot := p.set.Count()
 	status := m.Status()
-	return results.Save(t.Model, Found{Method: t.Method, Kernel: p.spec.String(), MustLinks: must, Cannot: cannot, Gathered: len(g.numbers),
-		Looked: len(p.rows), Dim: m.Dim(), Seconds: status.Elapsed.Seconds(), Warnings: append(p.set.Warnings(), status.Notices...)})
+	return results.Save(t.Model, Summary{Method: t.Method, Kernel: p.spec.String(), MustLinks: must, CannotLinks: cannot, Gathered: len(g.numbers),
+		FitRows: len(p.rows), Dim: m.Dim(), Seconds: status.Elapsed.Seconds(), Warnings: append(p.set.Warnings(), status.Notices...)})
 }
 
-// resolve turns the bandwidth rules of a kernel into numbers. Rows that are wrong are left out.
+// resolve evaluates the bandwidth rules of a kernel. It leaves out bad rows.
 func (g gathered) resolve(ctx context.Context, eng *engine.Engine, spec kernel.Spec, n int) (kernel.Spec, error) {
 	var at []int
 	for _, row := range bandwidth.Rows(n) {
-		if place, is := slices.BinarySearch(g.numbers, int64(row)); is {
-			at = append(at, place)
+		if index, is := slices.BinarySearch(g.numbers, int64(row)); is {
+			at = append(at, index)
 		}
 	}
 	return bandwidth.Resolve(ctx, eng, spec, g.x.Select(at))
 }
 
-// place gives an error about a row of the fit its number in the set.
-func (g gathered) place(err error, rows []int) error {
+// locate replaces, in an error about a row of the fit, the row's number among those of the fit by
+// its number in the set.
+func (g gathered) locate(err error, rows []int) error {
 	e, ok := errors.AsType[*fault.DataError](err)
 	if !ok || e.Row < 0 || e.Row >= len(rows) {
 		return err

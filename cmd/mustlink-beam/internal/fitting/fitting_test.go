@@ -81,7 +81,7 @@ func local(t *testing.T, task fitting.Task, x *points.Dense) algorithms.Model {
 }
 
 // fit runs a task on Prism.
-func fit(t *testing.T, set *shard.Set, task fitting.Task) (*catalog.Fitted, fitting.Found) {
+func fit(t *testing.T, set *shard.Set, task fitting.Task) (*catalog.Fitted, fitting.Summary) {
 	t.Helper()
 	task.Model = filepath.Join(t.TempDir(), "model.mlk")
 	trial.Run(t, func(s beam.Scope) error { return fitting.Fit(s, trial.Config(set, 2), set.Elements, task) })
@@ -89,15 +89,16 @@ func fit(t *testing.T, set *shard.Set, task fitting.Task) (*catalog.Fitted, fitt
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found fitting.Found
+	var found fitting.Summary
 	if err := results.Take(task.Model, &found); err != nil {
 		t.Fatal(err)
 	}
 	return m, found
 }
 
-// The model has the bytes of a fit on all rows in memory, landmarks and bandwidth included.
-func TestFitIsTheLibrarys(t *testing.T) {
+// The model is bit-identical to that of a fit on all rows in memory, including landmarks and
+// bandwidth.
+func TestFitMatchesLibrary(t *testing.T) {
 	x := trial.Blobs(1, 6000, 4, 5, 1)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 700)
 	links := linksFile(t, x.N, 40)
@@ -120,13 +121,13 @@ func TestFitIsTheLibrarys(t *testing.T) {
 		if !slices.Equal(enginetest.TimelessModel(t, got.Model), enginetest.TimelessModel(t, want)) {
 			t.Errorf("%s: the model is not that of a fit on all rows", name)
 		}
-		if found.Looked >= 1000 || found.Gathered > found.Looked+4096 || found.MustLinks != 40 || found.Cannot != 40 {
+		if found.FitRows >= 1000 || found.Gathered > found.FitRows+4096 || found.MustLinks != 40 || found.CannotLinks != 40 {
 			t.Errorf("%s: %+v", name, found)
 		}
 	}
 }
 
-// With rules that look at all rows the bandwidth is an estimate.
+// Bandwidth rules that use all rows give an estimate.
 func TestEstimatedBandwidth(t *testing.T) {
 	x := trial.Blobs(2, 6000, 3, 4, 1)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 1000)

@@ -18,22 +18,22 @@ import (
 )
 
 func init() {
-	register.DoFn5x1[context.Context, shard.Element, Wanted, func(rowrandom.Rows), func(job.Tally), error](&gatherFn{})
+	register.DoFn5x1[context.Context, shard.Element, NeededRows, func(rowrandom.Rows), func(job.Tally), error](&gatherFn{})
 }
 
-// Wanted are the numbers of the rows to gather, ascending.
-type Wanted struct{ Rows []int64 }
+// NeededRows are the numbers of the rows to gather, ascending.
+type NeededRows struct{ Rows []int64 }
 
-// gatherFn passes on the rows of an element that are wanted, and reads none when none is.
+// gatherFn emits the needed rows of an element. It does not read an element without any.
 type gatherFn struct{ Config job.Config }
 
-func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, wanted Wanted, emit func(rowrandom.Rows), tell func(job.Tally)) error {
-	lo, _ := slices.BinarySearch(wanted.Rows, e.Start)
-	hi, _ := slices.BinarySearch(wanted.Rows, e.Start+e.Rows)
+func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, needed NeededRows, emit func(rowrandom.Rows), emitTally func(job.Tally)) error {
+	lo, _ := slices.BinarySearch(needed.Rows, e.Start)
+	hi, _ := slices.BinarySearch(needed.Rows, e.Start+e.Rows)
 	if lo == hi {
 		return nil
 	}
-	these := wanted.Rows[lo:hi]
+	these := needed.Rows[lo:hi]
 	var out rowrandom.Rows
 	tally, err := coordinates.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
 		for i, number := range block.Numbers {
@@ -47,33 +47,33 @@ func (f *gatherFn) ProcessElement(ctx context.Context, e shard.Element, wanted W
 		return err
 	}
 	emit(out)
-	tell(tally)
+	emitTally(tally)
 	return nil
 }
 
 // gather returns a collection of [rowrandom.Rows].
-func gather(s beam.Scope, c job.Config, elements []shard.Element, wanted []int64) beam.PCollection {
+func gather(s beam.Scope, c job.Config, elements []shard.Element, needed []int64) beam.PCollection {
 	s = s.Scope("gather")
-	rows, tallies := beam.ParDo2(s, &gatherFn{Config: c}, job.Elements(s, elements), beam.SideInput{Input: beam.Create(s, Wanted{wanted})})
+	rows, tallies := beam.ParDo2(s, &gatherFn{Config: c}, job.Elements(s, elements), beam.SideInput{Input: beam.Create(s, NeededRows{needed})})
 	c.Check(s, tallies)
 	return rows
 }
 
-// gathered is all that was gathered.
+// gathered is all rows that were gathered.
 type gathered struct {
 	numbers []int64 // ascending
 	x       *points.Dense
 }
 
-// rows returns the points at the given rows.
+// rows returns the points of the given rows.
 func (g gathered) rows(rows []int) (points.Points, error) {
 	at := make([]int, len(rows))
 	for i, row := range rows {
-		place, is := slices.BinarySearch(g.numbers, int64(row))
+		index, is := slices.BinarySearch(g.numbers, int64(row))
 		if !is {
-			return nil, &fault.DataError{Row: row, Err: fmt.Errorf("the fit looks at this row, but it is one of those that are wrong: want it right, or no link with it")}
+			return nil, &fault.DataError{Row: row, Err: fmt.Errorf("the fit needs this row, but it is bad: want a good row; correct it, or remove its links")}
 		}
-		at[i] = place
+		at[i] = index
 	}
 	return g.x.Select(at), nil
 }

@@ -11,20 +11,20 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
-// Tally says what has become of the rows of an element.
+// Tally counts the rows of an element: read, bad and written.
 type Tally struct {
 	Index     int64
 	Read, Bad int64
 	Written   int64
 }
 
-// Elements returns the elements as a collection whose parts may go to different workers.
+// Elements returns a collection of the elements, which the runner may divide among workers.
 func Elements(s beam.Scope, elements []shard.Element) beam.PCollection {
 	s = s.Scope("elements")
 	return beam.Reshuffle(s, beam.CreateList(s, elements))
 }
 
-// Collect returns all that an iterator of Beam gives.
+// Collect returns all values of a Beam iterator.
 func Collect[T any](next func(*T) bool) []T {
 	var all []T
 	for v := *new(T); next(&v); v = *new(T) {
@@ -33,29 +33,29 @@ func Collect[T any](next func(*T) bool) []T {
 	return all
 }
 
-// Reading says how rows are read.
+// Reading returns the options for reading rows.
 func (c Config) Reading() shard.Options {
 	return shard.Options{IgnoreLabels: c.IgnoreLabels, MemoryLimit: c.MemoryLimit}
 }
 
-// Slot calls f with the worker of this process when it has a processor to spare, and sends its
-// error on its way.
+// Slot calls f with the worker of this process as soon as a processor is free. It wraps the error
+// (see [Wrap]).
 func (c Config) Slot(ctx context.Context, f func(w *Worker) error) error {
 	w, err := c.Worker()
 	if err != nil {
-		return Tell(err)
+		return Wrap(err)
 	}
 	select {
 	case w.slots <- struct{}{}:
 		defer func() { <-w.slots }()
 	case <-ctx.Done():
-		return Tell(context.Cause(ctx))
+		return Wrap(context.Cause(ctx))
 	}
-	return Tell(f(w))
+	return Wrap(f(w))
 }
 
-// Do is Slot for the rows of an element, which it counts. ctx must be the one that a DoFn was
-// given.
+// Do is Slot for one element, whose tally it adds to the counters. ctx must be the context that
+// Beam passes to a DoFn.
 func (c Config) Do(ctx context.Context, f func(ctx context.Context, w *Worker) (Tally, error)) (t Tally, err error) {
 	err = c.Slot(ctx, func(w *Worker) error {
 		begin := time.Now()
@@ -72,8 +72,8 @@ func (c Config) Do(ctx context.Context, f func(ctx context.Context, w *Worker) (
 	return t, err
 }
 
-// Each is Do for the rows of an element: f gets a reader of them, returns how many rows it has
-// written, and may return the reader's io.EOF as its error. Each sees to the rows that are wrong.
+// Each is Do with a reader of the element's rows. f returns the number of rows that it has written,
+// and may return the reader's io.EOF as its error. Each handles the bad rows.
 func (c Config) Each(ctx context.Context, e shard.Element, f func(ctx context.Context, w *Worker, r *shard.Reader) (written int64, err error)) (Tally, error) {
 	return c.Do(ctx, func(ctx context.Context, w *Worker) (Tally, error) {
 		t := Tally{Index: e.Index}
@@ -91,13 +91,13 @@ func (c Config) Each(ctx context.Context, e shard.Element, f func(ctx context.Co
 		}
 		BytesRead.Update(ctx, r.Bytes())
 		t.Read, t.Bad = r.Rows(), int64(len(bad))
-		return t, c.settle(e, bad)
+		return t, c.handleBad(e, bad)
 	})
 }
 
-// settle writes the rows that are wrong, and ends the job when those of this element are too many
-// by themselves.
-func (c Config) settle(e shard.Element, bad []shard.Bad) error {
+// handleBad lists the bad rows in a file. It returns an error when this element alone has more bad
+// rows than the limit allows.
+func (c Config) handleBad(e shard.Element, bad []shard.Bad) error {
 	if c.BadOutput != "" {
 		if err := (shard.Output{Path: c.BadOutput}).WriteBad(e, bad); err != nil {
 			return err
@@ -112,19 +112,19 @@ func (c Config) settle(e shard.Element, bad []shard.Bad) error {
 	return c.BadRows.allows(int64(len(bad)), c.Rows)
 }
 
-// Over runs a DoFn that returns a [Tally] of each element, and judges these.
+// Over runs a DoFn that returns a [Tally] for each element, and checks the limit on bad rows.
 func (c Config) Over(s beam.Scope, fn any, elements []shard.Element, options ...beam.Option) {
 	c.Check(s, beam.ParDo(s, fn, Elements(s, elements), options...))
 }
 
-// Check ends the job when the rows that are wrong are too many together.
+// Check ends the job when all elements together have more bad rows than the limit allows.
 func (c Config) Check(s beam.Scope, tallies beam.PCollection) {
-	s = s.Scope("judge")
+	s = s.Scope("check")
 	sum := beam.Combine(s, &sumFn{}, tallies)
 	beam.ParDo0(s, &checkFn{Config: c}, sum)
 }
 
-// sumFn adds tallies up.
+// sumFn adds tallies.
 type sumFn struct{}
 
 func (*sumFn) MergeAccumulators(a, b Tally) Tally {
@@ -134,7 +134,7 @@ func (*sumFn) MergeAccumulators(a, b Tally) Tally {
 type checkFn struct{ Config Config }
 
 func (f *checkFn) ProcessElement(sum Tally) error {
-	return Tell(f.Config.BadRows.allows(sum.Bad, f.Config.Rows))
+	return Wrap(f.Config.BadRows.allows(sum.Bad, f.Config.Rows))
 }
 
 func init() {

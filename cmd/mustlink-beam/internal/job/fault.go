@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Errors travel from workers as text, with other text around them. These are the marks of what a
-// user is to be told.
+// A runner passes errors of workers on as text, with other text around them. These marks enclose
+// the message for the user.
 const (
 	markInput  = "mustlink-input:"
 	markFailed = "mustlink-failed:"
@@ -17,9 +17,9 @@ const (
 
 var marked = regexp.MustCompile(`(` + markInput + `|` + markFailed + `)([A-Za-z0-9+/=]+);`)
 
-// Tell returns an error whose words reach the one who started the job, as [Run]'s error. DoFns
-// return no other errors.
-func Tell(err error) error {
+// Wrap returns an error whose message reaches the user unchanged, as the error of [Run]. DoFns
+// return only such errors.
+func Wrap(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func Tell(err error) error {
 	return &sentError{err}
 }
 
-// sentError is an error on its way.
+// sentError is a marked error.
 type sentError struct{ err error }
 
 func (e *sentError) Unwrap() error { return e.err }
@@ -44,23 +44,24 @@ func (e *sentError) Error() string {
 	return text + " [" + mark + base64.StdEncoding.EncodeToString([]byte(text)) + ";]"
 }
 
-// decoded returns the first error that was sent in a text, nil for none.
+// decoded returns the first marked error in a text, nil for none.
 func decoded(text string) error {
 	m := marked.FindStringSubmatch(text)
 	if m == nil {
 		return nil
 	}
-	words, err := base64.StdEncoding.DecodeString(m[2])
+	message, err := base64.StdEncoding.DecodeString(m[2])
 	if err != nil {
 		return nil
 	}
 	if m[1] == markInput {
-		return &InputError{string(words)}
+		return &InputError{string(message)}
 	}
-	return errors.New(string(words))
+	return errors.New(string(message))
 }
 
-// InputError is a typed error of a worker's input that has come as text.
+// InputError is an error of a worker that its input caused. The worker's error type is lost,
+// because errors travel as text.
 type InputError struct{ message string }
 
 func (e *InputError) Error() string { return e.message }

@@ -42,19 +42,19 @@ func TestLimit(t *testing.T) {
 	}
 }
 
-// What is told goes through other texts unchanged, the first one if there are several, and stays a
-// fault of the input if it was one.
-func TestTell(t *testing.T) {
+// A wrapped error keeps its message inside other text. Of several the first counts. An input error
+// stays one.
+func TestWrap(t *testing.T) {
 	input := fault.Data("a.csv", "two\nlines; \"quotes\" [and] brackets")
 	for _, err := range []error{input, errors.New("the disk is full"), fmt.Errorf("more: %w", input)} {
-		sent := Tell(fmt.Errorf("around: %w", Tell(err)))
-		got := found(fmt.Errorf("job failed:\n%w\n\tcaused by: %v", sent, Tell(errors.New("later"))))
+		sent := Wrap(fmt.Errorf("around: %w", Wrap(err)))
+		got := found(fmt.Errorf("job failed:\n%w\n\tcaused by: %v", sent, Wrap(errors.New("later"))))
 		if got.Error() != err.Error() || fault.IsInput(got) != fault.IsInput(err) {
 			t.Errorf("%q came as %q", err, got)
 		}
 	}
-	if Tell(nil) != nil {
-		t.Error("nothing is told as an error")
+	if Wrap(nil) != nil {
+		t.Error("nil became an error")
 	}
 	plain := errors.New("the runner is gone [mustlink-input:not base64!;]")
 	if got := found(plain); got != plain {
@@ -63,7 +63,7 @@ func TestTell(t *testing.T) {
 }
 
 // A process has one worker for a model, until its file changes.
-func TestWorkerIsMadeOnce(t *testing.T) {
+func TestWorkerIsCreatedOnce(t *testing.T) {
 	c := Config{Workers: 1, Model: filepath.Join(t.TempDir(), "none.mlk")}
 	if _, err := c.Worker(); !fault.IsInput(err) || !strings.Contains(err.Error(), "none.mlk") {
 		t.Errorf("no model: %v", err)
@@ -73,7 +73,7 @@ func TestWorkerIsMadeOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	plain.Rows = 8 // is no matter of the worker
+	plain.Rows = 8 // a worker does not depend on it
 	if again, err := plain.Worker(); err != nil || again != first {
 		t.Errorf("another worker, %v", err)
 	}
@@ -84,27 +84,26 @@ func TestWorkerIsMadeOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := c.Worker(); err == nil || strings.Contains(err.Error(), "no such file") {
-		t.Errorf("the file that is there now was not read: %v", err)
+		t.Errorf("the new file was not read: %v", err)
 	}
 	made := 0
 	for range 3 {
-		if v, err := Keep(first, "seven", func() (int, error) { made++; return 7, nil }); v != 7 || err != nil || made != 1 {
+		if v, err := Cached(first, "seven", func() (int, error) { made++; return 7, nil }); v != 7 || err != nil || made != 1 {
 			t.Errorf("kept %d, %v, made %d times", v, err, made)
 		}
 	}
 }
 
-// As many elements are worked on at a time as there are workers, and who waits heeds the end of the
-// job.
+// No more elements run at a time than there are workers. A waiting element ends with the job.
 func TestDoWaits(t *testing.T) {
 	c := Config{Workers: 2}
-	var now, most atomic.Int32
+	var now, peak atomic.Int32
 	var group sync.WaitGroup
 	for range 8 {
 		group.Go(func() {
 			_, err := c.Do(context.Background(), func(context.Context, *Worker) (Tally, error) {
-				for n := now.Add(1); n > most.Load(); {
-					most.CompareAndSwap(most.Load(), n)
+				for n := now.Add(1); n > peak.Load(); {
+					peak.CompareAndSwap(peak.Load(), n)
 				}
 				time.Sleep(5 * time.Millisecond)
 				now.Add(-1)
@@ -116,8 +115,8 @@ func TestDoWaits(t *testing.T) {
 		})
 	}
 	group.Wait()
-	if most.Load() > 2 {
-		t.Errorf("%d were worked on at a time: want 2", most.Load())
+	if peak.Load() > 2 {
+		t.Errorf("%d elements ran at a time: want 2", peak.Load())
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	w, err := c.Worker()

@@ -8,14 +8,14 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Limit is how many rows may be wrong: a number of them, or a share of all rows. The zero value
-// allows none. It is a flag's value.
+// Limit is the number of rows that may be bad, as a count or as a share of all rows. The zero value
+// allows none. It implements the interface of a flag's value.
 type Limit struct {
 	Count   int64
 	Percent float64 // used when Count is 0
 }
 
-// Set reads a limit: "100" or "0.5%".
+// Set parses a limit such as "100" or "0.5%".
 func (l *Limit) Set(text string) error {
 	share, percent := strings.CutSuffix(text, "%")
 	if !percent {
@@ -43,10 +43,10 @@ func (l Limit) String() string {
 	return strconv.FormatInt(l.Count, 10)
 }
 
-// Type names the kind of flag.
+// Type returns the name of the flag's type.
 func (l Limit) Type() string { return "limit" }
 
-// allows returns an error when so many of the rows are too many.
+// allows returns an error when there are more bad rows than the limit.
 func (l Limit) allows(bad, rows int64) error {
 	if l.Percent > 0 {
 		if float64(bad) <= l.Percent/100*float64(rows) {
@@ -55,5 +55,5 @@ func (l Limit) allows(bad, rows int64) error {
 	} else if bad <= l.Count {
 		return nil
 	}
-	return fault.Data("", "%d of %d rows are wrong: want at most %s (--bad-rows)", bad, rows, l)
+	return fault.Data("", "%d of %d rows are bad: want at most %s (--bad-rows)", bad, rows, l)
 }

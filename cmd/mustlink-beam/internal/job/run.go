@@ -15,7 +15,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
 
-	// Coders and calls without reflection, and the runners.
+	// Coders and function calls without reflection, and the runners.
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/exec/optimized"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow"
 	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
@@ -26,11 +26,11 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Runners are the names of the runners: Prism, which is in this program, and those that a cluster
-// has.
+// Runners are the names of the runners: Prism, which is part of this program, and those for
+// clusters.
 var Runners = []string{"prism", "universal", "flink", "spark", "dataflow"}
 
-// Report is what a job tells when it is done.
+// Report is the summary of a finished job.
 type Report struct {
 	Runner        string                  `json:"runner"`
 	Seconds       float64                 `json:"seconds"`
@@ -38,7 +38,7 @@ type Report struct {
 	Distributions map[string]Distribution `json:"distributions"`
 }
 
-// Distribution sums up values that were noted one by one.
+// Distribution summarizes values that were recorded one by one.
 type Distribution struct {
 	Count int64   `json:"count"`
 	Sum   int64   `json:"sum"`
@@ -47,9 +47,9 @@ type Distribution struct {
 	Mean  float64 `json:"mean"`
 }
 
-// Init readies Beam, once in a process. A process that a cluster has started as a worker works
-// here, and does not return. Prism looks after a failed job in a loop that leaves a single thread
-// to nobody else, so that the failure would never be told: there are two at least.
+// Init initializes Beam, once in a process. In a process that a cluster has started as a worker it
+// does the work and does not return. With a single thread, Prism's busy loop after a failed job
+// would keep the failure from being reported, so Init sets GOMAXPROCS to at least 2.
 var Init = sync.OnceFunc(func() {
 	if runtime.GOMAXPROCS(0) < 2 {
 		runtime.GOMAXPROCS(2)
@@ -57,16 +57,16 @@ var Init = sync.OnceFunc(func() {
 	beam.Init()
 })
 
-// Silence keeps what the runner says of itself from standard error: failures are told once, as
-// errors. Beam sets the loggers up when it is readied.
+// Silence discards the runner's log: failures are reported once, as errors. It initializes Beam
+// first, because Beam sets up the loggers.
 func Silence() {
 	Init()
 	log.SetOutput(io.Discard)
 	slog.SetDefault(slog.New(slog.DiscardHandler))
 }
 
-// Run builds a pipeline and waits until a runner is done with it. What was wrong with the input
-// comes back as such, whichever worker found it. The error of build ends the job before it begins.
+// Run builds a pipeline and waits until the runner has finished it. An input error of any worker is
+// returned as an input error. An error of build is returned before the job begins.
 func Run(ctx context.Context, runner string, build func(s beam.Scope) error) (*Report, error) {
 	if !slices.Contains(Runners, runner) {
 		return nil, fault.Unknown("runner", runner, Runners)
@@ -89,7 +89,7 @@ func Run(ctx context.Context, runner string, build func(s beam.Scope) error) (*R
 	return r, nil
 }
 
-// collect adds up the figures of all steps.
+// collect adds up the counters and distributions of all steps.
 func (r *Report) collect(m metrics.QueryResults) {
 	r.Counters, r.Distributions = map[string]int64{}, map[string]Distribution{}
 	for _, c := range m.Counters() {
@@ -113,16 +113,16 @@ func (r *Report) collect(m metrics.QueryResults) {
 	}
 }
 
-// errLost is for a runner that says no more.
-var errLost = errors.New("the job failed, and its runner does not say why")
+// errUnexplained is the error of a job whose runner gives no reason.
+var errUnexplained = errors.New("the job failed, and its runner gave no reason")
 
-// found returns what a worker said of its failure, or else what the runner says.
+// found returns the error that a worker has wrapped, or else the error of the runner.
 func found(err error) error {
 	if reported := decoded(err.Error()); reported != nil {
 		return reported
 	}
 	if strings.TrimSpace(err.Error()) == "" {
-		return errLost
+		return errUnexplained
 	}
 	return err
 }

@@ -5,9 +5,9 @@ import (
 	"path/filepath"
 )
 
-// Temporary gives this process, and those that it starts, a folder of their own for temporary
-// files, and returns what removes it: Beam leaves an empty file behind for each job on Prism.
-// Programs call it once, before anything else.
+// Temporary makes a folder for the temporary files of this process and its children, and returns a
+// function that removes it: Beam leaves an empty file behind for each job on Prism. Programs call
+// Temporary once, before anything else.
 func Temporary() (remove func(), err error) {
 	folder, err := os.MkdirTemp("", "mustlink-beam-")
 	if err != nil {
@@ -16,7 +16,7 @@ func Temporary() (remove func(), err error) {
 	if folder, err = filepath.Abs(folder); err != nil {
 		return nil, err
 	}
-	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} { // of Unix, of Windows
+	for _, name := range []string{"TMPDIR", "TMP", "TEMP"} { // Unix, Windows
 		if err := os.Setenv(name, folder); err != nil {
 			return nil, err
 		}

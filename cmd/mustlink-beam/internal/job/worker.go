@@ -9,70 +9,70 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Config is what every worker of a job needs to know. It travels with the DoFns.
+// Config is the configuration of every worker of a job. It is sent with the DoFns.
 type Config struct {
-	Model        string // path, "" for none
-	Workers      int    // goroutines that share the work in each process, 0 for all processors
-	MemoryLimit  int64  // of one request, 0 for none
-	Backend      string // of the linear algebra, "" for that of the build
-	SIMD         string // kernels, "" for the best
-	IgnoreLabels bool   // of the rows
+	Model        string // path of the model, "" for none
+	Workers      int    // goroutines of each process, 0 for one a processor
+	MemoryLimit  int64  // bytes of one request, 0 for no limit
+	Backend      string // of the linear algebra, "" for the build's default
+	SIMD         string // variant of the kernels, "" for the best
+	IgnoreLabels bool   // read no labels
 	BadRows      Limit
-	BadOutput    string // path after which the files of bad rows are named, "" for none
-	Rows         int64  // of the set, for the limit as a share
+	BadOutput    string // path that names the lists of bad rows, "" for none
+	Rows         int64  // number of rows of the set, for a limit that is a share
 }
 
-// Worker is what a process has for its elements.
+// Worker holds what a process needs for its elements.
 type Worker struct {
 	Engine *engine.Engine
 	Model  *mustlink.Model // nil for none
 	slots  chan struct{}
-	kept   sync.Map // of what Keep has made
+	cache  sync.Map // values of Cached
 }
 
-// Keep returns what f makes, which is called once in this process for each key, for files that all
-// elements need.
-func Keep[T any](w *Worker, key string, f func() (T, error)) (T, error) {
-	made, _ := w.kept.LoadOrStore(key, sync.OnceValues(f))
+// Cached returns the value of f, which is called once in this process for each key. It is for files
+// that all elements need.
+func Cached[T any](w *Worker, key string, f func() (T, error)) (T, error) {
+	made, _ := w.cache.LoadOrStore(key, sync.OnceValues(f))
 	return made.(func() (T, error))()
 }
 
-// processWorkers holds the workers of this process: runners make DoFns anew for every bundle of
-// elements, which must not each load a model.
+// processWorkers are the workers of this process. Runners make new DoFns for every bundle of
+// elements, and these must not each load a model.
 var processWorkers struct {
 	sync.Mutex
-	known map[workerKey]func() (*Worker, error)
+	byKey map[workerKey]func() (*Worker, error)
 }
 
-// workerKey is what a worker is made of.
+// workerKey identifies the configuration of a worker.
 type workerKey struct {
 	model         string
-	size, changed int64 // of the model's file
+	size, changed int64 // of the model file
 	workers       int
 	limit         int64
 	backend, simd string
 }
 
-// Worker returns this process's worker, which is made at the first call.
+// Worker returns the worker of this process for a configuration, which is made at the first call.
 func (c Config) Worker() (*Worker, error) {
 	key := workerKey{model: c.Model, workers: c.Workers, limit: c.MemoryLimit, backend: c.Backend, simd: c.SIMD}
 	if info, err := os.Stat(c.Model); err == nil {
 		key.size, key.changed = info.Size(), info.ModTime().UnixNano()
 	}
 	processWorkers.Lock()
-	open, ok := processWorkers.known[key]
+	open, ok := processWorkers.byKey[key]
 	if !ok {
 		open = sync.OnceValues(c.open)
-		if processWorkers.known == nil {
-			processWorkers.known = map[workerKey]func() (*Worker, error){}
+		if processWorkers.byKey == nil {
+			processWorkers.byKey = map[workerKey]func() (*Worker, error){}
 		}
-		processWorkers.known[key] = open
+		processWorkers.byKey[key] = open
 	}
 	processWorkers.Unlock()
 	return open()
 }
 
-// open makes an engine and loads the model.
+// open creates an engine and loads the model.
 func (c Config) open() (*Worker, error) {
 	backend, err := backends.Open(backends.Options{Name: c.Backend, SIMD: c.SIMD, Threads: c.Workers})
 	if err != nil {

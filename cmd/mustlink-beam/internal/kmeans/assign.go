@@ -17,12 +17,12 @@ func init() {
 	register.DoFn2x2[context.Context, shard.Element, job.Tally, error](&assignFn{})
 }
 
-// AssignColumns are those of what [Assign] writes: the number of the nearest center, and its
+// AssignColumns are the columns that [Assign] writes: the number of the nearest center, and its
 // squared distance.
 var AssignColumns = []string{"cluster", "squared_distance"}
 
-// Assign gives the rows of all elements to the nearest of the centers in a file, and writes a file
-// for each element.
+// Assign assigns the rows of all elements to the nearest of the centers in a file, and writes a
+// file for each element.
 func Assign(s beam.Scope, c job.Config, elements []shard.Element, centers string, out shard.Output) {
 	c.Over(s.Scope("assign"), &assignFn{Config: c, Centers: centers, Output: out}, elements)
 }
@@ -51,7 +51,8 @@ func (f *assignFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tal
 	})
 }
 
-// assign writes the clusters of an element, two numbers a row, which are held until all are there.
+// assign writes the clusters of an element, two numbers a row. They are kept in memory until all
+// rows are assigned.
 func (f *assignFn) assign(ctx context.Context, w *job.Worker, r *shard.Reader, path string) (int64, error) {
 	var out []float64
 	var ids []string

@@ -32,8 +32,8 @@ func matrix(x *points.Dense) blas.Matrix {
 	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
 }
 
-// runKMeans runs k-means on Prism and returns the centers and what was told of them.
-func runKMeans(t *testing.T, set *shard.Set, workers int, o kmeans.Options, given *kmeans.State) (blas.Matrix, kmeans.Found) {
+// runKMeans runs k-means on Prism and returns the centers and their summary.
+func runKMeans(t *testing.T, set *shard.Set, workers int, o kmeans.Options, given *kmeans.State) (blas.Matrix, kmeans.Summary) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "centers.npy")
 	trial.Run(t, func(s beam.Scope) error {
@@ -45,21 +45,20 @@ func runKMeans(t *testing.T, set *shard.Set, workers int, o kmeans.Options, give
 	if err != nil {
 		t.Fatal(err)
 	}
-	var found kmeans.Found
+	var found kmeans.Summary
 	if err := results.Take(path, &found); err != nil {
 		t.Fatal(err)
 	}
 	return centers, found
 }
 
-// blocks gives x to the library a block at a time.
+// blocks returns x as a single block, for the library's stream.
 func blocks(x *points.Dense) iter.Seq2[blas.Matrix, error] {
 	return func(yield func(blas.Matrix, error) bool) { yield(matrix(x), nil) }
 }
 
-// From the same centers the result is that of the library, whose sums are added up in another
-// order.
-func TestLloydIsTheLibrarys(t *testing.T) {
+// From the same centers the result is that of the library, which sums in another order.
+func TestLloydMatchesLibrary(t *testing.T) {
 	x := trial.Blobs(1, 9000, 5, 12, 1.5)
 	for i := range x.Data {
 		x.Data[i] += 1000
@@ -87,8 +86,8 @@ func TestLloydIsTheLibrarys(t *testing.T) {
 	}
 }
 
-// The bits do not depend on workers or on the order of elements; and from k-means|| the inertia is
-// within 1 % of the library's best of 5.
+// The result is bit-identical for any number of workers and any order of elements. From k-means||
+// the inertia is within 1 % of the library's best of 5.
 func TestStart(t *testing.T) {
 	x := trial.Blobs(4, 8000, 4, 10, 1)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 500)
@@ -113,7 +112,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// More clusters than different rows are refused by the one who started the job, as input.
+// More clusters than different rows are an input error for the user.
 func TestTooFewDifferentRows(t *testing.T) {
 	x := &points.Dense{N: 30, D: 1, Data: slices.Repeat([]float64{1, 2, 3}, 10)}
 	set := trial.Plan(t, trial.Files(t, x, []int{10, 20}), 4)
@@ -148,7 +147,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// assign runs assign on Prism and returns the bytes of the files.
+// assign runs assign on Prism and returns the bytes of its files.
 func assign(t *testing.T, set *shard.Set, workers int, centers string, elements []shard.Element) (shard.Output, []byte) {
 	t.Helper()
 	out := shard.Output{Path: filepath.Join(t.TempDir(), "clusters.npy")}
@@ -171,8 +170,8 @@ func assign(t *testing.T, set *shard.Set, workers int, centers string, elements 
 	return out, all
 }
 
-// Rows go where the library's Assigner gives them; elements that are worked on twice, in any order,
-// write the same bytes.
+// Rows are assigned as by the library's Assigner. Elements that are processed twice, in any order,
+// give the same bytes.
 func TestAssign(t *testing.T) {
 	x := trial.Blobs(6, 4000, 3, 6, 1)
 	dir := t.TempDir()
@@ -204,11 +203,11 @@ func TestAssign(t *testing.T) {
 	twice := slices.Concat(set.Elements, set.Elements)
 	slices.Reverse(twice)
 	if _, again := assign(t, set, 3, path, twice); !slices.Equal(bytes, again) {
-		t.Error("elements that are worked on twice write other bytes")
+		t.Error("elements that are processed twice give other bytes")
 	}
 }
 
-// A row that is wrong stops the job with its place, or is left out within the limit.
+// A bad row ends the job and is named, or is left out within the limit.
 func TestBadRows(t *testing.T) {
 	x := trial.Blobs(7, 400, 2, 3, 1)
 	x.Data[2*123+1] = math.NaN()
@@ -216,7 +215,7 @@ func TestBadRows(t *testing.T) {
 	path := filepath.Join(dir, "part.npy")
 	writeRaw(t, path, x)
 	set := trial.Plan(t, path, 50)
-	run := func(limit job.Limit) (kmeans.Found, error) {
+	run := func(limit job.Limit) (kmeans.Summary, error) {
 		c := trial.Config(set, 2)
 		c.BadRows = limit
 		out := filepath.Join(t.TempDir(), "centers.npy")
@@ -225,7 +224,7 @@ func TestBadRows(t *testing.T) {
 			kmeans.Write(s, out, source.Centers(s, kmeans.Options{K: 3, Width: 2, Rounds: 2, Iterations: 5}, nil))
 			return nil
 		})
-		var found kmeans.Found
+		var found kmeans.Summary
 		if err == nil {
 			err = results.Take(out, &found)
 		}
@@ -239,7 +238,7 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
-// writeRaw writes values as they are, NaN too, which the library's writer refuses.
+// writeRaw writes values unchanged, also NaN, which the library's writer refuses.
 func writeRaw(t *testing.T, path string, x *points.Dense) {
 	t.Helper()
 	head := "{'descr': '<f8', 'fortran_order': False, 'shape': (" + strconv.Itoa(x.N) + ", " + strconv.Itoa(x.D) + "), }"

@@ -11,31 +11,31 @@ type Options struct {
 	K          int
 	Width      int // coordinates of a row
 	Seed       uint64
-	Rounds     int // of k-means||, each of one pass
-	Draw       int // rows that a round draws, in the mean; 0 for 2 K, at least leastDraw
-	Iterations int // of Lloyd, at most, each of one pass
+	Rounds     int // rounds of k-means||, one pass each
+	Draw       int // expected number of rows that a round draws; 0 for 2 K, at least minDraw
+	Iterations int // maximum number of Lloyd's iterations, one pass each
 	Tol        float64
 }
 
-// Defaults of the options.
+// Default values of the options.
 const (
 	DefaultRounds     = 5
 	DefaultIterations = 20
 	DefaultTol        = 1e-4
 )
 
-// leastDraw is the least number of rows that a round draws by default: with few clusters a sample
-// of some hundred rows costs nothing and shows better where they are.
-const leastDraw = 256
+// minDraw is the minimum number of rows that a round draws by default: with few clusters a sample
+// of some hundred rows costs little and shows better where they are.
+const minDraw = 256
 
 func (o Options) draws() int {
 	if o.Draw > 0 {
 		return o.Draw
 	}
-	return max(2*o.K, leastDraw)
+	return max(2*o.K, minDraw)
 }
 
-// The sample that starts are compared on has so many rows, and fewer where they take more bytes.
+// The sample on which starts are compared has at most sampleRows rows and sampleBytes bytes.
 const (
 	sampleRows  = 1 << 16
 	sampleBytes = 8 << 20
@@ -49,12 +49,12 @@ func chance(n int64, d int) float64 {
 // Validate returns a *fault.ParamError for the first option that cannot be used.
 func (o Options) Validate() error {
 	for _, c := range []struct {
-		name  string
-		value int
-		least int
+		name    string
+		value   int
+		minimum int
 	}{{"-n, --clusters", o.K, 1}, {"--rounds", o.Rounds, 1}, {"--draw", o.Draw, 0}, {"--iterations", o.Iterations, 0}} {
-		if c.value < c.least {
-			return &fault.ParamError{Param: c.name, Value: c.value, Want: fmt.Sprintf("a number >= %d", c.least)}
+		if c.value < c.minimum {
+			return &fault.ParamError{Param: c.name, Value: c.value, Want: fmt.Sprintf("a number >= %d", c.minimum)}
 		}
 	}
 	if !(o.Tol >= 0 && o.Tol < 1) {

@@ -7,23 +7,24 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 )
 
-// Part is what a pass has found in some elements.
+// Part summarizes what a pass finds in some elements.
 type Part struct {
-	Index int64 // the first of the elements
+	Index int64 // of the first of these elements
 	Rows  int64
 	Cost  float64 // sum of the squared distances of rows to their centers
-	// Sums is K x (Width+1): the sums of the rows of each center, less the shift, and their number.
-	// In the start Width is 0.
+	// Sums is K x (Width+1): for each center the sum of its rows, with the shift subtracted, and
+	// their number. Width is 0 in the start.
 	Sums []float64
 	// Far is the row farthest from its center, FarSquared its squared distance and FarRow its
-	// number; nil in the start.
+	// number. It is nil in the start.
 	Far        []float64
 	FarSquared float64
 	FarRow     int64
-	Drawn      rowrandom.Rows // that the start may take; their keys are u / d^2
+	Drawn      rowrandom.Rows // candidates of the start; their keys are u / d^2
 }
 
-// merge adds b, whose elements come after those of p. Rows are drawn up to the limit over the cost.
+// merge adds b, whose elements follow those of p. Drawn rows are kept up to the limit over the
+// cost.
 func (p *Part) merge(b Part, limit float64) {
 	p.Rows += b.Rows
 	p.Cost += b.Cost
@@ -40,8 +41,8 @@ func (p *Part) merge(b Part, limit float64) {
 	p.prune(limit)
 }
 
-// mergeAll merges the parts, which come in any order and some perhaps twice, in the order of their
-// elements.
+// mergeAll merges the parts in the order of their elements. They come in any order, and some
+// perhaps twice.
 func mergeAll(parts []Part, limit float64) Part {
 	slices.SortStableFunc(parts, func(a, b Part) int { return cmp.Compare(a.Index, b.Index) })
 	parts = slices.CompactFunc(parts, func(a, b Part) bool { return a.Index == b.Index })
@@ -55,12 +56,12 @@ func mergeAll(parts []Part, limit float64) Part {
 	return out
 }
 
-// prune leaves out the rows that are not drawn any more, by the cost known now. Without a cost, as
-// in the first pass, one row is drawn.
+// prune removes the rows that are not drawn at the cost known now. Without a cost, as in the first
+// pass, it keeps one row.
 func (p *Part) prune(limit float64) {
 	if limit == 0 {
-		p.Drawn.Least(1, nil)
+		p.Drawn.Smallest(1, nil)
 		return
 	}
-	p.Drawn.Least(len(p.Drawn.Keys), func(key float64) bool { return key*p.Cost <= limit })
+	p.Drawn.Smallest(len(p.Drawn.Keys), func(key float64) bool { return key*p.Cost <= limit })
 }

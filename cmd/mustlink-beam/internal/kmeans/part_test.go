@@ -17,7 +17,7 @@ func matrix(x *points.Dense) blas.Matrix {
 	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
 }
 
-// partsOf returns the parts of blocks of some rows.
+// partsOf returns the parts of blocks of rows.
 func partsOf(t *testing.T, p pass, x *points.Dense, rows int, s State) []Part {
 	t.Helper()
 	eng := trial.Engine(t)
@@ -38,9 +38,9 @@ func partsOf(t *testing.T, p pass, x *points.Dense, rows int, s State) []Part {
 	return parts
 }
 
-// A round draws the rows x with u(x) phi <= l d(x)^2, phi the sum over all rows: from parts that
-// each know their own sum only.
-func TestRoundDrawsByTheWholeCost(t *testing.T) {
+// A round draws the rows x with u(x) phi <= l d(x)^2, where phi is the sum over all rows, although
+// each part knows only its own sum.
+func TestRoundUsesTotalCost(t *testing.T) {
 	x := trial.Blobs(3, 5000, 3, 7, 0.8)
 	s := From(matrix(points.Slice(x, 0, 4).(*points.Dense)))
 	s.Numbers = []int64{0, 1, 2, 3}
@@ -72,7 +72,7 @@ func TestRoundDrawsByTheWholeCost(t *testing.T) {
 		}
 		total += len(want)
 	}
-	// About limit rows a round, less where a chance would be above 1.
+	// About limit rows a round, fewer where a chance would be above 1.
 	if mean := float64(total) / 8; mean > limit+4*math.Sqrt(limit/8.0) || mean < limit/2 {
 		t.Errorf("%.1f rows a round, want about %d", mean, limit)
 	}
@@ -97,9 +97,9 @@ func TestFirstRow(t *testing.T) {
 	}
 }
 
-// Parts that come in any order, and some twice, give the same bits; and sums of all rows are those
-// of a loop.
-func TestMergedBits(t *testing.T) {
+// Parts in any order, some of them twice, give a bit-identical result. Their sums are those of a
+// loop over all rows.
+func TestMergeIsBitIdentical(t *testing.T) {
 	x := trial.Blobs(2, 3000, 4, 5, 1)
 	s := From(matrix(points.Slice(x, 10, 16).(*points.Dense)))
 	parts := partsOf(t, pass{Kind: move}, x, 100, s)
@@ -132,8 +132,8 @@ func TestMergedBits(t *testing.T) {
 	}
 }
 
-// A center without rows takes the farthest row, and the state has not converged while there is one
-// to take.
+// A center without rows takes the farthest row. The state has not converged while there is such a
+// row.
 func TestEmptyClusterTakesTheFarthestRow(t *testing.T) {
 	x := &points.Dense{N: 5, D: 1, Data: []float64{0, 1, 2, 50, 3}}
 	s := From(blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1, 1000}})

@@ -10,43 +10,43 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// A pass is one of these.
+// The kinds of passes.
 const (
 	first   = "first"   // draw one row
 	round   = "round"   // draw rows far from those drawn so far
 	weigh   = "weigh"   // count the rows nearest to each row drawn
 	move    = "move"    // sum the rows of each center
-	measure = "measure" // the same, and leave the centers where they are
+	measure = "measure" // the same, without moving the centers
 )
 
-// pass says what a pass looks for.
+// pass describes the task of a pass.
 type pass struct {
 	Kind  string
 	Seed  uint64
 	Round uint64
-	Limit float64 // rows to draw, in the mean; 0 for one
-	// Chance is that of every row to be in the sample, which the rows drawn are weighed beside;
-	// Limit is then all.
+	Limit float64 // expected number of rows to draw; 0 for one row
+	// Chance is the chance of every row to be in the sample, which is drawn while the drawn rows
+	// are weighted. Limit is all then.
 	Chance float64
-	Tol    float64 // of Options, for a move
+	Tol    float64 // Options.Tol, for a move
 
-	assesses bool // it is the first to go over the rows, and sees whether too many are wrong
+	assesses bool // it is the first to read the rows, and checks the limit on bad rows
 }
 
-// drawing separates the random numbers of the start from others of the same seed.
+// drawing is the stream of random numbers of the start.
 const drawing = 0x6b6d7c7c00000000 // "km||"
 
-// all as a limit keeps all rows drawn.
+// all is the limit that keeps all drawn rows.
 const all = math.MaxFloat64
 
-// sampled separates the random numbers of the sample.
+// sampled is the stream of random numbers of the sample.
 const sampled = drawing + 1<<31
 
-// part looks at some rows, whose numbers in the set are given.
+// part summarizes rows with the given numbers in the set.
 func (p pass) part(ctx context.Context, eng *engine.Engine, x blas.Matrix, numbers []int64, s State) (Part, error) {
 	out := Part{Rows: int64(x.Rows)}
 	if p.Kind == first {
-		out.any(x, numbers, p.Seed)
+		out.drawFirst(x, numbers, p.Seed)
 		return out, nil
 	}
 	assigner, err := cluster.NewAssigner(s.Matrix())
@@ -83,8 +83,8 @@ func (p pass) part(ctx context.Context, eng *engine.Engine, x blas.Matrix, numbe
 	return out, nil
 }
 
-// any draws one row.
-func (p *Part) any(x blas.Matrix, numbers []int64, seed uint64) {
+// drawFirst draws one row.
+func (p *Part) drawFirst(x blas.Matrix, numbers []int64, seed uint64) {
 	at, least := -1, 1.0
 	for i, number := range numbers {
 		if u := rowrandom.Uniform(seed, drawing, number); u < least {
@@ -96,7 +96,7 @@ func (p *Part) any(x blas.Matrix, numbers []int64, seed uint64) {
 	}
 }
 
-// sum adds up the rows of each center.
+// sum adds the rows of each center to its sum.
 func (p *Part) sum(x blas.Matrix, labels []int, s State) {
 	shift, width := s.shift(), x.Cols
 	p.Sums = make([]float64, s.Matrix().Rows*(width+1))
@@ -109,7 +109,7 @@ func (p *Part) sum(x blas.Matrix, labels []int, s State) {
 	}
 }
 
-// farthest notes the row that is farthest from its center, the first of equally far ones.
+// farthest records the row farthest from its center, the first of several at the same distance.
 func (p *Part) farthest(x blas.Matrix, numbers []int64, squared []float64) {
 	at := -1
 	for i, v := range squared {
@@ -122,7 +122,7 @@ func (p *Part) farthest(x blas.Matrix, numbers []int64, squared []float64) {
 	}
 }
 
-// step makes the next state of what a pass has found in all elements.
+// step computes the next state from the merged part of a pass.
 func (p pass) step(s State, found Part) State {
 	switch p.Kind {
 	case first, round:

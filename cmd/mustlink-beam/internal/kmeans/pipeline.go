@@ -23,7 +23,7 @@ func init() {
 	register.Iter1[State]()
 }
 
-// Source is what a pipeline reads, in all its passes.
+// Source is the input of a pipeline, which every pass reads.
 type Source struct {
 	config   job.Config
 	elements beam.PCollection // of shard.Element
@@ -35,36 +35,36 @@ func Over(s beam.Scope, c job.Config, elements []shard.Element) Source {
 	return Source{c, job.Elements(s, elements), len(elements)}
 }
 
-// fan is the number of parts that are merged at a time.
-const fan = 64
+// fanIn is the number of parts that are merged at a time.
+const fanIn = 64
 
-// next is one pass and its step: a composite transform from a State to the next.
+// next is one pass and its step: a composite transform from one State to the next.
 func (r Source) next(s beam.Scope, p pass, state beam.PCollection) beam.PCollection {
 	s = s.Scope(p.Kind)
 	parts, tallies := beam.ParDo2(s, &passFn{Config: r.config, Pass: p}, r.elements, beam.SideInput{Input: state})
 	if p.assesses {
 		r.config.Check(s, tallies)
 	}
-	for last := r.count - 1; ; last /= fan { // the last group of each floor of the tree, in the end group 0
+	for last := r.count - 1; ; last /= fanIn { // last is the last group of each level of the tree, at the end group 0
 		parts = beam.ParDo(s, &mergeFn{Limit: p.Limit}, beam.GroupByKey(s, parts))
-		if last < fan {
+		if last < fanIn {
 			break
 		}
 	}
 	return beam.ParDo(s, &stepFn{Config: r.config, Pass: p}, state, beam.SideInput{Input: beam.DropKey(s, parts)})
 }
 
-// passFn makes the part of an element. Its key is the number of the group that is merged first. Its
-// side input is the one state; a job that has failed runs it without one, and an error here could
-// be told in place of the first.
+// passFn computes the part of an element. Its key is the number of its first group of parts. Its
+// side input is the only State. In a job that has failed there is none, and passFn returns no
+// error, which could hide the first one.
 type passFn struct {
 	Config job.Config
 	Pass   pass
 }
 
-func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states func(*State) bool, emit func(int64, Part), tell func(job.Tally)) error {
+func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states func(*State) bool, emit func(int64, Part), emitTally func(job.Tally)) error {
 	var s State
-	if !states(&s) || s.Converged || s.Lost {
+	if !states(&s) || s.Converged || s.Failed {
 		return nil
 	}
 	found := Part{Index: e.Index}
@@ -78,41 +78,42 @@ func (f *passFn) ProcessElement(ctx context.Context, e shard.Element, states fun
 	if err != nil {
 		return err
 	}
-	emit(e.Index/fan, found)
-	tell(tally)
+	emit(e.Index/fanIn, found)
+	emitTally(tally)
 	return nil
 }
 
-// mergeFn merges the parts of a group. The key of what it returns is that of the group of groups.
+// mergeFn merges the parts of a group. The key of its result is the group of groups.
 type mergeFn struct{ Limit float64 }
 
 func (f *mergeFn) ProcessElement(group int64, parts func(*Part) bool) (int64, Part) {
-	return group / fan, mergeAll(job.Collect(parts), f.Limit)
+	return group / fanIn, mergeAll(job.Collect(parts), f.Limit)
 }
 
-// stepFn makes the next state. After convergence there is no part, and the state stays.
+// stepFn computes the next state. After convergence there are no parts, and the state does not
+// change.
 type stepFn struct {
 	Config job.Config
 	Pass   pass
 }
 
 func (f *stepFn) ProcessElement(ctx context.Context, s State, parts func(*Part) bool) (State, error) {
-	if s.Converged || s.Lost {
+	if s.Converged || s.Failed {
 		return s, nil
 	}
 	list := job.Collect(parts)
 	if len(list) == 0 { // even an element without rows has a part
-		s.Lost = true
+		s.Failed = true
 		return s, nil
 	}
 	found := mergeAll(list, f.Pass.Limit)
 	if found.Rows == 0 {
-		return s, job.Tell(fault.Data("", "no row is right: want at least one"))
+		return s, job.Wrap(fault.Data("", "all rows are bad: want at least one good row"))
 	}
 	return f.Pass.step(s, found), nil
 }
 
-// reclusterFn turns the rows drawn into the centers to begin with.
+// reclusterFn computes the initial centers from the drawn rows.
 type reclusterFn struct {
 	Config job.Config
 	K      int
@@ -120,21 +121,21 @@ type reclusterFn struct {
 }
 
 func (f *reclusterFn) ProcessElement(ctx context.Context, s State) (State, error) {
-	if s.Lost {
+	if s.Failed {
 		return s, nil
 	}
 	w, err := f.Config.Worker()
 	if err == nil {
 		s, err = s.recluster(ctx, w.Engine, f.K, f.Seed)
 	}
-	return s, job.Tell(err)
+	return s, job.Wrap(err)
 }
 
-// Candidates draws rows by k-means|| and weighs them by the number of rows nearest to them: a
-// collection of one [State].
+// Candidates draws rows by k-means|| and weights them by the number of rows nearest to them. It
+// returns a collection of one [State].
 func (r Source) Candidates(s beam.Scope, o Options) beam.PCollection { return r.candidates(s, o, 0) }
 
-// candidates is Candidates, with a sample in which every row is with the given chance.
+// candidates is Candidates with a sample, which contains every row with the given chance.
 func (r Source) candidates(s beam.Scope, o Options, chance float64) beam.PCollection {
 	s = s.Scope("k-means||")
 	state := r.next(s, pass{Kind: first, Seed: o.Seed, assesses: true}, beam.Create(s, State{}))
@@ -144,8 +145,8 @@ func (r Source) candidates(s beam.Scope, o Options, chance float64) beam.PCollec
 	return r.next(s, pass{Kind: weigh, Seed: o.Seed, Chance: chance, Limit: all}, state)
 }
 
-// Centers finds the centers of k-means of rows of o.Width values: a collection of one [State]. It
-// begins with those given, or else with those of k-means||.
+// Centers computes the centers of k-means of rows of o.Width values. It returns a collection of one
+// [State]. The initial centers are the given ones, or else those of k-means||.
 func (r Source) Centers(s beam.Scope, o Options, given *State) beam.PCollection {
 	s = s.Scope("k-means")
 	var state beam.PCollection

@@ -11,26 +11,26 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// State is what is known of the centers between two passes.
+// State is the state of the algorithm between two passes.
 type State struct {
 	Width   int64     // values of a row; 0 before the first pass
-	Centers []float64 // one after another; in the start the rows drawn so far
-	// Numbers are those of the rows drawn so far, in the start, and Weights the numbers of rows
-	// nearest to them.
+	Centers []float64 // row by row; in the start the rows drawn so far
+	// In the start, Numbers are the row numbers of the rows drawn so far, and Weights the numbers
+	// of rows nearest to them.
 	Numbers []int64
 	Weights []float64
-	Sample  []float64 // rows of a uniform sample, one after another
-	// Of Lloyd's iterations:
-	Sizes      []int64 // rows of each center
+	Sample  []float64 // rows of a uniform sample, row by row
+	// The rest describes Lloyd's iterations.
+	Sizes      []int64 // number of rows of each center
 	Rows       int64
 	Inertia    float64
 	Iterations int64
-	Measured   bool // Inertia and Sizes are those of some centers
+	Measured   bool // Inertia and Sizes are set
 	Converged  bool
-	Lost       bool // a pass has failed, and with it the job: what comes after it does nothing, so that its error is the one that is told
+	Failed     bool // a pass has failed; later passes do nothing, so that its error is the one reported
 }
 
-// Matrix returns the centers, K x Width, sharing memory.
+// Matrix returns the centers, K x Width. It shares memory with the state.
 func (s State) Matrix() blas.Matrix {
 	if s.Width == 0 {
 		return blas.Matrix{}
@@ -38,14 +38,14 @@ func (s State) Matrix() blas.Matrix {
 	return blas.Matrix{Rows: len(s.Centers) / int(s.Width), Cols: int(s.Width), Stride: int(s.Width), Data: s.Centers}
 }
 
-// From returns the state in which Lloyd's iterations begin with the given centers.
+// From returns the state in which Lloyd's iterations begin from given centers.
 func From(centers blas.Matrix) State {
 	c := centers.Clone()
 	return State{Width: int64(c.Cols), Centers: c.Data[:c.Rows*c.Cols]}
 }
 
-// shift is what is subtracted from rows before they are summed: the mean of the centers, which rows
-// are near to.
+// shift is subtracted from rows before they are summed, to reduce rounding errors: it is the mean
+// of the centers, which is near the rows.
 func (s State) shift() []float64 {
 	m := s.Matrix()
 	mean := make([]float64, m.Cols)
@@ -57,7 +57,7 @@ func (s State) shift() []float64 {
 	return mean
 }
 
-// draw adds the rows that a pass has drawn, in the order of their numbers.
+// draw adds the drawn rows of a part, in the order of their numbers.
 func (s State) draw(p Part) State {
 	p.Drawn.Ascending()
 	if width := p.Drawn.Width(); width > 0 {
@@ -69,8 +69,8 @@ func (s State) draw(p Part) State {
 	return s
 }
 
-// weigh gives the rows drawn their weights. Rows to which none is nearest, as an equal one comes
-// before them, are left out.
+// weigh sets the weights of the drawn rows. It removes rows of weight 0, which are equal to an
+// earlier one.
 func (s State) weigh(p Part) State {
 	m := s.Matrix()
 	out := State{Width: s.Width, Rows: p.Rows}
@@ -86,17 +86,17 @@ func (s State) weigh(p Part) State {
 	return out
 }
 
-// starts is the number of ways in which the rows drawn are clustered, and plain the number of
-// starts of k-means++ on the sample.
+// starts is the number of times that the drawn rows are clustered, and plain the number of starts
+// of k-means++ on the sample.
 const starts, plain = 10, 10
 
-// recluster returns k centers of the rows drawn, by their weights. They are clustered from several
-// starts, and each outcome goes through Lloyd's iterations on the sample, which tell the best: what
-// iterations on all rows would take many passes for. k-means++ on the sample itself may do better.
+// recluster computes k centers from the weighted drawn rows. It clusters them from several starts
+// and improves each result by Lloyd's iterations on the sample, which shows the best one;
+// iterations on all rows would need many passes. k-means++ on the sample is another candidate.
 func (s State) recluster(ctx context.Context, eng *engine.Engine, k int, seed uint64) (State, error) {
 	if drawn := len(s.Weights); drawn < k {
 		return State{}, &fault.ParamError{Param: "number of clusters", Value: k,
-			Want: fmt.Sprintf("at most %d, as many different rows as were drawn: draw more (--rounds, --draw), unless there are no more", drawn)}
+			Want: fmt.Sprintf("at most %d, the number of different rows that were drawn; draw more by --rounds or --draw, if the data have more", drawn)}
 	}
 	x := s.Matrix()
 	sample := blas.Matrix{Rows: len(s.Sample) / x.Cols, Cols: x.Cols, Stride: x.Cols, Data: s.Sample}
@@ -111,7 +111,7 @@ func (s State) recluster(ctx context.Context, eng *engine.Engine, k int, seed ui
 	for start := uint64(0); err == nil && start < starts; start++ {
 		var r *cluster.Result
 		restarts := 1
-		if start == 0 { // the best by the weights alone is one of them
+		if start == 0 { // the best by the weights is also a candidate
 			restarts = starts
 		}
 		r, err = cluster.KMeans(ctx, eng, x, cluster.Params{K: k, Seed: seed + start, Restarts: restarts, Weights: s.Weights})
@@ -138,9 +138,9 @@ func (s State) measure(p Part) State {
 	return s
 }
 
-// move is one of Lloyd's iterations, after its pass: it has converged when the inertia has not
-// fallen by more than the share tol, otherwise centers move to the means of their rows, and the
-// first one without rows to the farthest row.
+// move is one of Lloyd's iterations, after its pass. It has converged when the inertia has fallen
+// by at most the share tol. Otherwise centers move to the means of their rows, and the first center
+// without rows moves to the farthest row.
 func (s State) move(p Part, tol float64) State {
 	before, measured, shift := s.Inertia, s.Measured, s.shift()
 	s = s.measure(p)

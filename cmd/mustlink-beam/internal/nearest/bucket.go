@@ -16,12 +16,12 @@ import (
 )
 
 func init() {
-	register.DoFn4x1[context.Context, int64, func(*Piece) bool, func(Found), error](&bucketFn{})
-	register.Emitter1[Found]()
+	register.DoFn4x1[context.Context, int64, func(*Piece) bool, func(BucketDistances), error](&bucketFn{})
+	register.Emitter1[BucketDistances]()
 	register.Iter1[Piece]()
 }
 
-// bucketFn finds the neighbors of the rows that are at home in a bucket among all rows in it.
+// bucketFn finds the neighbors of a bucket's primary rows among all its rows.
 type bucketFn struct {
 	Config  job.Config
 	Routing Routing
@@ -30,37 +30,37 @@ type bucketFn struct {
 	Output  shard.Output
 }
 
-func (f *bucketFn) ProcessElement(ctx context.Context, bucket int64, pieces func(*Piece) bool, tell func(Found)) error {
+func (f *bucketFn) ProcessElement(ctx context.Context, bucket int64, pieces func(*Piece) bool, emit func(BucketDistances)) error {
 	all := job.Collect(pieces)
 	slices.SortFunc(all, func(a, b Piece) int { return cmp.Compare(a.Element, b.Element) })
 	all = slices.Compact(all)
-	return f.Config.Slot(ctx, func(w *job.Worker) error { return f.search(ctx, w, bucket, all, tell) })
+	return f.Config.Slot(ctx, func(w *job.Worker) error { return f.search(ctx, w, bucket, all, emit) })
 }
 
-// Rows that are asked, or looked among, at a time.
+// The number of query rows, and of rows that they are compared with, at a time.
 const (
-	askedRows = 1 << 15
-	amongRows = 1 << 14
+	queryRows     = 1 << 15
+	candidateRows = 1 << 14
 )
 
-// search answers some rows of the bucket at a time, and writes the bucket's file.
-func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, pieces []Piece, tell func(Found)) error {
+// search finds the neighbors of a bucket's rows, a block at a time, and writes the bucket's file.
+func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, pieces []Piece, emit func(BucketDistances)) error {
 	var values []float64
-	err := f.each(pieces, func(p Piece) int64 { return p.Home }, askedRows, func(asked rowrandom.Rows) error {
-		found := newLists(f.K, asked)
-		err := f.each(pieces, func(p Piece) int64 { return p.Rows }, amongRows, func(among rowrandom.Rows) error {
+	err := f.each(pieces, func(p Piece) int64 { return p.Primary }, queryRows, func(query rowrandom.Rows) error {
+		found := newLists(f.K, query)
+		err := f.each(pieces, func(p Piece) int64 { return p.Rows }, candidateRows, func(candidates rowrandom.Rows) error {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			return found.search(ctx, w.Engine, among.Matrix(), among.Numbers)
+			return found.search(ctx, w.Engine, candidates.Matrix(), candidates.Numbers)
 		})
 		if err != nil {
 			return err
 		}
 		found.pad()
-		for i, number := range asked.Numbers {
+		for i, number := range query.Numbers {
 			if f.Routing.Sampling.draws(number) {
-				tell(Found{Row: number, Squared: squared(found.found[i])})
+				emit(BucketDistances{Row: number, Squared: squared(found.found[i])})
 			}
 		}
 		values, err = found.append(values)
@@ -73,9 +73,9 @@ func (f *bucketFn) search(ctx context.Context, w *job.Worker, bucket int64, piec
 	return shard.WriteMatrix(f.Output.Name(bucket, f.Buckets), 2*f.K+1, values, Columns(f.K), nil)
 }
 
-// each reads the first rows of every piece, so many of each as rows says, and calls g with at most
-// about most of them at a time, by ascending numbers.
-func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, most int, g func(block rowrandom.Rows) error) error {
+// each reads the first rows of every piece, rows(piece) of each, and calls g with about maxRows of
+// them at a time, by ascending numbers.
+func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, maxRows int, g func(block rowrandom.Rows) error) error {
 	var block rowrandom.Rows
 	flush := func() error {
 		defer func() { block = rowrandom.Rows{} }()
@@ -83,12 +83,12 @@ func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, most int, g func
 		return g(block)
 	}
 	for _, p := range pieces {
-		err := f.Routing.read(p, rows(p), most, func(d *points.Dense) error {
+		err := f.Routing.read(p, rows(p), maxRows, func(d *points.Dense) error {
 			for i := range d.N {
 				row := d.Row(i)
 				block.Take(int64(row[0]), row[1:])
 			}
-			if len(block.Numbers) < most {
+			if len(block.Numbers) < maxRows {
 				return nil
 			}
 			return flush()
@@ -103,8 +103,8 @@ func (f *bucketFn) each(pieces []Piece, rows func(Piece) int64, most int, g func
 	return flush()
 }
 
-// read reads so many rows of a piece, at most some at a time.
-func (g Routing) read(p Piece, rows int64, most int, f func(d *points.Dense) error) error {
+// read reads the first rows of a piece and calls f with at most maxRows of them at a time.
+func (g Routing) read(p Piece, rows int64, maxRows int, f func(d *points.Dense) error) error {
 	if rows == 0 {
 		return nil
 	}
@@ -114,7 +114,7 @@ func (g Routing) read(p Piece, rows int64, most int, f func(d *points.Dense) err
 	}
 	defer r.Close()
 	for {
-		block, err := r.Next(most)
+		block, err := r.Next(maxRows)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}

@@ -1,11 +1,11 @@
-// Package nearest makes the graph of the k nearest rows of every row, among rows that no machine
-// holds.
+// Package nearest computes the graph of the k nearest neighbors of rows in many files.
 //
-// Either exactly: each element's rows are compared with those of all elements, which its worker
-// reads one after another. Nothing is shuffled, the rows are read as many times as there are
-// elements, and the outcome is that of graph.Nearest on all rows, to the bit.
+// The exact method compares the rows of each element with those of all elements, which its worker
+// reads one after another. Nothing is shuffled, and all rows are read once for every element. The
+// result is bit-identical to that of graph.Nearest on all rows.
 //
-// Or along landmarks: a row is kept in the buckets of its nearest landmarks, and its neighbors are
-// sought in the bucket of the nearest one alone. The buckets lie in files between the two passes.
-// What this misses is measured on a sample of the rows, whose neighbors are found exactly.
+// The approximate method uses landmarks. A row is put into the buckets of its nearest landmarks. It
+// is a primary row of the bucket of the nearest one, where its neighbors are searched. Between the
+// two passes the buckets are stored in files. The recall is measured on a sample of rows, for which
+// the neighbors are also found exactly.
 package nearest

@@ -29,7 +29,7 @@ func ExactOf(s beam.Scope, c job.Config, elements, set []shard.Element, k int, o
 	c.Over(s, &exactFn{Config: c, K: k, Output: out}, elements, beam.SideInput{Input: beam.CreateList(s, set)})
 }
 
-// exactFn finds the neighbors of the rows of an element among those of all.
+// exactFn finds the neighbors of an element's rows among all rows.
 type exactFn struct {
 	Config job.Config
 	K      int
@@ -56,7 +56,7 @@ func (f *exactFn) ProcessElement(ctx context.Context, e shard.Element, all func(
 	})
 }
 
-// among looks for neighbors among the rows of one element.
+// among searches neighbors among the rows of one element.
 func (f *exactFn) among(ctx context.Context, w *job.Worker, e shard.Element, found *lists) error {
 	r, err := e.Open(f.Config.Reading())
 	if err != nil {

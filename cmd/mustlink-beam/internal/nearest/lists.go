@@ -14,34 +14,34 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
-// lists are the k nearest rows found so far for some rows, the nearest first, of equally near ones
-// that of the lower number. There may be fewer.
+// lists are the nearest rows found so far for some rows, at most k for each, by ascending distance
+// and then by ascending number.
 type lists struct {
 	k     int
 	of    rowrandom.Rows
 	found [][]neighbor
 }
 
-// neighbor is a row by its number, and its squared distance.
+// neighbor is the number of a row and its squared distance.
 type neighbor struct {
 	row     int64
 	squared float64
 }
 
-// none stands for a neighbor that a small bucket does not have.
+// none stands in a list for a neighbor that a bucket with too few rows does not have.
 var none = neighbor{-1, math.MaxFloat64}
 
 func newLists(k int, of rowrandom.Rows) *lists {
 	return &lists{k: k, of: of, found: make([][]neighbor, len(of.Numbers))}
 }
 
-// search looks for neighbors among more rows, whose numbers ascend: of equally near rows the first
-// ones are found. None of them was offered before.
+// search adds neighbors among more rows, whose numbers ascend: of several at the same distance the
+// first are found. No row may be searched twice.
 func (l *lists) search(ctx context.Context, eng *engine.Engine, more blas.Matrix, numbers []int64) error {
 	if len(l.found) == 0 || more.Rows == 0 {
 		return nil
 	}
-	// One more than wanted, as a row itself may be among them.
+	// One more than k, because a row may find itself.
 	count := min(l.k+1, more.Rows)
 	near, err := graph.NearestBetween(ctx, eng, kernel.Linear(), coordinates.Vectors(l.of.Matrix()), coordinates.Vectors(more), count)
 	if err != nil {
@@ -63,7 +63,7 @@ func (l *lists) search(ctx context.Context, eng *engine.Engine, more blas.Matrix
 	return nil
 }
 
-// pad fills lists up to k rows with none.
+// pad fills lists up to k entries with none.
 func (l *lists) pad() {
 	for i := range l.found {
 		for len(l.found[i]) < l.k {
@@ -72,7 +72,7 @@ func (l *lists) pad() {
 	}
 }
 
-// squared returns the squared distances in some lists, one list after another.
+// squared returns the squared distances of some lists, list by list.
 func squared(lists ...[]neighbor) []float64 {
 	var out []float64
 	for _, list := range lists {

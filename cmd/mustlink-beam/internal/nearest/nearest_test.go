@@ -23,7 +23,7 @@ import (
 
 func TestMain(m *testing.M) { trial.Main(m) }
 
-// rowsOf returns rows with many ties: three copies of some, and small whole numbers.
+// rowsOf returns rows with many ties: three copies of some rows, and small integers.
 func rowsOf(n int) *points.Dense {
 	x := trial.Blobs(9, n, 3, 8, 2)
 	for i := range n / 4 {
@@ -36,7 +36,7 @@ func rowsOf(n int) *points.Dense {
 	return x
 }
 
-// graphOf reads a graph: the rows of the file in the order of their numbers.
+// graphOf reads a graph from files. The index is the row number.
 func graphOf(t *testing.T, pattern string, n, k int) (numbers [][]int64, squared [][]float64) {
 	t.Helper()
 	got := trial.Rows(t, pattern)
@@ -48,7 +48,7 @@ func graphOf(t *testing.T, pattern string, n, k int) (numbers [][]int64, squared
 		row := got.Row(i)
 		own := int(row[0])
 		if numbers[own] != nil {
-			t.Fatalf("row %d is there twice", own)
+			t.Fatalf("row %d occurs twice", own)
 		}
 		for _, v := range row[1 : k+1] {
 			numbers[own] = append(numbers[own], int64(v))
@@ -58,7 +58,7 @@ func graphOf(t *testing.T, pattern string, n, k int) (numbers [][]int64, squared
 	return numbers, squared
 }
 
-// library returns the graph of the library.
+// library returns the graph that the library computes.
 func library(t *testing.T, x *points.Dense, k int) *graph.Neighbors {
 	t.Helper()
 	want, err := graph.Nearest(t.Context(), trial.Engine(t), kernel.Linear(), x, k)
@@ -82,8 +82,8 @@ func checkExact(t *testing.T, x *points.Dense, pattern string, k int) {
 	}
 }
 
-// All pairs give the graph of the library on all rows, ties too, with elements smaller than the
-// number of neighbors.
+// The exact graph is the library's on all rows, also for ties and for elements with fewer rows than
+// neighbors.
 func TestExact(t *testing.T) {
 	x := rowsOf(1500)
 	for _, c := range []struct{ rows, k, workers int }{{200, 7, 2}, {1500, 3, 1}, {90, 95, 3}} {
@@ -98,7 +98,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// routed runs neighbors along landmarks.
+// routed runs the search by landmarks.
 func routed(t *testing.T, set *shard.Set, x *points.Dense, k, buckets, routes int, chance float64) (shard.Output, nearest.Recall) {
 	t.Helper()
 	dir := t.TempDir()
@@ -132,8 +132,8 @@ func spreadRows(n, count int) []int {
 	return rows
 }
 
-// When every row is in every bucket, the graph along landmarks is the exact one.
-func TestRoutedThroughAll(t *testing.T) {
+// When every row is in every bucket, the approximate graph is the exact one.
+func TestRoutedWithAllBuckets(t *testing.T) {
 	x := rowsOf(900)
 	set := trial.Plan(t, trial.Files(t, x, trial.Sizes(x.N)), 110)
 	out, recall := routed(t, set, x, 6, 5, 5, 1)
@@ -143,7 +143,7 @@ func TestRoutedThroughAll(t *testing.T) {
 	}
 }
 
-// The recall that is told is that of a comparison with the library's graph; more routes find more.
+// The recall is the one from a comparison with the library's graph. More routes increase it.
 func TestRecall(t *testing.T) {
 	const k = 5
 	x := rowsOf(2000)
@@ -163,7 +163,7 @@ func TestRecall(t *testing.T) {
 			}
 		}
 		if got := float64(hits) / float64(k*x.N); got != recall.Recall {
-			t.Errorf("%d routes: recall is told as %v, compared %v", routes, recall.Recall, got)
+			t.Errorf("%d routes: reported recall %v, from a comparison %v", routes, recall.Recall, got)
 		}
 		if recall.Recall <= before || recall.Recall > 1 {
 			t.Errorf("%d routes: recall %v, with fewer routes %v", routes, recall.Recall, before)
@@ -181,8 +181,8 @@ func TestRecall(t *testing.T) {
 	}
 }
 
-// Landmarks of another width are named as such.
-func TestLandmarksOfAnotherWidth(t *testing.T) {
+// Landmarks with another number of columns are an error that names them.
+func TestLandmarksWithWrongWidth(t *testing.T) {
 	x := rowsOf(100)
 	set := trial.Plan(t, trial.Files(t, x, []int{100}), 50)
 	dir := t.TempDir()

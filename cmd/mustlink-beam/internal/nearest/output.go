@@ -6,8 +6,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Columns are those of what is written for each row: its number, those of its k nearest rows, and
-// their squared distances. Where a bucket has too few rows, both are -1.
+// Columns returns the columns of the output: the number of a row, those of its k nearest rows, and
+// their squared distances. The last two are -1 where a bucket has too few rows.
 func Columns(k int) []string {
 	columns := []string{"row"}
 	for _, name := range []string{"neighbor", "squared"} {
@@ -23,7 +23,7 @@ func (l *lists) append(out []float64) ([]float64, error) {
 	for i, own := range l.of.Numbers {
 		list := l.found[i]
 		if len(list) < l.k {
-			return out, fault.Data("", "row %d has %d other rows to choose from: want at least %d (fewer --neighbors, or fewer landmarks)", own, len(list), l.k)
+			return out, fault.Data("", "row %d is compared with %d other rows: want at least %d; take fewer --neighbors or fewer landmarks", own, len(list), l.k)
 		}
 		out = append(out, float64(own))
 		for _, n := range list {

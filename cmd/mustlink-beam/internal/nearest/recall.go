@@ -16,64 +16,66 @@ import (
 )
 
 func init() {
-	register.DoFn3x2[context.Context, shard.Element, func(*rowrandom.Rows) bool, Exactly, error](&exactlyFn{})
-	register.Combiner1[Exactly](&nearerFn{})
-	register.DoFn2x1[Exactly, func(*Found) bool, error](&recallFn{})
-	register.Iter1[Found]()
+	register.DoFn3x2[context.Context, shard.Element, func(*rowrandom.Rows) bool, SampleDistances, error](&sampleFn{})
+	register.Combiner1[SampleDistances](&mergeDistancesFn{})
+	register.DoFn2x1[SampleDistances, func(*BucketDistances) bool, error](&recallFn{})
+	register.Iter1[BucketDistances]()
 }
 
-// Sampling says which rows are in the sample: each with the same chance, by the numbers of the rows
-// alone.
+// Sampling describes the sample of rows. Each row has the same chance, which depends only on its
+// number and the seed.
 type Sampling struct {
 	Seed   uint64
 	Chance float64
 }
 
-// sampling separates the random numbers of the sample from others of the same seed.
+// sampling is the stream of random numbers of the sample.
 const sampling = 0x726563616c6c // "recall"
 
 func (s Sampling) draws(number int64) bool {
 	return rowrandom.Uniform(s.Seed, sampling, number) < s.Chance
 }
 
-// Found is what the bucket of a row of the sample has found: the squared distances, ascending.
-type Found struct {
+// BucketDistances are the squared distances, ascending, that the bucket of a row of the sample has
+// found.
+type BucketDistances struct {
 	Row     int64
 	Squared []float64
 }
 
-// Exactly is the squared distances of the nearest of some rows, for the rows of the sample by their
-// numbers: K each, ascending.
-type Exactly struct {
+// SampleDistances are the squared distances of the nearest neighbors among some rows, K for each
+// row of the sample, ascending.
+type SampleDistances struct {
 	Rows    []int64
 	Squared []float64
 }
 
-// exactlyFn finds the nearest for the sample among the rows of an element.
-type exactlyFn struct {
+// sampleFn finds the nearest neighbors of the sample among the rows of an element.
+type sampleFn struct {
 	Config job.Config
 	K      int
 }
 
-func (f *exactlyFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*rowrandom.Rows) bool) (Exactly, error) {
+func (f *sampleFn) ProcessElement(ctx context.Context, e shard.Element, samples func(*rowrandom.Rows) bool) (SampleDistances, error) {
 	found := newLists(f.K, rowrandom.Join(samples))
 	_, err := coordinates.OfElement(ctx, f.Config, e, func(w *job.Worker, block shard.Block, more blas.Matrix) error {
 		return found.search(ctx, w.Engine, more, block.Numbers)
 	})
 	found.pad()
-	return Exactly{found.of.Numbers, squared(found.found...)}, err
+	return SampleDistances{found.of.Numbers, squared(found.found...)}, err
 }
 
-// nearerFn merges what two sets of elements have. The order of the merges does not matter.
-type nearerFn struct{}
+// mergeDistancesFn merges the distances in two sets of elements. The order of the merges does not
+// matter.
+type mergeDistancesFn struct{}
 
-func (*nearerFn) MergeAccumulators(a, b Exactly) Exactly {
+func (*mergeDistancesFn) MergeAccumulators(a, b SampleDistances) SampleDistances {
 	if len(a.Rows) == 0 || len(b.Rows) == 0 {
 		a.Rows, a.Squared = append(a.Rows, b.Rows...), append(a.Squared, b.Squared...)
 		return a
 	}
 	k := len(a.Squared) / len(a.Rows)
-	out := Exactly{a.Rows, make([]float64, 0, len(a.Squared))}
+	out := SampleDistances{a.Rows, make([]float64, 0, len(a.Squared))}
 	for i := range a.Rows {
 		both := slices.Concat(a.Squared[i*k:(i+1)*k], b.Squared[i*k:(i+1)*k])
 		slices.Sort(both)
@@ -82,22 +84,22 @@ func (*nearerFn) MergeAccumulators(a, b Exactly) Exactly {
 	return out
 }
 
-// Recall is what a routed graph has of the exact one.
+// Recall is the recall of an approximate graph.
 type Recall struct {
 	Rows   int     `json:"rows"` // of the sample
 	K      int     `json:"neighbors"`
-	Recall float64 `json:"recall"` // share of the exact neighbors that were found, or of others that are as near
+	Recall float64 `json:"recall"` // share of the exact neighbors that were found; others at the same distance count
 }
 
-// recallFn compares what was found with what is right.
+// recallFn compares the approximate distances with the exact ones.
 type recallFn struct {
 	K      int
 	Output string
 }
 
-func (f *recallFn) ProcessElement(exact Exactly, found func(*Found) bool) error {
+func (f *recallFn) ProcessElement(exact SampleDistances, found func(*BucketDistances) bool) error {
 	of := map[int64][]float64{}
-	for v := (Found{}); found(&v); v = (Found{}) {
+	for v := (BucketDistances{}); found(&v); v = (BucketDistances{}) {
 		of[v.Row] = v.Squared
 	}
 	hits := 0
@@ -113,12 +115,12 @@ func (f *recallFn) ProcessElement(exact Exactly, found func(*Found) bool) error 
 	if r.Rows > 0 {
 		r.Recall = float64(hits) / float64(r.Rows*f.K)
 	}
-	return job.Tell(results.Save(f.Output, r))
+	return job.Wrap(results.Save(f.Output, r))
 }
 
-// measure compares the routed graph with the exact one of the sample.
+// measure computes the recall of the approximate graph on the sample.
 func measure(s beam.Scope, c job.Config, elements []shard.Element, k int, output string, samples, found beam.PCollection) {
 	s = s.Scope("recall")
-	exact := beam.ParDo(s, &exactlyFn{Config: c, K: k}, job.Elements(s, elements), beam.SideInput{Input: samples})
-	beam.ParDo0(s, &recallFn{K: k, Output: output}, beam.Combine(s, &nearerFn{}, exact), beam.SideInput{Input: found})
+	exact := beam.ParDo(s, &sampleFn{Config: c, K: k}, job.Elements(s, elements), beam.SideInput{Input: samples})
+	beam.ParDo0(s, &recallFn{K: k, Output: output}, beam.Combine(s, &mergeDistancesFn{}, exact), beam.SideInput{Input: found})
 }

@@ -24,19 +24,19 @@ func init() {
 	register.Emitter2[int64, Piece]()
 }
 
-// Piece is what an element has put into one bucket: rows of its file of pieces, those first whose
-// nearest landmark it is.
+// Piece is a run of rows that an element has put into one bucket: rows of its file of pieces, the
+// primary rows of the bucket first.
 type Piece struct {
-	Element, Count int64 // that name the file
-	First          int64 // row of the file
-	Home, Rows     int64
+	Element, Count int64 // they name the file
+	First          int64 // first row in the file
+	Primary, Rows  int64
 }
 
-// Routing says how rows go to buckets, one for each landmark.
+// Routing describes how rows are put into buckets. Each landmark has one.
 type Routing struct {
-	Landmarks string // path of their coordinates
-	Nearest   int    // landmarks in whose buckets a row is kept
-	Pieces    string // path after which the files of pieces are named
+	Landmarks string // path of the landmarks' coordinates
+	Nearest   int    // number of nearest landmarks into whose buckets a row is put
+	Pieces    string // path that names the files of pieces
 	Sampling  Sampling
 }
 
@@ -48,7 +48,7 @@ type routeFn struct {
 	Routing Routing
 }
 
-func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(int64, Piece), sample func(rowrandom.Rows), tell func(job.Tally)) error {
+func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(int64, Piece), sample func(rowrandom.Rows), emitTally func(job.Tally)) error {
 	tally, err := f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
 		rows, err := whole(ctx, w, r)
 		if err != nil || len(rows.Numbers) == 0 {
@@ -66,12 +66,12 @@ func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(
 		if err != nil {
 			return 0, err
 		}
-		stays := order(near)
+		memberships := order(near)
 		piece := Piece{Element: e.Index, Count: e.Count}
-		if err := writePieces(f.Routing.file(piece), rows, stays); err != nil {
+		if err := writePieces(f.Routing.file(piece), rows, memberships); err != nil {
 			return 0, err
 		}
-		for _, s := range piece.split(stays) {
+		for _, s := range piece.split(memberships) {
 			put(s.bucket, s.piece)
 		}
 		var drawn rowrandom.Rows
@@ -86,72 +86,72 @@ func (f *routeFn) ProcessElement(ctx context.Context, e shard.Element, put func(
 	if err != nil {
 		return err
 	}
-	tell(tally)
+	emitTally(tally)
 	return nil
 }
 
-// stay is a row in a bucket.
-type stay struct {
-	bucket int32
-	away   bool // another landmark is nearer
-	row    int
+// membership is a row in a bucket.
+type membership struct {
+	bucket    int32
+	secondary bool // another landmark is nearer to the row
+	row       int
 }
 
-// order returns where rows stay: bucket after bucket, and in each those at home first, by their
-// numbers.
-func order(near *graph.Neighbors) []stay {
-	stays := make([]stay, 0, near.N*near.K)
+// order returns the memberships sorted by bucket, in each bucket the primary rows first, then by
+// row.
+func order(near *graph.Neighbors) []membership {
+	memberships := make([]membership, 0, near.N*near.K)
 	for i := range near.N {
 		index, _ := near.Of(i)
 		for a, bucket := range index {
-			stays = append(stays, stay{bucket, a > 0, i})
+			memberships = append(memberships, membership{bucket, a > 0, i})
 		}
 	}
 	rank := map[bool]int{true: 1}
-	slices.SortFunc(stays, func(a, b stay) int {
-		return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(rank[a.away], rank[b.away]), cmp.Compare(a.row, b.row))
+	slices.SortFunc(memberships, func(a, b membership) int {
+		return cmp.Or(cmp.Compare(a.bucket, b.bucket), cmp.Compare(rank[a.secondary], rank[b.secondary]), cmp.Compare(a.row, b.row))
 	})
-	return stays
+	return memberships
 }
 
-// bucketed is a piece with its bucket.
+// bucketed is a piece with the number of its bucket.
 type bucketed struct {
 	bucket int64
 	piece  Piece
 }
 
 // split returns the pieces of an element.
-func (p Piece) split(stays []stay) []bucketed {
+func (p Piece) split(memberships []membership) []bucketed {
 	var out []bucketed
-	for at, s := range stays {
-		if at == 0 || s.bucket != stays[at-1].bucket {
+	for at, s := range memberships {
+		if at == 0 || s.bucket != memberships[at-1].bucket {
 			out = append(out, bucketed{int64(s.bucket), Piece{Element: p.Element, Count: p.Count, First: int64(at)}})
 		}
 		last := &out[len(out)-1].piece
 		last.Rows++
-		if !s.away {
-			last.Home++
+		if !s.secondary {
+			last.Primary++
 		}
 	}
 	return out
 }
 
-// writePieces writes the rows in the order in which they stay, each behind its number.
-func writePieces(path string, rows rowrandom.Rows, stays []stay) error {
+// writePieces writes the rows in the order of the memberships, each after its number.
+func writePieces(path string, rows rowrandom.Rows, memberships []membership) error {
 	x := rows.Matrix()
-	const most = 4096
+	const maxRows = 4096
 	var block []float64
 	next := func() (dataset.Rows, error) {
-		if len(stays) == 0 {
+		if len(memberships) == 0 {
 			return dataset.Rows{}, io.EOF
 		}
 		block = block[:0]
-		count := min(most, len(stays))
-		for _, s := range stays[:count] {
+		count := min(maxRows, len(memberships))
+		for _, s := range memberships[:count] {
 			block = append(append(block, float64(rows.Numbers[s.row])), x.Row(s.row)...)
 		}
-		stays = stays[count:]
+		memberships = memberships[count:]
 		return dataset.Rows{Data: block}, nil
 	}
-	return dataset.WriteRows(path, len(stays), x.Cols+1, next, dataset.WriteOptions{})
+	return dataset.WriteRows(path, len(memberships), x.Cols+1, next, dataset.WriteOptions{})
 }

@@ -11,9 +11,8 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 )
 
-// Routed finds neighbors along landmarks, and writes a file for each of the buckets, of which there
-// are as many as landmarks. What it finds is compared with the exact neighbors of the sample, when
-// there is one.
+// Routed finds neighbors by landmarks, and writes a file for each bucket. There are as many buckets
+// as landmarks. When there is a sample, it measures the recall on it.
 func Routed(s beam.Scope, c job.Config, elements []shard.Element, k int, g Routing, buckets int, out shard.Output) {
 	s = s.Scope("routed")
 	pieces, samples, tallies := beam.ParDo3(s, &routeFn{Config: c, Routing: g}, job.Elements(s, elements))
@@ -24,8 +23,8 @@ func Routed(s beam.Scope, c job.Config, elements []shard.Element, k int, g Routi
 	}
 }
 
-// Pieces returns the path after which the files of pieces are named, in a hidden folder beside the
-// output, which is made anew: what a job that was killed has left there is removed.
+// Pieces returns the path that names the files of pieces, in a new hidden folder next to the
+// output. A folder that a killed job has left there is removed first.
 func Pieces(out shard.Output) (string, error) {
 	dir, base := filepath.Split(out.Path)
 	folder := filepath.Join(dir, "."+base+".pieces")

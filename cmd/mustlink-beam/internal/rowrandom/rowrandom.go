@@ -1,19 +1,19 @@
-// Package rowrandom makes random numbers that belong to rows: whoever works on a row, and however often,
-// draws the same number. [Rows] are rows drawn so.
+// Package rowrandom computes random numbers that belong to rows: every worker that processes a row,
+// however often, draws the same number. [Rows] are rows drawn in this way.
 package rowrandom
 
 import "math"
 
-// Uniform returns a number between 0 and 1, both exclusive, for a row of the set: as if drawn at
-// random, and for each seed and stream another one. It has 53 random bits.
+// Uniform returns a pseudorandom number between 0 and 1, both exclusive, for a row of the set.
+// Other seeds and streams give other numbers. It has 53 random bits.
 func Uniform(seed, stream uint64, row int64) float64 {
 	h := mix(mix(mix(seed)+stream) + uint64(row))
 	return (float64(h>>11) + 0.5) * 0x1p-53
 }
 
 // Exponential returns a number that is distributed exponentially with mean 1/weight, +Inf for a
-// weight of 0. The smallest of m rows' numbers are a sample without replacement, in which the rows'
-// chances are as their weights (Efraimidis & Spirakis 2006).
+// weight of 0. The rows of the m smallest numbers are a sample without replacement, with chances
+// proportional to the weights (Efraimidis & Spirakis 2006).
 func Exponential(seed, stream uint64, row int64, weight float64) float64 {
 	return -math.Log(Uniform(seed, stream, row)) / weight
 }

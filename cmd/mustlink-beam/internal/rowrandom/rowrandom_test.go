@@ -7,8 +7,8 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rowrandom"
 )
 
-// Numbers of rows, streams and seeds that follow one another fill the tenths of (0, 1) evenly, and
-// are not correlated.
+// The numbers of consecutive rows, streams and seeds fill the tenths of (0, 1) evenly, and are not
+// correlated.
 func TestUniform(t *testing.T) {
 	const n = 100000
 	for name, number := range map[string]func(i int) float64{
@@ -30,8 +30,8 @@ func TestUniform(t *testing.T) {
 		for _, count := range tenths {
 			chi += (count - n/10) * (count - n/10) / (n / 10)
 		}
-		// Of 9 degrees of freedom 27.9 is passed once in a thousand times; the correlation has
-		// deviation 1/sqrt(n).
+		// With 9 degrees of freedom, 27.9 is exceeded once in a thousand times. The correlation has
+		// standard deviation 1/sqrt(n).
 		if !(chi < 27.9) || !(math.Abs(product/n) < 4/math.Sqrt(n)) {
 			t.Errorf("%s: chi squared %.1f, correlation %.4f", name, chi, product/n)
 		}

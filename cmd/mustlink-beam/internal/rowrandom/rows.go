@@ -14,11 +14,11 @@ func init() {
 	register.Iter1[Rows]()
 }
 
-// Rows are rows with the keys that decide which of them are drawn: those of the smallest.
+// Rows are rows with keys. Rows with the smallest keys are drawn.
 type Rows struct {
 	Keys    []float64
 	Numbers []int64   // of the rows in the set
-	Values  []float64 // of the rows, one after another
+	Values  []float64 // of the rows, row by row
 }
 
 // Offer adds a row.
@@ -26,21 +26,20 @@ func (r *Rows) Offer(key float64, number int64, row []float64) {
 	r.Keys, r.Numbers, r.Values = append(r.Keys, key), append(r.Numbers, number), append(r.Values, row...)
 }
 
-// Take adds a row whose number is its key.
+// Take adds a row with its number as key.
 func (r *Rows) Take(number int64, row []float64) { r.Offer(float64(number), number, row) }
 
-// Join returns the rows of all parts that an iterator of Beam gives, ascending by their keys and
-// each once.
+// Join returns the rows of all parts of a Beam iterator, ascending by their keys and each once.
 func Join(next func(*Rows) bool) Rows {
 	var all Rows
 	for part := (Rows{}); next(&part); part = (Rows{}) {
 		all.Keys, all.Numbers, all.Values = append(all.Keys, part.Keys...), append(all.Numbers, part.Numbers...), append(all.Values, part.Values...)
 	}
-	all.Least(len(all.Keys), nil)
+	all.Smallest(len(all.Keys), nil)
 	return all
 }
 
-// Matrix returns the values of the rows, sharing memory.
+// Matrix returns the values of the rows. It shares memory with them.
 func (r *Rows) Matrix() blas.Matrix {
 	width := r.Width()
 	return blas.Matrix{Rows: len(r.Keys), Cols: width, Stride: width, Data: r.Values}
@@ -59,9 +58,9 @@ func (r *Rows) Width() int {
 	return len(r.Values) / len(r.Keys)
 }
 
-// Least keeps the rows of the m smallest keys that are drawn, ascending by their keys and each
-// once. A nil function draws all.
-func (r *Rows) Least(m int, drawn func(key float64) bool) {
+// Smallest keeps the rows of the m smallest keys for which drawn is true, ascending by their keys
+// and each once. A nil function accepts all.
+func (r *Rows) Smallest(m int, drawn func(key float64) bool) {
 	order := make([]int, 0, len(r.Keys))
 	for i, key := range r.Keys {
 		if drawn == nil || drawn(key) {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// TestRows: of rows offered in any order and twice, the least keys win, equal ones by the number of
-// the row, and rows keep their values.
+// Rows are offered in any order and twice: the smallest keys win, equal ones by the number of the
+// row, and rows keep their values.
 func TestRows(t *testing.T) {
 	var a, b Rows
 	a.Offer(0.5, 3, []float64{3, -3})
@@ -25,7 +25,7 @@ func TestRows(t *testing.T) {
 		"none":       {9, func(float64) bool { return false }, []int64{}},
 	} {
 		r := a.With(b)
-		r.Least(c.m, c.drawn)
+		r.Smallest(c.m, c.drawn)
 		if !slices.Equal(r.Numbers, c.want) || !slices.IsSorted(r.Keys) {
 			t.Errorf("%s: rows %v with keys %v, want rows %v", name, r.Numbers, r.Keys, c.want)
 		}

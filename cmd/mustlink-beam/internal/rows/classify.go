@@ -21,14 +21,15 @@ func init() {
 	register.DoFn2x2[context.Context, shard.Element, job.Tally, error](&classifyFn{})
 }
 
-// Training is the rows with labels, which every process holds, and how many of them vote.
+// Training is the pattern of the labeled rows, which every process keeps in memory, and the number
+// of neighbors that vote.
 type Training struct {
 	Pattern   string
 	Neighbors int
 }
 
-// Classify gives every row the label that most of its nearest training rows have, and writes a file
-// of labels for each element.
+// Classify assigns to every row the label that most of its nearest training rows have, and writes a
+// file of labels for each element.
 func Classify(s beam.Scope, c job.Config, t Training, elements []shard.Element, out shard.Output) {
 	c.Over(s.Scope("classify"), &classifyFn{Config: c, Training: t, Output: out}, elements)
 }
@@ -42,23 +43,23 @@ type classifyFn struct {
 
 func (f *classifyFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tally, error) {
 	return f.Config.Each(ctx, e, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
-		known, err := f.Training.Load(ctx, w)
+		training, err := f.Training.Load(ctx, w)
 		if err != nil {
 			return 0, err
 		}
-		return f.classify(ctx, w, r, known, f.Output.Name(e.Index, e.Count))
+		return f.classify(ctx, w, r, training, f.Output.Name(e.Index, e.Count))
 	})
 }
 
 // classify writes labels to a file, block by block.
-func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reader, known *Known, path string) (int64, error) {
-	labeled, stop := ahead(ctx, r, catalog.BlockRows(known.Dim, 0), func(ctx context.Context, block shard.Block) (dataset.LabelRows, error) {
+func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reader, training *TrainingSet, path string) (int64, error) {
+	labeled, stop := prefetch(ctx, r, catalog.BlockRows(training.Dim, 0), func(ctx context.Context, block shard.Block) (dataset.LabelRows, error) {
 		x, err := coordinates.Of(ctx, w, block)
 		if err != nil {
 			return dataset.LabelRows{}, err
 		}
-		labels, err := neighbors.Classify(ctx, w.Engine, known.at, known.labels, x, f.Training.Neighbors)
-		return dataset.LabelRows{Labels: labels, IDs: block.IDs}, block.Place(err)
+		labels, err := neighbors.Classify(ctx, w.Engine, training.at, training.labels, x, f.Training.Neighbors)
+		return dataset.LabelRows{Labels: labels, IDs: block.IDs}, block.Locate(err)
 	})
 	defer stop()
 	written := int64(0)
@@ -70,25 +71,25 @@ func (f *classifyFn) classify(ctx context.Context, w *job.Worker, r *shard.Reade
 	return written, err
 }
 
-// Known is the training rows as they are held.
-type Known struct {
+// TrainingSet is the training rows in memory.
+type TrainingSet struct {
 	Dim    int // number of features
 	at     blas.Matrix
 	labels []string
 }
 
 // Load returns the training rows of this process.
-func (t Training) Load(ctx context.Context, w *job.Worker) (*Known, error) {
-	return job.Keep(w, "training "+t.Pattern, func() (*Known, error) { return t.read(ctx, w) })
+func (t Training) Load(ctx context.Context, w *job.Worker) (*TrainingSet, error) {
+	return job.Cached(w, "training "+t.Pattern, func() (*TrainingSet, error) { return t.read(ctx, w) })
 }
 
-// read reads the training rows and finds their coordinates. All must be right.
-func (t Training) read(ctx context.Context, w *job.Worker) (*Known, error) {
+// read reads the training rows and computes their coordinates. Bad rows are errors.
+func (t Training) read(ctx context.Context, w *job.Worker) (*TrainingSet, error) {
 	set, err := shard.Plan(ctx, t.Pattern, shard.Options{})
 	if err != nil {
 		return nil, err
 	}
-	known := &Known{Dim: set.Dim}
+	training := &TrainingSet{Dim: set.Dim}
 	for _, e := range set.Elements {
 		block, err := e.Labeled(shard.Options{MemoryLimit: w.Engine.MemoryLimit()})
 		if err != nil {
@@ -98,12 +99,12 @@ func (t Training) read(ctx context.Context, w *job.Worker) (*Known, error) {
 		if err != nil {
 			return nil, err
 		}
-		known.labels = append(known.labels, block.Labels...)
-		known.at.Data, known.at.Cols, known.at.Stride = append(known.at.Data, x.Data...), x.Cols, x.Cols
+		training.labels = append(training.labels, block.Labels...)
+		training.at.Data, training.at.Cols, training.at.Stride = append(training.at.Data, x.Data...), x.Cols, x.Cols
 	}
-	known.at.Rows = len(known.labels)
-	if t.Neighbors < 1 || t.Neighbors > known.at.Rows {
-		return nil, &fault.ParamError{Param: "neighbors", Value: t.Neighbors, Want: fmt.Sprintf("a number from 1 to %d, the number of training rows", known.at.Rows)}
+	training.at.Rows = len(training.labels)
+	if t.Neighbors < 1 || t.Neighbors > training.at.Rows {
+		return nil, &fault.ParamError{Param: "neighbors", Value: t.Neighbors, Want: fmt.Sprintf("a number from 1 to %d, the number of training rows", training.at.Rows)}
 	}
-	return known, nil
+	return training, nil
 }

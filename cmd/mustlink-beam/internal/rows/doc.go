@@ -1,3 +1,3 @@
-// Package rows holds the pipelines that make something of every row by itself, embed and classify,
-// and those that only count: score.
+// Package rows has the pipelines that process every row independently, embed and classify, and the
+// one that only counts, score.
 package rows

@@ -39,7 +39,7 @@ func (f *embedFn) ProcessElement(ctx context.Context, e shard.Element) (job.Tall
 // embed writes the coordinates to a file, block by block.
 func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, path string) (int64, error) {
 	dim := w.Model.Dim()
-	computed, stop := ahead(ctx, r, w.Model.Record().BlockRows(0), func(ctx context.Context, block shard.Block) (dataset.Rows, error) {
+	computed, stop := prefetch(ctx, r, w.Model.Record().BlockRows(0), func(ctx context.Context, block shard.Block) (dataset.Rows, error) {
 		y, err := coordinates.Of(ctx, w, block)
 		return dataset.Rows{Data: y.Data, IDs: block.IDs}, err
 	})
@@ -54,9 +54,9 @@ func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, pat
 	return written, err
 }
 
-// ahead returns what f makes of each block of a reader's rows: while one is used, the next is
-// computed and another one read.
-func ahead[T any](ctx context.Context, r *shard.Reader, rows int, f func(context.Context, shard.Block) (T, error)) (next func() (T, error), stop func()) {
+// prefetch returns the values of f for the blocks of a reader: while one value is used, the next is
+// computed and another block is read.
+func prefetch[T any](ctx context.Context, r *shard.Reader, rows int, f func(context.Context, shard.Block) (T, error)) (next func() (T, error), stop func()) {
 	read, stopReading := dataset.Prefetch(ctx, func(context.Context) (shard.Block, error) { return r.Next(rows) })
 	next, stopComputing := dataset.Prefetch(ctx, func(ctx context.Context) (T, error) {
 		block, err := read()
@@ -71,8 +71,8 @@ func ahead[T any](ctx context.Context, r *shard.Reader, rows int, f func(context
 	}
 }
 
-// write writes rows whose number is not known. What has their number in front and cannot go back
-// there is held.
+// write writes rows whose number is not known. Formats that store the number first and cannot go
+// back to it need all rows in memory.
 func write(path string, cols int, next func() (dataset.Rows, error), o dataset.WriteOptions) error {
 	if !dataset.CountsFirst(path, o) {
 		return dataset.WriteRows(path, -1, cols, next, o)

@@ -28,7 +28,7 @@ import (
 
 func TestMain(m *testing.M) { trial.Main(m) }
 
-// local returns the coordinates of all rows as the library computes them at once.
+// local returns the coordinates of all rows, computed by the library at once.
 func local(t *testing.T, model string, x *points.Dense) blas.Matrix {
 	t.Helper()
 	fitted, err := catalog.Load(model)
@@ -46,8 +46,8 @@ func local(t *testing.T, model string, x *points.Dense) blas.Matrix {
 	return y.Clone()
 }
 
-// same demands the same bits, or, of OpenBLAS, whose sums depend on what else is in the call, as
-// many as an inner product of n terms keeps.
+// same requires bit-identical values. With OpenBLAS, whose sums depend on the other rows of the
+// call, it allows the rounding errors of an inner product of n terms.
 func same(t *testing.T, eng *engine.Engine, got *points.Dense, want blas.Matrix, n int) {
 	t.Helper()
 	if got.N != want.Rows || got.D != want.Cols {
@@ -76,9 +76,9 @@ func embed(t *testing.T, c job.Config, set *shard.Set, out shard.Output) *job.Re
 	})
 }
 
-// Coordinates are the library's, to the bit, whatever the division into elements and the number of
-// workers; shards are skewed, and some are empty.
-func TestEmbedIsLocal(t *testing.T) {
+// Coordinates are bit-identical to the library's for any division into elements and any number of
+// workers. The files have uneven sizes, and some are empty.
+func TestEmbedMatchesLibrary(t *testing.T) {
 	const n = 3000
 	x := trial.Blobs(2, n, 6, 5, 1)
 	pattern := trial.Files(t, x, trial.Sizes(n))
@@ -107,7 +107,7 @@ func TestEmbedIsLocal(t *testing.T) {
 	}
 }
 
-// Every format that is written holds the same coordinates, and ids where it has some.
+// Every output format has the same coordinates, and ids where it can have some.
 func TestEmbedFormats(t *testing.T) {
 	const n = 300
 	x := trial.Blobs(3, n, 4, 3, 1)
@@ -143,12 +143,13 @@ func TestEmbedFormats(t *testing.T) {
 		}
 		same(t, trial.Engine(t), got, want, n)
 		if !strings.HasPrefix(ending, "npy") && !slices.Equal(gotIDs, ids) {
-			t.Errorf("%s: the ids are others", ending)
+			t.Errorf("%s: the ids differ", ending)
 		}
 	}
 }
 
-// The same element, worked on again and at the same time, leaves one file with the same bytes.
+// An element that is processed again, and several times at once, leaves one file with the same
+// bytes.
 func TestElementTwice(t *testing.T) {
 	x := trial.Blobs(4, 500, 4, 3, 1)
 	set := trial.Plan(t, trial.Files(t, x, []int{300, 200}), 120)
@@ -177,14 +178,14 @@ func TestElementTwice(t *testing.T) {
 			first = text
 		}
 		if !bytes.Equal(text, first) {
-			t.Fatalf("round %d wrote other bytes", round)
+			t.Fatalf("round %d wrote different bytes", round)
 		}
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
-		t.Errorf("%d files are there, %v: want one", len(left), err)
+		t.Errorf("%d files, %v: want one", len(left), err)
 	}
 
-	// A runner that gives every element out twice, and then a third time.
+	// A runner that processes every element twice, and does so again.
 	for range 2 {
 		twice := *set
 		twice.Elements = slices.Concat(set.Elements, set.Elements)
@@ -192,12 +193,12 @@ func TestElementTwice(t *testing.T) {
 	}
 	same(t, trial.Engine(t), trial.Rows(t, f.Output.Pattern()), local(t, config.Model, x), 100)
 	if left, err := os.ReadDir(dir); err != nil || len(left) != len(set.Elements) {
-		t.Errorf("%d files are there, %v: want %d", len(left), err, len(set.Elements))
+		t.Errorf("%d files, %v: want %d", len(left), err, len(set.Elements))
 	}
 }
 
-// badFiles writes 400 rows of three shards of text, of which those in wrong are not numbers, and
-// returns the rest.
+// badFiles writes 400 rows to three text files. The rows in wrong are not numbers; it returns the
+// other rows as right.
 func badFiles(t *testing.T, wrong map[int]bool) (pattern string, x, right *points.Dense) {
 	t.Helper()
 	x = trial.Blobs(5, 400, 3, 3, 1)
@@ -222,8 +223,8 @@ func badFiles(t *testing.T, wrong map[int]bool) (pattern string, x, right *point
 	return filepath.Join(dir, "part-*.csv"), x, right
 }
 
-// Rows that are wrong are left out and listed, with the place of their text, up to the limit;
-// beyond it the job fails as one whose input is wrong.
+// Bad rows are left out and listed, with the offset of their text, up to the limit. Beyond it the
+// job fails with an input error.
 func TestBadRows(t *testing.T) {
 	wrong := map[int]bool{3: true, 150: true, 200: true, 399: true} // 150 is all of its shard
 	pattern, x, right := badFiles(t, wrong)
@@ -233,7 +234,7 @@ func TestBadRows(t *testing.T) {
 		limit string
 		want  string // of the error, "" for none
 	}{
-		{"0", "is not a number"}, {"3", "4 of 400 rows are wrong: want at most 3"}, {"0.99%", "4 of 400 rows are wrong: want at most 0.99%"},
+		{"0", "is not a number"}, {"3", "4 of 400 rows are bad: want at most 3"}, {"0.99%", "4 of 400 rows are bad: want at most 0.99%"},
 		{"1%", ""}, {"4", ""},
 	} {
 		dir := t.TempDir()
@@ -264,8 +265,8 @@ func TestBadRows(t *testing.T) {
 	}
 }
 
-// checkBad compares the lists of bad rows with those that are expected, in their order, and looks
-// up their text.
+// checkBad compares the lists of bad rows with the expected ones, in their order, and looks up
+// their text.
 func checkBad(t *testing.T, pattern string, rows []int) {
 	t.Helper()
 	files, err := shard.Files(pattern)
@@ -303,7 +304,7 @@ func checkBad(t *testing.T, pattern string, rows []int) {
 	}
 }
 
-// What is wrong with the rows as points, not as text, names file and row too.
+// An error of the rows as points, not as text, also names file and row.
 func TestEmbedRefuses(t *testing.T) {
 	x := trial.Blobs(6, 50, 4, 2, 1)
 	model := trial.Model(t, "krca", &points.Dense{N: 50, D: 2, Data: x.Data[:100]}, nil) // of two features

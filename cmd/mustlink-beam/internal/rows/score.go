@@ -30,19 +30,19 @@ func init() {
 	register.Iter1[Sampled]()
 }
 
-// Scoring says what is scored. Pairs are runs of rows of the true labels and of what is compared
-// with them.
+// Scoring is the task of a score. Pairs are runs of rows of the true labels and of the data that
+// are compared with them.
 type Scoring struct {
 	Predicted []shard.Pair // with predicted labels, nil for none
 	Embedding []shard.Pair // with coordinates, nil for none
 	Rows      int64
-	Sample    int64 // rows of the embedding that are looked at, about
+	Sample    int64 // approximate number of rows of the embedding to draw
 	Seed      uint64
 	Output    string // the file of scores, as JSON
 }
 
-// Score counts which labels meet, and draws rows of an embedding; the scores of both are written to
-// a file.
+// Score counts the pairs of labels, draws rows of an embedding, and writes the scores of both to a
+// file.
 func Score(s beam.Scope, c job.Config, what Scoring) {
 	s = s.Scope("score")
 	counts := beam.CreateList(s, []Counts{{}})
@@ -59,8 +59,7 @@ func Score(s beam.Scope, c job.Config, what Scoring) {
 	beam.ParDo0(s, &scoreFn{Output: what.Output}, beam.Impulse(s), beam.SideInput{Input: counts}, beam.SideInput{Input: sample})
 }
 
-// Counts are how many rows have a true label and a predicted one, for each pair of labels that
-// occurs.
+// Counts are the numbers of rows with each pair of a true and a predicted label that occurs.
 type Counts struct {
 	Truth, Predicted []string
 	Rows             []int64
@@ -93,7 +92,7 @@ func (f *countFn) ProcessElement(ctx context.Context, p shard.Pair) (Counts, err
 // labelPair is a true label and a predicted one.
 type labelPair struct{ truth, predicted string }
 
-// list returns counts in the order of labels.
+// list returns the counts in the order of the labels.
 func list(counts map[labelPair]int64) Counts {
 	var c Counts
 	pairs := slices.SortedFunc(maps.Keys(counts), func(a, b labelPair) int {
@@ -112,7 +111,7 @@ func (c Counts) addTo(counts map[labelPair]int64) {
 	}
 }
 
-// mergeCountsFn adds counts up.
+// mergeCountsFn adds counts.
 type mergeCountsFn struct{}
 
 func (*mergeCountsFn) MergeAccumulators(a, b Counts) Counts {
@@ -122,15 +121,15 @@ func (*mergeCountsFn) MergeAccumulators(a, b Counts) Counts {
 	return list(sum)
 }
 
-// Sampled is a row of an embedding that is looked at.
+// Sampled is a row of an embedding that was drawn.
 type Sampled struct {
 	Number int64 // of the row
 	Label  string
 	Place  []float64
 }
 
-// sampleFn draws rows. Each is drawn by a number that belongs to it alone, whoever looks at it and
-// however often.
+// sampleFn draws rows. The random number of a row depends only on the seed and the row, so that
+// repetitions draw the same rows.
 type sampleFn struct {
 	Config job.Config
 	Share  float64
@@ -142,7 +141,7 @@ const sampleStream = 17 // of draw.Uniform
 func (f *sampleFn) ProcessElement(ctx context.Context, p shard.Pair, emit func(Sampled)) error {
 	labels, err := p.A.Labels(f.Config.Reading())
 	if err != nil {
-		return job.Tell(err)
+		return job.Wrap(err)
 	}
 	_, err = f.Config.Each(ctx, p.B, func(ctx context.Context, w *job.Worker, r *shard.Reader) (int64, error) {
 		for {
@@ -165,7 +164,7 @@ func (f *sampleFn) ProcessElement(ctx context.Context, p shard.Pair, emit func(S
 	return err
 }
 
-// scoreFn makes scores of counts and of the rows drawn.
+// scoreFn computes the scores from the counts and the rows drawn.
 type scoreFn struct{ Output string }
 
 func (f *scoreFn) ProcessElement(_ []byte, counts func(*Counts) bool, sample func(*Sampled) bool) error {
@@ -180,17 +179,17 @@ func (f *scoreFn) ProcessElement(_ []byte, counts func(*Counts) bool, sample fun
 	if err == nil {
 		err = r.write(f.Output)
 	}
-	return job.Tell(err)
+	return job.Wrap(err)
 }
 
-// Scores are the figures of a score.
+// Scores are the results of a score.
 type Scores struct {
-	Labels *score.Report `json:"labels,omitempty"` // of predicted labels
-	J      *float64      `json:"j,omitempty"`      // of the embedding
-	Sample int           `json:"sample,omitempty"` // the number of rows that J is of
+	Labels *score.Report `json:"labels,omitempty"` // scores of predicted labels
+	J      *float64      `json:"j,omitempty"`      // score of the embedding
+	Sample int           `json:"sample,omitempty"` // number of rows of the sample for J
 }
 
-// labels adds the scores of labels.
+// labels computes the scores of labels.
 func (r *Scores) labels(c Counts) error {
 	if len(c.Rows) == 0 {
 		return nil
@@ -206,7 +205,7 @@ func (r *Scores) labels(c Counts) error {
 	return err
 }
 
-// embedding adds the score of the rows drawn, in the order of their numbers.
+// embedding computes the score of the rows drawn, in the order of their numbers.
 func (r *Scores) embedding(rows []Sampled) error {
 	if len(rows) == 0 {
 		return nil

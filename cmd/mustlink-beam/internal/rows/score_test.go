@@ -84,7 +84,7 @@ func drawn(rng *rand.Rand, n int, kinds ...string) []string {
 	return labels
 }
 
-// Scores of labels are the library's, to the bit, though truth and prediction are divided
+// Scores of labels are bit-identical to the library's, although truth and prediction are divided
 // differently.
 func TestScoreOfLabels(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -100,7 +100,7 @@ func TestScoreOfLabels(t *testing.T) {
 	for _, rows := range []int{13, 300, 2000} {
 		got := scored(t, Scoring{Predicted: planned(t, labelFiles(t, truth, 400, 0, 600), labelFiles(t, predicted, 1, 998, 1), rows, true)})
 		if got.J != nil {
-			t.Error("J of no embedding")
+			t.Error("J without an embedding")
 		}
 		if diff := cmp.Diff(want, got.Labels); diff != "" {
 			t.Errorf("elements of %d rows: %s", rows, diff)
@@ -108,8 +108,7 @@ func TestScoreOfLabels(t *testing.T) {
 	}
 }
 
-// J of a sample is the library's of the rows that their numbers draw, and of all rows when all are
-// asked for.
+// J of a sample is the library's J of the same rows, and of all rows when the sample contains all.
 func TestScoreOfEmbedding(t *testing.T) {
 	const n = 900
 	x := trial.Blobs(7, n, 3, 4, 1)
@@ -137,7 +136,7 @@ func TestScoreOfEmbedding(t *testing.T) {
 	}
 }
 
-// Files that do not go together row by row are refused.
+// Files with different numbers of rows are refused.
 func TestAlignRefuses(t *testing.T) {
 	a := trial.Plan(t, trial.Files(t, trial.Blobs(1, 10, 2, 1, 1), []int{10}), 3)
 	b := trial.Plan(t, trial.Files(t, trial.Blobs(1, 11, 2, 1, 1), []int{11}), 3)
@@ -162,9 +161,8 @@ func TestScoreRefuses(t *testing.T) {
 	}
 }
 
-// Labels are those of the library's search among the training rows, in their own space and in that
-// of a model.
-func TestClassifyIsLocal(t *testing.T) {
+// Labels are those of the library's search among the training rows, with and without a model.
+func TestClassifyMatchesLibrary(t *testing.T) {
 	const n, known = 1500, 200
 	x := trial.Blobs(8, n, 4, 6, 2)
 	train := &points.Dense{N: known, D: 4, Data: x.Data[:known*4]}
@@ -206,7 +204,7 @@ func TestClassifyIsLocal(t *testing.T) {
 			got = append(got, labels...)
 		}
 		if !slices.Equal(got, want) {
-			t.Errorf("model %q: labels are others", model)
+			t.Errorf("model %q: the labels differ", model)
 		}
 	}
 }

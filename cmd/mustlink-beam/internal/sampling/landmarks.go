@@ -22,7 +22,7 @@ func init() {
 	register.DoFn1x1[rowrandom.Rows, error](&writeFn{})
 }
 
-// The rules by name.
+// The names of the rules.
 const (
 	Reservoir = "reservoir"
 	KMeans    = "kmeans||"
@@ -32,13 +32,13 @@ const (
 // Rules returns the names of the rules.
 func Rules() []string { return []string{Reservoir, KMeans, Leverage} }
 
-// Options say how landmarks are chosen.
+// Options select the landmarks.
 type Options struct {
 	Rule   string
-	M      int // their number
+	M      int // number of landmarks
 	Seed   uint64
-	Weight string // of a reservoir: the column of the rows' weights
-	Kernel string // of leverage scores
+	Weight string // for a reservoir: the column of weights
+	Kernel string // for leverage scores
 }
 
 // Validate returns a *fault.ParamError for the first option that cannot be used.
@@ -49,7 +49,7 @@ func (o Options) Validate() error {
 	case o.M < 1:
 		return &fault.ParamError{Param: "-m, --landmarks", Value: o.M, Want: "a number >= 1"}
 	case o.Weight != "" && o.Rule != Reservoir:
-		return &fault.ParamError{Param: "--weight", Value: o.Weight, Want: "none: only --rule " + Reservoir + " takes weights"}
+		return &fault.ParamError{Param: "--weight", Value: o.Weight, Want: "none: only --rule " + Reservoir + " uses weights"}
 	case o.Rule != Leverage:
 		return nil
 	}
@@ -75,19 +75,19 @@ func Choose(s beam.Scope, c job.Config, elements []shard.Element, o Options, pat
 	beam.ParDo0(s, &writeFn{Path: path, Rows: rows}, chosen)
 }
 
-// Found is what is told of the landmarks.
-type Found struct {
+// Summary is the summary of a job.
+type Summary struct {
 	Landmarks int `json:"landmarks"`
 }
 
 // writeFn writes the landmarks in the order of their rows.
 type writeFn struct{ Path, Rows string }
 
-func (f *writeFn) ProcessElement(d rowrandom.Rows) error { return job.Tell(f.write(d)) }
+func (f *writeFn) ProcessElement(d rowrandom.Rows) error { return job.Wrap(f.write(d)) }
 
 func (f *writeFn) write(d rowrandom.Rows) error {
 	if len(d.Keys) == 0 {
-		return fault.Data("", "no row can be a landmark: want rows that are right, and of a weight > 0")
+		return fault.Data("", "no row can be a landmark: want good rows with a weight > 0")
 	}
 	d.Ascending()
 	if err := shard.WriteMatrix(f.Path, d.Width(), d.Values, nil, nil); err != nil {
@@ -98,10 +98,10 @@ func (f *writeFn) write(d rowrandom.Rows) error {
 			return err
 		}
 	}
-	return results.Save(f.Path, Found{len(d.Keys)})
+	return results.Save(f.Path, Summary{len(d.Keys)})
 }
 
-// WriteRows writes numbers of rows, a CSV of one column.
+// WriteRows writes row numbers to a CSV file of one column.
 func WriteRows(path string, numbers []int64) error {
 	return dataset.Atomic(path, func(w io.Writer) error {
 		out := bufio.NewWriter(w)

@@ -23,14 +23,14 @@ func init() {
 }
 
 // leverageFn draws rows of an element with their leverage scores as weights. Its side input is the
-// sample that these are estimated from; a job that has failed runs it without one, and an error
-// here could be told in place of the first.
+// sample from which the scores are estimated. In a job that has failed there is none, and
+// leverageFn returns no error, which could hide the first one.
 type leverageFn struct {
 	Config job.Config
-	Kernel string // bandwidth rules are resolved on the sample
+	Kernel string // bandwidth rules are evaluated on the sample
 	M      int
 	Seed   uint64
-	Rows   int64 // of the set
+	Rows   int64 // number of rows of the set
 
 	scorer *landmarks.Scorer // of this bundle
 }
@@ -53,7 +53,7 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 		for i, number := range block.Numbers {
 			all.Offer(rowrandom.Exponential(f.Seed, streamLandmarks, number, scores[i]), number, x.Row(i))
 		}
-		all.Least(f.M, nil)
+		all.Smallest(f.M, nil)
 		return nil
 	})
 	if err == nil {
@@ -62,7 +62,7 @@ func (f *leverageFn) ProcessElement(ctx context.Context, e shard.Element, sample
 	return err
 }
 
-// prepare makes the scorer. The trace of the kernel matrix of all rows is estimated from the
+// prepare creates the scorer. It estimates the trace of the kernel matrix of all rows from the
 // sample.
 func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine, sample rowrandom.Rows) (*landmarks.Scorer, error) {
 	sample.Ascending()
@@ -82,7 +82,7 @@ func (f *leverageFn) prepare(ctx context.Context, eng *engine.Engine, sample row
 	return landmarks.NewScorer(ctx, eng, k, x, f.M, int(f.Rows), trace)
 }
 
-// resolved returns the kernel with its bandwidth rules resolved on x.
+// resolved returns the kernel, with its bandwidth rules evaluated on x.
 func resolved(ctx context.Context, eng *engine.Engine, text string, x points.Points) (kernel.Kernel, error) {
 	spec, err := kernel.Parse(text)
 	if err != nil {
@@ -98,5 +98,5 @@ func resolved(ctx context.Context, eng *engine.Engine, text string, x points.Poi
 func leverage(s beam.Scope, c job.Config, elements beam.PCollection, o Options) beam.PCollection {
 	sample := reservoir(s.Scope("sample"), elements, &drawFn{Config: c, M: 2 * o.M, Seed: o.Seed, Stream: streamSample})
 	parts := beam.ParDo(s, &leverageFn{Config: c, Kernel: o.Kernel, M: o.M, Seed: o.Seed, Rows: c.Rows}, elements, beam.SideInput{Input: sample})
-	return beam.Combine(s, &leastFn{M: o.M}, parts)
+	return beam.Combine(s, &smallestFn{M: o.M}, parts)
 }

@@ -18,10 +18,11 @@ import (
 
 func init() {
 	register.DoFn4x1[context.Context, shard.Element, func(rowrandom.Rows), func(job.Tally), error](&drawFn{})
-	register.Combiner1[rowrandom.Rows](&leastFn{})
+	register.Combiner1[rowrandom.Rows](&smallestFn{})
 }
 
-// The random numbers of the landmarks, and of the sample that leverage scores are estimated from.
+// The streams of random numbers for the landmarks, and for the sample from which leverage scores
+// are estimated.
 const (
 	streamLandmarks = 0x6c616e646d61726b // "landmark"
 	streamSample    = streamLandmarks + 1
@@ -33,10 +34,10 @@ type drawFn struct {
 	M      int
 	Seed   uint64
 	Stream uint64
-	Weight string // name of the column that holds the rows' weights, which is no part of the rows then; "" for equal weights
+	Weight string // name of the column of weights, which is not a feature then; "" for equal weights
 }
 
-func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(rowrandom.Rows), tell func(job.Tally)) error {
+func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(rowrandom.Rows), emitTally func(job.Tally)) error {
 	var all rowrandom.Rows
 	tally, err := coordinates.OfElement(ctx, f.Config, e, func(_ *job.Worker, block shard.Block, x blas.Matrix) error {
 		return f.offer(&all, block, x)
@@ -45,7 +46,7 @@ func (f *drawFn) ProcessElement(ctx context.Context, e shard.Element, emit func(
 		return err
 	}
 	emit(all)
-	tell(tally)
+	emitTally(tally)
 	return nil
 }
 
@@ -69,16 +70,16 @@ func (f *drawFn) offer(all *rowrandom.Rows, block shard.Block, x blas.Matrix) er
 			all.Offer(rowrandom.Exponential(f.Seed, f.Stream, number, weight), number, row)
 		}
 	}
-	all.Least(f.M, nil)
+	all.Smallest(f.M, nil)
 	return nil
 }
 
-// leastFn merges rows drawn. The order of the merges does not matter.
-type leastFn struct{ M int }
+// smallestFn merges the rows drawn. The order of the merges does not matter.
+type smallestFn struct{ M int }
 
-func (f *leastFn) MergeAccumulators(a, b rowrandom.Rows) rowrandom.Rows {
+func (f *smallestFn) MergeAccumulators(a, b rowrandom.Rows) rowrandom.Rows {
 	both := a.With(b)
-	both.Least(f.M, nil)
+	both.Smallest(f.M, nil)
 	return both
 }
 
@@ -86,5 +87,5 @@ func (f *leastFn) MergeAccumulators(a, b rowrandom.Rows) rowrandom.Rows {
 func reservoir(s beam.Scope, elements beam.PCollection, f *drawFn) beam.PCollection {
 	parts, tallies := beam.ParDo2(s, f, elements)
 	f.Config.Check(s, tallies)
-	return beam.Combine(s, &leastFn{M: f.M}, parts)
+	return beam.Combine(s, &smallestFn{M: f.M}, parts)
 }

@@ -24,8 +24,8 @@ import (
 
 func TestMain(m *testing.M) { trial.Main(m) }
 
-// choose runs a rule on Prism and returns the numbers of the landmarks, after it has seen that
-// their coordinates are those of the rows.
+// choose runs a rule on Prism, checks that the coordinates are those of the rows, and returns the
+// row numbers of the landmarks.
 func choose(t *testing.T, set *shard.Set, workers int, o sampling.Options, x *points.Dense) []int {
 	t.Helper()
 	dir := t.TempDir()
@@ -56,10 +56,10 @@ func choose(t *testing.T, set *shard.Set, workers int, o sampling.Options, x *po
 	return numbers
 }
 
-// stream is that of the landmarks' random numbers.
+// stream is the stream of the landmarks' random numbers.
 const stream = 0x6c616e646d61726b
 
-// smallest returns the m rows of the smallest numbers, ascending.
+// smallest returns the rows with the m smallest numbers, ascending.
 func smallest(keys []float64, m int) []int {
 	order := make([]int, len(keys))
 	for i := range order {
@@ -71,7 +71,7 @@ func smallest(keys []float64, m int) []int {
 	return order
 }
 
-// A reservoir takes the rows of the smallest numbers of all, however rows are divided.
+// A reservoir takes the rows with the smallest numbers of all, for any division into elements.
 func TestReservoir(t *testing.T) {
 	x := trial.Blobs(1, 3000, 4, 3, 1)
 	pattern := trial.Files(t, x, trial.Sizes(x.N))
@@ -87,7 +87,7 @@ func TestReservoir(t *testing.T) {
 	}
 }
 
-// weighted writes rows with a column of weights, as CSV.
+// weighted writes rows with a column of weights to a CSV file.
 func weighted(t *testing.T, x *points.Dense, weights []float64) string {
 	t.Helper()
 	var text bytes.Buffer
@@ -135,12 +135,12 @@ func TestWeights(t *testing.T) {
 	}
 	o.Weight = "weight"
 	if err := run(o); !fault.IsInput(err) || !strings.Contains(err.Error(), "weight") {
-		t.Errorf("a column that is not there: %v", err)
+		t.Errorf("a missing column: %v", err)
 	}
 }
 
-// k-means|| puts a landmark into each of as many blobs, however unequal, and leverage scores into
-// each of the few rows that lie apart.
+// k-means|| puts a landmark into each of several blobs of different sizes, and leverage scores
+// choose each of the few outlying rows.
 func TestSpread(t *testing.T) {
 	const n, apart = 4000, 5
 	x := trial.Blobs(3, n, apart, 1, 0.05)
@@ -160,7 +160,7 @@ func TestSpread(t *testing.T) {
 		}
 		for f := range apart {
 			if !slices.Contains(got, 700*f+50) {
-				t.Errorf("%s: row %d, which lies apart, is no landmark", o.Rule, 700*f+50)
+				t.Errorf("%s: the outlying row %d is no landmark", o.Rule, 700*f+50)
 			}
 		}
 		if again := choose(t, set, 1, o, x); !slices.Equal(got, again) {

@@ -22,8 +22,8 @@ func init() {
 	register.DoFn2x2[context.Context, kmeans.State, rowrandom.Rows, error](&medoidsFn{})
 }
 
-// medoidsFn takes, of the rows that k-means|| has drawn and weighed, those nearest to their k-means
-// centers.
+// medoidsFn chooses, among the weighted rows that k-means|| has drawn, those nearest to their
+// k-means centers.
 type medoidsFn struct {
 	Config job.Config
 	M      int
@@ -32,8 +32,8 @@ type medoidsFn struct {
 
 func (f *medoidsFn) ProcessElement(ctx context.Context, s kmeans.State) (rowrandom.Rows, error) {
 	var out rowrandom.Rows
-	if s.Lost {
-		return out, errLost
+	if s.Failed {
+		return out, errAlreadyFailed
 	}
 	err := f.Config.Slot(ctx, func(w *job.Worker) error {
 		chosen, err := f.choose(ctx, w.Engine, s)
@@ -45,11 +45,11 @@ func (f *medoidsFn) ProcessElement(ctx context.Context, s kmeans.State) (rowrand
 	return out, err
 }
 
-// errLost is of a job that has failed before, with an error that is told.
-var errLost = errors.New("the job has failed")
+// errAlreadyFailed ends a step after the job has failed. The first error is the one reported.
+var errAlreadyFailed = errors.New("the job has failed")
 
-// choose returns the positions of M different rows among those drawn, or of all when they are not
-// more.
+// choose returns the indices of M different rows among those drawn, or of all when there are no
+// more than M.
 func (f *medoidsFn) choose(ctx context.Context, eng *engine.Engine, s kmeans.State) ([]int, error) {
 	x := s.Matrix()
 	if x.Rows <= f.M {
@@ -72,7 +72,7 @@ func (f *medoidsFn) choose(ctx context.Context, eng *engine.Engine, s kmeans.Sta
 	return chosen, nil
 }
 
-// nearest returns the row of x nearest to a center, of those that are not taken.
+// nearest returns the row of x nearest to a center among those that are not taken.
 func nearest(x blas.Matrix, center []float64, taken []bool) int {
 	best, at := math.Inf(1), -1
 	for i := range x.Rows {

@@ -10,22 +10,22 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Bad is a row that was left out.
+// Bad is a bad row, which was left out.
 type Bad struct {
 	File   string
-	Row    int64  // its number in the file
-	Line   int64  // of text, 0 for none
-	Offset int64  // of its first byte in text that is not compressed, -1 for none
-	Column string // "" when the row as a whole is wrong
+	Row    int64  // row number in the file
+	Line   int64  // line of a text file, otherwise 0
+	Offset int64  // of its first byte in an uncompressed text file, otherwise -1
+	Column string // "" when the whole row is bad
 	Reason string
 }
 
-// Err returns what is wrong as an error.
+// Err returns the reason as an error.
 func (b Bad) Err() error {
 	return &fault.DataError{File: b.File, Line: int(b.Line), Row: int(b.Row), Column: b.Column, Err: errors.New(b.Reason)}
 }
 
-// Bad returns the rows left out so far, in their order.
+// Bad returns the bad rows so far, in their order.
 func (r *Reader) Bad() ([]Bad, error) {
 	bad := slices.SortedFunc(slices.Values(r.bad), func(a, b Bad) int { return cmp.Compare(a.Row, b.Row) })
 	if r.e.Bytes == 0 || len(bad) == 0 {
@@ -47,7 +47,7 @@ func (r *Reader) Bad() ([]Bad, error) {
 	return bad, nil
 }
 
-// BadColumns are the names of the columns in a file of bad rows.
+// BadColumns are the columns of a file that lists bad rows.
 var BadColumns = []string{"file", "row", "offset", "column", "reason"}
 
 // record returns the fields of a bad row, in the order of BadColumns.

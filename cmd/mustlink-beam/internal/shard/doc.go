@@ -1,8 +1,8 @@
-// Package shard knows the files that a job reads and writes: which there are, the runs of rows that
-// they are read in, and the names of what is written for each run.
+// Package shard finds the files that a job reads, divides them into runs of rows, and names the
+// files that it writes for each run.
 //
-// An [Element], a run of rows of one file, is what travels between the workers of a job; its rows
-// do not. Whoever gets an element reads its rows from the file, and writes what comes of them to a
-// file of their own, whose name follows from the element alone. So an element may be worked on
-// twice, one after the other or at a time, and the outcome is the same bytes under the same name.
+// Workers of a job exchange elements, not rows: an [Element] is a run of rows of one file. The
+// worker that receives it reads the rows from the file and writes the results to a file of their
+// own, whose name depends on the element only. So an element may be processed twice, one after the
+// other or at a time, and the results are the same bytes under the same name.
 package shard

@@ -8,24 +8,24 @@ import (
 
 // Element is a run of rows of one file.
 type Element struct {
-	Index int64 // its place among the elements of the set, which are in the order of files and rows
-	Count int64 // the number of elements
+	Index int64 // position in the set, whose elements are in the order of files and rows
+	Count int64 // number of elements of the set
 	File  string
-	First int64 // number of its first row in the file
+	First int64 // number of the first row in the file
 	Rows  int64
-	Start int64 // number of its first row in the set
-	// Offset and Bytes say where the rows stand in a text file that is not compressed, Line on which
-	// line they begin, and Header how many bytes the names of the columns take at the file's
-	// beginning. Bytes is 0 in other files.
+	Start int64 // number of the first row in the set
+	// For an uncompressed text file, Offset and Bytes are the position of the rows, Line is their
+	// first line, and Header is the length in bytes of the column names at the start. Bytes is 0
+	// for other files.
 	Offset, Bytes, Line, Header int64
-	// Skip is the number of rows in front of First that stand there too. More is set when rows
-	// follow that are not the element's.
+	// Skip is the number of rows in this text before First. More is true when rows of another
+	// element follow.
 	Skip int64
 	More bool
 }
 
-// Part returns a run of an element's rows: those of the set from the row start on. What it is among
-// the elements is left to the caller.
+// Part returns a run of an element's rows: rows of them, from row start of the set. The caller sets
+// Index and Count.
 func (e Element) Part(start, rows int64) Element {
 	skip := start - e.Start
 	if skip == 0 && rows == e.Rows {
@@ -39,26 +39,26 @@ func (e Element) Part(start, rows int64) Element {
 	return e
 }
 
-// text returns the text that the element's rows stand in, with the names of the columns in front.
+// text returns the text of the element's rows, after that of the column names.
 func (e Element) text(file *os.File) io.Reader {
 	return io.MultiReader(io.NewSectionReader(file, 0, e.Header), io.NewSectionReader(file, e.Offset, e.Bytes))
 }
 
-// closed says that the rows end with the text that is read, or with a file that must be read to its
-// end to be checked.
+// closed reports whether the rows end with the text that is read, or with a file that must be read
+// to its end to be checked.
 func (e Element) closed() bool { return !e.More && (e.Bytes > 0 || compressed(e.File)) }
 
-// String names the rows for a message.
+// String names the rows, for a message.
 func (e Element) String() string {
 	return fmt.Sprintf("rows %d to %d of %s", e.First, e.First+e.Rows-1, e.File)
 }
 
-// Set is what a job reads.
+// Set is the input of a job.
 type Set struct {
 	Elements []Element
-	Files    []string // also those without rows
+	Files    []string // including files without rows
 	Rows     int64
-	Features []string // names, nil where the files have none
+	Features []string // names, nil when the files have none
 	Dim      int      // number of features
 	Labels   bool     // the rows have labels
 	IDs      bool     // the rows have ids

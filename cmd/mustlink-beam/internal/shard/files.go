@@ -11,12 +11,12 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Extensions are the formats of files beside those of package dataset.
+// Extensions returns the file formats in addition to those of package dataset.
 func Extensions() []dataset.Extension { return []dataset.Extension{parquet.Format()} }
 
-// Files returns the files that a pattern of [filepath.Match] names, sorted; several patterns may
-// stand with commas between them. Hidden files, which unfinished ones are, count only where the
-// pattern begins with a dot.
+// Files returns the sorted files that match a pattern of [filepath.Match], or one of several
+// patterns, separated by commas. Hidden files match only where the pattern begins with a dot:
+// unfinished files are hidden.
 func Files(pattern string) ([]string, error) {
 	var files []string
 	for one := range strings.SplitSeq(pattern, ",") {
@@ -35,7 +35,7 @@ func Files(pattern string) ([]string, error) {
 	}
 	slices.Sort(files)
 	if twice := len(files); len(slices.Compact(files)) < twice {
-		return nil, &fault.ParamError{Param: "pattern", Value: pattern, Want: "patterns that name no file twice"}
+		return nil, &fault.ParamError{Param: "pattern", Value: pattern, Want: "patterns that match no file twice"}
 	}
 	return files, nil
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Labels returns the labels of all rows of an element. Of text no other column is looked at. A
-// label that is missing is an error.
+// Labels returns the labels of all rows of an element. In text it ignores all other columns. A
+// missing label is an error.
 func (e Element) Labels(o Options) ([]string, error) {
 	if dataset.FormatOf(e.File) != "csv" {
 		return e.dataLabels(o)
@@ -42,12 +42,12 @@ func (e Element) Labels(o Options) ([]string, error) {
 		err = e.changed()
 	}
 	if err != nil {
-		return nil, e.place(err)
+		return nil, e.locate(err)
 	}
 	return labels, nil
 }
 
-// openLabels begins to read the labels of text.
+// openLabels opens a stream of the labels in text.
 func (e Element) openLabels() (stream *dataset.LabelStream, end func(), err error) {
 	if e.Bytes == 0 {
 		if stream, err = dataset.OpenLabels(e.File, 0); err != nil {
@@ -67,7 +67,7 @@ func (e Element) openLabels() (stream *dataset.LabelStream, end func(), err erro
 	return stream, func() { f.Close() }, nil
 }
 
-// dataLabels returns the labels that stand beside the values of other files.
+// dataLabels returns the labels of an element of another format.
 func (e Element) dataLabels(o Options) ([]string, error) {
 	o.IgnoreLabels = false
 	block, err := e.Labeled(o)
@@ -77,8 +77,8 @@ func (e Element) dataLabels(o Options) ([]string, error) {
 	return block.Labels, nil
 }
 
-// Labeled reads all rows of an element at once. A row that is wrong is an error, and so are rows
-// without labels.
+// Labeled reads all rows of an element at once. Bad rows are errors, and so are rows without
+// labels.
 func (e Element) Labeled(o Options) (Block, error) {
 	block, bad, err := e.Whole(o)
 	switch {
@@ -92,14 +92,14 @@ func (e Element) Labeled(o Options) (Block, error) {
 	return block, nil
 }
 
-// Pair is the same run of rows in two sets.
+// Pair is one run of rows in two sets.
 type Pair struct{ A, B Element }
 
-// Align divides two sets of as many rows so that each element of one has its counterpart in the
-// other.
+// Align divides two sets with the same number of rows so that each element of one has its
+// counterpart in the other.
 func Align(a, b *Set) ([]Pair, error) {
 	if a.Rows != b.Rows {
-		return nil, fault.Data(b.Files[0], "it and the files that go with it have %d rows: want %d, as %s and those that go with it", b.Rows, a.Rows, a.Files[0])
+		return nil, fault.Data(b.Files[0], "the files of its pattern have %d rows: want %d, as those of %s", b.Rows, a.Rows, a.Files[0])
 	}
 	var pairs []Pair
 	for i, j, start := 0, 0, int64(0); start < a.Rows; {

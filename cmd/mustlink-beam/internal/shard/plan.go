@@ -14,19 +14,19 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// DefaultRows is the number of rows of an element: enough that what an element costs by itself is
-// nothing beside its rows.
+// DefaultRows is the number of rows of an element. It is large enough that the fixed cost of an
+// element is small compared with the cost of its rows.
 const DefaultRows = 1 << 16
 
-// Options say how a set is divided and read.
+// Options control how a set is divided and read.
 type Options struct {
-	// Rows is the most rows that an element has, 0 for DefaultRows.
+	// Rows is the maximum number of rows of an element, 0 for DefaultRows.
 	Rows int
-	// IgnoreLabels leaves out the labels that the data carry.
+	// IgnoreLabels leaves out the labels of the data.
 	IgnoreLabels bool
-	// OnlyLabels says that nothing but labels is read, so that text may have no features.
+	// OnlyLabels reads labels only, so that text needs no features.
 	OnlyLabels bool
-	// MemoryLimit is the limit on the bytes of a block of rows, 0 for none.
+	// MemoryLimit limits the bytes of a block of rows, 0 for no limit.
 	MemoryLimit int64
 }
 
@@ -34,10 +34,10 @@ func (o Options) reading() dataset.ReadOptions {
 	return dataset.ReadOptions{IgnoreLabels: o.IgnoreLabels, MemoryLimit: o.MemoryLimit, Extensions: Extensions()}
 }
 
-// Plan divides the files of a pattern into elements. It reads the beginning of every file, and of
-// text all of it, to find the rows: files are looked at side by side. Files without rows have no
-// elements; all others must have the same features. A file that is compressed is one element, since
-// its rows are found only from its beginning on.
+// Plan divides the files of a pattern into elements. It inspects several files at a time: it reads
+// the beginning of every file, and all of a text file, to find the rows. Files without rows have no
+// elements; all others must have the same features. A compressed file is one element, because its
+// rows can be found only from its beginning.
 func Plan(ctx context.Context, pattern string, o Options) (*Set, error) {
 	if o.Rows < 0 {
 		return nil, &fault.ParamError{Param: "rows of an element", Value: o.Rows, Want: "a number >= 0 (0 for the default)"}
@@ -56,7 +56,7 @@ func Plan(ctx context.Context, pattern string, o Options) (*Set, error) {
 	return join(files, found)
 }
 
-// each calls f for all files, some at a time, and returns the outcomes in order, or the error of
+// each calls f for all files, several at a time, and returns the results in order, or the error of
 // the first file that has one.
 func each(ctx context.Context, files []string, f func(ctx context.Context, file string) (surveyed, error)) ([]surveyed, error) {
 	out, errs := make([]surveyed, len(files)), make([]error, len(files))
@@ -80,10 +80,10 @@ func each(ctx context.Context, files []string, f func(ctx context.Context, file 
 	return out, nil
 }
 
-// surveyed is what is known of one file.
+// surveyed describes one file.
 type surveyed struct {
 	elements    []Element // without Index, Count and Start
-	dim         int       // 0 when no row tells
+	dim         int       // 0 when no row could be read
 	features    []string
 	labels, ids bool
 }
@@ -91,10 +91,10 @@ type surveyed struct {
 // survey finds the elements of one file.
 func (o Options) survey(ctx context.Context, file string) (s surveyed, err error) {
 	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
-		return s, nil // what some engines write for a shard without rows
+		return s, nil // some engines write empty files for shards without rows
 	}
 	in := o.reading()
-	in.BadRow = func(*fault.DataError) {} // whoever reads the rows sees to it
+	in.BadRow = func(*fault.DataError) {} // bad rows are handled when the elements are read
 	if !dataset.Streams(file, "", in.Extensions...) {
 		_, err := dataset.OpenStream(file, in)
 		return s, err
@@ -108,34 +108,34 @@ func (o Options) survey(ctx context.Context, file string) (s surveyed, err error
 		return s, err
 	}
 	if o.OnlyLabels && dataset.FormatOf(file) == "csv" {
-		s.labels = true // reading them tells more than a look does
+		s.labels = true // whether a label is missing shows when they are read
 		return s, nil
 	}
-	return s, s.look(file, in)
+	return s, s.inspect(file, in)
 }
 
-// countedElements divides a file that tells the number of its rows.
+// countedElements divides a file that stores its number of rows.
 func (o Options) countedElements(file string, in dataset.ReadOptions) ([]Element, error) {
 	stream, err := dataset.OpenStream(file, in)
 	if err != nil {
 		return nil, err
 	}
 	defer stream.Close()
-	rows, most := stream.Rows(), o.Rows
+	rows, rowsEach := stream.Rows(), o.Rows
 	if compressed(file) {
-		most = max(1, rows)
+		rowsEach = max(1, rows)
 	}
 	var elements []Element
-	for first := 0; first < rows; first += most {
-		elements = append(elements, Element{File: file, First: int64(first), Rows: int64(min(most, rows-first))})
+	for first := 0; first < rows; first += rowsEach {
+		elements = append(elements, Element{File: file, First: int64(first), Rows: int64(min(rowsEach, rows-first))})
 	}
 	return elements, nil
 }
 
 func compressed(file string) bool { return strings.HasSuffix(strings.ToLower(file), ".gz") }
 
-// look reads the first row that is right, to see what rows have.
-func (s *surveyed) look(file string, in dataset.ReadOptions) error {
+// inspect reads the first good row, for the number and names of features and for labels and ids.
+func (s *surveyed) inspect(file string, in dataset.ReadOptions) error {
 	stream, err := dataset.OpenStream(file, in)
 	if err != nil {
 		return err
@@ -163,7 +163,7 @@ func join(files []string, found []surveyed) (*Set, error) {
 			set.Dim, set.Features, set.Labels, set.IDs = s.dim, s.features, s.labels, s.ids
 		}
 		if s.dim > 0 {
-			if err := s.like(found[first], files[i], files[first]); err != nil {
+			if err := s.checkSame(found[first], files[i], files[first]); err != nil {
 				return nil, err
 			}
 		}
@@ -182,26 +182,27 @@ func join(files []string, found []surveyed) (*Set, error) {
 	return set, nil
 }
 
-// like compares what the rows of two files have.
-func (s surveyed) like(first surveyed, file, other string) error {
+// checkSame returns an error unless the rows of two files have the same features, and both or
+// neither have labels and ids.
+func (s surveyed) checkSame(first surveyed, file, other string) error {
 	switch {
 	case s.dim != first.dim:
 		return fault.Data(file, "it has %d features: want %d, as %s has", s.dim, first.dim, other)
 	case s.features != nil && first.features != nil && !slices.Equal(s.features, first.features):
-		return fault.Data(file, "its features are %s: want those of %s in the same order", some(s.features), other)
+		return fault.Data(file, "its features are %s: want those of %s in the same order", shorten(s.features), other)
 	case s.labels != first.labels:
-		return fault.Data(file, "only one of it and %s has labels: want all or none", other)
+		return fault.Data(file, "only one of this file and %s has labels: want labels in all files or none", other)
 	case s.ids != first.ids:
-		return fault.Data(file, "only one of it and %s has ids: want all or none", other)
+		return fault.Data(file, "only one of this file and %s has ids: want ids in all files or none", other)
 	}
 	return nil
 }
 
-// some writes a list of names, the first ones of many.
-func some(names []string) string {
-	const most = 5
-	if len(names) <= most {
+// shorten joins names, and replaces all but the first of a long list by their number.
+func shorten(names []string) string {
+	const shown = 5
+	if len(names) <= shown {
 		return strings.Join(names, ", ")
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:shown], ", "), len(names)-shown)
 }

@@ -10,44 +10,45 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Block is some rows of an element.
+// Block is a block of rows of an element.
 type Block struct {
 	*dataset.Data
-	Numbers []int64 // of each row in the set
+	Numbers []int64 // of the rows in the set
 	element Element
 }
 
-// Place gives an error that names a row of the block the row of the file.
-func (b Block) Place(err error) error {
+// Locate replaces, in an error about a row of the block, the number of the row in the block by that
+// in the file.
+func (b Block) Locate(err error) error {
 	e, ok := err.(*fault.DataError)
 	if !ok || e.Row < 0 || e.Row >= len(b.Numbers) {
 		return err
 	}
-	moved := *e
-	moved.File, moved.Row = b.element.File, int(b.Numbers[e.Row]-b.element.Start+b.element.First)
-	return &moved
+	inFile := *e
+	inFile.File, inFile.Row = b.element.File, int(b.Numbers[e.Row]-b.element.Start+b.element.First)
+	return &inFile
 }
 
 // Len returns the number of rows.
 func (b Block) Len() int { return len(b.Numbers) }
 
-// Reader reads the rows of an element, a block at a time. Rows that are wrong are left out and
-// noted. It is not safe for concurrent use.
+// Reader reads the rows of an element, a block at a time. It leaves out bad rows and records them.
+// It is not safe for concurrent use.
 type Reader struct {
 	e      Element
 	stream *dataset.Stream
-	file   *os.File // of text, nil for what the stream opens itself
-	next   int64    // number in the file of the row that comes next
-	values int64    // read so far
+	file   *os.File // a text file; nil when the stream opens the file
+	next   int64    // number of the next row in the file
+	values int64    // number of values read so far
 	wrong  map[int64]bool
 	bad    []Bad
 }
 
-// Open begins to read the rows of an element.
+// Open returns a reader of the rows of an element.
 func (e Element) Open(o Options) (*Reader, error) {
 	r := &Reader{e: e, next: e.First, wrong: map[int64]bool{}}
 	in := o.reading()
-	in.BadRow = r.passOver
+	in.BadRow = r.addBad
 	var err error
 	skip := e.Skip
 	if e.Bytes == 0 {
@@ -68,8 +69,7 @@ func (e Element) Open(o Options) (*Reader, error) {
 	return r, nil
 }
 
-// Whole reads all rows of an element at once. There may be none that is right: then the block has
-// no data.
+// Whole reads all rows of an element at once. When all rows are bad, the block has no data.
 func (e Element) Whole(o Options) (Block, []Bad, error) {
 	r, err := e.Open(o)
 	if err != nil {
@@ -87,39 +87,39 @@ func (e Element) Whole(o Options) (Block, []Bad, error) {
 	return block, bad, err
 }
 
-// Next returns the next rows, 1 to limit of them, in memory of their own; after the last one the
-// error is io.EOF.
+// Next returns the next rows, 1 to limit of them, in memory of their own, and io.EOF after the
+// last.
 func (r *Reader) Next(limit int) (Block, error) {
 	left := r.e.First + r.e.Rows - r.next
 	if left == 0 && !r.e.closed() {
-		return Block{}, io.EOF // the rows that follow belong to other elements
+		return Block{}, io.EOF // the next rows belong to other elements
 	}
 	d, err := r.stream.Next(int(min(int64(limit), max(1, left))))
 	if err == io.EOF {
-		if r.passWrong(); r.next != r.e.First+r.e.Rows {
+		if r.skipBad(); r.next != r.e.First+r.e.Rows {
 			err = r.e.changed()
 		}
 		return Block{}, err
 	}
 	if err != nil {
-		return Block{}, r.e.place(err)
+		return Block{}, r.e.locate(err)
 	}
 	r.values += int64(d.Points.Len()) * int64(d.Points.Dim())
 	return r.number(d)
 }
 
-// number gives the rows their numbers.
+// number adds the row numbers to a block, and removes rows of the next element.
 func (r *Reader) number(d *dataset.Data) (Block, error) {
 	b := Block{Data: d, Numbers: make([]int64, 0, d.Points.Len()), element: r.e}
 	end := r.e.First + r.e.Rows
 	for range d.Points.Len() {
-		r.passWrong()
+		r.skipBad()
 		if r.next < end {
 			b.Numbers = append(b.Numbers, r.e.Start+r.next-r.e.First)
 			r.next++
 		}
 	}
-	r.passWrong()
+	r.skipBad()
 	r.next = min(r.next, end)
 	n := len(b.Numbers)
 	switch {
@@ -130,7 +130,7 @@ func (r *Reader) number(d *dataset.Data) (Block, error) {
 	case n == 0:
 		return Block{}, io.EOF
 	}
-	// All rows at the element's end were wrong, so that the stream went on to those of the next
+	// The last rows of the element were bad, so that the stream went on to the rows of the next
 	// element.
 	d.Points = points.Slice(d.Points, 0, n)
 	if d.IDs != nil {
@@ -142,54 +142,54 @@ func (r *Reader) number(d *dataset.Data) (Block, error) {
 	return b, nil
 }
 
-// passWrong passes over the rows that are wrong.
-func (r *Reader) passWrong() {
+// skipBad skips the numbers of bad rows.
+func (r *Reader) skipBad() {
 	for r.wrong[r.next] {
 		delete(r.wrong, r.next)
 		r.next++
 	}
 }
 
-// passOver notes a row that is wrong.
-func (r *Reader) passOver(e *fault.DataError) {
-	moved := r.e.moved(e)
-	if row := int64(moved.Row); row < r.e.First+r.e.Rows {
+// addBad records a bad row.
+func (r *Reader) addBad(e *fault.DataError) {
+	inFile := r.e.inFile(e)
+	if row := int64(inFile.Row); row < r.e.First+r.e.Rows {
 		r.wrong[row] = true
-		r.bad = append(r.bad, Bad{File: r.e.File, Row: row, Line: int64(moved.Line), Offset: -1, Column: moved.Column, Reason: moved.Err.Error()})
+		r.bad = append(r.bad, Bad{File: r.e.File, Row: row, Line: int64(inFile.Line), Offset: -1, Column: inFile.Column, Reason: inFile.Err.Error()})
 	}
 }
 
-// moved returns the error with the row and line of the file instead of those of the text that was
-// read.
-func (e Element) moved(wrong *fault.DataError) *fault.DataError {
-	moved := *wrong
+// inFile replaces row and line in an error, which count from the start of the text, by those of the
+// file.
+func (e Element) inFile(wrong *fault.DataError) *fault.DataError {
+	inFile := *wrong
 	if e.Bytes > 0 {
-		if moved.Row >= 0 {
-			moved.Row += int(e.First - e.Skip)
+		if inFile.Row >= 0 {
+			inFile.Row += int(e.First - e.Skip)
 		}
-		if moved.Line > 0 {
-			moved.Line += int(e.Line)
+		if inFile.Line > 0 {
+			inFile.Line += int(e.Line)
 		}
 	}
-	return &moved
+	return &inFile
 }
 
-// place is moved for any error.
-func (e Element) place(err error) error {
+// locate is inFile for any error.
+func (e Element) locate(err error) error {
 	if wrong, ok := err.(*fault.DataError); ok {
-		return e.moved(wrong)
+		return e.inFile(wrong)
 	}
 	return err
 }
 
 func (e Element) changed() error {
-	return fault.Data(e.File, "it does not have %d rows from row %d on any more: want a file that stays as it is while a job reads it", e.Rows, e.First)
+	return fault.Data(e.File, "the file has changed since the job began, and lacks %d rows from row %d on: want a file that no program changes during a job", e.Rows, e.First)
 }
 
-// Rows returns the number of rows passed so far, right or wrong.
+// Rows returns the number of rows read so far, including bad ones.
 func (r *Reader) Rows() int64 { return r.next - r.e.First }
 
-// Bytes returns the bytes of the values read so far, as float64.
+// Bytes returns the size of the values read so far, as float64.
 func (r *Reader) Bytes() int64 { return 8 * r.values }
 
 // Close closes the file.

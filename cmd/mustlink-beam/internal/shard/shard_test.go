@@ -22,7 +22,7 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// writeRows writes n rows of numbers with ids and labels, drawn from a generator, to a file.
+// writeRows writes n rows of random numbers, with ids and labels, to a file.
 func writeRows(t interface{ Fatal(...any) }, path string, n, d int, rng *rand.Rand) []float64 {
 	x := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
 	data := &dataset.Data{Points: x}
@@ -39,8 +39,8 @@ func writeRows(t interface{ Fatal(...any) }, path string, n, d int, rng *rand.Ra
 	return x.Data
 }
 
-// readAll reads the elements of a set, each in blocks of some rows, in any order, and returns the
-// values in the order of the rows' numbers.
+// readAll reads the elements of a set in any order, each in blocks, and returns the values in the
+// order of the row numbers.
 func readAll(t *rapid.T, set *shard.Set, o shard.Options) []float64 {
 	t.Helper()
 	out := make([]float64, set.Rows*int64(set.Dim))
@@ -64,7 +64,7 @@ func readAll(t *rapid.T, set *shard.Set, o shard.Options) []float64 {
 			}
 			for k, number := range b.Numbers {
 				if seen[number] || number < i.Start || number >= i.Start+i.Rows {
-					t.Fatalf("row %d comes twice, or from another element", number)
+					t.Fatalf("row %d was read twice, or from another element", number)
 				}
 				seen[number] = true
 				copy(out[number*int64(set.Dim):], b.Points.(*points.Dense).Data[k*set.Dim:(k+1)*set.Dim])
@@ -86,9 +86,9 @@ func readAll(t *rapid.T, set *shard.Set, o shard.Options) []float64 {
 	return out
 }
 
-// The elements of a set have every row of its files once, whatever the formats, the sizes of the
-// files and of the elements.
-func TestElementsHoldEveryRow(t *testing.T) {
+// The elements of a set contain every row of its files once, for any formats, file sizes and
+// element sizes.
+func TestElementsContainEveryRow(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		dir, err := os.MkdirTemp(t.TempDir(), "")
 		if err != nil {
@@ -99,7 +99,7 @@ func TestElementsHoldEveryRow(t *testing.T) {
 		d := rapid.IntRange(1, 4).Draw(rt, "d")
 		var want []float64
 		for i := range rapid.IntRange(1, 4).Draw(rt, "files") {
-			n := rapid.SampledFrom([]int{0, 1, 3, 40}).Draw(rt, "rows") // empty and skewed
+			n := rapid.SampledFrom([]int{0, 1, 3, 40}).Draw(rt, "rows") // empty and uneven
 			if i == 0 {
 				n = max(1, n)
 			}
@@ -128,9 +128,9 @@ func TestElementsHoldEveryRow(t *testing.T) {
 	})
 }
 
-// Text is divided where records end: the records of an element are those that the library reads,
-// also wrong ones.
-func TestTextIsDividedAsItIsRead(t *testing.T) {
+// Text is divided at the ends of records: the elements have the same good and bad records as the
+// library reads.
+func TestTextElementsMatchReader(t *testing.T) {
 	dir := t.TempDir()
 	pieces := []string{"p,1,2\n", "p,1,2\r\n", "\"p\nq\",1,2\n", "\"p\"\"\n,\",1,2\n", "p,1\n", "p,x,2\n", "\n", "\r\n\n", "p\"q,1,2\n",
 		"\"p\"q,1,2\n", " \"p\n\",1,2\n", "\ufeffp,1,2\n", "p\xff\",1,2\n", "\"p\n\xff\n", "p,NaN,2\n", "\u00a0\"p\nq\",1,2\n", "p,1,2\r\r\n", "a,\"1\",\"2\"\n"}
@@ -140,7 +140,7 @@ func TestTextIsDividedAsItIsRead(t *testing.T) {
 		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
 			rt.Fatal(err)
 		}
-		// As a whole, by the library.
+		// All at once, by the library.
 		var wantBad []int
 		var want, got []float64
 		whole, err := dataset.OpenStream(path, dataset.ReadOptions{BadRow: func(e *fault.DataError) { wantBad = append(wantBad, e.Row) }})
@@ -151,7 +151,7 @@ func TestTextIsDividedAsItIsRead(t *testing.T) {
 			}
 		}
 		if err != io.EOF {
-			rt.Skip("a quote is open to the end") // the one thing after which there is no reading on
+			rt.Skip("a quote is open to the end") // the library cannot continue after it
 		}
 		o := shard.Options{Rows: rapid.IntRange(1, 4).Draw(rt, "element")}
 		set, err := shard.Plan(context.Background(), path, o)
@@ -162,7 +162,7 @@ func TestTextIsDividedAsItIsRead(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if set.Rows != int64(len(want)/2+len(wantBad)) {
-			rt.Fatalf("%d rows: want %d and %d wrong ones", set.Rows, len(want)/2, len(wantBad))
+			rt.Fatalf("%d rows: want %d and %d bad ones", set.Rows, len(want)/2, len(wantBad))
 		}
 		var gotBad []int
 		for _, e := range set.Elements {
@@ -176,17 +176,17 @@ func TestTextIsDividedAsItIsRead(t *testing.T) {
 			for _, b := range bad {
 				gotBad = append(gotBad, int(b.Row))
 				if b.Offset < e.Offset || b.Offset >= e.Offset+e.Bytes || b.Offset > 0 && text[b.Offset-1] != '\n' {
-					rt.Fatalf("a wrong row is at %d of %q", b.Offset, text)
+					rt.Fatalf("a bad row is at %d of %q", b.Offset, text)
 				}
 			}
 		}
 		if !slices.Equal(got, want) || !slices.Equal(gotBad, wantBad) {
-			rt.Fatalf("%q\nrows %v, wrong %v: want %v, %v", text, got, gotBad, want, wantBad)
+			rt.Fatalf("%q\nrows %v, bad %v: want %v, %v", text, got, gotBad, want, wantBad)
 		}
 	})
 }
 
-// A wrong row is told with its file, number, place and column, and its neighbors are there.
+// A bad row is reported with its file, number, offset and column, and the rows around it are read.
 func TestBadRows(t *testing.T) {
 	dir := t.TempDir()
 	csv := filepath.Join(dir, "a.csv")
@@ -238,13 +238,13 @@ func TestBadRows(t *testing.T) {
 				bad[i].Reason = ""
 			}
 			if !slices.Equal(numbers, []int64{0, 2, 4}) || !slices.Equal(bad, c.want) {
-				t.Errorf("%s in elements of %d rows: rows %v, wrong %+v", c.path, rows, numbers, bad)
+				t.Errorf("%s in elements of %d rows: rows %v, bad %+v", c.path, rows, numbers, bad)
 			}
 		}
 	}
 }
 
-// Files that do not go together are refused by name.
+// Incompatible files are refused by name.
 func TestPlanRefuses(t *testing.T) {
 	write := func(dir, name, text string) {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
@@ -257,18 +257,18 @@ func TestPlanRefuses(t *testing.T) {
 		rows    int
 		want    string
 	}{
-		"none":            {nil, "*.csv", 0, "no such file"},
-		"no pattern":      {nil, "[", 0, "want a name with"},
-		"twice":           {map[string]string{"a.csv": "x\n1\n"}, "a.csv,*", 0, "no file twice"},
-		"no rows":         {map[string]string{"a.csv": "x\n", "b.csv": ""}, "*", 0, "no file has a row"},
-		"other numbers":   {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,y\n1,2\n"}, "*", 0, "b.csv: it has 2 features: want 1"},
-		"other names":     {map[string]string{"a.csv": "x\n1\n", "b.csv": "y\n1\n"}, "*", 0, "b.csv: its features are y"},
-		"labels":          {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,label\n1,2\n"}, "*", 0, "has labels"},
-		"ids":             {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,id\n1,2\n"}, "*", 0, "has ids"},
-		"unknown":         {map[string]string{"a.txt": "x\n1\n"}, "*", 0, ".txt"},
-		"not by rows":     {map[string]string{"a.svm": "1 1:2\n"}, "*", 0, "row by row"},
-		"negative":        {map[string]string{"a.csv": "x\n1\n"}, "*", -1, "rows of an element"},
-		"header is wrong": {map[string]string{"a.csv": "x,x\n1,2\n"}, "*", 0, "a.csv, line 1"},
+		"none":               {nil, "*.csv", 0, "no such file"},
+		"no pattern":         {nil, "[", 0, "want a name with"},
+		"twice":              {map[string]string{"a.csv": "x\n1\n"}, "a.csv,*", 0, "no file twice"},
+		"no rows":            {map[string]string{"a.csv": "x\n", "b.csv": ""}, "*", 0, "no file has a row"},
+		"number of features": {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,y\n1,2\n"}, "*", 0, "b.csv: it has 2 features: want 1"},
+		"other names":        {map[string]string{"a.csv": "x\n1\n", "b.csv": "y\n1\n"}, "*", 0, "b.csv: its features are y"},
+		"labels":             {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,label\n1,2\n"}, "*", 0, "has labels"},
+		"ids":                {map[string]string{"a.csv": "x\n1\n", "b.csv": "x,id\n1,2\n"}, "*", 0, "has ids"},
+		"unknown":            {map[string]string{"a.txt": "x\n1\n"}, "*", 0, ".txt"},
+		"not by rows":        {map[string]string{"a.svm": "1 1:2\n"}, "*", 0, "row by row"},
+		"negative":           {map[string]string{"a.csv": "x\n1\n"}, "*", -1, "rows of an element"},
+		"header is wrong":    {map[string]string{"a.csv": "x,x\n1,2\n"}, "*", 0, "a.csv, line 1"},
 	} {
 		dir := t.TempDir()
 		for file, text := range c.files {
@@ -285,8 +285,8 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// A file that changes under a job is an error, not other rows.
-func TestFileThatChanges(t *testing.T) {
+// A file that changes during a job is an error.
+func TestChangedFile(t *testing.T) {
 	for _, ending := range []string{"csv", "npy", "parquet", "csv.gz"} {
 		path := filepath.Join(t.TempDir(), "a."+ending)
 		writeRows(t, path, 20, 2, rand.New(rand.NewPCG(1, 1)))
@@ -302,8 +302,8 @@ func TestFileThatChanges(t *testing.T) {
 	}
 }
 
-// What an earlier job with another number of elements has left goes; what the same job has left
-// stays.
+// Files of an earlier job with another number of elements are removed; files of the same job are
+// kept.
 func TestPrepare(t *testing.T) {
 	dir := t.TempDir()
 	out := shard.Output{Path: filepath.Join(dir, "part.csv.gz")}
@@ -328,9 +328,9 @@ func TestPrepare(t *testing.T) {
 		t.Errorf("left are %v: want %v", left, keep)
 	}
 	if err := (shard.Output{Path: filepath.Join(dir, "none", "part.npy")}).Prepare(1); !fault.IsInput(err) {
-		t.Errorf("a folder that is not there: %v", err)
+		t.Errorf("a missing folder: %v", err)
 	}
 	if err := (shard.Output{Path: "part.svm"}).Check([]string{"csv", "npy"}); !fault.IsInput(err) {
-		t.Errorf("a format that is not written: %v", err)
+		t.Errorf("an unsupported format: %v", err)
 	}
 }

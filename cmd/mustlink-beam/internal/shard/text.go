@@ -16,16 +16,16 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// textElements divides a file of CSV text by passing over it. A compressed one is a single element,
-// which is read from its beginning on.
-func textElements(ctx context.Context, file string, most int) ([]Element, error) {
+// textElements finds the records of a CSV file and divides them into elements. A compressed file is
+// a single element.
+func textElements(ctx context.Context, file string, maxRows int) ([]Element, error) {
 	f, err := os.Open(file)
 	if err != nil {
 		return nil, fault.Data(file, "cannot read: %w", err)
 	}
 	defer f.Close()
 	if !compressed(file) {
-		return newRecords(f).divide(ctx, file, most)
+		return newRecords(f).divide(ctx, file, maxRows)
 	}
 	z, err := gzip.NewReader(bufio.NewReader(f))
 	if err != nil {
@@ -39,7 +39,7 @@ func textElements(ctx context.Context, file string, most int) ([]Element, error)
 }
 
 // divide returns the elements of a text.
-func (r *records) divide(ctx context.Context, file string, most int) ([]Element, error) {
+func (r *records) divide(ctx context.Context, file string, maxRows int) ([]Element, error) {
 	if _, err := r.next(); err != nil {
 		return nil, r.explain(file, err)
 	}
@@ -55,7 +55,7 @@ func (r *records) divide(ctx context.Context, file string, most int) ([]Element,
 			return nil, r.explain(file, err)
 		}
 		e.Rows += int64(rows)
-		if e.Rows >= int64(most) || err == io.EOF && e.Rows > 0 {
+		if e.Rows >= int64(maxRows) || err == io.EOF && e.Rows > 0 {
 			e.Bytes = r.offset - e.Offset
 			elements = append(elements, e)
 			e = Element{File: file, Header: header, Offset: r.offset, First: e.First + e.Rows, Line: r.line - headerLines}
@@ -66,23 +66,22 @@ func (r *records) divide(ctx context.Context, file string, most int) ([]Element,
 	}
 }
 
-// records passes over the records of CSV text: lines, or several where a quoted field has line ends
-// in it. It counts as the readers of package dataset do, but does not look at what is in the
+// records finds the ends of CSV records. A record is a line, or several when a quoted field
+// contains line breaks. It counts rows as the readers of package dataset do, but does not parse
 // fields.
 type records struct {
 	r      *bufio.Reader
-	long   []byte // a line that is longer than the buffer
-	offset int64  // bytes passed
-	line   int64  // lines passed
+	long   []byte // holds a line that is longer than the buffer
+	offset int64  // bytes read
+	line   int64  // lines read
 }
 
 func newRecords(r io.Reader) *records { return &records{r: bufio.NewReaderSize(r, 1<<18)} }
 
 var errLongLine = errors.New("a line is longer than the limit")
 
-// next passes over one record with the blank lines in front of it, which together are a row by
-// themselves, a wrong one. It returns the number of rows, 1 or 2. At the end the error is io.EOF;
-// blank lines there are no row.
+// next skips one record and any blank lines before it, which count together as one bad row. It
+// returns the number of rows, 1 or 2. At the end the error is io.EOF; blank lines there are no row.
 func (r *records) next() (rows int, err error) {
 	text, err := r.readLine()
 	for rows = 1; err == nil && len(text) == 0; text, err = r.readLine() {
@@ -93,7 +92,7 @@ func (r *records) next() (rows int, err error) {
 	}
 	for open := opensQuote(text, false); open; open = opensQuote(text, true) {
 		if text, err = r.readLine(); err == io.EOF {
-			return rows, nil // the quote is never closed: whoever reads the record says so
+			return rows, nil // the quote is never closed: reading the record reports it
 		}
 		if err != nil {
 			return 0, err
@@ -102,8 +101,8 @@ func (r *records) next() (rows int, err error) {
 	return rows, nil
 }
 
-// readLine returns the next line without its end and without byte order marks in front, valid until
-// the next call.
+// readLine returns the next line without its end and without leading byte order marks. It is valid
+// until the next call.
 func (r *records) readLine() ([]byte, error) {
 	text, err := r.r.ReadSlice('\n')
 	if err == bufio.ErrBufferFull {
@@ -123,9 +122,9 @@ func (r *records) readLine() ([]byte, error) {
 	return bytes.TrimLeft(bytes.TrimRight(text, "\r\n"), "\ufeff"), nil
 }
 
-// opensQuote says whether a record goes on after the line: a quoted field is open at its end.
-// inside says that one is at its beginning. A record that is wrong ends with the line where that
-// shows.
+// opensQuote reports whether a quoted field is open at the end of a line, so that the record
+// continues. inside is true when one is open at its beginning. A malformed record ends with the
+// line of the first error.
 func opensQuote(text []byte, inside bool) bool {
 	if !inside && bytes.IndexByte(text, '"') < 0 || !utf8.Valid(text) {
 		return false
@@ -147,7 +146,7 @@ func opensQuote(text []byte, inside bool) bool {
 		if end < 0 {
 			return true
 		}
-		inside = bytes.HasPrefix(text[end+1:], []byte(`"`)) // two quotes stand for one
+		inside = bytes.HasPrefix(text[end+1:], []byte(`"`)) // two quotes mean one
 		text = text[end+1:]
 		if inside {
 			text = text[1:]
@@ -159,7 +158,7 @@ func opensQuote(text []byte, inside bool) bool {
 	}
 }
 
-// explain words an error of a file.
+// explain returns the error for a user, with the name of the file.
 func (r *records) explain(file string, err error) error {
 	switch {
 	case err == io.EOF:

@@ -15,16 +15,16 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Output is what a job writes: a file for each element, named after one path.
+// Output names the files that a job writes, one for each element, after one path.
 //
-// A file is written beside its place and renamed, so that it is there as a whole or not at all,
-// whether its element is worked on once or several times at once; what a killed process has left is
-// removed by the next one that writes the same file.
+// A file is written under a temporary name in its folder and renamed, so that it is complete or
+// missing, even when its element is processed several times at once. Unfinished files of a killed
+// process are removed by the next process that writes the same file.
 type Output struct {
-	Path string // "embedded.npy" stands for embedded-00003-of-00016.npy and the others
+	Path string // "embedded.npy" for embedded-00003-of-00016.npy and so on
 }
 
-// Name returns the path of the file of one element.
+// Name returns the path of the file of an element.
 func (o Output) Name(index, count int64) string {
 	stem, ending := o.split()
 	return fmt.Sprintf("%s-%05d-of-%05d%s", stem, index, count, ending)
@@ -36,7 +36,7 @@ func (o Output) Pattern() string {
 	return stem + "-[0-9]*-of-[0-9]*" + ending
 }
 
-// split returns the path without its ending, and the ending with .gz.
+// split returns the path without its extension, and the extension, including .gz.
 func (o Output) split() (stem, ending string) {
 	stem = o.Path
 	if compressed(stem) {
@@ -46,11 +46,11 @@ func (o Output) split() (stem, ending string) {
 	return strings.TrimSuffix(stem, e), e + ending
 }
 
-// Prepare looks whether files can be written, and removes those that an earlier job with another
-// number of elements has left, which a reader of the pattern would take for more rows. It must not
-// run beside a job that writes them.
+// Prepare checks that files can be written. It removes the files of an earlier job with another
+// number of elements, because the pattern would match them too. It must not run at the same time as
+// a job that writes the files.
 func (o Output) Prepare(count int64) error {
-	if err := Trial(o.Name(0, count)); err != nil {
+	if err := CheckWritable(o.Name(0, count)); err != nil {
 		return err
 	}
 	_, ending := o.split()
@@ -58,10 +58,10 @@ func (o Output) Prepare(count int64) error {
 	return o.remove(func(file string) bool { return !strings.HasSuffix(file, mine) })
 }
 
-// Remove removes all files that an earlier job has left.
+// Remove removes all files of an earlier job.
 func (o Output) Remove() error { return o.remove(func(string) bool { return true }) }
 
-// remove removes the files that an earlier job has left and that are in the way.
+// remove removes those files of an earlier job for which inTheWay is true.
 func (o Output) remove(inTheWay func(file string) bool) error {
 	before, err := Files(o.Pattern())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -75,14 +75,14 @@ func (o Output) remove(inTheWay func(file string) bool) error {
 			continue
 		}
 		if err := os.Remove(file); err != nil {
-			return fmt.Errorf("removing what an earlier job has left: %w", err)
+			return fmt.Errorf("removing a file of an earlier job: %w", err)
 		}
 	}
 	return nil
 }
 
-// Trial finds out whether a file can be written.
-func Trial(path string) error {
+// CheckWritable returns an error when a file cannot be written.
+func CheckWritable(path string) error {
 	stop := errors.New("trial write")
 	if err := dataset.Atomic(path, func(io.Writer) error { return stop }); err != stop {
 		return err
@@ -90,22 +90,23 @@ func Trial(path string) error {
 	return nil
 }
 
-// Check returns a *fault.ParamError unless the path ends in one of the formats.
+// Check returns a *fault.ParamError unless the extension of the path is one of the formats.
 func (o Output) Check(formats []string) error {
 	if slices.Contains(formats, dataset.FormatOf(o.Path, Extensions()...)) {
 		return nil
 	}
-	return &fault.ParamError{Param: "output path", Value: o.Path, Want: "a name that ends in ." + strings.Join(formats, " or .") + " (each also .gz)"}
+	return &fault.ParamError{Param: "output path", Value: o.Path, Want: "a name ending in ." + strings.Join(formats, " or .") + " (each also .gz)"}
 }
 
-// Matrix says how the files are written as matrices; a nil list of columns numbers them.
+// Matrix returns the options for writing the files as matrices. Columns are numbered when the list
+// is nil.
 func (o Output) Matrix(columns []string) (dataset.WriteOptions, error) {
 	w := dataset.WriteOptions{Columns: columns, Extensions: Extensions()}
 	return w, o.Check(dataset.OutputFormats(w.Extensions...))
 }
 
-// WriteMatrix writes rows of values to one file, the rows with ids unless these are nil. A nil list
-// of columns numbers them.
+// WriteMatrix writes rows of values to one file, with ids unless these are nil. Columns are
+// numbered when the list is nil.
 func WriteMatrix(path string, cols int, values []float64, columns, ids []string) error {
 	w, err := Output{Path: path}.Matrix(columns)
 	if err != nil {
@@ -114,8 +115,8 @@ func WriteMatrix(path string, cols int, values []float64, columns, ids []string)
 	return dataset.WriteMatrix(path, len(values)/cols, cols, values, cols, ids, w)
 }
 
-// WriteBad writes the rows that were left out of an element. Without any, what an earlier job has
-// left is removed.
+// WriteBad lists the bad rows of an element in a file. Without any it removes the file of an
+// earlier job.
 func (o Output) WriteBad(e Element, bad []Bad) error {
 	name := o.Name(e.Index, e.Count)
 	if len(bad) == 0 {

@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Labels names the nearest of the centers of [Blobs] roughly: the sign of the first value beside
-// the mean of all.
+// Labels returns labels that approximate the nearest centers of [Blobs]: the sign of the first
+// value relative to its mean over all rows.
 func Labels(x *points.Dense) []string {
 	mean := 0.0
 	for i := range x.N {
@@ -27,7 +27,7 @@ func Labels(x *points.Dense) []string {
 	return labels
 }
 
-// Model fits a method on the rows, standardized, and returns the path of the model.
+// Model fits a method to the standardized rows, and returns the path of the model.
 func Model(t *testing.T, method string, x *points.Dense, params map[string]string) string {
 	t.Helper()
 	set, err := links.SampleByCount(Labels(x), 20, 20, 1)

@@ -1,4 +1,4 @@
-// Package trial has what the tests of pipelines share: data in files, and jobs on Prism.
+// Package trial provides data in files and jobs on Prism for the tests of pipelines.
 package trial
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Main runs the tests of a package and removes what their jobs leave among the temporary files.
+// Main runs the tests of a package and removes the temporary files of their jobs.
 func Main(m *testing.M) {
 	remove, err := job.Temporary()
 	if err != nil {
@@ -29,7 +29,7 @@ func Main(m *testing.M) {
 	os.Exit(code)
 }
 
-// Engine returns an engine of two workers.
+// Engine returns an engine with two workers.
 func Engine(t *testing.T) *engine.Engine {
 	t.Helper()
 	eng, err := engine.New(engine.Options{Workers: 2})
@@ -39,7 +39,7 @@ func Engine(t *testing.T) *engine.Engine {
 	return eng
 }
 
-// Blobs returns n rows around k centers that are far apart for a small spread.
+// Blobs returns n rows around k centers, which are far apart relative to a small spread.
 func Blobs(seed uint64, n, d, k int, spread float64) *points.Dense {
 	rng := rand.New(rand.NewPCG(seed, 17))
 	centers := make([]float64, k*d)
@@ -56,11 +56,11 @@ func Blobs(seed uint64, n, d, k int, spread float64) *points.Dense {
 	return x
 }
 
-// Sizes divides n rows among files, very unevenly, with empty ones between.
+// Sizes divides n rows into files of very different sizes, some of them empty.
 func Sizes(n int) []int { return []int{0, n / 100, n - n/100 - n/7 - 1, 0, 1, n / 7, 0} }
 
-// Files writes the rows to .npy files of the given sizes, those of size 0 without a byte, and
-// returns their pattern.
+// Files writes the rows to .npy files of the given sizes, an empty file for size 0, and returns
+// their pattern.
 func Files(t *testing.T, x *points.Dense, sizes []int) string {
 	t.Helper()
 	dir, from := t.TempDir(), 0
@@ -86,7 +86,7 @@ func Files(t *testing.T, x *points.Dense, sizes []int) string {
 // Plan divides files into elements of a few rows.
 func Plan(t *testing.T, pattern string, rows int) *shard.Set {
 	t.Helper()
-	job.Silence() // what a runner says of itself is no part of a test's outcome
+	job.Silence() // the runner's log would fill the output of tests
 	set, err := shard.Plan(t.Context(), pattern, shard.Options{Rows: rows})
 	if err != nil {
 		t.Fatal(err)
@@ -94,7 +94,7 @@ func Plan(t *testing.T, pattern string, rows int) *shard.Set {
 	return set
 }
 
-// Config is that of a job on a set.
+// Config returns the configuration of a job on a set.
 func Config(set *shard.Set, workers int) job.Config {
 	return job.Config{Workers: workers, Rows: set.Rows}
 }
