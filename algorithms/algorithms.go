@@ -155,8 +155,8 @@ type Status struct {
 
 // Progress reports how far a long computation is. Callbacks run one at a time and must return
 // quickly; those of a fit run on the goroutine that called it. A panic in a callback reaches the
-// caller. From clustering, selection and tables, which use several goroutines, it reaches the caller
-// as an *engine.Panic.
+// caller. From clustering, selection and tables, which use several goroutines, it reaches the
+// caller as an *engine.Panic.
 type Progress struct {
 	Stage       string // name of the current stage: "kernel matrix", "cholesky"
 	Done, Total int    // steps of the whole fit; Total 0 when unknown

@@ -15,8 +15,8 @@ import (
 )
 
 // TestEqualRows: training rows that are equal but linked differently keep the coordinates that they
-// have learned, in Embed, Distances and a part of the rows; a new point equal to several of them has
-// their mean.
+// have learned, in Embed, Distances and a part of the rows; a new point equal to several of them
+// has their mean.
 func TestEqualRows(t *testing.T) {
 	const n, copies = 40, 4
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -78,8 +78,8 @@ func TestEqualRows(t *testing.T) {
 	}
 }
 
-// differ checks that copies of a row have learned different coordinates, that Distances shows it, and
-// that a new row has the mean.
+// differ checks that copies of a row have learned different coordinates, that Distances shows it,
+// and that a new row has the mean.
 func differ(t *testing.T, method string, m algorithms.Model, own blas.Matrix, x *points.Dense, embed func(points.Points) blas.Matrix) {
 	t.Helper()
 	squared, err := m.Distances(t.Context(), enginetest.New(t, 1), x, [][2]int{{4, 5}, {1, 4}})

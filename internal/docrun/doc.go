@@ -6,8 +6,8 @@
 // A page is Markdown; its fenced blocks are read by their language:
 //
 //   - console: lines that begin with "$ " are commands, lines that begin with "> " after
-//     one continue it, and the lines up to the next command are its output, standard output and error
-//     together. A command without output lines only has to succeed.
+//     one continue it, and the lines up to the next command are its output, standard output and
+//     error together. A command without output lines only has to succeed.
 //   - sh: a script for bash -euo pipefail, whose output is not compared.
 //   - go: a whole program (it begins with "package main"), compiled in the module and run, that
 //     ends with a comment "// Output:", as examples do; or a snippet, which must name the file of

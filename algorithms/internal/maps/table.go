@@ -35,8 +35,8 @@ func (e *equal) of(support points.Points) *points.Index {
 	return e.index
 }
 
-// Copy writes the coordinates of a point that equals training rows, their mean if there are several,
-// and says whether there are any.
+// Copy writes the coordinates of a point that equals training rows, their mean if there are
+// several, and says whether there are any.
 func (t *Table) Copy(x points.Points, i int, to []float64) bool {
 	rows := t.equal.of(t.Support).Find(x, i)
 	if len(rows) == 0 {

@@ -55,8 +55,8 @@ func ridges() (list []float64) {
 // where there are more than 2000 rows, are drawn by the seed.
 //
 // Cost for n rows in d dimensions: three eigendecompositions of order 400; then n^3/3 flops up to
-// 2000 rows, and 1e6 n flops with 1000 landmarks above. Embedding takes a kernel value and 2 d flops
-// a landmark.
+// 2000 rows, and 1e6 n flops with 1000 landmarks above. Embedding takes a kernel value and 2 d
+// flops a landmark.
 func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, y blas.Matrix, seed uint64) (*maps.Map, error) {
 	r := regression{Center: mean(y)}
 	centered := eng.NewMatrix(y.Rows, y.Cols)
@@ -104,9 +104,9 @@ func exponential(k kernel.Kernel, width float64) (kernel.Kernel, error) {
 	return kernel.New(spec)
 }
 
-// choose returns the width and the ridge whose regression predicts rows that it leaves out best. The
-// error of each row left out is r_i / (1 - h_i): r is the residual of the fit to all rows, h the
-// diagonal of K (K + ridge I)^-1 (Allen's PRESS).
+// choose returns the width and the ridge whose regression predicts rows that it leaves out best.
+// The error of each row left out is r_i / (1 - h_i): r is the residual of the fit to all rows, h
+// the diagonal of K (K + ridge I)^-1 (Allen's PRESS).
 func choose(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, y blas.Matrix) (width, ridge float64, err error) {
 	distance, err := k.SquaredDistances(ctx, eng, x)
 	if err != nil {

@@ -147,7 +147,7 @@ func TestBadUsage(t *testing.T) {
 		{"fit extra", []string{"extra"}},
 		{"embed", []string{"MODEL"}},
 		{"embed model.mlk model.mlk -i data.csv -o out.csv", []string{"model.mlk", "MODEL"}},
-		{harness.Fit + " --standardise", []string{`"--standardise"; did you mean "--standardize"?`}},
+		{harness.Fit + " --standardiz", []string{`"--standardiz"; did you mean "--standardize"?`}},
 		{harness.Fit + " -z", []string{"-z"}},
 		{harness.Fit + " --seed", []string{"--seed"}},
 		{harness.Fit + " --seed=-1", []string{"--seed", "-1"}},

@@ -10,7 +10,7 @@ type Centre struct {
 }
 
 //go:embed a-line-that-tells-the-compiler-something-and-may-go-on-beyond-the-one-hundred-characters-of-a-line
-var text = "no\ncolour"
+var text = "no \ncolour"
 
 // newColour returns what lines beyond one hundred characters have too much of, which is more characters.
 func newColour(unseen int) (told string) {
