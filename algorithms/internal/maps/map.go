@@ -45,7 +45,7 @@ type form interface {
 	encode(f *model.File, method string) any
 }
 
-// A Reader reads the map of a method from a file. An unusable tensor or member of the header is a
+// Reader reads the map of a method from a file. An unusable tensor or member of the header is a
 // *fault.DataError.
 type Reader func(method string, f *model.File) (*Map, error)
 
