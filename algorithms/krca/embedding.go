@@ -80,7 +80,7 @@ func landmarks(n, count int, seed uint64) []int {
 
 // fitEmbedding decomposes the learned kernel matrix of the reference points (rows refs of
 // x) and folds the result into what Embed needs. rows are the anchors' rows in x.
-func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, rows, refs []int, dims int, stage func(string)) (*embedding, error) {
+func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, rows, refs []int, p Params, stage func(string)) (*embedding, error) {
 	r := x.Select(refs)
 	g, err := m.gram(ctx, eng, r)
 	if err != nil {
@@ -93,17 +93,17 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.P
 		return nil, err
 	}
 	stage("eigenvectors")
-	p, offset, err := projection(ctx, eng, g.kt, dims)
+	columns, offset, err := projection(ctx, eng, g.kt, p)
 	if err != nil {
 		return nil, err
 	}
 	if !m.spectral() {
-		return m.choleskyEmbedding(eng, x, rows, refs, g.c, p, offset), nil
+		return m.choleskyEmbedding(eng, x, rows, refs, g.c, columns, offset), nil
 	}
 	if !g.residual {
 		refs = nil
 	}
-	return m.spectralEmbedding(eng, x, rows, refs, g.c, p, offset), nil
+	return m.spectralEmbedding(eng, x, rows, refs, g.c, columns, offset), nil
 }
 
 // checkDefinite refuses a learned kernel matrix of x with an element on the diagonal that is
@@ -127,9 +127,10 @@ func (m *metric) checkDefinite(ctx context.Context, eng *engine.Engine, x points
 }
 
 // projection returns P = U Lam^-1/2 (m x dim) of the learned kernel matrix kt, which it
-// destroys, and the offset P' mean(kt) of a centered embedding (dims > 0), else zeros.
-func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims int) (p blas.Matrix, offset []float64, err error) {
-	m, centered := kt.Rows, dims > 0
+// destroys, and the offset P' mean(kt) of a centered embedding (dims > 0), else zeros. With
+// params.Power both are scaled column by column.
+func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, params Params) (p blas.Matrix, offset []float64, err error) {
+	m, centered := kt.Rows, params.Dims > 0
 	trace := 0.0
 	for i := range m {
 		trace += kt.At(i, i)
@@ -138,7 +139,7 @@ func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims in
 	if centered {
 		column = kernel.Center(kt)
 	}
-	w, v, err := leading(ctx, eng, kt, dims)
+	w, v, err := leading(ctx, eng, kt, params.Dims)
 	if err != nil {
 		return p, nil, err
 	}
@@ -160,6 +161,13 @@ func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims in
 		}
 		for i := range m {
 			p.Set(i, r, u[i]/math.Sqrt(w[r]))
+		}
+		if params.Power > 0 {
+			factor := math.Pow(w[r]/w[0], params.Power)
+			offset[r] *= factor
+			for i := range m {
+				p.Set(i, r, p.At(i, r)*factor)
+			}
 		}
 	}
 	return p, offset, nil

@@ -81,7 +81,7 @@ func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points,
 		return nil, err
 	}
 	stage("learned kernel")
-	e, err := fitEmbedding(ctx, eng, metric, x, rows, refs, l.Params.Dims, stage)
+	e, err := fitEmbedding(ctx, eng, metric, x, rows, refs, l.Params, stage)
 	if err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
@@ -427,7 +428,34 @@ func TestEmbeddingExact(t *testing.T) {
 			t.Fatal(err)
 		}
 		checkLeading(t, toMat(y), kt)
+
+		l.Params.Power = rapid.Float64Range(0.1, 2).Draw(t, "power")
+		scaled, err := fittest.On[*Model](t, eng, l, x, s).Embed(context.Background(), eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkPower(t, scaled, y, l.Params.Power)
 	})
+}
+
+// checkPower checks that scaled is y with each column times (eigenvalue / largest)^power; the
+// eigenvalues are the squared lengths of the columns of y.
+func checkPower(t testingTB, scaled, y blas.Matrix, power float64) {
+	t.Helper()
+	lengths := make([]float64, y.Cols)
+	for i := range y.Rows {
+		for c, v := range y.Row(i) {
+			lengths[c] += v * v
+		}
+	}
+	for i := range y.Rows {
+		for c, v := range y.Row(i) {
+			want := v * math.Pow(lengths[c]/lengths[0], power)
+			if math.Abs(scaled.At(i, c)-want) > 1e-8*(math.Sqrt(lengths[0])) {
+				t.Fatalf("coordinate (%d, %d) with power %g is %g: want %g", i, c, power, scaled.At(i, c), want)
+			}
+		}
+	}
 }
 
 // checkLeading checks that y has the leading directions of the centered kt: columns that

@@ -144,7 +144,7 @@ func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.
 		copy(factor.Row(i)[:i+1], metric.factor.Row(i))
 	}
 	metric.factor, metric.f.columns = factor, slices.Clone(metric.f.columns)
-	e, err := fitEmbedding(ctx, eng, metric, u.store, u.positions, u.refs, u.params.Dims, func(string) {})
+	e, err := fitEmbedding(ctx, eng, metric, u.store, u.positions, u.refs, u.params, func(string) {})
 	if err != nil {
 		return nil, input.Canceled(ctx, Method+":", err)
 	}

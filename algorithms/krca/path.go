@@ -119,7 +119,7 @@ func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*
 	}
 	metric := *p.metric
 	metric.eps = eps
-	e, err := fitEmbedding(ctx, eng, &metric, p.x, p.rows, refs, l.Params.Dims, l.stages(begin))
+	e, err := fitEmbedding(ctx, eng, &metric, p.x, p.rows, refs, l.Params, l.stages(begin))
 	if err != nil {
 		return nil, input.Canceled(ctx, Method+": path", err)
 	}

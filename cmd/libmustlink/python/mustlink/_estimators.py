@@ -54,6 +54,8 @@ class KRCA(MetricLearner):
         N eps with n the points in chunklets, > 0; instead of eps_rel.
     dims : int, default=20
         Directions of the embedding, centered; 0: all positive ones, uncentered.
+    power : float, default=0
+        Multiplies each column of the embedding by (eigenvalue / largest)^power; 0.5 favors ranking, >= 0.
     landmarks : int, default=0
         Support points of the embedding among the training points; 0: all up to 5000.
     form : {"auto", "cholesky", "spectral"}, default="auto"
@@ -99,6 +101,7 @@ class KRCA(MetricLearner):
         "eps": ("eps", None),
         "fixed_s": ("fixed_s", None),
         "dims": ("dims", 20),
+        "power": ("power", 0),
         "landmarks": ("landmarks", 0),
         "form": ("form", "auto"),
     }
@@ -115,6 +118,7 @@ class KRCA(MetricLearner):
         eps: float | None = None,
         fixed_s: float | None = None,
         dims: int = 20,
+        power: float = 0,
         landmarks: int = 0,
         form: Literal["auto", "cholesky", "spectral"] = "auto",
         standardize: bool = False,
@@ -129,6 +133,7 @@ class KRCA(MetricLearner):
         self.eps = eps
         self.fixed_s = fixed_s
         self.dims = dims
+        self.power = power
         self.landmarks = landmarks
         self.form = form
         self.standardize = standardize
