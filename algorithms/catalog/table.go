@@ -25,6 +25,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/spectral"
 	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
 	"github.com/mustlink/mustlink/algorithms/baseline/xrca"
+	"github.com/mustlink/mustlink/algorithms/blend"
 	"github.com/mustlink/mustlink/algorithms/gml"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/krca"
@@ -40,6 +41,7 @@ var methods = sync.OnceValue(func() []Method {
 		entry(npkl.About, npkl.New, npkl.Decode),
 		entry(lleratio.About, lleratio.New, lleratio.Decode),
 		entry(gml.About, gml.New, gml.Decode),
+		of[blend.Params](blend.Decode),
 		of[rca.Params](rca.Decode),
 		of[xrca.Params](xrca.Decode),
 		of[dca.Params](dca.Decode),

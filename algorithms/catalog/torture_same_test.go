@@ -121,7 +121,11 @@ func TestMethodsDoNotSeeTheOrderOfPoints(t *testing.T) {
 				back.Set(i, j, got.At(place[i], place[j]))
 			}
 		}
-		if off := apart(want.Data, back.Data, false); !(off <= 1e-6) {
+		limit := 1e-6
+		if method.Name == "blend" {
+			limit = 1e-4 // its member npkl stops at its default tolerance, 1e-5
+		}
+		if off := apart(want.Data, back.Data, false); !(off <= limit) {
 			t.Errorf("%s: learned distances change by %.2g of the largest", method.Name, off)
 		}
 	}

@@ -226,8 +226,11 @@ func checkEngine(pkg, target string) string {
 // aboveCatalog are the packages of algorithms that work with all methods by name.
 var aboveCatalog = []string{"selection", "labelnoise"}
 
+// aboveMethods are methods that are made of other methods.
+var aboveMethods = []string{"blend"}
+
 // checkAlgorithms checks an import between two packages of algorithms: all may import the contract
-// and internal packages, only the catalog may import the methods, and only packages above the
+// and internal packages, only the catalog and methods made of methods may import methods, and only packages above the
 // catalog may import it.
 func checkAlgorithms(pkg, target string) string {
 	switch {
@@ -239,7 +242,7 @@ func checkAlgorithms(pkg, target string) string {
 		return ""
 	case method(target) == "catalog" || slices.Contains(aboveCatalog, method(target)):
 		return "the catalog is above the methods"
-	case method(pkg) == "catalog":
+	case method(pkg) == "catalog" || slices.Contains(aboveMethods, method(pkg)) && !slices.Contains(aboveMethods, method(target)):
 		return ""
 	}
 	return "no method imports another"

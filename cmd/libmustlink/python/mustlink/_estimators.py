@@ -12,6 +12,7 @@ __all__ = [
     "NPKL",
     "LLERatio",
     "GML",
+    "Blend",
     "RCA",
     "XRCA",
     "DCA",
@@ -678,6 +679,83 @@ class GML(MetricLearner):
         self.outer = outer
         self.tol = tol
         self.max_iter = max_iter
+        self.dims = dims
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class Blend(MetricLearner):
+    """The coordinates of lleratio, npkl and krca side by side, each to the same total variance.
+
+    of the members: Soleymani Baghshah & Bagheri Shouraki 2009; Hu, Wang & Chen 2011; Tsang, Cheung & Kwok 2005.
+
+    Parameters
+    ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: linear.
+    dims : int, default=0
+        Maximum number of directions of lleratio, and of krca, >= 1; 0: their defaults.
+    standardize : bool, default=False
+        Scale features to mean 0 and standard deviation 1, in fit and transform.
+    n_links : int or str or None, default=None
+        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
+    unlabeled : Any, default=None
+        The value of y for unlabeled rows; None: all rows are labeled.
+    random_state : Any, default=1
+        Seed of all random choices: an integer, None for 1, or a RandomState.
+    n_jobs : int or None, default=None
+        Number of workers; None or -1: all processors. Results do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes of one request; None: no limit.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the training points.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features. Defined only when the column names of X are strings.
+    n_iter_ : int
+        Number of iterations of the fit, 1 for direct methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import Blend
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = Blend().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "blend"
+    _defaults = {
+        "dims": ("dims", 0),
+    }
+    _kernels = True
+    _uses_cannot_links = True
+    _pairwise = True
+    _needs_links = True
+
+    def __init__(
+        self,
+        *,
+        kernel: str | None = None,
+        dims: int = 0,
+        standardize: bool = False,
+        n_links: int | str | None = None,
+        unlabeled: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ):
+        self.kernel = kernel
         self.dims = dims
         self.standardize = standardize
         self.n_links = n_links
