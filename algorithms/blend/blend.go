@@ -1,5 +1,5 @@
-// Package blend combines metrics: it fits several methods on the same points and links, and puts
-// their coordinates side by side.
+// Package blend (engine room: may change) combines metrics: it fits several methods on the same
+// points and links, and puts their coordinates side by side.
 //
 // # Method
 //
