@@ -39,7 +39,7 @@ func TooMany(method string, most, got int) error {
 
 // NotReached returns the message of a fit that ended above its tolerance.
 func NotReached(steps int, gap float64) string {
-	return fmt.Sprintf("the gap to the optimum is %[2].2g after %[1]d steps, above the tolerance", steps, gap)
+	return fmt.Sprintf("the gap to the optimum is %.2g after %d steps, above the tolerance", gap, steps)
 }
 
 // Space names the metric of the neighbor search.
