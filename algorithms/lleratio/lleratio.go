@@ -83,7 +83,7 @@ var About = algorithms.About{
 type Params struct {
 	Mode          Mode          `json:"mode" param:"mode" default:"kernel" choices:"kernel (expansion in the must-linked points),full (in all points),linear" help:"coordinates of points"`
 	Orthogonality Orthogonality `json:"orthogonality" param:"orthogonality" default:"feature" choices:"feature (orthonormal directions),coefficient (the paper's orthonormal coefficients)" help:"orthonormality constraint"`
-	Alpha         float64       `json:"alpha" param:"alpha" default:"auto" named:"auto=-1: 0.2 for more than 5 features, else 0.02" range:">= 0" help:"weight of the reconstruction errors of neighborhoods"`
+	Alpha         float64       `json:"alpha" param:"alpha" default:"auto" named:"auto=-1: 0.2 for more than 5 features that vary, else 0.02" range:">= 0" help:"weight of the reconstruction errors of neighborhoods"`
 	Neighbors     int           `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"neighbors that reconstruct a point"`
 	RegG          float64       `json:"reg_g" param:"reg_g" default:"0.001" range:">= 0" help:"added to the diagonal of local Gram matrices, relative to their traces"`
 	// In the paper Dims is half the number of coordinates.
@@ -92,7 +92,8 @@ type Params struct {
 }
 
 // AlphaByDimension is a value of Params.Alpha for the rule of the paper: 0.2 for points of more
-// than 5 dimensions, else 0.02.
+// than 5 dimensions, else 0.02. Constant features do not count. The dimension of a Gram matrix is
+// that of the space that its objects span.
 const AlphaByDimension = -1
 
 // maxDefaultDims is the maximum of the default number of dimensions.
@@ -112,20 +113,12 @@ func (p Params) CheckKernel(asked kernel.Spec) error {
 	return nil
 }
 
-// alpha returns the weight for points of d dimensions.
-func (p Params) alpha(d int) float64 {
-	switch {
-	case p.Alpha != AlphaByDimension:
-		return p.Alpha
-	case d > 5:
-		return 0.2
-	}
-	return 0.02
-}
-
 // dims returns the number of dimensions for m coordinates. It must be below m: with m dimensions
 // every basis has the same ratio.
 func (p Params) dims(m int) (int, error) {
+	if m == 1 {
+		return 0, fault.Data("", "the points have only 1 coordinate apart from rounding, so that there is no direction to choose: want at least 2; if features have very different scales, standardize the data")
+	}
 	d := p.Dims
 	if d == 0 {
 		d = max(1, min(m/4, maxDefaultDims))

@@ -422,7 +422,7 @@ class LLERatio(MetricLearner):
     orthogonality : {"feature", "coefficient"}, default="feature"
         Orthonormality constraint: feature (orthonormal directions) or coefficient (the paper's orthonormal coefficients).
     alpha : float or {"auto"}, default="auto"
-        Weight of the reconstruction errors of neighborhoods, >= 0; auto: 0.2 for more than 5 features, else 0.02.
+        Weight of the reconstruction errors of neighborhoods, >= 0; auto: 0.2 for more than 5 features that vary, else 0.02.
     neighbors : int, default=10
         Neighbors that reconstruct a point, >= 1.
     reg_g : float, default=0.001
