@@ -187,3 +187,23 @@ func TestOneCoordinate(t *testing.T) {
 		}
 	}
 }
+
+// By default, linear mode keeps half of the coordinates and full mode a quarter, at least 1 and at
+// most 25.
+func TestDefaultDims(t *testing.T) {
+	for _, c := range []struct {
+		mode             lleratio.Mode
+		d, pairs, points int
+		want             int
+	}{
+		{lleratio.Linear, 2, 8, 40, 1}, {lleratio.Linear, 3, 8, 40, 1}, {lleratio.Linear, 9, 8, 40, 4}, {lleratio.Linear, 60, 30, 100, 25},
+		{lleratio.Full, 3, 8, 40, 10}, {lleratio.Full, 3, 30, 140, 25},
+	} {
+		x, set := problem(t, c.points, c.d, c.pairs, 1)
+		l := lleratio.Learner{Params: lleratio.DefaultParams()}
+		l.Params.Mode = c.mode
+		if got := fittest.Fit[*lleratio.Model](t, l, x, set).Dim(); got != c.want {
+			t.Errorf("%s mode, %d points of %d features: %d columns, want %d", c.mode, c.points, c.d, got, c.want)
+		}
+	}
+}

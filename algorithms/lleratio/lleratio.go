@@ -87,7 +87,7 @@ type Params struct {
 	Neighbors     int           `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"neighbors that reconstruct a point"`
 	RegG          float64       `json:"reg_g" param:"reg_g" default:"0.001" range:">= 0" help:"added to the diagonal of local Gram matrices, relative to their traces"`
 	// In the paper Dims is half the number of coordinates.
-	Dims    int `json:"dims" param:"dims" zero:"a quarter of the must-linked points or features, at most 25" help:"columns of the embedding"`
+	Dims    int `json:"dims" param:"dims" zero:"a quarter of the must-linked points, in linear mode half of the features, at most 25" help:"columns of the embedding"`
 	MaxIter int `json:"max_iter" param:"max_iter" default:"50" range:">= 1" help:"maximum number of steps of the trace ratio"`
 }
 
@@ -121,7 +121,11 @@ func (p Params) dims(m int) (int, error) {
 	}
 	d := p.Dims
 	if d == 0 {
-		d = max(1, min(m/4, maxDefaultDims))
+		share := 4
+		if p.Mode == Linear {
+			share = 2 // features are fewer than points: with a quarter of them neighbors get lost
+		}
+		d = max(1, min(m/share, maxDefaultDims))
 	}
 	if d >= m {
 		return 0, &fault.ParamError{Param: "dims", Value: d, Want: tooMany(m)}

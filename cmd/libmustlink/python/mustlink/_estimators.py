@@ -428,7 +428,7 @@ class LLERatio(MetricLearner):
     reg_g : float, default=0.001
         Added to the diagonal of local Gram matrices, relative to their traces, >= 0.
     dims : int, default=0
-        Columns of the embedding; 0: a quarter of the must-linked points or features, at most 25.
+        Columns of the embedding; 0: a quarter of the must-linked points, in linear mode half of the features, at most 25.
     max_iter : int, default=50
         Maximum number of steps of the trace ratio, >= 1.
     standardize : bool, default=False
