@@ -83,16 +83,17 @@ var About = algorithms.About{
 type Params struct {
 	Mode          Mode          `json:"mode" param:"mode" default:"kernel" choices:"kernel (expansion in the must-linked points),full (in all points),linear" help:"coordinates of points"`
 	Orthogonality Orthogonality `json:"orthogonality" param:"orthogonality" default:"feature" choices:"feature (orthonormal directions),coefficient (the paper's orthonormal coefficients)" help:"orthonormality constraint"`
-	Alpha         float64       `json:"alpha" param:"alpha" default:"auto" named:"auto=-1: 0.2 for more than 5 features, else 0.02" range:">= 0" help:"weight of the reconstruction errors of neighborhoods"`
+	Alpha         float64       `json:"alpha" param:"alpha" default:"auto" named:"auto=-1: 0.2 for more than 5 features that vary, else 0.02" range:">= 0" help:"weight of the reconstruction errors of neighborhoods"`
 	Neighbors     int           `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"neighbors that reconstruct a point"`
 	RegG          float64       `json:"reg_g" param:"reg_g" default:"0.001" range:">= 0" help:"added to the diagonal of local Gram matrices, relative to their traces"`
 	// In the paper Dims is half the number of coordinates.
-	Dims    int `json:"dims" param:"dims" zero:"a quarter of the must-linked points or features, at most 25" help:"columns of the embedding"`
+	Dims    int `json:"dims" param:"dims" zero:"a quarter of the must-linked points, in linear mode half of the features, at most 25" help:"columns of the embedding"`
 	MaxIter int `json:"max_iter" param:"max_iter" default:"50" range:">= 1" help:"maximum number of steps of the trace ratio"`
 }
 
 // AlphaByDimension is a value of Params.Alpha for the rule of the paper: 0.2 for points of more
-// than 5 dimensions, else 0.02.
+// than 5 dimensions, else 0.02. Constant features do not count. The dimension of a Gram matrix is
+// that of the space that its objects span.
 const AlphaByDimension = -1
 
 // maxDefaultDims is the maximum of the default number of dimensions.
@@ -112,23 +113,19 @@ func (p Params) CheckKernel(asked kernel.Spec) error {
 	return nil
 }
 
-// alpha returns the weight for points of d dimensions.
-func (p Params) alpha(d int) float64 {
-	switch {
-	case p.Alpha != AlphaByDimension:
-		return p.Alpha
-	case d > 5:
-		return 0.2
-	}
-	return 0.02
-}
-
 // dims returns the number of dimensions for m coordinates. It must be below m: with m dimensions
 // every basis has the same ratio.
 func (p Params) dims(m int) (int, error) {
+	if m == 1 {
+		return 0, fault.Data("", "the points have only 1 coordinate apart from rounding, so that there is no direction to choose: want at least 2; if features have very different scales, standardize the data")
+	}
 	d := p.Dims
 	if d == 0 {
-		d = max(1, min(m/4, maxDefaultDims))
+		share := 4
+		if p.Mode == Linear {
+			share = 2 // features are fewer than points: with a quarter of them neighbors get lost
+		}
+		d = max(1, min(m/share, maxDefaultDims))
 	}
 	if d >= m {
 		return 0, &fault.ParamError{Param: "dims", Value: d, Want: tooMany(m)}

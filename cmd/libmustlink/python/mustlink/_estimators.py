@@ -423,13 +423,13 @@ class LLERatio(MetricLearner):
     orthogonality : {"feature", "coefficient"}, default="feature"
         Orthonormality constraint: feature (orthonormal directions) or coefficient (the paper's orthonormal coefficients).
     alpha : float or {"auto"}, default="auto"
-        Weight of the reconstruction errors of neighborhoods, >= 0; auto: 0.2 for more than 5 features, else 0.02.
+        Weight of the reconstruction errors of neighborhoods, >= 0; auto: 0.2 for more than 5 features that vary, else 0.02.
     neighbors : int, default=10
         Neighbors that reconstruct a point, >= 1.
     reg_g : float, default=0.001
         Added to the diagonal of local Gram matrices, relative to their traces, >= 0.
     dims : int, default=0
-        Columns of the embedding; 0: a quarter of the must-linked points or features, at most 25.
+        Columns of the embedding; 0: a quarter of the must-linked points, in linear mode half of the features, at most 25.
     max_iter : int, default=50
         Maximum number of steps of the trace ratio, >= 1.
     standardize : bool, default=False
