@@ -172,7 +172,7 @@ func TestWeakDuality(t *testing.T) {
 }
 
 // TestConvergedIsNearTheOptimum checks that a result says that it converged only near the minimum,
-// also with a large gamma, where distances change by less than the tolerance in a sweep long before.
+// also with a large gamma, where thousands of small steps lead to it.
 func TestConvergedIsNearTheOptimum(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 7))
 	const n, r, tolerance = 40, 6, 1e-3
