@@ -94,11 +94,7 @@ func (f *fit) moved(ctx context.Context) (*learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	divergence, err := f.divergence(ctx, res.A)
-	if err != nil {
-		return nil, err
-	}
-	f.round(divergence+f.slack(res, constraints), res)
+	f.round(res)
 	check := res.CheckRows(f.Eng, g, constraints, f.Params.Gamma)
 	l, err := f.factor(ctx, res.A)
 	if err != nil {

@@ -96,12 +96,11 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, er
 		if err != nil {
 			return nil, err
 		}
-		divergence, err := apart(ctx, d.Eng, res.A, m) // of the whole K and M, too: elsewhere K follows M
-		if err != nil {
+		if err := definite(ctx, d.Eng, res.A); err != nil {
 			return nil, err
 		}
 		b := logdetmetric.Change(d.Eng, res, constraints)
-		last, worse := d.round(divergence+d.slack(res, constraints), res)
+		last, worse := d.round(res) // its objective is that of the whole K and M: elsewhere K follows M
 		if !worse {
 			best.result, best.theta, best.f, best.m, best.b = res, d.theta, d.f, m, b
 		}

@@ -182,15 +182,19 @@ func (f *fit) find(ctx context.Context, k kernel.Kernel, x points.Points) error 
 // the optimum.
 func (f *fit) about(r *logdet.Result, check logdet.KKT) about {
 	f.last = r
-	return about{Bounds: f.bounds, Residual: check.Largest(), Skipped: f.targets.Dropped() + len(r.Skipped)}
+	return about{Outcome: f.bounds.Outcome(f.targets, r, check)}
 }
 
-// round ends a round with the objective of its projections. It reports whether this was the last
+// round ends a round with the objective of its projections, or their dual objective if no slack
+// lets their matrix satisfy the constraints. It reports whether this was the last
 // round, as always if the prior is fixed. It also reports whether it is worse than the round
 // before, whose result is then kept: this happens when rounding decides which points coincide, or
 // when sweeps were too few.
-func (f *fit) round(objective float64, r *logdet.Result) (last, worse bool) {
-	before := math.Inf(1)
+func (f *fit) round(r *logdet.Result) (last, worse bool) {
+	objective, before := r.Objective(), math.Inf(1)
+	if math.IsInf(objective, 1) {
+		objective = r.Dual
+	}
 	if len(f.trace) > 0 {
 		before = f.trace[len(f.trace)-1]
 		if !(objective <= before+f.Params.Tol*max(1, math.Abs(before))) {
@@ -200,18 +204,8 @@ func (f *fit) round(objective float64, r *logdet.Result) (last, worse bool) {
 	f.trace = append(f.trace, objective)
 	f.Report(algorithms.Progress{Stage: "rounds", Done: len(f.trace), Total: f.Params.Outer, Objective: objective, Residual: r.Change})
 	if f.message = ""; !r.Converged {
-		f.message = fmt.Sprintf("%d sweeps did not reach the tolerance %g in round %d: raise max_iter or tol", r.Sweeps, f.Params.Tol, len(f.trace))
+		f.message = fmt.Sprintf("%d sweeps did not reach the tolerance %g in round %d, the duality gap is %.2g of the objective: raise max_iter or tol", r.Sweeps, f.Params.Tol, len(f.trace), r.RelativeGap())
 	}
 	f.converged = r.Converged
 	return f.before != nil || len(f.trace) >= f.Params.Outer || before-objective < f.Params.Tol*math.Abs(before), false
-}
-
-// slack returns gamma D(diag xi, diag xi0), each term multiplied by the weight of its link.
-func (f *fit) slack(r *logdet.Result, constraints []logdet.Constraint) float64 {
-	sum := 0.0
-	for k, c := range constraints {
-		q := r.Bounds[k] / c.Bound
-		sum += c.Weight * (q - math.Log(q) - 1)
-	}
-	return f.Params.Gamma * sum
 }

@@ -80,11 +80,19 @@ func TestMonotone(t *testing.T) {
 }
 
 // TestObjective compares the last objective of the trace with its definition, for the spectral
-// prior: K = Y Y' for the coordinates Y, and M = V diag(alpha) V'.
+// prior: K = Y Y' for the coordinates Y, and M = V diag(alpha) V'. It does so after any number of
+// sweeps.
 func TestObjective(t *testing.T) {
+	for _, sweeps := range []int{1, 3, 10000} {
+		compareObjective(t, sweeps)
+	}
+}
+
+func compareObjective(t *testing.T, sweeps int) {
+	t.Helper()
 	x, _, set := enginetest.Rings(t, 60, 15, 2)
 	l := of(Spectral)
-	l.Params.Rank, l.Params.Outer, l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = 6, 3, 2, 1e-9, 10000
+	l.Params.Rank, l.Params.Outer, l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = 6, 3, 2, 1e-9, sweeps
 	m := fittest.Fit[*Model](t, l, x, set)
 	y := m.Coordinates()
 	alpha := m.Weights()
@@ -127,7 +135,10 @@ func TestObjective(t *testing.T) {
 		}
 	}
 	if math.Abs(m.Objective()-want) > 1e-5*want {
-		t.Errorf("objective %.12g, by definition %.12g", m.Objective(), want)
+		t.Errorf("%d sweeps: objective %.12g, by definition %.12g", sweeps, m.Objective(), want)
+	}
+	if gap := *m.about.Gap; !(gap >= 0) || !(gap <= 1) || m.Status().Converged != (gap <= l.Params.Tol) {
+		t.Errorf("%d sweeps: duality gap %g, status %+v", sweeps, gap, m.Status())
 	}
 }
 
@@ -195,7 +206,7 @@ func TestModelFile(t *testing.T) {
 		other, _, _ := enginetest.Rings(t, 20, 2, 6)
 		a, errA := m.Embed(ctx, eng, other)
 		b, errB := back.Embed(ctx, eng, other)
-		if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) || !slices.Equal(m.Weights(), back.Weights()) {
+		if errA != nil || errB != nil || !slices.Equal(a.Data, b.Data) || !slices.Equal(m.Trace(), back.Trace()) || !slices.Equal(m.Weights(), back.Weights()) || *m.about.Gap != *back.about.Gap {
 			t.Errorf("%s: the model that was read differs from the one that was written (%v, %v)", name, errA, errB)
 		}
 	}

@@ -37,10 +37,8 @@ var _ algorithms.Linker = (*Model)(nil)
 
 // about is what the header has in addition to parameters, kernel, map and constraints.
 type about struct {
-	logdetmetric.Bounds
-	Residual float64 `json:"kkt"`
-	Skipped  int     `json:"skipped"`
-	Alpha    float64 `json:"alpha,omitempty"` // of the rbf prior
+	logdetmetric.Outcome
+	Alpha float64 `json:"alpha,omitempty"` // of the rbf prior
 }
 
 const (
@@ -65,16 +63,12 @@ func (m *Model) Spectra() []algorithms.Spectrum {
 
 // Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
-	statistics := []algorithms.Statistic{
+	statistics := append([]algorithms.Statistic{
 		{Name: "prior", Value: string(m.Params().Prior)},
 		{Name: "kernel", Value: m.Kernel().String()},
 		{Name: "dim", Value: m.Dim()},
-		{Name: "bound of must-links", Value: m.about.Upper},
-		{Name: "bound of cannot-links", Value: m.about.Lower},
 		{Name: "objective", Value: m.Objective()},
-		{Name: "residual of the optimum's conditions", Value: m.about.Residual},
-		{Name: "links between points in one place", Value: m.about.Skipped},
-	}
+	}, m.about.Describe()...)
 	if m.weights != nil {
 		statistics = append(statistics, algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
 	}

@@ -48,7 +48,7 @@ func (f *fit) rbf(ctx context.Context) (*learned, error) {
 	}
 	best := *a
 	for {
-		last, worse := f.round(a.objective, a.result)
+		last, worse := f.round(a.result)
 		if !worse {
 			best = *a
 		}
@@ -77,7 +77,6 @@ type attempt struct {
 	sigma, alpha float64 // of the last M
 	prior        blas.Matrix
 	result       *logdet.Result
-	objective    float64
 	constraints  []logdet.Constraint
 	bounds       logdetmetric.Bounds
 	notices      []string
@@ -136,9 +135,7 @@ func (w *width) project(ctx context.Context, a *attempt) (err error) {
 	if err != nil {
 		return err
 	}
-	divergence, err := apart(ctx, w.Eng, a.result.A, a.prior)
-	a.objective = divergence + w.slack(a.result, a.constraints)
-	return err
+	return definite(ctx, w.Eng, a.result.A)
 }
 
 // spec returns the Gaussian kernel of a width, which is a number or a rule.
@@ -182,20 +179,9 @@ func sigma(kernel string) (v float64) {
 	return v
 }
 
-// apart returns D(K, M), both positive definite.
-func apart(ctx context.Context, eng *engine.Engine, k, m blas.Matrix) (float64, error) {
-	trace, det, err := against(ctx, eng, k, m)
-	if err != nil {
-		return 0, err
-	}
-	l := k.Clone()
-	if err := eng.Cholesky(ctx, l); err != nil {
-		return 0, err
-	}
-	for i := range l.Rows {
-		det -= 2 * math.Log(l.At(i, i))
-	}
-	return trace + det - float64(k.Rows), nil
+// definite returns an error for a matrix that is not positive definite to rounding.
+func definite(ctx context.Context, eng *engine.Engine, k blas.Matrix) error {
+	return eng.Cholesky(ctx, k.Clone())
 }
 
 // against returns tr(K M^-1) and log det M.

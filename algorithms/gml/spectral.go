@@ -93,11 +93,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		if err != nil {
 			return nil, err
 		}
-		divergence, err := f.divergence(ctx, res.A)
-		if err != nil {
-			return nil, err
-		}
-		last, worse := f.round(divergence+f.slack(res, constraints), res)
+		last, worse := f.round(res)
 		if !worse {
 			best.result, best.alpha, best.g = res, slices.Clone(alpha), g
 		}
@@ -115,19 +111,6 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		copy(alpha[free:], ordered)
 		g = coordinates()
 	}
-}
-
-// divergence returns tr A - log det A - r.
-func (f *fit) divergence(ctx context.Context, a blas.Matrix) (float64, error) {
-	l, err := f.factor(ctx, a)
-	if err != nil {
-		return 0, err
-	}
-	sum := -float64(a.Rows)
-	for i := range a.Rows {
-		sum += a.At(i, i) - 2*math.Log(l.At(i, i))
-	}
-	return sum, nil
 }
 
 // factor returns L of A = L L', zeros above the diagonal.

@@ -37,14 +37,15 @@ type Options struct {
 	// Gamma is the weight of the slacks, > 0, by which bounds can be violated; +Inf allows no
 	// violation.
 	Gamma float64
-	// Tolerance ends the sweeps: the largest relative change of a distance in a sweep, in units of
-	// the change of the constraint's multiplier; 0 for 1e-3.
+	// Tolerance ends the sweeps: of the largest relative change of a distance in a sweep, in units
+	// of the change of the constraint's multiplier, and of the duality gap, see Result.Converged; 0
+	// for 1e-3.
 	Tolerance float64
 	// MaxSweeps is the maximum number of sweeps over the constraints, 0 for 1000.
 	MaxSweeps int
 	// Start is a result to start from, for the same points and constraints; the multipliers of
 	// additional constraints are 0. Without A and Bounds, both are computed from the multipliers,
-	// which takes about as long as a sweep.
+	// which takes about as long as a sweep. A must come from this package.
 	Start *Result
 	// Progress, if set, is called after every sweep with the largest change in it.
 	Progress func(sweep int, change float64)
@@ -58,10 +59,19 @@ type Result struct {
 	Multipliers, Bounds []float64
 	// Skipped lists the constraints between points that coincide: there AtMost holds and AtLeast
 	// cannot be satisfied.
-	Skipped   []int
-	Sweeps    int
-	Change    float64 // the largest in the last sweep
+	Skipped []int
+	Sweeps  int
+	Change  float64 // the largest in the last sweep
+	// Dual is the dual objective of the multipliers, a lower bound of the minimum. Gap is the
+	// objective of A minus Dual, +Inf if A violates a constraint that no slack satisfies. Bounds
+	// without slack, for infinite Gamma, count as satisfied, and Gap has the multiplier times the
+	// violation.
+	Dual, Gap float64
+	// Converged says that Gap is at most Tolerance times the objective, or Tolerance^2 / 2, within
+	// which A and the optimum differ by a factor of about 1 + Tolerance at most.
 	Converged bool
+
+	det float64 // log det A^-1, relative to the prior
 }
 
 // KKT are the residuals of the optimality conditions (Karush, Kuhn & Tucker), all relative.
@@ -206,14 +216,18 @@ func (s *state) begin(done func() error) error {
 		return nil
 	case s.o.Start.A.Data != nil:
 		s.set(s.o.Start.A)
+		s.det = s.o.Start.det
 		return nil
 	}
 	return s.replay(done)
 }
 
+// run sweeps until the changes and the duality gap are small. While only the changes are, it
+// measures the gap ever more rarely.
 func (s *state) run(done func() error) error {
-	for s.Sweeps < s.o.MaxSweeps && !s.Converged {
-		s.Change = 0
+	next, measured := 0, false
+	for s.Sweeps < s.o.MaxSweeps && !(s.Converged && measured) {
+		s.Change, measured = 0, false
 		for k := range s.constraints {
 			s.Change = max(s.Change, s.project(k))
 			if k%1024 == 1023 {
@@ -223,13 +237,19 @@ func (s *state) run(done func() error) error {
 			}
 		}
 		s.Sweeps++
-		s.Converged = s.Change < s.o.Tolerance
+		if s.Change < s.o.Tolerance && s.Sweeps >= next {
+			s.measure()
+			measured, next = true, s.Sweeps+1+s.Sweeps/8
+		}
 		if s.o.Progress != nil {
 			s.o.Progress(s.Sweeps, s.Change)
 		}
 		if err := done(); err != nil {
 			return err
 		}
+	}
+	if !measured {
+		s.measure()
 	}
 	for k, is := range s.skipped {
 		if is {
@@ -255,6 +275,7 @@ func (s *state) project(k int) (change float64) {
 	}
 	s.finish(s.q)
 	b := s.constraints[k].sign() * a
+	s.det += math.Log1p(-b * p)
 	s.add(b/(1-b*p), s.q)
 	return math.Abs(a) * p
 }
@@ -279,6 +300,7 @@ func (s *state) nearer(k int, near float64) float64 {
 // addPair changes A by the weights of the function weights, with the images of v and u, which it
 // overwrites.
 func (s *state) addPair(a, far, near, cross float64, v, u []float64) {
+	s.det += math.Log(factor(a, far, near, cross))
 	vv, vu, uu := weights(a, far, near, cross)
 	s.add(vv-vu, v)
 	s.add(uu-vu, u)
@@ -335,8 +357,13 @@ func (s *state) double(k int, far, near, cross float64) (a float64) {
 // weights returns the coefficients of v v', v u' + u v' and u u' in the change of A, for the step a
 // of double.
 func weights(a, far, near, cross float64) (vv, vu, uu float64) {
-	f := 1 + a*(far-near) - a*a*(far*near-cross*cross)
+	f := factor(a, far, near, cross)
 	return a * (a*near - 1) / f, -a * a * cross / f, a * (1 + a*far) / f
+}
+
+// factor returns the change of det A^-1 for the step a of double.
+func factor(a, far, near, cross float64) float64 {
+	return 1 + a*(far-near) - a*a*(far*near-cross*cross)
 }
 
 // takeStart begins with the multipliers and bounds of the start. Missing bounds are computed from
@@ -390,6 +417,7 @@ func (s *state) replay(done func() error) error {
 			if !(1+l*p > 0) {
 				return unfit(k, fmt.Errorf("multiplier %v makes the matrix indefinite: want those of a result for the same points", s.Multipliers[k]))
 			}
+			s.det += math.Log1p(l * p)
 			s.add(-l/(1+l*p), s.q)
 		}
 	}

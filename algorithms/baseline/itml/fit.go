@@ -83,8 +83,7 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 		return nil, f.before.Mismatch(err)
 	}
 	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message()})
-	about := about{f.bounds, check.Largest(), f.targets.Dropped() + len(f.result.Skipped)}
-	return &Model{record.New(m, f.Params, status), about, f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
+	return &Model{record.New(m, f.Params, status), f.bounds.Outcome(f.targets, f.result, check), f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
 }
 
 // fit is the state of one call of Fit.
@@ -152,7 +151,7 @@ func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) 
 // message describes how the fit ended.
 func (f *fit) message() string {
 	if !f.result.Converged {
-		return fmt.Sprintf("%d sweeps did not reach the tolerance %g, the change in the last one was %.2g: raise max_iter or tol", f.result.Sweeps, f.Params.Tol, f.result.Change)
+		return fmt.Sprintf("%d sweeps did not reach the tolerance %g, the duality gap is %.2g of the objective: raise max_iter or tol", f.result.Sweeps, f.Params.Tol, f.result.RelativeGap())
 	}
 	return ""
 }

@@ -64,8 +64,9 @@ type Params struct {
 	// Upper and Lower are in units of the prior. A link's own bound takes precedence.
 	logdetmetric.BoundRules
 	Dims int `json:"dims" param:"dims" zero:"all" help:"columns of the embedding"`
-	// Tol is compared with the largest change of a multiplier times its distance.
-	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"the fit stops when a sweep changes less than this"`
+	// Tol is compared with the largest change of a multiplier times its distance, and with the
+	// duality gap relative to the objective.
+	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"relative duality gap, and change of a sweep, at which the fit stops"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of sweeps over the links"`
 }
 
@@ -93,22 +94,14 @@ type Model struct {
 var _ algorithms.Linker = (*Model)(nil)
 
 // about is what the header has in addition to parameters, kernel and constraints.
-type about struct {
-	logdetmetric.Bounds
-	Residual float64 `json:"kkt"`
-	Skipped  int     `json:"skipped"`
-}
+type about = logdetmetric.Outcome
 
 // Residual returns the largest residual of the optimality conditions.
 func (m *Model) Residual() float64 { return m.about.Residual }
 
 // Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
-	return append(m.Model.Describe(),
-		algorithms.Statistic{Name: "bound of must-links", Value: m.about.Upper},
-		algorithms.Statistic{Name: "bound of cannot-links", Value: m.about.Lower},
-		algorithms.Statistic{Name: "residual of the optimum's conditions", Value: m.about.Residual},
-		algorithms.Statistic{Name: "links between points in one place", Value: m.about.Skipped})
+	return append(m.Model.Describe(), m.about.Describe()...)
 }
 
 // Encode stores the model in f.

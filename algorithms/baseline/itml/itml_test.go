@@ -88,6 +88,42 @@ func TestTriplet(t *testing.T) {
 	}
 }
 
+// TestGap checks in both modes that converged means a duality gap of at most the tolerance, and
+// that the gap is among the statistics.
+func TestGap(t *testing.T) {
+	x, _, set := enginetest.Bands(t, 60, 4, 40, 8)
+	for _, text := range []string{"", "rbf:sigma=mean"} {
+		seen := map[bool]bool{}
+		for _, gamma := range []float64{1, 100} {
+			for _, sweeps := range []int{1, 10, 20000} {
+				l := Learner{Params: DefaultParams()}
+				l.Params.Gamma, l.Params.MaxIter = gamma, sweeps
+				if text != "" {
+					var err error
+					if l.Kernel, err = kernel.Parse(text); err != nil {
+						t.Fatal(err)
+					}
+				}
+				m := fittest.Fit[*Model](t, l, x, set)
+				gap, is := math.NaN(), false
+				for _, s := range m.Describe() {
+					if s.Name == "duality gap" {
+						gap, is = s.Value.(float64), true
+					}
+				}
+				converged := m.Status().Converged
+				seen[converged] = true
+				if !is || !(gap >= 0) || !(gap <= 1) || converged != (gap <= l.Params.Tol) || converged != (m.Status().Message == "") {
+					t.Errorf("%q, gamma %g, %d sweeps: gap %g, status %+v", text, gamma, sweeps, gap, m.Status())
+				}
+			}
+		}
+		if len(seen) != 2 {
+			t.Errorf("%q: converged %v, want both", text, seen)
+		}
+	}
+}
+
 // TestCovariancePrior checks that the inverse covariance as prior is the identity on whitened
 // points.
 func TestCovariancePrior(t *testing.T) {

@@ -1040,7 +1040,7 @@ class ITML(MetricLearner):
     dims : int, default=0
         Columns of the embedding; 0: all.
     tol : float, default=0.001
-        The fit stops when a sweep changes less than this, > 0.
+        Relative duality gap, and change of a sweep, at which the fit stops, > 0.
     max_iter : int, default=1000
         Maximum number of sweeps over the links, >= 1.
     standardize : bool, default=False
