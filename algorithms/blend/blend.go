@@ -3,10 +3,11 @@
 //
 // # Method
 //
-// The members are lleratio, npkl, and krca with its directions weighted by their eigenvalues. lleratio separates the classes
-// that links show, npkl follows the shape of all points, and krca shrinks what varies inside
-// must-linked groups. Each member's coordinates are divided by the root of their total variance on
-// the training rows, so that none dominates. The squared distance is then the sum over the members m
+// The members are lleratio, npkl, and krca with its directions weighted by their eigenvalues.
+// lleratio separates the classes that links show, npkl follows the shape of all points, and krca
+// shrinks what varies inside must-linked groups. Each member's coordinates are divided by the root
+// of their total variance on the training rows, so that none dominates. The squared distance is
+// then the sum over the members m
 //
 //	d(x, y)^2 = sum_m |f_m(x) - f_m(y)|^2 / v_m,  v_m = sum of the variances of the columns of f_m
 //
@@ -148,8 +149,8 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return newModel(record.New(newMap(members, f.X), p, f.Status(status)), members), nil
 }
 
-// outOfMemory reports whether a fit needs more than the memory limit. A limit refuses work and never
-// changes a result, so such a member is not left out.
+// outOfMemory reports whether a fit needs more than the memory limit. A limit refuses work and
+// never changes a result, so such a member is not left out.
 func outOfMemory(err error) bool {
 	_, is := errors.AsType[*fault.MemoryError](err)
 	return is

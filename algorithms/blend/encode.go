@@ -30,7 +30,8 @@ type stub struct {
 // the training points, are stored once.
 func prefix(k int) string { return fmt.Sprintf("%s.%d.", Method, k) }
 
-// encode stores the member's own model without the time of its fit, which the blend's time includes.
+// encode stores the member's own model without the time of its fit, which the blend's time
+// includes.
 func (m member) encode(f *model.File) error {
 	if err := m.Encode(f); err != nil {
 		return err
@@ -70,8 +71,8 @@ func (m *Model) Encode(f *model.File) error {
 	return m.Model.Encode(f)
 }
 
-// Decode returns the model that [Model.Encode] stored. An unusable tensor or part of the header is a
-// *fault.DataError.
+// Decode returns the model that [Model.Encode] stored. An unusable tensor or part of the header is
+// a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	var members []member
 	r, err := record.Decode[Params](Method, f, func(method string, f *model.File) (*maps.Map, error) {

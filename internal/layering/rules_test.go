@@ -230,8 +230,8 @@ var aboveCatalog = []string{"selection", "labelnoise"}
 var aboveMethods = []string{"blend"}
 
 // checkAlgorithms checks an import between two packages of algorithms: all may import the contract
-// and internal packages, only the catalog and methods made of methods may import methods, and only packages above the
-// catalog may import it.
+// and internal packages, only the catalog and methods made of methods may import methods, and only
+// packages above the catalog may import it.
 func checkAlgorithms(pkg, target string) string {
 	switch {
 	case pkg == "algorithms":
