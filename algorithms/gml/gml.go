@@ -30,8 +30,9 @@
 //     m log tr(K R^-1) + log det R, a search in one dimension. The alternation moves the width
 //     slowly, so the initial width matters.
 //
-// The objective falls with every round. It is not convex in K and M together, so the default is a
-// few rounds.
+// The objective falls with every round. It is not convex in K and M together. By default there is
+// one round, so that M stays the first prior: five rounds take five times as long, and gain less
+// than half a hundredth of the balanced Rand index on held-out rows.
 //
 // # New points
 //
@@ -135,9 +136,9 @@ type Params struct {
 	FreeConstant bool `json:"free_constant" param:"free_constant" help:"true exempts constant eigenvectors from the order of the weights"`
 	// Nystrom's extension requires a graph of nearest neighbors and the basis of its Laplacian.
 	Extension Extension `json:"extension" param:"extension" default:"barycentric" choices:"barycentric,nystrom" help:"out-of-sample extension for prior=spectral"`
-	Outer     int       `json:"outer" param:"outer" default:"5" range:">= 1" help:"maximum number of rounds of kernel and prior"`
-	Tol       float64   `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"change at which the projections of a round stop, and the rounds"`
-	MaxIter   int       `json:"max_iter" param:"max_iter" default:"20" range:">= 1" help:"maximum number of sweeps in a round"`
+	Outer     int       `json:"outer" param:"outer" default:"1" range:">= 1" help:"maximum number of rounds of kernel and prior"`
+	Tol       float64   `json:"tol" param:"tol" default:"0.01" range:"> 0" help:"change at which the projections of a round stop, and the rounds"`
+	MaxIter   int       `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of sweeps in a round"`
 	Dims      int       `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, except for prior=spectral"`
 }
 

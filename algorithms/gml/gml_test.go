@@ -16,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -25,11 +26,12 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
 func of(prior Prior) Learner {
 	l := Learner{Params: DefaultParams()}
-	l.Params.Prior = prior
+	l.Params.Prior, l.Params.Outer = prior, 5 // the default, one round, does not learn M
 	return l
 }
 
@@ -75,6 +77,42 @@ func TestMonotone(t *testing.T) {
 			if w[k] > w[k-1] || w[k] < 0 {
 				rt.Fatalf("weights %v of prior %s", m.Weights(), l.Params.Prior)
 			}
+		}
+	})
+}
+
+// TestConverged checks that a fit with the defaults converges, and that it is then within 3 % of the
+// optimum of its prior by the duality gap, evaluated from its definition. Every link has a share of
+// the gap that cannot be negative: the price of the smallest slack that satisfies it, minus the
+// dual value of its multiplier.
+func TestConverged(t *testing.T) {
+	propertytest.CheckSome(t, 20, func(rt *rapid.T) {
+		n := rapid.IntRange(40, 90).Draw(rt, "n")
+		x, _, set := enginetest.Rings(rt, n, rapid.IntRange(5, n/2).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
+		f := Learner{Params: DefaultParams()}.begin(enginetest.New(rt, 0), x, set)
+		m, err := f.model(t.Context())
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if s := m.Status(); !s.Converged || s.Iterations != 1 {
+			rt.Fatalf("status %+v", s)
+		}
+		gap, gamma, k := 0.0, f.Params.Gamma, f.last.A
+		for at, c := range f.bounds.Constraints(f.targets, logdetmetric.Positions(f.targets.Linked())) {
+			p, sign := k.At(c.I, c.I)+k.At(c.J, c.J)-2*k.At(c.I, c.J), 1.0
+			slack := max(p, c.Bound)
+			if c.Kind == logdet.AtLeast {
+				sign, slack = -1, min(p, c.Bound)
+			}
+			price := slack/c.Bound - math.Log(slack/c.Bound) - 1
+			share := gamma*c.Weight*(price-math.Log(c.Bound/f.last.Bounds[at])) - sign*f.last.Multipliers[at]*p
+			if share < -1e-9 {
+				rt.Fatalf("constraint %d has the share %g of the gap", at, share)
+			}
+			gap += share
+		}
+		if gap > 0.03*m.Objective() {
+			rt.Fatalf("gap %g of the objective %g", gap, m.Objective())
 		}
 	})
 }

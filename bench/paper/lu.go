@@ -157,7 +157,7 @@ func (c *luCase) errors(ctx context.Context, eng *engine.Engine) ([]float64, err
 // luGML returns the parameters of gml with projections until convergence.
 func luGML() gml.Params {
 	p := gml.DefaultParams()
-	p.MaxIter, p.Gamma = 1000, 1
+	p.Outer, p.MaxIter, p.Tol, p.Gamma = luRounds, 1000, 1e-3, 1
 	return p
 }
 

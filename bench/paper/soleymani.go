@@ -65,6 +65,13 @@ func soleymaniSystems() []string {
 	return []string{"input", "RCA", "XRCA", "DCA", "MMC", "ITML", "xiang", "lleratio linear", "kernel DCA", "LLMA", "klein", "krca", "kbeta", "lleratio as printed", "lleratio"}
 }
 
+// rivalLLMA returns the parameters of llma with 20 directions.
+func rivalLLMA() llma.Params {
+	p := llma.DefaultParams()
+	p.Dims = 20
+	return p
+}
+
 // soleymaniLearner returns the learner of a system.
 func soleymaniLearner(system string, x *points.Dense, set *links.Set, seed uint64) algorithms.Learner {
 	switch system {
@@ -83,7 +90,7 @@ func soleymaniLearner(system string, x *points.Dense, set *links.Set, seed uint6
 	case "ITML":
 		return itml.Learner{Params: itml.DefaultParams(), Seed: seed}
 	case "LLMA":
-		return llma.Learner{Params: llma.DefaultParams(), Seed: seed}
+		return llma.Learner{Params: rivalLLMA(), Seed: seed}
 	case "klein":
 		return klein.Learner{Params: klein.DefaultParams(), Seed: seed}
 	case "xiang":

@@ -69,7 +69,7 @@ func drawYeungXOR(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 		}},
 		{"kernel", func() (blas.Matrix, error) { return plainKernel(ctx, eng, spec.String(), x, pairs) }},
 		{"RCA", learned(&rca.Learner{Params: rca.DefaultParams()})},
-		{"LLMA", learned(llma.Learner{Params: llma.DefaultParams(), Seed: seed})},
+		{"LLMA", learned(llma.Learner{Params: rivalLLMA(), Seed: seed})},
 		{"kbeta", learned(learner)},
 		{"krca", func() (blas.Matrix, error) { return relevantComponents(ctx, eng, spec.String(), x, pairs) }},
 	}

@@ -232,7 +232,7 @@ func (s *yeungSet) system(ctx context.Context, eng *engine.Engine, t Trial, name
 	case "klein":
 		learner = klein.Learner{Params: klein.DefaultParams(), Seed: t.Seed(2)}
 	case "LLMA":
-		learner = llma.Learner{Params: llma.DefaultParams(), Seed: t.Seed(2)}
+		learner = llma.Learner{Params: rivalLLMA(), Seed: t.Seed(2)}
 	default:
 		p := kbeta.DefaultParams()
 		p.Landmarks, p.Iterations = min(yeungRealLandmarks, s.x.N), 3

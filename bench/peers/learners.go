@@ -348,7 +348,9 @@ func lmnnLearner(l *lesson, progress algorithms.ProgressFunc) (algorithms.Learne
 }
 
 func ncaLearner(l *lesson, progress algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
-	return nca.Learner{Params: nca.DefaultParams(), Progress: progress}, l.classified
+	p := nca.DefaultParams()
+	p.Rank = 0
+	return nca.Learner{Params: p, Progress: progress}, l.classified
 }
 
 // whiteness returns the largest element of the difference between the covariance within chunklets

@@ -15,7 +15,9 @@
 //	mean over must-links of |y_i - y_j|^2 + lambda mean over points of |y_i - sum_j w_ij y_j|^2
 //
 // with the weights w that reconstruct x_i from its nearest neighbors. This is a generalized
-// eigenproblem with as many unknowns as there are directions and anchors together. Cannot-links are
+// eigenproblem with as many unknowns as there are directions and anchors together. By default, the
+// map keeps the directions, at most 20, in which this sum is below (1 + lambda) / 4: along the
+// others must-linked points are not near each other, so they are noise to k-means. Cannot-links are
 // not used.
 package llma
 
@@ -66,12 +68,12 @@ type Params struct {
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"number of neighbors that reconstruct each point"`
 	Ridge     float64 `json:"ridge" param:"ridge" default:"0.001" range:"> 0" help:"regularization relative to the mean variance of the unknowns"`
 	// Dims cannot exceed the number of directions and anchors together.
-	Dims    int     `json:"dims" param:"dims" default:"20" range:">= 1" help:"maximum number of directions"`
+	Dims    int     `json:"dims" param:"dims" zero:"at most 20, those in which the links and the reconstruction errors are short" help:"maximum number of directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
-// DefaultParams returns windows of half the mean distance around at most 50 points, and 20
-// directions.
+// DefaultParams returns windows of half the mean distance around at most 50 points, and as many
+// directions as the links support.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
@@ -200,6 +202,27 @@ func (p Params) energy(ctx context.Context, f *learner.Fit, all blas.Matrix) (bl
 	return out, scatter.Residuals(ctx, eng, all, near, w, p.Lambda/float64(x.N), out)
 }
 
+// most is the largest number of directions that are chosen by their energy, and short is the energy
+// below which a direction is chosen, in units of 1 + lambda. The variance of a direction is 1, so
+// two points are at the mean squared distance 2 along it.
+const (
+	most  = 20
+	short = 0.25
+)
+
+// count returns the number of directions with the energies w, which rise: Dims, or those of little
+// energy, but at least one.
+func (p Params) count(w []float64) int {
+	if p.Dims > 0 {
+		return min(p.Dims, len(w))
+	}
+	k, all := 1, min(most, len(w))
+	for k < all && w[k] < short*(1+p.Lambda) {
+		k++
+	}
+	return k
+}
+
 // directions returns A, q x dims: the eigenvectors of N a = w (F'F / n + ridge) a for the smallest
 // w.
 func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matrix) (blas.Matrix, error) {
@@ -222,7 +245,7 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Ma
 	if err := eng.SymEig(ctx, n, w, true); err != nil {
 		return b, err
 	}
-	a := blas.NewMatrix(q, p.Dims)
+	a := blas.NewMatrix(q, p.count(w))
 	for k := range a.Cols {
 		for i, v := range n.Row(k) {
 			a.Set(i, k, v)

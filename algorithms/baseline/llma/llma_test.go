@@ -146,6 +146,52 @@ func TestDirections(t *testing.T) {
 	})
 }
 
+// TestChosenDirections checks that the default keeps the leading directions whose energy, by its
+// definition, is below (1 + lambda) / 4: at least one and at most 20, with the coordinates that a
+// fit of that many directions has.
+func TestChosenDirections(t *testing.T) {
+	chosen := map[int]bool{}
+	propertytest.Check(t, func(rt *rapid.T) {
+		ctx, eng := context.Background(), enginetest.New(rt, 0)
+		x, _, set := corners(rt, 60, rapid.IntRange(2, 60).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
+		p := DefaultParams()
+		p.Lambda = rapid.SampledFrom([]float64{0, 0.3, 1, 3}).Draw(rt, "lambda")
+		p.Anchors = rapid.SampledFrom([]int{1, 15, 50}).Draw(rt, "anchors")
+		embedded := func(dims int) blas.Matrix {
+			p.Dims = dims
+			y, err := fitted(rt, func(q *Params) { *q = p }, x, set).Embed(ctx, eng, x)
+			if err != nil {
+				rt.Fatal(err)
+			}
+			return y
+		}
+		y, all := embedded(0), embedded(20)
+		f, _, err := p.family(ctx, &learner.Fit{Eng: eng, Dense: x, Links: set})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if all.Cols != min(20, f.Cols) || y.Cols < 1 || y.Cols > all.Cols {
+			rt.Fatalf("%d directions, at most %d of %d", y.Cols, all.Cols, f.Cols)
+		}
+		chosen[y.Cols] = true
+		for i := range y.Rows {
+			if !slices.Equal(y.Row(i), all.Row(i)[:y.Cols]) {
+				rt.Fatalf("row %d is %v, with 20 directions %v", i, y.Row(i), all.Row(i))
+			}
+		}
+		energy, _ := objective(rt, p, x, set, all)
+		for c, v := range energy {
+			limit := (1 + p.Lambda) / 4
+			if math.Abs(v-limit) > 1e-6 && c > 0 && (v < limit) != (c < y.Cols) {
+				rt.Fatalf("%d directions with energies %v and the limit %g", y.Cols, energy, limit)
+			}
+		}
+	})
+	if len(chosen) < 5 {
+		t.Errorf("only the numbers of directions %v occurred", chosen)
+	}
+}
+
 // TestLearns checks that opposite corners come together, also for new points, which no linear map
 // can do. A window around every linked point keeps the first direction from depending on rounding.
 func TestLearns(t *testing.T) {
@@ -236,7 +282,7 @@ func TestBadInput(t *testing.T) {
 		"few":       {func(p *Params) { p.Neighbors = 0 }, x, set},
 		"lambda":    {func(p *Params) { p.Lambda = -1 }, x, set},
 		"ridge":     {func(p *Params) { p.Ridge = 0 }, x, set},
-		"dims":      {func(p *Params) { p.Dims = 0 }, x, set},
+		"dims":      {func(p *Params) { p.Dims = -1 }, x, set}, // 0 chooses them by their energy
 		"rank_tol":  {func(p *Params) { p.RankTol = 1 }, x, set},
 		"one place": {nothing, &points.Dense{N: 40, D: 2, Data: make([]float64, 80)}, set},
 		"rows":      {nothing, x.Select([]int{1, 2}), set},

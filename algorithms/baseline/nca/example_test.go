@@ -27,7 +27,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	model, err := nca.Learner{Params: nca.DefaultParams()}.Fit(ctx, eng, x, pairs)
+	params := nca.DefaultParams()
+	params.Rank = 0 // all directions: there are two
+	model, err := nca.Learner{Params: params}.Fit(ctx, eng, x, pairs)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,6 +14,10 @@
 // The ascent is then repeated from half of the resulting map: this leaves local maxima in which
 // distances have grown so large that only the nearest point has weight.
 //
+// The map is learned in the leading principal directions of the data, an eighth as many as there are
+// linked points: with as many directions as points, it can map every class to a single point, which
+// does not generalize.
+//
 // An evaluation takes 4 n^2 r flops and n^2 exponentials for n linked points in r dimensions, in
 // products of blocks of rows. It needs memory for some hundred rows of probabilities, not for n^2
 // differences.
@@ -53,8 +57,9 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Dims    int     `json:"dims" param:"dims" zero:"as many as there are directions" help:"number of dimensions of the map"`
-	Rank    int     `json:"rank" param:"rank" zero:"all" help:"number of leading principal directions in which the map is learned"`
+	Dims int `json:"dims" param:"dims" zero:"as many as there are directions" help:"number of dimensions of the map"`
+	// Rank limits overfitting.
+	Rank    int     `json:"rank" param:"rank" default:"eighth" named:"eighth=-1: an eighth of the linked points, rounded up" zero:"all" help:"number of leading principal directions in which the map is learned"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"the ascent stops when five iterations gain less than this, relative to 1 minus the objective"`
 	// Contractions help to leave local maxima; the best map is kept.
@@ -62,7 +67,10 @@ type Params struct {
 	MaxIter      int `json:"max_iter" param:"max_iter" default:"300" range:">= 1" help:"maximum number of iterations of an ascent"`
 }
 
-// DefaultParams returns a map of all directions.
+// RankEighth, as Params.Rank, means an eighth of the linked points, rounded up.
+const RankEighth = -1
+
+// DefaultParams returns a map of as many directions as an eighth of the linked points.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
@@ -91,10 +99,15 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
-	if p.Rank > 0 {
+	c := classes.New(f.Links)
+	switch p.Rank {
+	case 0:
+	case RankEighth:
+		pc.Keep((len(c.Rows) + 7) / 8)
+	default:
 		pc.Keep(p.Rank)
 	}
-	problem, err := newProblem(ctx, f.Eng, pc, classes.New(f.Links), p.Dims)
+	problem, err := newProblem(ctx, f.Eng, pc, c, p.Dims)
 	if err != nil {
 		return nil, err
 	}

@@ -119,6 +119,28 @@ func TestGradient(t *testing.T) {
 	}
 }
 
+// TestRank checks that the default learns in as many leading principal directions as an eighth of
+// the linked points, rounded up: its coordinates are those of a fit with that rank.
+func TestRank(t *testing.T) {
+	propertytest.CheckSome(t, 10, func(rt *rapid.T) {
+		n := rapid.IntRange(9, 60).Draw(rt, "n")
+		x, _, set := bands(rt, n, 6, rapid.Uint64().Draw(rt, "seed"))
+		rank := (n + 7) / 8
+		ctx, eng := context.Background(), enginetest.New(rt, 0)
+		chosen, err := fitted(rt, func(*Params) {}, x, set).Embed(ctx, eng, x)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		given, err := fitted(rt, func(p *Params) { p.Rank = rank }, x, set).Embed(ctx, eng, x)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		if chosen.Cols != min(6, rank) || !slices.Equal(chosen.Data, given.Data) {
+			rt.Fatalf("%d linked points: %d directions by default, %d with rank = %d", n, chosen.Cols, given.Cols, rank)
+		}
+	})
+}
+
 // TestLearns checks that the objective rises, that it is the mean probability under the returned
 // map, and that new points find their class.
 func TestLearns(t *testing.T) {
@@ -193,7 +215,7 @@ func TestBadInput(t *testing.T) {
 		"no must":   {nothing, x, cannot},
 		"dims":      {func(p *Params) { p.Dims = 5 }, x, set},
 		"less dims": {func(p *Params) { p.Dims = -1 }, x, set},
-		"rank":      {func(p *Params) { p.Rank = -1 }, x, set},
+		"rank":      {func(p *Params) { p.Rank = -2 }, x, set}, // -1 is RankEighth
 		"rank_tol":  {func(p *Params) { p.RankTol = 1 }, x, set},
 		"tol":       {func(p *Params) { p.Tol = 0 }, x, set},
 		"contract":  {func(p *Params) { p.Contractions = -1 }, x, set},
