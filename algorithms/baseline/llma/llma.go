@@ -17,8 +17,8 @@
 // with the weights w that reconstruct x_i from its nearest neighbors. This is a generalized
 // eigenproblem with as many unknowns as there are directions and anchors together. By default, the
 // map keeps the directions, at most 20, in which this sum is below (1 + lambda) / 4: along the
-// others must-linked points are not near each other, so they are noise to k-means. Cannot-links are
-// not used.
+// others must-linked points are not near each other, so they are noise to k-means. If fewer than two
+// are below, it keeps 20. Cannot-links are not used.
 package llma
 
 import (
@@ -68,7 +68,7 @@ type Params struct {
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"number of neighbors that reconstruct each point"`
 	Ridge     float64 `json:"ridge" param:"ridge" default:"0.001" range:"> 0" help:"regularization relative to the mean variance of the unknowns"`
 	// Dims cannot exceed the number of directions and anchors together.
-	Dims    int     `json:"dims" param:"dims" zero:"at most 20, those in which the links and the reconstruction errors are short" help:"maximum number of directions"`
+	Dims    int     `json:"dims" param:"dims" zero:"those that the links support, at most 20" help:"maximum number of directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
@@ -210,15 +210,19 @@ const (
 	short = 0.25
 )
 
-// count returns the number of directions with the energies w, which rise: Dims, or those of little
-// energy, but at least one.
+// count returns the number of directions to keep of those with the energies w, which rise: Dims, or
+// those of little energy. If there are fewer than two of them, the links do not tell directions
+// apart, and it is as many as allowed.
 func (p Params) count(w []float64) int {
 	if p.Dims > 0 {
 		return min(p.Dims, len(w))
 	}
-	k, all := 1, min(most, len(w))
+	k, all := 0, min(most, len(w))
 	for k < all && w[k] < short*(1+p.Lambda) {
 		k++
+	}
+	if k < 2 {
+		return all
 	}
 	return k
 }

@@ -557,11 +557,11 @@ class GML(MetricLearner):
         True exempts constant eigenvectors from the order of the weights.
     extension : {"barycentric", "nystrom"}, default="barycentric"
         Out-of-sample extension for prior=spectral: barycentric or nystrom.
-    outer : int, default=5
+    outer : int, default=1
         Maximum number of rounds of kernel and prior, >= 1.
-    tol : float, default=0.001
+    tol : float, default=0.01
         Change at which the projections of a round stop, and the rounds, > 0.
-    max_iter : int, default=20
+    max_iter : int, default=1000
         Maximum number of sweeps in a round, >= 1.
     dims : int, default=0
         Columns of the embedding, except for prior=spectral; 0: all.
@@ -618,9 +618,9 @@ class GML(MetricLearner):
         "margin": ("margin", "p5"),
         "free_constant": ("free_constant", False),
         "extension": ("extension", "barycentric"),
-        "outer": ("outer", 5),
-        "tol": ("tol", 0.001),
-        "max_iter": ("max_iter", 20),
+        "outer": ("outer", 1),
+        "tol": ("tol", 0.01),
+        "max_iter": ("max_iter", 1000),
         "dims": ("dims", 0),
     }
     _kernels = True
@@ -648,9 +648,9 @@ class GML(MetricLearner):
         margin: float | str = "p5",
         free_constant: bool = False,
         extension: Literal["barycentric", "nystrom"] = "barycentric",
-        outer: int = 5,
-        tol: float = 0.001,
-        max_iter: int = 20,
+        outer: int = 1,
+        tol: float = 0.01,
+        max_iter: int = 1000,
         dims: int = 0,
         standardize: bool = False,
         n_links: int | str | None = None,
@@ -1335,8 +1335,8 @@ class NCA(MetricLearner):
     ----------
     dims : int, default=0
         Number of dimensions of the map; 0: as many as there are directions.
-    rank : int, default=0
-        Number of leading principal directions in which the map is learned; 0: all.
+    rank : int or {"eighth"}, default="eighth"
+        Number of leading principal directions in which the map is learned; eighth: an eighth of the linked points, rounded up; 0: all.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     tol : float, default=0.001
@@ -1383,7 +1383,7 @@ class NCA(MetricLearner):
     _method = "nca"
     _defaults = {
         "dims": ("dims", 0),
-        "rank": ("rank", 0),
+        "rank": ("rank", "eighth"),
         "rank_tol": ("rank_tol", 1e-10),
         "tol": ("tol", 0.001),
         "contractions": ("contractions", 3),
@@ -1398,7 +1398,7 @@ class NCA(MetricLearner):
         self,
         *,
         dims: int = 0,
-        rank: int = 0,
+        rank: int | Literal["eighth"] = "eighth",
         rank_tol: float = 1e-10,
         tol: float = 0.001,
         contractions: int = 3,
@@ -2151,8 +2151,8 @@ class LLMA(MetricLearner):
         Number of neighbors that reconstruct each point, >= 1.
     ridge : float, default=0.001
         Regularization relative to the mean variance of the unknowns, > 0.
-    dims : int, default=20
-        Maximum number of directions, >= 1.
+    dims : int, default=0
+        Maximum number of directions; 0: those that the links support, at most 20.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     standardize : bool, default=False
@@ -2197,7 +2197,7 @@ class LLMA(MetricLearner):
         "lam": ("lambda", 1),
         "neighbors": ("neighbors", 10),
         "ridge": ("ridge", 0.001),
-        "dims": ("dims", 20),
+        "dims": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
     }
     _kernels = False
@@ -2213,7 +2213,7 @@ class LLMA(MetricLearner):
         lam: float = 1,
         neighbors: int = 10,
         ridge: float = 0.001,
-        dims: int = 20,
+        dims: int = 0,
         rank_tol: float = 1e-10,
         standardize: bool = False,
         n_links: int | str | None = None,
