@@ -17,8 +17,8 @@
 // with the weights w that reconstruct x_i from its nearest neighbors. This is a generalized
 // eigenproblem with as many unknowns as there are directions and anchors together. By default, the
 // map keeps the directions, at most 20, in which this sum is below (1 + lambda) / 4: along the
-// others must-linked points are not near each other, so they are noise to k-means. If fewer than two
-// are below, it keeps 20. Cannot-links are not used.
+// others must-linked points are not near each other, so they are noise to k-means. If fewer than
+// two are below, it keeps 20. Cannot-links are not used.
 package llma
 
 import (

@@ -14,9 +14,9 @@
 // The ascent is then repeated from half of the resulting map: this leaves local maxima in which
 // distances have grown so large that only the nearest point has weight.
 //
-// The map is learned in the leading principal directions of the data, an eighth as many as there are
-// linked points: with as many directions as points, it can map every class to a single point, which
-// does not generalize.
+// The map is learned in the leading principal directions of the data, an eighth as many as there
+// are linked points: with as many directions as points, it can map every class to a single point,
+// which does not generalize.
 //
 // An evaluation takes 4 n^2 r flops and n^2 exponentials for n linked points in r dimensions, in
 // products of blocks of rows. It needs memory for some hundred rows of probabilities, not for n^2
