@@ -14,7 +14,8 @@ type Index struct {
 	rows   map[uint64][]int // by digest, ascending
 }
 
-// NewIndex returns an index of y. Cost: it reads y once and takes about 40 bytes per point.
+// NewIndex returns an index of y. Cost: it reads y once, on one core because it fills one map, and
+// takes about 40 bytes per point.
 func NewIndex(y Points) *Index {
 	ix := &Index{y, make(map[uint64][]int, y.Len())}
 	for j := range y.Len() {
@@ -55,7 +56,8 @@ func (ix *Index) Run(x Points) (first int, unique bool) {
 	return first, count == 1
 }
 
-// continues says whether the indexed points from first on equal all of x.
+// continues says whether the indexed points from first on equal all of x. Other points differ in the
+// first rows. Training points take one pass on one core, which the speed of memory bounds.
 func (ix *Index) continues(x Points, first int) bool {
 	if first+x.Len() > ix.points.Len() {
 		return false

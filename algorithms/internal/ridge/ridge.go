@@ -59,6 +59,7 @@ func ridges() (list []float64) {
 // flops a landmark.
 func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, y blas.Matrix, seed uint64) (*maps.Map, error) {
 	r := regression{Center: mean(y)}
+	// One core: a few numbers a row, next to the kernel values of all rows with the landmarks.
 	centered := eng.NewMatrix(y.Rows, y.Cols)
 	for i := range y.Rows {
 		for c, v := range y.Row(i) {
