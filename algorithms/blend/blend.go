@@ -180,8 +180,8 @@ func fitMember(ctx context.Context, f *learner.Fit, k kind, p Params) (member, e
 	return member{m, math.Sqrt(v)}, nil
 }
 
-// variance returns the sum of the variances of the columns. It runs on one core: two passes over few
-// columns are short next to the fit of a member.
+// variance returns the sum of the variances of the columns. It runs on one core: it reads a few
+// numbers a row, which takes little next to the fit of a member.
 func variance(y blas.Matrix) float64 {
 	mean := make([]float64, y.Cols)
 	for i := range y.Rows {

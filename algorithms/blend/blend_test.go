@@ -144,9 +144,13 @@ func TestFile(t *testing.T) {
 	}
 	head := string(encode().Header.Extra[Method])
 	for name, spoil := range map[string]func(f *model.File){
-		"no members":       func(f *model.File) { f.Header.Extra[Method] = []byte(`{"input_dim":3}`) },
-		"a scale of 0":     func(f *model.File) { f.Header.Extra[Method] = []byte(strings.Replace(head, `"scale":`, `"scale":0,"was":`, 1)) },
-		"an unknown":       func(f *model.File) { f.Header.Extra[Method] = []byte(strings.Replace(head, `"method":"krca"`, `"method":"gml"`, 1)) },
+		"no members": func(f *model.File) { f.Header.Extra[Method] = []byte(`{"input_dim":3}`) },
+		"a scale of 0": func(f *model.File) {
+			f.Header.Extra[Method] = []byte(strings.Replace(head, `"scale":`, `"scale":0,"was":`, 1))
+		},
+		"an unknown": func(f *model.File) {
+			f.Header.Extra[Method] = []byte(strings.Replace(head, `"method":"krca"`, `"method":"gml"`, 1))
+		},
 		"a missing tensor": func(f *model.File) { delete(f.Tensors, "blend.1.npkl.links") },
 		"no points":        func(f *model.File) { delete(f.Tensors, "points.dense") },
 	} {
