@@ -56,8 +56,8 @@ func (ix *Index) Run(x Points) (first int, unique bool) {
 	return first, count == 1
 }
 
-// continues says whether the indexed points from first on equal all of x. Other points differ in the
-// first rows. Training points take one pass on one core, which the speed of memory bounds.
+// continues says whether the indexed points from first on equal all of x. Other points differ in
+// the first rows. Training points take one pass on one core, which the speed of memory bounds.
 func (ix *Index) continues(x Points, first int) bool {
 	if first+x.Len() > ix.points.Len() {
 		return false
