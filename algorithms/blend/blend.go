@@ -28,6 +28,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/krca"
@@ -146,7 +147,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 			f.Notices = append(f.Notices, m.Method()+": "+n)
 		}
 	}
-	return newModel(record.New(newMap(members, f.X), p, f.Status(status)), members), nil
+	return &Model{record.New(newMap(members, f.X), p, f.Status(status)), members}, nil
 }
 
 // outOfMemory reports whether a fit needs more than the memory limit. A limit refuses work and
@@ -183,16 +184,11 @@ func fitMember(ctx context.Context, f *learner.Fit, k kind, p Params) (member, e
 // variance returns the sum of the variances of the columns. It runs on one core: it reads a few
 // numbers a row, which takes little next to the fit of a member.
 func variance(y blas.Matrix) float64 {
-	mean := make([]float64, y.Cols)
+	centered, sum := y.Clone(), 0.0
+	linear.Center(centered)
 	for i := range y.Rows {
-		for c, v := range y.Row(i) {
-			mean[c] += v / float64(y.Rows)
-		}
-	}
-	sum := 0.0
-	for i := range y.Rows {
-		for c, v := range y.Row(i) {
-			sum += (v - mean[c]) * (v - mean[c])
+		for _, v := range centered.Row(i) {
+			sum += v * v
 		}
 	}
 	return sum / float64(y.Rows)
@@ -201,7 +197,6 @@ func variance(y blas.Matrix) float64 {
 // extension embeds points by all members.
 type extension struct {
 	members []member
-	support points.Points
 }
 
 // newMap returns the map of the members. It stores the training points once: the members' are the
@@ -211,7 +206,7 @@ func newMap(members []member, x points.Points) *maps.Map {
 	for _, m := range members {
 		dim += m.Dim()
 	}
-	return maps.Extended(Method, maps.Table{Kernel: kernel.Linear(), Support: x, Dim: dim}, &extension{members, x})
+	return maps.Extended(Method, maps.Table{Kernel: kernel.Linear(), Support: x, Dim: dim}, &extension{members})
 }
 
 // Begin returns a function that writes the coordinates of a block of points.
@@ -242,8 +237,6 @@ type Model struct {
 	*record.Model[Params]
 	members []member
 }
-
-func newModel(r *record.Model[Params], members []member) *Model { return &Model{r, members} }
 
 // Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {

@@ -14,10 +14,9 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// about is the members of the header.
+// about is the members of the header besides those of the map.
 type about struct {
 	Members []stub `json:"members,omitempty"`
-	maps.About
 }
 
 // stub is the header of a member's own model, and its scale.
@@ -43,44 +42,40 @@ func (m member) encode(f *model.File) error {
 	return err
 }
 
-// Encode stores the members.
-func (e *extension) Encode(f *model.File, _ string, table maps.About) any {
-	out := about{About: table}
-	for k, m := range e.members {
-		own := &model.File{}
-		if err := m.encode(own); err != nil {
-			continue // Model.Encode has tried it, and returns the error
+// Encode stores nothing but the table: a model stores its members itself.
+func (*extension) Encode(_ *model.File, _ string, table maps.About) any { return table }
+
+// Encode stores the model in f.
+func (m *Model) Encode(f *model.File) error {
+	var head about
+	files := make([]model.File, len(m.members))
+	for k, each := range m.members {
+		if err := each.encode(&files[k]); err != nil {
+			return err
 		}
-		out.Members = append(out.Members, stub{own.Header, m.scale})
-		for name, t := range own.Tensors {
+		head.Members = append(head.Members, stub{files[k].Header, each.scale})
+	}
+	if err := m.EncodeWith(f, head); err != nil {
+		return err
+	}
+	for k := range files {
+		for name, t := range files[k].Tensors {
 			if shared, is := f.Tensors[name]; !is || !reflect.DeepEqual(shared, t) {
 				f.Tensors[prefix(k)+name] = t
 			}
 		}
 	}
-	return out
-}
-
-// Encode stores the model in f.
-func (m *Model) Encode(f *model.File) error {
-	for _, each := range m.members {
-		if err := each.encode(&model.File{}); err != nil {
-			return err
-		}
-	}
-	return m.Model.Encode(f)
+	return nil
 }
 
 // Decode returns the model that [Model.Encode] stored. An unusable tensor or part of the header is
 // a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	var members []member
+	var head about
+	var table maps.About
 	r, err := record.Decode[Params](Method, f, func(method string, f *model.File) (*maps.Map, error) {
-		var head about
-		if err := stored.Extra(f, method, &head); err != nil {
-			return nil, err
-		}
-		_, x, err := maps.ReadSupport(f, head.About)
+		_, x, err := maps.ReadSupport(f, table)
 		if err != nil {
 			return nil, err
 		}
@@ -95,11 +90,11 @@ func Decode(f *model.File) (*Model, error) {
 			return nil, stored.InHeader(fault.Data("", "%s has no members: want at least one", method))
 		}
 		return newMap(members, x), nil
-	})
+	}, &head, &table)
 	if err != nil {
 		return nil, err
 	}
-	return newModel(r, members), nil
+	return &Model{r, members}, nil
 }
 
 // read returns member k of the file.

@@ -42,9 +42,9 @@ func topics(n, d int, seed uint64) (*points.CSR, []string) {
 	return x, labels
 }
 
-// TestSparseFromEndToEnd: a fit, distances and places of new rows take less memory than a twentieth
-// of what the rows would, were they written with their zeros; and they are those of the same words
-// numbered without gaps, as dense rows.
+// TestSparseFromEndToEnd: a fit, distances and coordinates of new rows take less memory than a
+// twentieth of what the rows would, were they written with their zeros; and they are those of the
+// same words numbered without gaps, as dense rows.
 func TestSparseFromEndToEnd(t *testing.T) {
 	const n, wide, narrow = 300, 2_000_000, 200
 	x, labels := topics(n, wide, 1)

@@ -135,7 +135,7 @@ func (m *metric) decodeHeader(about extra) error {
 	return nil
 }
 
-// decodeChunklets reads the sizes of the chunklets and the places of their points. In a model
+// decodeChunklets reads the sizes of the chunklets and the positions of their points. In a model
 // that grew these are the chunklets of the fit, and the points of the updates follow.
 func (m *metric) decodeChunklets(f *model.File, e *embedding, grown bool) error {
 	positions, err := stored.Indices(f, tensorChunklet, e.support.Len())

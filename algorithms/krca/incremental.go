@@ -39,7 +39,7 @@ type Incremental struct {
 	eps       float64
 	store     points.Points // all stored points: the model's support, then new ones
 	positions []int         // of each point in a chunklet (an anchor), its place in store
-	refs      []int         // places of the reference points of the embedding, ascending
+	refs      []int         // positions of the reference points of the embedding, ascending
 	anchors   points.Points // the points in chunklets: store at places
 	f         helmert
 	factor    blas.Matrix // L in its leading rows and columns; the rest is room to grow

@@ -25,14 +25,15 @@ func (f *fit) weight(ctx context.Context) (float64, error) {
 }
 
 // dimension returns the number of features that vary. For a Gram matrix, which has no features, it
-// is the dimension of the space that the objects span, counted up to fewDimensions+1: that of the
-// vectors, if the matrix holds their inner products. For sequences it is the number of letters.
+// is the dimension of the space that the objects span: that of the vectors, if the matrix holds
+// their inner products. Both are counted up to fewDimensions+1. For sequences it is the number of
+// letters.
 func (f *fit) dimension(ctx context.Context) (int, error) {
 	switch x := f.X.(type) {
 	case *points.Dense:
-		return varying(x.D, x.N, func(i int) ([]int32, []float64) { return nil, x.Row(i) }), nil
+		return varyingDense(x, fewDimensions+1), nil
 	case *points.CSR:
-		return varying(x.D, x.N, x.Row), nil
+		return varyingSparse(x, fewDimensions+1), nil
 	case *points.Gram:
 		value, err := kernel.Linear().Values(ctx, f.Eng, x)
 		if err != nil {
@@ -43,35 +44,50 @@ func (f *fit) dimension(ctx context.Context) (int, error) {
 	return f.X.Dim(), nil
 }
 
-// varying returns how many of d features have two different values in n rows. A row without columns
-// has all features.
-func varying(d, n int, row func(i int) ([]int32, []float64)) int {
-	first, present := make([]float64, d), make([]int, d) // of the values that are not 0
-	varies := make([]bool, d)
-	for i := range n {
-		col, values := row(i)
-		for k, v := range values {
-			j := k
-			if col != nil {
-				j = int(col[k])
-			}
-			switch {
-			case v == 0:
-			case present[j] == 0:
-				first[j], present[j] = v, 1
-			default:
-				present[j]++
-				varies[j] = varies[j] || v != first[j]
-			}
-		}
-	}
+// varyingDense returns the number of features with two different values, up to a limit. It rarely
+// reads more than a few rows.
+func varyingDense(x *points.Dense, limit int) int {
 	count := 0
-	for j := range d {
-		if varies[j] || present[j] > 0 && present[j] < n {
-			count++
+	for j := 0; j < x.D && count < limit; j++ {
+		for i := 1; i < x.N; i++ {
+			if x.Data[i*x.D+j] != x.Data[j] {
+				count++
+				break
+			}
 		}
 	}
 	return count
+}
+
+// varyingSparse is varyingDense for sparse points. It takes memory for the features that occur.
+func varyingSparse(x *points.CSR, limit int) int {
+	type feature struct {
+		value  float64 // of the rows before
+		rows   int     // in which it is not 0
+		varies bool
+	}
+	features, count := map[int32]feature{}, 0
+	for i := 0; i < x.N && count < limit; i++ {
+		col, values := x.Row(i)
+		for k, v := range values {
+			if v == 0 {
+				continue
+			}
+			f := features[col[k]]
+			if !f.varies && (f.rows < i || i > 0 && v != f.value) {
+				f.varies = true
+				count++
+			}
+			f.value, f.rows = v, f.rows+1
+			features[col[k]] = f
+		}
+	}
+	for _, f := range features {
+		if !f.varies && f.rows < x.N {
+			count++ // it is 0 in the last rows
+		}
+	}
+	return min(count, limit)
 }
 
 // span returns the dimension of the affine space of n objects with the given inner products, at

@@ -68,7 +68,7 @@ type Params struct {
 }
 
 // RankEighth, as Params.Rank, means an eighth of the linked points, rounded up.
-const RankEighth = -1
+const RankEighth = linear.RankEighth
 
 // DefaultParams returns 3 target neighbors, equal weights, and as many dimensions as there are
 // directions.
@@ -96,13 +96,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		return nil, err
 	}
 	c := classes.New(f.Links)
-	switch p.Rank {
-	case 0:
-	case RankEighth:
-		pc.Keep((len(c.Rows) + 7) / 8)
-	default:
-		pc.Keep(p.Rank)
-	}
+	pc.KeepRank(p.Rank, len(c.Rows))
 	if q := pc.Z.Cols; p.Dims > q {
 		return nil, &fault.ParamError{Param: "dims", Value: p.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the map is learned", q)}
 	}

@@ -68,7 +68,7 @@ type Params struct {
 }
 
 // RankEighth, as Params.Rank, means an eighth of the linked points, rounded up.
-const RankEighth = -1
+const RankEighth = linear.RankEighth
 
 // DefaultParams returns a map of as many directions as an eighth of the linked points.
 func DefaultParams() Params { return param.Default[Params]() }
@@ -100,13 +100,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		return nil, err
 	}
 	c := classes.New(f.Links)
-	switch p.Rank {
-	case 0:
-	case RankEighth:
-		pc.Keep((len(c.Rows) + 7) / 8)
-	default:
-		pc.Keep(p.Rank)
-	}
+	pc.KeepRank(p.Rank, len(c.Rows))
 	problem, err := newProblem(ctx, f.Eng, pc, c, p.Dims)
 	if err != nil {
 		return nil, err

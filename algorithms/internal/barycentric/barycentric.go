@@ -119,13 +119,7 @@ func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, 
 		}
 	}
 	return func(x points.Points, to blas.Matrix) error {
-		if err := rule.Reconstruct(ctx, eng, x, e.Support, e.Coordinates, nil, to); err != nil {
-			return err
-		}
-		for i := range to.Rows {
-			e.Copy(x, i, to.Row(i))
-		}
-		return nil
+		return rule.Reconstruct(ctx, eng, x, e.Support, e.Coordinates, nil, to)
 	}, nil
 }
 

@@ -74,9 +74,6 @@ func (e *extension) embed(ctx context.Context, eng *engine.Engine, x points.Poin
 	for i := range to.Rows {
 		index, squared := near.Of(i)
 		row, sum := to.Row(i), sums.Row(i)
-		if e.Copy(x, i, row) {
-			continue
-		}
 		if squared[0] == 0 {
 			copy(row, e.Coordinates.Row(int(index[0])))
 			continue

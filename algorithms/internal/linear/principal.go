@@ -119,6 +119,21 @@ func (p *Principal) Keep(q int) {
 	}
 }
 
+// RankEighth, as a rank, means an eighth of the linked points, rounded up.
+const RankEighth = -1
+
+// KeepRank drops all but the first directions, as many as a parameter rank says: all for 0, or
+// [RankEighth] of so many linked points.
+func (p *Principal) KeepRank(rank, linked int) {
+	switch rank {
+	case 0:
+	case RankEighth:
+		p.Keep((linked + 7) / 8)
+	default:
+		p.Keep(rank)
+	}
+}
+
 // Map returns the map of the named method that applies t, Dim x q, to principal coordinates.
 func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) *maps.Map {
 	w := blas.NewMatrix(t.Rows, len(p.Mean))

@@ -21,45 +21,12 @@ type Table struct {
 	// if the extension computes them.
 	Coordinates blas.Matrix
 	Dim         int
-	equal       *equal
-}
-
-// equal finds the training rows that equal points. It is made when it is first asked.
-type equal struct {
-	once  sync.Once
-	index *points.Index
-}
-
-func (e *equal) of(support points.Points) *points.Index {
-	e.once.Do(func() { e.index = points.NewIndex(support) })
-	return e.index
-}
-
-// Copy writes the coordinates of a point that equals training rows, their mean if there are
-// several, and says whether there are any.
-func (t *Table) Copy(x points.Points, i int, to []float64) bool {
-	rows := t.equal.of(t.Support).Find(x, i)
-	if len(rows) == 0 {
-		return false
-	}
-	copy(to, t.Coordinates.Row(rows[0]))
-	for _, r := range rows[1:] {
-		for c, v := range t.Coordinates.Row(r) {
-			to[c] += v
-		}
-	}
-	if len(rows) > 1 {
-		for c := range to {
-			to[c] /= float64(len(rows))
-		}
-	}
-	return true
 }
 
 // NewTable returns the table of the training rows x and their coordinates, one per row. Neighbors
 // are searched in the feature space of k.
 func NewTable(k kernel.Kernel, x points.Points, coordinates blas.Matrix) Table {
-	return Table{k, stored.Strip(x), coordinates, coordinates.Cols, &equal{}}
+	return Table{k, stored.Strip(x), coordinates, coordinates.Cols}
 }
 
 // Extension computes the coordinates of points: training rows and new ones.
@@ -80,13 +47,14 @@ type table struct {
 	basis
 	coordinates blas.Matrix
 	dim         int
-	equal       *equal
 	ext         Extension
+	index       func() *points.Index // of the stored training rows
 }
 
 // Extended returns the map of a table and its extension.
 func Extended(method string, t Table, e Extension) *Map {
-	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, t.equal, e}, method}
+	index := sync.OnceValue(func() *points.Index { return points.NewIndex(t.Support) })
+	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, e, index}, method}
 }
 
 // Coordinates returns the coordinates of a table's training rows, n x Dim, and no data for another
@@ -117,7 +85,7 @@ func (t *table) training(x points.Points) (y blas.Matrix, is bool) {
 	if t.coordinates.Data == nil {
 		return y, false
 	}
-	first, is := t.equal.of(t.support).Run(x)
+	first, is := t.index().Run(x)
 	if !is {
 		return y, false
 	}
@@ -139,7 +107,27 @@ func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 			return fault.InRows(err, lo)
 		}
 	}
-	return ctx.Err()
+	if t.coordinates.Data == nil {
+		return ctx.Err()
+	}
+	index := t.index()
+	return eng.Each(ctx, y.Rows, 256, func(i int) { t.copyEqual(y.Row(i), index.Find(x, i)) })
+}
+
+// copyEqual writes the mean of the coordinates of training rows, and nothing if there are none.
+func (t *table) copyEqual(to []float64, rows []int) {
+	if len(rows) == 0 {
+		return
+	}
+	clear(to)
+	for _, r := range rows {
+		for c, v := range t.coordinates.Row(r) {
+			to[c] += v
+		}
+	}
+	for c := range to {
+		to[c] /= float64(len(rows))
+	}
 }
 
 func (t *table) single(_ context.Context, _ *engine.Engine, method string, _ *points.Single) (blas.Matrix32, error) {
@@ -171,5 +159,5 @@ func ReadTable(method string, f *model.File, about About) (Table, error) {
 		return Table{}, stored.Empty(method + tensorCoordinates)
 	}
 	dim := len(data) / count
-	return Table{k, support, blas.Matrix{Rows: count, Cols: dim, Stride: dim, Data: data}, dim, &equal{}}, nil
+	return Table{k, support, blas.Matrix{Rows: count, Cols: dim, Stride: dim, Data: data}, dim}, nil
 }

@@ -74,9 +74,6 @@ func (e *Extension) embed(ctx context.Context, eng *engine.Engine, x points.Poin
 		values := make([]float64, len(e.Values))
 		for i := lo; i < hi; i++ {
 			index, squared := near.Of(i)
-			if e.Copy(x, i, to.Row(i)) {
-				continue
-			}
 			if squared[0] == 0 {
 				copy(to.Row(i), e.Coordinates.Row(int(index[0])))
 				continue

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
@@ -58,14 +59,8 @@ func ridges() (list []float64) {
 // 2000 rows, and 1e6 n flops with 1000 landmarks above. Embedding takes a kernel value and 2 d
 // flops a landmark.
 func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, y blas.Matrix, seed uint64) (*maps.Map, error) {
-	r := regression{Center: mean(y)}
-	// One core: a few numbers a row, next to the kernel values of all rows with the landmarks.
-	centered := eng.NewMatrix(y.Rows, y.Cols)
-	for i := range y.Rows {
-		for c, v := range y.Row(i) {
-			centered.Set(i, c, v-r.Center[c])
-		}
-	}
+	centered := y.Clone()
+	r := regression{Center: linear.Center(centered)}
 	rows := draw.Some(x.Len(), sampled, seed)
 	width, ridge, err := choose(ctx, eng, k, x.Select(rows), centered.Select(rows))
 	if err != nil {
@@ -79,17 +74,6 @@ func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel
 	}
 	t := maps.NewTable(k, x, y)
 	return extended(method, t, r), nil
-}
-
-// mean returns that of the rows.
-func mean(y blas.Matrix) []float64 {
-	out := make([]float64, y.Cols)
-	for i := range y.Rows {
-		for c, v := range y.Row(i) {
-			out[c] += v / float64(y.Rows)
-		}
-	}
-	return out
 }
 
 // exponential returns exp(-distance / width) over the distances of k.
@@ -262,10 +246,9 @@ func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, 
 		if err := e.regression.Kernel.MultiplyTo(ctx, eng, to, x, e.landmarks, e.Weights); err != nil {
 			return err
 		}
-		return eng.Each(ctx, to.Rows, 256, func(i int) {
-			if !e.Copy(x, i, to.Row(i)) {
-				eng.Backend().Kernels().Axpy(1, e.Center, to.Row(i))
-			}
-		})
+		for i := range to.Rows {
+			eng.Backend().Kernels().Axpy(1, e.Center, to.Row(i))
+		}
+		return nil
 	}, nil
 }
