@@ -3,6 +3,7 @@ package commands
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -18,6 +19,7 @@ import (
 type compareFlags struct {
 	paperFlags
 	sets, systems []string
+	links         compare.Links
 }
 
 // compareRun runs a comparison.
@@ -67,7 +69,7 @@ nearest neighbors on these training rows and on the held-out half: means, interv
 		Example: `  mustlink-bench cross --data DIR --quick
   mustlink-bench cross --data DIR --sets wine,iris --methods "krca,krca eps_rel=1e-2,itml"
   mustlink-bench cross --data DIR --state cross.jsonl -o cross.md`,
-	}, pictureEndings(), withPicture(compare.Run))
+	}, pictureEndings(), withPicture(compare.Run), (*compareFlags).addLinks)
 }
 
 func newCurves(a *app) *cobra.Command {
@@ -126,15 +128,24 @@ func (p *compareFlags) add(cmd *cobra.Command) {
 	f.StringVarP(&p.out, "output", "o", session.Stream, "the `FILE` to write, .md, .json, .png, .svg or .pdf")
 }
 
+// addLinks adds the flags that say which links are drawn.
+func (p *compareFlags) addLinks(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.Float64Var(&p.links.PerRow, "links-per-row", 0, "`NUMBER` of links, divided by the number of training rows (default 1.2)")
+	f.Float64Var(&p.links.Wrong, "wrong-share", 0, "`SHARE` of the links that have the other sign, from 0 to 1")
+}
+
 // options checks the flags.
 func (p *compareFlags) options(a *app, check *session.Checks, endings []string) compare.Options {
 	check.Ending("-o, --output", p.out, endings...)
 	check.Refuse(p.quick && check.Cmd.Flags().Changed("repetitions"), "--quick and --repetitions cannot be given together: want one of them %s", usage.HelpHint(check.Cmd))
 	p.checkRepetitions(check)
+	check.Refuse(!(p.links.PerRow >= 0) || math.IsInf(p.links.PerRow, 0), "--links-per-row: %g: want a finite number > 0 %s", p.links.PerRow, usage.HelpHint(check.Cmd))
+	check.Refuse(!(p.links.Wrong >= 0 && p.links.Wrong <= 1), "--wrong-share: %g: want a number from 0 to 1 %s", p.links.Wrong, usage.HelpHint(check.Cmd))
 	check.Do(func() error { return p.findData(a, compare.Sets()[0].Files) })
 	check.State(p.state)
 	check.Output("-o, --output", p.out)
-	o := compare.Options{Sets: p.sets, Systems: p.systems, Seed: p.seed, Repetitions: p.repetitions, State: p.state, Data: p.data}
+	o := compare.Options{Sets: p.sets, Systems: p.systems, Seed: p.seed, Repetitions: p.repetitions, State: p.state, Data: p.data, Links: p.links}
 	if p.quick {
 		o.Repetitions = compare.QuickRepetitions
 	}
@@ -143,7 +154,7 @@ func (p *compareFlags) options(a *app, check *session.Checks, endings []string) 
 
 // compareCommand completes a command that compares methods. If the result has a picture, raw points
 // are one of the systems.
-func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRun) *cobra.Command {
+func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRun, more ...func(*compareFlags, *cobra.Command)) *cobra.Command {
 	var p compareFlags
 	cmd.Args = usage.Positional(0, 0, "")
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -165,6 +176,9 @@ func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRu
 		return found.write(a, p.out)
 	}
 	p.add(cmd)
+	for _, add := range more {
+		add(&p, cmd)
+	}
 	return cmd
 }
 

@@ -23,6 +23,7 @@ type Options struct {
 	Sets        []string // names of sets; nil: all whose files are in the folder
 	Systems     []string // names of systems; nil: all
 	Repetitions int      // 0: 20 for a cross table, 10 for curves
+	Links       Links    // of the cross table
 	Seed        uint64
 	Data        string // folder of the data sets
 	State       string // path of the state file, "" for none
@@ -53,15 +54,28 @@ const crossRepetitions = 20
 // QuickRepetitions is the number of repetitions of a first look.
 const QuickRepetitions = 3
 
-// linksPerRow times the number of training rows is the number of links of the cross table. Half of
-// them are must-links, half cannot-links.
+// Links says which links are drawn. Half of them are must-links, half cannot-links.
+type Links struct {
+	PerRow float64 // number of links, divided by the number of training rows; 0: 1.2
+	Wrong  float64 // share of the links that have the other sign
+}
+
+// linksPerRow times the number of training rows is the number of links by default.
 const linksPerRow = 1.2
+
+// perRow returns the number of links, divided by the number of training rows.
+func (l Links) perRow() float64 {
+	if l.PerRow == 0 {
+		return linksPerRow
+	}
+	return l.PerRow
+}
 
 // Run computes the cross table. It fails for unknown sets and systems, if the folder has no set,
 // and where [paper.Run] fails.
 func Run(ctx context.Context, eng *engine.Engine, o Options) (*Cross, error) {
 	var failed failures
-	results, missing, err := o.run(ctx, eng, crossRepetitions, func(s Set, systems []string) paper.Table { return crossTable(s, systems, &failed) })
+	results, missing, err := o.run(ctx, eng, crossRepetitions, func(s Set, systems []string) paper.Table { return crossTable(s, systems, o.Links, &failed) })
 	if err != nil {
 		return nil, err
 	}
@@ -182,13 +196,13 @@ func (f *failures) add(set, system string, repetition int, err error) {
 }
 
 // crossTable returns the part of the cross table for one set.
-func crossTable(s Set, systems []string, failed *failures) paper.Table {
+func crossTable(s Set, systems []string, l Links, failed *failures) paper.Table {
 	t := paper.Table{
 		Name: "cross-" + s.Name, Label: "Cross table", Caption: "all systems on " + s.Name, Columns: Measures(),
-		Data: s.Files, Steps: len(systems), Decimals: 3, Gaps: true, Repetitions: crossRepetitions, Setup: setup(systems), Revision: 1,
+		Data: s.Files, Steps: len(systems), Decimals: 3, Gaps: true, Repetitions: crossRepetitions, Setup: setup(systems, l), Revision: 2,
 		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
-			p, err := drawn(ctx, eng, t)
+			p, err := drawn(ctx, eng, t, l)
 			if err != nil {
 				return nil, err
 			}
@@ -210,12 +224,20 @@ func crossTable(s Set, systems []string, failed *failures) paper.Table {
 	return t
 }
 
+// wrongly says how many links are wrong, if any.
+func wrongly(share float64) string {
+	if share == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" %g %% of each kind have the other sign.", 100*share)
+}
+
 // setup describes how the values are computed, including the defaults of every method.
-func setup(systems []string) []string {
+func setup(systems []string, l Links) []string {
 	lines := []string{
 		fmt.Sprintf("Rows: at most %d of a set, drawn again in every repetition, in proportion to the classes. Half of them are training rows; the others are held-out rows, which are only embedded.", maxRows),
 		fmt.Sprintf("Features: with fewer than %d features, a set is standardized by its training rows. Words are weighted by inverse document frequency, and rows have unit length. Sets with more features, and protein sequences (cosine of the counts of words of three letters, superfamilies of at least %d), are replaced by the %d leading principal coordinates of the training rows, for all systems.", fewFeatures, familyRows, fewFeatures),
-		fmt.Sprintf("Links: %g times the number of training rows, half must-links and half cannot-links, drawn from all pairs of training rows; the same for all systems.", linksPerRow),
+		fmt.Sprintf("Links: %g times the number of training rows, half must-links and half cannot-links, drawn from all pairs of training rows; the same for all systems.%s", l.perRow(), wrongly(l.Wrong)),
 		fmt.Sprintf("k-means runs on each half separately, with as many clusters as classes, the best of %d k-means++ starts and the same seed for all systems. The %d nearest neighbors are training rows; a training row is not its own neighbor.", restarts, votes),
 		"Every method runs with its defaults, on one thread:",
 	}

@@ -78,7 +78,7 @@ const perDraw = 2
 func curveTable(s Set, systems []string, failed *failures) paper.Table {
 	t := paper.Table{
 		Name: "curves-" + s.Name, Label: "Learning curves", Caption: "all systems on " + s.Name + ", balanced Rand index of k-means",
-		Data: s.Files, Steps: len(systems) * len(draws()), Decimals: 3, Gaps: true, Repetitions: curveRepetitions, Setup: setup(systems), Revision: 1,
+		Data: s.Files, Steps: len(systems) * len(draws()), Decimals: 3, Gaps: true, Repetitions: curveRepetitions, Setup: setup(systems, Links{}), Revision: 1,
 		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
 			return curveTrial(ctx, eng, t, s, systems, failed)

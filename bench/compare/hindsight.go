@@ -93,11 +93,11 @@ func hindsightTable(s Set, systems, candidates []string, failed *failures) paper
 	t := paper.Table{
 		Name: "hindsight-" + s.Name, Label: "Hindsight", Caption: "choices on " + s.Name, Columns: HindsightMeasures(),
 		Data: s.Files, Steps: len(candidates) + len(systems), Decimals: 3, Gaps: true, Repetitions: hindsightRepetitions,
-		Setup:    append(setup(nil), fmt.Sprintf("The %d candidates: %s.", len(candidates), strings.Join(candidates, "; "))),
+		Setup:    append(setup(nil, Links{}), fmt.Sprintf("The %d candidates: %s.", len(candidates), strings.Join(candidates, "; "))),
 		Revision: 2,
 		Prepare:  func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
-			p, err := drawn(ctx, eng, t)
+			p, err := drawn(ctx, eng, t, Links{})
 			if err != nil {
 				return nil, err
 			}

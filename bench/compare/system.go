@@ -48,6 +48,8 @@ const (
 	heldOutNMI
 	trainingNeighbors
 	heldOutNeighbors
+	heldOutPrecision
+	heldOutAUC
 	fitSeconds
 	embedSeconds
 	measures
@@ -58,7 +60,8 @@ const (
 func Measures() []string {
 	return []string{
 		"balanced Rand, training", "balanced Rand, held-out", "adjusted Rand, training", "adjusted Rand, held-out",
-		"NMI, training", "NMI, held-out", "5-NN accuracy, training", "5-NN accuracy, held-out", "fit, s", "embed, s",
+		"NMI, training", "NMI, held-out", "5-NN accuracy, training", "5-NN accuracy, held-out",
+		"MAP, held-out", "AUC, held-out", "fit, s", "embed, s",
 	}
 }
 
@@ -71,12 +74,12 @@ type problem struct {
 
 // drawn returns the problem of a repetition: two halves of the rows, and links between training
 // rows.
-func drawn(ctx context.Context, eng *engine.Engine, t paper.Trial) (*problem, error) {
+func drawn(ctx context.Context, eng *engine.Engine, t paper.Trial, l Links) (*problem, error) {
 	training, heldOut, err := t.Shared.(*rows).halves(ctx, eng, maxRows, t.Seed(0))
 	if err != nil {
 		return nil, err
 	}
-	set, err := drawLinks(training.labels, int(linksPerRow*float64(training.x.N)+0.5), 0, t.Seed(1))
+	set, err := drawLinks(training.labels, int(l.perRow()*float64(training.x.N)+0.5), l.Wrong, t.Seed(1))
 	return &problem{training, heldOut, set, t.Seed(2)}, err
 }
 
@@ -108,7 +111,7 @@ func (p *problem) values(ctx context.Context, eng *engine.Engine, system string)
 			return out, err
 		}
 	}
-	return out, nil
+	return out, ranked(ctx, eng, coordinates[1], p.heldOut.labels, out[heldOutPrecision:])
 }
 
 // coordinates returns the embeddings of both halves by a system, and writes its times to out.

@@ -88,7 +88,7 @@ func RunWrong(ctx context.Context, eng *engine.Engine, o Options) (*Wrong, error
 func wrongTable(s Set, systems []string, failed *failures) paper.Table {
 	t := paper.Table{
 		Name: "wrong-" + s.Name, Label: "Wrong links", Caption: "suspicious links of " + s.Name, Columns: WrongMeasures(),
-		Data: s.Files, Steps: 1 + len(systems), Decimals: 3, Gaps: true, Repetitions: wrongRepetitions, Setup: append(setup(systems), wrongSetup()), Revision: 2,
+		Data: s.Files, Steps: 1 + len(systems), Decimals: 3, Gaps: true, Repetitions: wrongRepetitions, Setup: append(setup(systems, Links{}), wrongSetup()), Revision: 2,
 		Prepare: func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
 			return wrongTrial(ctx, eng, t, s, systems, failed)
