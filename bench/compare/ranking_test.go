@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"slices"
 	"testing"
 
@@ -28,9 +29,9 @@ func TestMeanAveragePrecision(t *testing.T) {
 		}
 	}
 	y := blas.Matrix{Rows: 30, Cols: 1, Stride: 1, Data: make([]float64, 30)}
-	labels := make([]string, 30)
+	labels, random := make([]string, 30), rand.New(rand.NewPCG(1, 2))
 	for i := range labels {
-		y.Data[i] = math.Mod(math.Sqrt(float64(i)+1)*10, 1)
+		y.Data[i] = random.Float64()
 		labels[i] = []string{"a", "b", "c"}[i*i%7%3]
 	}
 	want := 0.0
