@@ -26,7 +26,7 @@ func (c *Cross) Markdown() (string, error) {
 	c.overview(&b, summaries)
 	c.quality(&b, summaries, "balanced Rand", trainingRand, heldOutRand)
 	c.quality(&b, summaries, "5-NN accuracy", trainingNeighbors, heldOutNeighbors)
-	c.beside(&b, summaries, "## MAP and AUC of held-out rows, against raw points", []string{"MAP", "AUC"}, heldOutPrecision, heldOutPrecision, heldOutAUC)
+	c.columns(&b, summaries, "## MAP and AUC of held-out rows, against raw points", []string{"MAP", "AUC"}, heldOutPrecision, heldOutPrecision, heldOutAUC)
 	if len(c.Results) > 1 {
 		if err := c.ranks(&b); err != nil {
 			return "", err
@@ -59,12 +59,12 @@ func (c *Cross) overview(b *strings.Builder, summaries []Summary) {
 
 // quality writes a measure with its intervals and compares it with that of raw points.
 func (c *Cross) quality(b *strings.Builder, summaries []Summary, name string, training, heldOut int) {
-	c.beside(b, summaries, "## "+name+", against raw points", []string{"training", "held-out"}, heldOut, training, heldOut)
+	c.columns(b, summaries, "## "+name+", against raw points", []string{"training", "held-out"}, heldOut, training, heldOut)
 }
 
-// beside writes measures with their intervals, the number of sets on which each system is above raw
+// columns writes measures with their intervals, the number of sets on which each system is above raw
 // points, and the probability of that by chance. The systems are in the order of the measure best.
-func (c *Cross) beside(b *strings.Builder, summaries []Summary, title string, names []string, best int, list ...int) {
+func (c *Cross) columns(b *strings.Builder, summaries []Summary, title string, names []string, best int, list ...int) {
 	fmt.Fprintf(b, "%s\n\n| system |", title)
 	for _, name := range names {
 		fmt.Fprintf(b, " %s | above raw on | p |", name)
