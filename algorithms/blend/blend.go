@@ -1,29 +1,37 @@
 // Package blend (engine room: may change) combines metrics: it fits several methods on the same
-// points and links, and puts their coordinates side by side.
+// links, some of them to the coordinates that another one learned, and puts their coordinates side
+// by side.
 //
 // # Method
 //
-// The members are lleratio, npkl, and krca with its directions weighted by their eigenvalues.
-// lleratio separates the classes that links show, npkl follows the shape of all points, and krca
-// shrinks what varies inside must-linked groups. Each member's coordinates are divided by the root
-// of their total variance on the training rows, so that none dominates. The squared distance is
-// then the sum over the members m
+// The members are
+//
+//   - lleratio: it separates the classes that links show;
+//   - krca: it shrinks what varies inside must-linked groups;
+//   - npkl on the coordinates of krca: npkl follows the shape of all points. Among the coordinates
+//     that krca learned, more of a point's neighbors belong to its class, so npkl spreads the links
+//     to the right points;
+//   - krca on the coordinates of npkl, for the same reason.
+//
+// krca weights its directions by the root of their eigenvalues. Each member's coordinates are
+// divided by the root of their total variance on the training rows, so that none dominates. The
+// squared distance is then the sum over the members m
 //
 //	d(x, y)^2 = sum_m |f_m(x) - f_m(y)|^2 / v_m,  v_m = sum of the variances of the columns of f_m
 //
-// There are no learned weights. A member that cannot learn from the input is left out, with a
-// notice: lleratio without links of both kinds, krca without must-links.
+// There are no learned weights. A method that cannot learn from the input is left out, with a
+// notice: lleratio without links of both kinds, krca without must-links. What would have learned
+// from its coordinates then learns from the points.
 //
 // # New points
 //
-// Each member embeds them as it does alone.
+// Each method embeds them as it does alone. A point that equals a training point has the coordinates
+// of that point, and the mean if it equals several.
 package blend
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -36,7 +44,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/npkl"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
@@ -50,7 +57,7 @@ const Method = "blend"
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "Blend",
-	Summary:         "the coordinates of lleratio, npkl and krca side by side, each to the same total variance",
+	Summary:         "lleratio, krca, npkl after krca, and krca after npkl, side by side",
 	Paper:           "of the members: Soleymani Baghshah & Bagheri Shouraki 2009; Hu, Wang & Chen 2011; Tsang, Cheung & Kwok 2005",
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -73,27 +80,27 @@ func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: 
 // power weights the directions of krca by their eigenvalues, which favors ranking.
 const power = 0.5
 
-// kind is a method that can be a member.
+// kind is a method that can be a stage.
 type kind struct {
 	name   string
 	new    func(p Params, c algorithms.Common) algorithms.Learner
 	decode func(f *model.File) (algorithms.Model, error)
 }
 
-// kinds returns the members in the order of their columns.
-func kinds() []kind {
-	return []kind{
-		{lleratio.Method, func(p Params, c algorithms.Common) algorithms.Learner {
+// kinds returns the methods of the stages.
+func kinds() map[string]kind {
+	return map[string]kind{
+		lleratio.Method: {lleratio.Method, func(p Params, c algorithms.Common) algorithms.Learner {
 			own := lleratio.DefaultParams()
 			if p.Dims > 0 {
 				own.Dims = p.Dims
 			}
 			return lleratio.New(own, c)
 		}, decoder(lleratio.Decode)},
-		{npkl.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
+		npkl.Method: {npkl.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
 			return npkl.New(npkl.DefaultParams(), c)
 		}, decoder(npkl.Decode)},
-		{krca.Method, func(p Params, c algorithms.Common) algorithms.Learner {
+		krca.Method: {krca.Method, func(p Params, c algorithms.Common) algorithms.Learner {
 			own := krca.DefaultParams()
 			own.Power = power
 			if p.Dims > 0 {
@@ -108,77 +115,51 @@ func decoder[M algorithms.Model](decode func(*model.File) (M, error)) func(*mode
 	return func(f *model.File) (algorithms.Model, error) { return decode(f) }
 }
 
-// member is a fitted model with the number that its coordinates are divided by.
-type member struct {
+// step is a stage to fit.
+type step struct {
+	method string
+	from   int  // 0: it learns from the points; k: from the coordinates of step k - 1
+	member bool // its coordinates are part of the blend
+}
+
+// steps returns the stages, each after the one that it learns from.
+func steps() []step {
+	return []step{
+		{lleratio.Method, 0, true},
+		{krca.Method, 0, true},
+		{npkl.Method, 2, true},
+		{npkl.Method, 0, false},
+		{krca.Method, 4, true},
+	}
+}
+
+// stage is a fitted model.
+type stage struct {
 	algorithms.Model
-	scale float64
+	from  int     // as in a step, but of the stages
+	scale float64 // the number that its coordinates are divided by in the blend; 0: it is no member
 }
 
-// Learn fits the members one after the other.
+// Learn fits the stages one after the other.
 func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
-	var members []member
-	var first error
-	for _, k := range kinds() {
-		m, err := fitMember(ctx, f, k, p)
-		switch {
-		case err == nil:
-			members = append(members, m)
-		case ctx.Err() != nil || !fault.IsInput(err) || outOfMemory(err):
+	b := builder{fit: f, params: p}
+	for _, s := range steps() {
+		if err := b.add(ctx, s); err != nil {
 			return nil, err
-		default:
-			f.Notices = append(f.Notices, fmt.Sprintf("%s is left out: %v", k.name, err))
-			if first == nil {
-				first = err
-			}
 		}
 	}
-	if len(members) == 0 {
-		return nil, first
+	if len(b.stages) == 0 {
+		return nil, b.failure
 	}
-	status := algorithms.Status{Converged: true}
-	for _, m := range members {
-		s := m.Status()
-		status.Converged = status.Converged && s.Converged
-		status.Iterations += s.Iterations
-		if s.Message != "" && status.Message == "" {
-			status.Message = m.Method() + ": " + s.Message
-		}
-		for _, n := range s.Notices {
-			f.Notices = append(f.Notices, m.Method()+": "+n)
-		}
+	if last := len(b.stages) - 1; b.stages[last].scale == 0 { // npkl, if krca was left out
+		b.stages = b.stages[:last]
 	}
-	return &Model{record.New(newMap(members, f.X), p, f.Status(status)), members}, nil
-}
-
-// outOfMemory reports whether a fit needs more than the memory limit. A limit refuses work and
-// never changes a result, so such a member is not left out.
-func outOfMemory(err error) bool {
-	_, is := errors.AsType[*fault.MemoryError](err)
-	return is
-}
-
-// fitMember fits one method and finds its scale.
-func fitMember(ctx context.Context, f *learner.Fit, k kind, p Params) (member, error) {
-	c := f.Common
-	if c.Progress != nil {
-		c.Progress = func(p algorithms.Progress) {
-			p.Stage = k.name + ": " + p.Stage
-			f.Report(p)
-		}
-	}
-	m, err := k.new(p, c).Fit(ctx, f.Eng, f.X, f.Links)
+	y, err := b.coordinates()
 	if err != nil {
-		return member{}, err
+		return nil, err
 	}
-	y, err := m.Embed(ctx, f.Eng, f.X)
-	if err != nil {
-		return member{}, err
-	}
-	v := variance(y)
-	if !(v > 0) || math.IsInf(v, 0) {
-		return member{}, fault.Data("", "the variance of its coordinates is %g: want a finite number > 0", v)
-	}
-	return member{m, math.Sqrt(v)}, nil
+	table := maps.NewTable(kernel.Linear(), f.X, y)
+	return &Model{record.New(maps.Extended(Method, table, &extension{b.stages}), p, f.Status(b.status())), b.stages}, nil
 }
 
 // variance returns the sum of the variances of the columns. It runs on one core: it reads a few
@@ -194,58 +175,78 @@ func variance(y blas.Matrix) float64 {
 	return sum / float64(y.Rows)
 }
 
-// extension embeds points by all members.
+// extension embeds points by all stages.
 type extension struct {
-	members []member
-}
-
-// newMap returns the map of the members. It stores the training points once: the members' are the
-// same.
-func newMap(members []member, x points.Points) *maps.Map {
-	dim := 0
-	for _, m := range members {
-		dim += m.Dim()
-	}
-	return maps.Extended(Method, maps.Table{Kernel: kernel.Linear(), Support: x, Dim: dim}, &extension{members})
+	stages []stage
 }
 
 // Begin returns a function that writes the coordinates of a block of points.
 func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
 	return func(x points.Points, to blas.Matrix) error {
 		first := 0
-		for _, m := range e.members {
-			y, err := m.Embed(ctx, eng, x)
+		inputs := []points.Points{x}
+		for _, s := range e.stages {
+			y, err := s.Embed(ctx, eng, inputs[s.from])
 			if err != nil {
 				return err
 			}
-			part := to.View(0, to.Rows, first, first+y.Cols)
-			for i := range y.Rows {
-				row := part.Row(i)
-				for c, v := range y.Row(i) {
-					row[c] = v / m.scale
-				}
-			}
-			first += y.Cols
+			inputs = append(inputs, &points.Dense{N: y.Rows, D: y.Cols, Data: y.Clone().Data})
+			first += s.write(y, to, first)
 		}
 		return nil
 	}, nil
+}
+
+// write writes the coordinates y of a member, divided by its scale, to the columns of a matrix from
+// first on. It returns the number of these columns.
+func (s stage) write(y, to blas.Matrix, first int) int {
+	if s.scale == 0 {
+		return 0
+	}
+	for i := range y.Rows {
+		row := to.Row(i)[first:]
+		for c, v := range y.Row(i) {
+			row[c] = v / s.scale
+		}
+	}
+	return y.Cols
+}
+
+// columns returns the number of columns of the members.
+func columns(stages []stage) (n int) {
+	for _, s := range stages {
+		if s.scale > 0 {
+			n += s.Dim()
+		}
+	}
+	return n
 }
 
 // Model is a fitted blend. It is immutable and safe for concurrent use. A point costs what it costs
 // all members. Distances and Gram are those of the embedding.
 type Model struct {
 	*record.Model[Params]
-	members []member
+	stages []stage
 }
 
 // Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	var names []string
-	for _, each := range m.members {
-		names = append(names, fmt.Sprintf("%s (%d)", each.Method(), each.Dim()))
+	for _, s := range m.stages {
+		if s.scale > 0 {
+			names = append(names, fmt.Sprintf("%s (%d)", m.path(s), s.Dim()))
+		}
 	}
 	return []algorithms.Statistic{
 		{Name: "members (dimensions)", Value: strings.Join(names, ", ")},
 		{Name: "dimensions", Value: m.Dim()},
 	}
+}
+
+// path returns the methods of a stage and of those that it learned from, the first one first.
+func (m *Model) path(s stage) string {
+	if s.from == 0 {
+		return s.Method()
+	}
+	return m.path(m.stages[s.from-1]) + " > " + s.Method()
 }

@@ -18,8 +18,9 @@ import (
 
 func blender(p Params) algorithms.Learner { return learner.New(p, algorithms.Common{Seed: 1}) }
 
-// TestSideBySide: the columns are those of the members' own fits, each member's divided by the root
-// of its total variance, on training rows and on new ones; distances and the kernel follow.
+// TestSideBySide: the columns are those of the members' own fits, of points or of the coordinates of
+// the fit before, each member's divided by the root of its total variance, on training rows and on
+// new ones; distances follow.
 func TestSideBySide(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 60, 4, 30, 3)
 	fresh, _, _ := enginetest.Blobs(t, 20, 4, 5, 9)
@@ -28,44 +29,55 @@ func TestSideBySide(t *testing.T) {
 		p := DefaultParams()
 		p.Dims = dims
 		m := fittest.Fit[*Model](t, blender(p), x, set)
-		for _, part := range []*points.Dense{x, fresh} {
-			y, err := m.Embed(t.Context(), eng, part)
-			if err != nil {
-				t.Fatal(err)
-			}
-			first := 0
-			for _, k := range kinds() {
-				own, err := k.new(p, algorithms.Common{Seed: 1}).Fit(t.Context(), eng, x, set)
+		y := [2]blas.Matrix{embedded(t, m, x), embedded(t, m, fresh)}
+		first := 0
+		for _, path := range []string{"lleratio", "krca", "krca > npkl", "npkl > krca"} {
+			z := [2]blas.Matrix{{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, {Rows: fresh.N, Cols: x.D, Stride: x.D, Data: fresh.Data}}
+			last := ""
+			for last = range strings.SplitSeq(path, " > ") {
+				own, err := kinds()[last].new(p, algorithms.Common{Seed: 1}).Fit(t.Context(), eng, dense(z[0]), set)
 				if err != nil {
 					t.Fatal(err)
 				}
-				z, err := own.Embed(t.Context(), eng, part)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if dims > 0 && k.name != "npkl" && z.Cols > dims {
-					t.Errorf("%s has %d columns: want at most %d", k.name, z.Cols, dims)
-				}
-				compareScaled(t, k.name, y.View(0, y.Rows, first, first+z.Cols), z)
-				if v := variance(y.View(0, y.Rows, first, first+z.Cols)); part == x && math.Abs(v-1) > 1e-12 {
-					t.Errorf("%s: total variance %g on the training rows: want 1", k.name, v)
-				}
-				first += z.Cols
+				z = [2]blas.Matrix{embedded(t, own, dense(z[0])), embedded(t, own, dense(z[1]))}
 			}
-			if first != m.Dim() {
-				t.Errorf("%d columns: want %d", m.Dim(), first)
+			if dims > 0 && last != "npkl" && z[0].Cols > dims {
+				t.Errorf("%s has %d columns: want at most %d", path, z[0].Cols, dims)
 			}
-			d, err := m.Distances(t.Context(), eng, part, [][2]int{{0, 1}, {2, 5}})
-			if err != nil {
-				t.Fatal(err)
+			for k := range z {
+				compareScaled(t, path, y[k].View(0, y[k].Rows, first, first+z[k].Cols), z[k])
 			}
-			for k, pair := range [][2]int{{0, 1}, {2, 5}} {
-				if want := points.SquaredDistance(y.Row(pair[0]), y.Row(pair[1])); math.Abs(d[k]-want) > 1e-12*want {
-					t.Errorf("squared distance %g: want %g", d[k], want)
-				}
+			if v := variance(y[0].View(0, x.N, first, first+z[0].Cols)); math.Abs(v-1) > 1e-12 {
+				t.Errorf("%s: total variance %g on the training rows: want 1", path, v)
+			}
+			first += z[0].Cols
+		}
+		if first != m.Dim() {
+			t.Errorf("%d columns: want %d", m.Dim(), first)
+		}
+		d, err := m.Distances(t.Context(), eng, fresh, [][2]int{{0, 1}, {2, 5}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, pair := range [][2]int{{0, 1}, {2, 5}} {
+			if want := points.SquaredDistance(y[1].Row(pair[0]), y[1].Row(pair[1])); math.Abs(d[k]-want) > 1e-12*want {
+				t.Errorf("squared distance %g: want %g", d[k], want)
 			}
 		}
 	}
+}
+
+func embedded(t *testing.T, m algorithms.Model, x points.Points) blas.Matrix {
+	t.Helper()
+	y, err := m.Embed(t.Context(), enginetest.New(t, 2), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return y
+}
+
+func dense(y blas.Matrix) *points.Dense {
+	return &points.Dense{N: y.Rows, D: y.Cols, Data: y.Clone().Data}
 }
 
 // compareScaled checks that y is z times one number.
@@ -88,27 +100,35 @@ func compareScaled(t *testing.T, name string, y, z blas.Matrix) {
 	}
 }
 
-// TestLeftOut: a member that cannot learn from the links is left out with a notice that names it;
-// where none can learn, the fit fails.
+// TestLeftOut: a method that cannot learn from the links is left out with a notice that names it,
+// and npkl learns from the points if krca is left out; where none can learn, the fit fails.
 func TestLeftOut(t *testing.T) {
 	x, labels, _ := enginetest.Blobs(t, 40, 3, 5, 2)
 	for name, c := range map[string]struct {
 		must, cannot int
 		out          []string
+		members      string
 	}{
-		"both kinds":  {20, 20, nil},
-		"must-links":  {20, 0, []string{"lleratio"}},
-		"three links": {2, 1, nil},
+		"both kinds":   {20, 20, nil, "lleratio,krca,krca > npkl,npkl > krca"},
+		"must-links":   {20, 0, []string{"lleratio"}, "krca,krca > npkl,npkl > krca"},
+		"cannot-links": {0, 20, []string{"lleratio", "krca"}, "npkl"},
+		"three links":  {2, 1, nil, "lleratio,krca,krca > npkl,npkl > krca"},
 	} {
 		m := fittest.Fit[*Model](t, blender(DefaultParams()), x, enginetest.Drawn(t, labels, c.must, c.cannot, 4))
 		notices := strings.Join(m.Status().Notices, "\n")
-		for _, k := range kinds() {
-			if got, want := strings.Contains(notices, k.name+" is left out: "), slices.Contains(c.out, k.name); got != want {
-				t.Errorf("%s: %s left out %v: want %v\n%s", name, k.name, got, want, notices)
+		for method := range kinds() {
+			if got, want := strings.Contains(notices, method+" is left out: "), slices.Contains(c.out, method); got != want {
+				t.Errorf("%s: %s left out %v: want %v\n%s", name, method, got, want, notices)
 			}
 		}
-		if len(m.members) != len(kinds())-len(c.out) {
-			t.Errorf("%s: %d members", name, len(m.members))
+		var members []string
+		for _, s := range m.stages {
+			if s.scale > 0 {
+				members = append(members, m.path(s))
+			}
+		}
+		if got := strings.Join(members, ","); got != c.members {
+			t.Errorf("%s: members %s: want %s", name, got, c.members)
 		}
 	}
 	eng := enginetest.New(t, 1)
@@ -145,13 +165,22 @@ func TestFile(t *testing.T) {
 	head := string(encode().Header.Extra[Method])
 	for name, spoil := range map[string]func(f *model.File){
 		"no members": func(f *model.File) { f.Header.Extra[Method] = []byte(`{"input_dim":3}`) },
-		"a scale of 0": func(f *model.File) {
-			f.Header.Extra[Method] = []byte(strings.Replace(head, `"scale":`, `"scale":0,"was":`, 1))
+		"a negative scale": func(f *model.File) {
+			f.Header.Extra[Method] = []byte(strings.Replace(head, `"scale":`, `"scale":-1,"was":`, 1))
+		},
+		"no scales": func(f *model.File) {
+			f.Header.Extra[Method] = []byte(strings.ReplaceAll(head, `"scale":`, `"was":`))
+		},
+		"a later stage": func(f *model.File) {
+			f.Header.Extra[Method] = []byte(strings.Replace(head, `"from":2`, `"from":3`, 1))
+		},
+		"another number of features": func(f *model.File) {
+			f.Header.Extra[Method] = []byte(strings.Replace(head, `"from":2`, `"from":1`, 1))
 		},
 		"an unknown": func(f *model.File) {
 			f.Header.Extra[Method] = []byte(strings.Replace(head, `"method":"krca"`, `"method":"gml"`, 1))
 		},
-		"a missing tensor": func(f *model.File) { delete(f.Tensors, "blend.1.npkl.links") },
+		"a missing tensor": func(f *model.File) { delete(f.Tensors, "blend.2.npkl.links") },
 		"no points":        func(f *model.File) { delete(f.Tensors, "points.dense") },
 	} {
 		f := encode()

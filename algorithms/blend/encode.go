@@ -14,46 +14,47 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 )
 
-// about is the members of the header besides those of the map.
+// about is the stages in the header.
 type about struct {
-	Members []stub `json:"members,omitempty"`
+	Stages []stub `json:"stages,omitempty"`
 }
 
-// stub is the header of a member's own model, and its scale.
+// stub is the header of a stage's own model, and what the blend adds to it.
 type stub struct {
 	Header model.Header `json:"header"`
-	Scale  float64      `json:"scale"`
+	From   int          `json:"from,omitempty"`  // see stage
+	Scale  float64      `json:"scale,omitempty"` // see stage
 }
 
-// prefix begins the names of a member's tensors. Tensors that equal the blend's of the same name,
+// prefix begins the names of a stage's tensors. Tensors that equal the blend's of the same name,
 // the training points, are stored once.
 func prefix(k int) string { return fmt.Sprintf("%s.%d.", Method, k) }
 
-// encode stores the member's own model without the time of its fit, which the blend's time
+// encode stores the stage's own model without the time of its fit, which the blend's time
 // includes.
-func (m member) encode(f *model.File) error {
-	if err := m.Encode(f); err != nil {
+func (s stage) encode(f *model.File) error {
+	if err := s.Encode(f); err != nil {
 		return err
 	}
-	status := m.Status()
+	status := s.Status()
 	status.Elapsed = 0
 	text, err := json.Marshal(status)
 	f.Header.Status = text
 	return err
 }
 
-// Encode stores nothing but the table: a model stores its members itself.
+// Encode stores nothing but the table: a model stores its stages itself.
 func (*extension) Encode(_ *model.File, _ string, table maps.About) any { return table }
 
 // Encode stores the model in f.
 func (m *Model) Encode(f *model.File) error {
 	var head about
-	files := make([]model.File, len(m.members))
-	for k, each := range m.members {
+	files := make([]model.File, len(m.stages))
+	for k, each := range m.stages {
 		if err := each.encode(&files[k]); err != nil {
 			return err
 		}
-		head.Members = append(head.Members, stub{files[k].Header, each.scale})
+		head.Stages = append(head.Stages, stub{files[k].Header, each.from, each.scale})
 	}
 	if err := m.EncodeWith(f, head); err != nil {
 		return err
@@ -71,36 +72,54 @@ func (m *Model) Encode(f *model.File) error {
 // Decode returns the model that [Model.Encode] stored. An unusable tensor or part of the header is
 // a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
-	var members []member
+	var stages []stage
 	var head about
 	var table maps.About
 	r, err := record.Decode[Params](Method, f, func(method string, f *model.File) (*maps.Map, error) {
-		_, x, err := maps.ReadSupport(f, table)
+		t, err := maps.ReadTable(method, f, table)
 		if err != nil {
 			return nil, err
 		}
-		for k, s := range head.Members {
-			m, err := s.read(f, k)
-			if err != nil {
-				return nil, fmt.Errorf("member %d: %w", k, err)
+		for k, each := range head.Stages {
+			s, err := each.read(f, k)
+			if err == nil && s.from > 0 {
+				err = s.takes(stages[s.from-1].Dim())
 			}
-			members = append(members, m)
+			if err != nil {
+				return nil, fmt.Errorf("stage %d: %w", k, err)
+			}
+			stages = append(stages, s)
 		}
-		if len(members) == 0 {
-			return nil, stored.InHeader(fault.Data("", "%s has no members: want at least one", method))
+		if d := columns(stages); d != t.Dim {
+			return nil, stored.InHeader(fault.Data("", "the members have %d dimensions: want %d, those of the coordinates", d, t.Dim))
 		}
-		return newMap(members, x), nil
+		return maps.Extended(method, t, &extension{stages}), nil
 	}, &head, &table)
 	if err != nil {
 		return nil, err
 	}
-	return &Model{r, members}, nil
+	return &Model{r, stages}, nil
 }
 
-// read returns member k of the file.
-func (s stub) read(f *model.File, k int) (member, error) {
-	if !(s.Scale > 0) || math.IsInf(s.Scale, 0) {
-		return member{}, stored.InHeader(fault.Data("", "scale is %g: want a finite number > 0", s.Scale))
+// takes returns an error if the stage's input does not have d features.
+func (s stage) takes(d int) error {
+	if m, is := s.Model.(interface{ InputDim() int }); is && m.InputDim() != d {
+		return stored.InHeader(fault.Data("", "it takes %d features: want %d, those of the stage before it", m.InputDim(), d))
+	}
+	return nil
+}
+
+// read returns stage k of the file.
+func (s stub) read(f *model.File, k int) (stage, error) {
+	if !(s.Scale >= 0) || math.IsInf(s.Scale, 0) {
+		return stage{}, stored.InHeader(fault.Data("", "scale is %g: want a finite number >= 0", s.Scale))
+	}
+	if s.From < 0 || s.From > k {
+		return stage{}, stored.InHeader(fault.Data("", "from is %d: want 0 to %d, an earlier stage", s.From, k))
+	}
+	kind, is := kinds()[s.Header.Method]
+	if !is {
+		return stage{}, stored.InHeader(fault.Data("", "stage of method %q: want lleratio, npkl or krca", s.Header.Method))
 	}
 	own := &model.File{Header: s.Header, Tensors: map[string]model.Tensor{}}
 	own.Header.Precision = f.Header.Precision
@@ -114,11 +133,6 @@ func (s stub) read(f *model.File, k int) (member, error) {
 			own.Tensors[rest] = t
 		}
 	}
-	for _, each := range kinds() {
-		if each.name == s.Header.Method {
-			m, err := each.decode(own)
-			return member{m, s.Scale}, err
-		}
-	}
-	return member{}, stored.InHeader(fault.Data("", "member of method %q: want lleratio, npkl or krca", s.Header.Method))
+	m, err := kind.decode(own)
+	return stage{m, s.From, s.Scale}, err
 }

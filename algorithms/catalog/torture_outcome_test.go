@@ -169,8 +169,7 @@ func (u *inUse) embedding() {
 		return
 	}
 	table, is := u.model.(interface{ Coordinates() blas.Matrix })
-	// Equal rows have learned coordinates of their own, also in a blend, which has such a member.
-	own := is && table.Coordinates().Data != nil || u.model.Method() == "blend"
+	own := is && table.Coordinates().Data != nil // equal rows have learned coordinates of their own
 	equal := points.NewIndex(u.x)
 	for k, i := range rows {
 		if own && len(equal.Find(u.x, i)) > 1 {

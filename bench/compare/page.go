@@ -62,7 +62,7 @@ func (c *Cross) quality(b *strings.Builder, summaries []Summary, name string, tr
 	c.columns(b, summaries, "## "+name+", against raw points", []string{"training", "held-out"}, heldOut, training, heldOut)
 }
 
-// columns writes measures with their intervals, the number of sets on which each system is above raw
+// columns writes measures with their intervals, the number of sets where each system is above raw
 // points, and the probability of that by chance. The systems are in the order of the measure best.
 func (c *Cross) columns(b *strings.Builder, summaries []Summary, title string, names []string, best int, list ...int) {
 	fmt.Fprintf(b, "%s\n\n| system |", title)

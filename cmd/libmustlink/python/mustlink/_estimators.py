@@ -689,7 +689,7 @@ class GML(MetricLearner):
 
 
 class Blend(MetricLearner):
-    """The coordinates of lleratio, npkl and krca side by side, each to the same total variance.
+    """Lleratio, krca, npkl after krca, and krca after npkl, side by side.
 
     of the members: Soleymani Baghshah & Bagheri Shouraki 2009; Hu, Wang & Chen 2011; Tsang, Cheung & Kwok 2005.
 
