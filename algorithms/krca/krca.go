@@ -106,8 +106,11 @@ type Params struct {
 	// lambda of the learned kernel matrix. Distances and Gram stay exact.
 	Power float64 `json:"power,omitempty" param:"power" range:">= 0" help:"multiplies each column of the embedding by (eigenvalue / largest)^power; 0.5 favors ranking"`
 	// Landmarks are drawn by the seed.
-	Landmarks int  `json:"landmarks" param:"landmarks" zero:"all up to 5000" help:"support points of the embedding among the training points"`
-	Form      Form `json:"form" param:"form" default:"auto" choices:"auto,cholesky,spectral" zero:"auto" help:"formula of the learned kernel"`
+	Landmarks int `json:"landmarks" param:"landmarks" zero:"all up to 5000" help:"support points of the embedding among the training points"`
+	// Robust changes nothing unless must-links join the points of a cannot-link. Then it leaves out
+	// must-links that cannot-links and nearest neighbors contradict. The paper's method uses all.
+	Robust bool `json:"robust,omitempty" param:"robust" default:"true" help:"true leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper"`
+	Form   Form `json:"form" param:"form" default:"auto" choices:"auto,cholesky,spectral" zero:"auto" help:"formula of the learned kernel"`
 }
 
 // maxLandmarks is the number of training points up to which the embedding uses all.
