@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// contradictory returns two well-separated groups with right links between rows from 5 on, and the same links with a wrong
-// must-link between the groups.
+// contradictory returns two well-separated groups with right links between rows from 5 on, and the
+// same links with a wrong must-link between the groups.
 func contradictory(t *testing.T) (x *points.Dense, right, wrong *links.Set) {
 	t.Helper()
 	const n, first = 60, 5
