@@ -40,8 +40,8 @@ const fewerLinks = "use fewer must-links (the cost grows with the points in chun
 // Method returns "krca".
 func (Learner) Method() string { return Method }
 
-// Fit learns from the must-links of l on the points x; cannot-links are ignored with a
-// notice. The result has the type *[Model].
+// Fit learns from the must-links of l on the points x. Cannot-links only show which must-links are
+// wrong, with Params.Robust; a notice says so. The result has the type *[Model].
 //
 // With n points in r + #chunklets chunklets and m training points (or landmarks), it takes
 // n^2 kernel values and r^3/3 flops for the learned kernel, and m^2 kernel values, m r^2
@@ -190,7 +190,8 @@ func learnable(set *links.Set) ([][]int, error) {
 		"(%d cannot-links, %d chunklets of size 1)", cannot, len(chunklets))
 }
 
-// notices returns the notices about the links, in addition to links.Set.Warnings.
+// notices returns the notices about links of which all must-links are used, in addition to
+// links.Set.Warnings.
 func notices(set *links.Set) []string {
 	_, cannot := set.Count()
 	switch cannot {

@@ -19,6 +19,13 @@
 // a Cholesky factorization of order r, where k_x holds the kernel between x and the points
 // in chunklets. F is never formed: running sums over the chunklets apply it.
 //
+// # Wrong must-links
+//
+// One wrong must-link joins two chunklets. With Params.Robust, the default, a fit leaves out
+// must-links that cannot-links and nearest neighbors contradict, and says how many (package
+// algorithms/internal/trusted). If must-links join the points of no cannot-link, all are used, and
+// the result is that of the paper to the bit. Updates use the chunklets that they are given.
+//
 // # Two forms
 //
 // The two terms of (1b) cancel when the within-chunklet directions span the feature space
@@ -116,7 +123,7 @@ type Params struct {
 // maxLandmarks is the number of training points up to which the embedding uses all.
 const maxLandmarks = 5000
 
-// DefaultParams returns eps_rel = 1e-3 and 20 dimensions, which suit most data sets.
+// DefaultParams returns eps_rel = 1e-3 and 20 dimensions, which suit most data sets, and Robust.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.

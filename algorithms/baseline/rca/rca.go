@@ -74,8 +74,8 @@ func DefaultParams() Params { return param.Default[Params]() }
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner fits linear RCA: it learns from n dense points of d features and the must-links between
-// them; cannot-links are ignored with a notice. The result has the type *[Model]. Cost: n d^2 +
-// O(d^3) flops.
+// them. Cannot-links only show which must-links are wrong, with Params.Robust. The result has the
+// type *[Model]. Cost: n d^2 + O(d^3) flops.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.

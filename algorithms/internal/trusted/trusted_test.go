@@ -1,6 +1,8 @@
 package trusted
 
 import (
+	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -128,6 +130,15 @@ func TestNothingLeft(t *testing.T) {
 	s := set(t, 3, []links.Link{weak, other, links.NewLink(0, 2, links.Cannot)})
 	if kept, _ := trust(t, x, s, 1); len(kept.Must()) == 0 {
 		t.Error("no must-link is left")
+	}
+}
+
+// TestCanceled checks that the search ends with its context.
+func TestCanceled(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := cluster(ctx, 2, []edge{{0, 1, 1}}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v: want %v", err, context.Canceled)
 	}
 }
 
