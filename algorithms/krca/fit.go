@@ -8,6 +8,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/trusted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -39,8 +40,8 @@ const fewerLinks = "use fewer must-links (the cost grows with the points in chun
 // Method returns "krca".
 func (Learner) Method() string { return Method }
 
-// Fit learns from the must-links of l on the points x; cannot-links are ignored with a
-// notice. The result has the type *[Model].
+// Fit learns from the must-links of l on the points x. Cannot-links only show which must-links are
+// wrong, with Params.Robust; a notice says so. The result has the type *[Model].
 //
 // With n points in r + #chunklets chunklets and m training points (or landmarks), it takes
 // n^2 kernel values and r^3/3 flops for the learned kernel, and m^2 kernel values, m r^2
@@ -57,16 +58,16 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
 	begin := time.Now()
 	stage := l.stages(begin)
-	rows, f, err := l.chunklets(ctx, eng, x, set, stage)
+	c, err := l.chunklets(ctx, eng, x, set, stage)
 	if err != nil {
 		return nil, err
 	}
 	refs := landmarks(x.Len(), l.Params.Landmarks, l.Seed)
-	m, err := l.fitAt(ctx, eng, x, rows, refs, f, meanDiagonal, stage)
+	m, err := l.fitAt(ctx, eng, x, c.rows, refs, c.f, meanDiagonal, stage)
 	if err != nil {
 		return nil, err
 	}
-	return m(algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}), ctx.Err()
+	return m(algorithms.Status{Converged: true, Notices: c.notices, Elapsed: time.Since(begin)}), ctx.Err()
 }
 
 // fitAt learns from the chunklets, rows of x, and embeds the landmarks refs. It returns a function
@@ -89,17 +90,43 @@ func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points,
 	return func(s algorithms.Status) *Model { return newModel(l.Params, metric, e, s) }, nil
 }
 
-// chunklets checks the input and returns the rows in chunklets and their basis.
-func (l Learner) chunklets(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, stage func(string)) ([]int, helmert, error) {
+// chosen are the chunklets that a fit learns from.
+type chosen struct {
+	rows    []int // of all chunklets, one after another
+	f       helmert
+	notices []string
+}
+
+// chunklets checks the input and returns the chunklets to learn from.
+func (l Learner) chunklets(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, stage func(string)) (chosen, error) {
 	groups, err := l.check(x, set)
 	if err != nil {
-		return nil, helmert{}, err
+		return chosen{}, err
 	}
 	if err := checkGram(ctx, eng, x, stage); err != nil {
-		return nil, helmert{}, err
+		return chosen{}, err
 	}
 	rows, f := flatten(groups)
-	return rows, f, nil
+	return l.trust(ctx, eng, x, rows, chosen{rows, f, notices(set)}, set)
+}
+
+// trust returns the chunklets of all must-links, or those without the must-links that other links
+// and neighbors contradict. The rows of x that all holds are those at.
+func (l Learner) trust(ctx context.Context, eng *engine.Engine, x points.Points, at []int, all chosen, set *links.Set) (chosen, error) {
+	if !l.Params.Robust || set.Consistent() == nil {
+		return all, nil
+	}
+	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+	if err != nil {
+		return chosen{}, err
+	}
+	kept, notice, err := trusted.Links(ctx, eng, k, x.Select(at), all.rows, set)
+	if err != nil || notice == "" {
+		return all, err
+	}
+	groups, err := learnable(kept)
+	rows, f := flatten(groups)
+	return chosen{rows, f, []string{Method + notice}}, err
 }
 
 // checkGram returns an error for a Gram matrix with negative eigenvalues.
@@ -163,7 +190,8 @@ func learnable(set *links.Set) ([][]int, error) {
 		"(%d cannot-links, %d chunklets of size 1)", cannot, len(chunklets))
 }
 
-// notices returns the notices about the links, in addition to links.Set.Warnings.
+// notices returns the notices about links of which all must-links are used, in addition to
+// links.Set.Warnings.
 func notices(set *links.Set) []string {
 	_, cannot := set.Count()
 	switch cannot {
@@ -243,19 +271,19 @@ func (l Learner) FitMetric(ctx context.Context, eng *engine.Engine, x points.Poi
 	return &Metric{m}, nil
 }
 
-// fitMetric learns the metric and returns the rows of the points in chunklets.
-func (l Learner) fitMetric(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*metric, []int, error) {
+// fitMetric learns the metric and returns the chunklets that it is of.
+func (l Learner) fitMetric(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*metric, chosen, error) {
 	stage := l.stages(time.Now())
-	rows, f, err := l.chunklets(ctx, eng, x, set, stage)
+	c, err := l.chunklets(ctx, eng, x, set, stage)
 	if err != nil {
-		return nil, nil, err
+		return nil, c, err
 	}
-	if err := checkMemory(eng, f, 1); err != nil {
-		return nil, nil, err
+	if err := checkMemory(eng, c.f, 1); err != nil {
+		return nil, c, err
 	}
 	stage("bandwidth")
-	m, err := l.learn(ctx, eng, x, rows, f, meanDiagonal, stage)
-	return m, rows, err
+	m, err := l.learn(ctx, eng, x, c.rows, c.f, meanDiagonal, stage)
+	return m, c, err
 }
 
 // Eps returns the regularization in units of the kernel.

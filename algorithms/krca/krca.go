@@ -19,6 +19,13 @@
 // a Cholesky factorization of order r, where k_x holds the kernel between x and the points
 // in chunklets. F is never formed: running sums over the chunklets apply it.
 //
+// # Wrong must-links
+//
+// One wrong must-link joins two chunklets. With Params.Robust, the default, a fit leaves out
+// must-links that cannot-links and nearest neighbors contradict, and says how many (package
+// algorithms/internal/trusted). If must-links join the points of no cannot-link, all are used, and
+// the result is that of the paper to the bit. Updates use the chunklets that they are given.
+//
 // # Two forms
 //
 // The two terms of (1b) cancel when the within-chunklet directions span the feature space
@@ -106,14 +113,17 @@ type Params struct {
 	// lambda of the learned kernel matrix. Distances and Gram stay exact.
 	Power float64 `json:"power,omitempty" param:"power" range:">= 0" help:"multiplies each column of the embedding by (eigenvalue / largest)^power; 0.5 favors ranking"`
 	// Landmarks are drawn by the seed.
-	Landmarks int  `json:"landmarks" param:"landmarks" zero:"all up to 5000" help:"support points of the embedding among the training points"`
-	Form      Form `json:"form" param:"form" default:"auto" choices:"auto,cholesky,spectral" zero:"auto" help:"formula of the learned kernel"`
+	Landmarks int `json:"landmarks" param:"landmarks" zero:"all up to 5000" help:"support points of the embedding among the training points"`
+	// Robust changes nothing unless must-links join the points of a cannot-link. Then it leaves out
+	// must-links that cannot-links and nearest neighbors contradict. The paper's method uses all.
+	Robust bool `json:"robust,omitempty" param:"robust" default:"true" help:"true leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper"`
+	Form   Form `json:"form" param:"form" default:"auto" choices:"auto,cholesky,spectral" zero:"auto" help:"formula of the learned kernel"`
 }
 
 // maxLandmarks is the number of training points up to which the embedding uses all.
 const maxLandmarks = 5000
 
-// DefaultParams returns eps_rel = 1e-3 and 20 dimensions, which suit most data sets.
+// DefaultParams returns eps_rel = 1e-3 and 20 dimensions, which suit most data sets, and Robust.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.

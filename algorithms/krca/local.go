@@ -43,7 +43,8 @@ func (l Learner) fitLocal(ctx context.Context, eng *engine.Engine, x points.Poin
 	if nearest < 1 {
 		return nil, &fault.ParamError{Param: "nearest", Value: nearest, Want: "a number of chunklets >= 1"}
 	}
-	if _, _, err := l.chunklets(ctx, eng, x, set, l.stages(time.Now())); err != nil {
+	chosen, err := l.chunklets(ctx, eng, x, set, l.stages(time.Now()))
+	if err != nil {
 		return nil, err
 	}
 	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
@@ -56,9 +57,9 @@ func (l Learner) fitLocal(ctx context.Context, eng *engine.Engine, x points.Poin
 	}
 	m := &Local{learner: l, kernel: k, mean: kernel.Mean(diagonal), nearest: nearest, start: []int{0}}
 	var rows []int
-	for _, c := range set.Chunklets() {
-		if len(c) > 1 { // one point tells nothing
-			rows = append(rows, c...)
+	for c, end := range chosen.f.start[1:] {
+		if members := chosen.rows[chosen.f.start[c]:end]; len(members) > 1 { // one point tells nothing
+			rows = append(rows, members...)
 			m.start = append(m.start, len(rows))
 		}
 	}

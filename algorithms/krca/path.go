@@ -52,11 +52,11 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 
 func (l Learner) fitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Path, error) {
 	l.Params.Form, l.Params.EpsRel, l.Params.Eps, l.Params.FixedS = FormSpectral, 1, 0, 0
-	m, rows, err := l.fitMetric(ctx, eng, x, set)
+	m, c, err := l.fitMetric(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
 	}
-	return &Path{learner: l, x: x, rows: rows, notices: notices(set), metric: m, mean: m.eps}, ctx.Err()
+	return &Path{learner: l, x: x, rows: c.rows, notices: c.notices, metric: m, mean: m.eps}, ctx.Err()
 }
 
 // Distances returns, for each value of eps_rel, the squared learned distance of each pair of rows

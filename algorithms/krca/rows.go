@@ -56,11 +56,15 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 		return nil, err
 	}
 	stage := l.stages(begin)
-	m, err := l.fitAt(ctx, eng, x, positions(union, rows), positions(union, refs), f, unitOf(set.N()), stage)
+	c, err := l.trust(ctx, eng, x, positions(union, rows), chosen{rows, f, notices(set)}, set)
 	if err != nil {
 		return nil, err
 	}
-	return m(algorithms.Status{Converged: true, Notices: notices(set), Elapsed: time.Since(begin)}), ctx.Err()
+	m, err := l.fitAt(ctx, eng, x, positions(union, c.rows), positions(union, refs), c.f, unitOf(set.N()), stage)
+	if err != nil {
+		return nil, err
+	}
+	return m(algorithms.Status{Converged: true, Notices: c.notices, Elapsed: time.Since(begin)}), ctx.Err()
 }
 
 // unitOf returns the mean of k(x,x) over n points for a kernel with k(x,x) = 1, rounded like mean.

@@ -72,11 +72,18 @@ func rivalLLMA() llma.Params {
 	return p
 }
 
+// plainRCA returns the defaults of RCA, but all must-links are used, as in the papers.
+func plainRCA() rca.Params {
+	p := rca.DefaultParams()
+	p.Robust = false
+	return p
+}
+
 // soleymaniLearner returns the learner of a system.
 func soleymaniLearner(system string, x *points.Dense, set *links.Set, seed uint64) algorithms.Learner {
 	switch system {
 	case "RCA":
-		p := rca.DefaultParams()
+		p := plainRCA()
 		p.EpsRel = 1e-2
 		return &rca.Learner{Params: p}
 	case "XRCA":
@@ -96,7 +103,9 @@ func soleymaniLearner(system string, x *points.Dense, set *links.Set, seed uint6
 	case "xiang":
 		return xiang.Learner{Seed: seed}
 	case "krca":
-		return krca.Learner{Params: krca.DefaultParams(), Seed: seed}
+		p := krca.DefaultParams()
+		p.Robust = false
+		return krca.Learner{Params: p, Seed: seed}
 	case "kbeta":
 		return kbeta.Learner{Params: kbeta.DefaultParams(), Seed: seed}
 	}

@@ -130,7 +130,7 @@ func (c uciCase) kmeans() cluster.Params {
 }
 
 func (c uciCase) rca(ctx context.Context, eng *engine.Engine) (*cluster.Result, error) {
-	learner := rca.Learner{Params: rca.DefaultParams()}
+	learner := rca.Learner{Params: plainRCA()}
 	learner.Params.EpsRel = c.choice.rcaEps
 	m, err := learner.Fit(ctx, eng, c.d.x, c.l)
 	if err != nil {

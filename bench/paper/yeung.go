@@ -148,7 +148,7 @@ func yeungTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, 
 		return nil, err
 	}
 	values := []float64{s.input, s.rbf}
-	y, err := learnedEmbedding(ctx, eng, &rca.Learner{Params: rca.DefaultParams()}, s.x, pairs)
+	y, err := learnedEmbedding(ctx, eng, &rca.Learner{Params: plainRCA()}, s.x, pairs)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func drawYeungXOR(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Draw
 			return rawRows(x), nil
 		}},
 		{"kernel", func() (blas.Matrix, error) { return plainKernel(ctx, eng, spec.String(), x, pairs) }},
-		{"RCA", learned(&rca.Learner{Params: rca.DefaultParams()})},
+		{"RCA", learned(&rca.Learner{Params: plainRCA()})},
 		{"LLMA", learned(llma.Learner{Params: rivalLLMA(), Seed: seed})},
 		{"kbeta", learned(learner)},
 		{"krca", func() (blas.Matrix, error) { return relevantComponents(ctx, eng, spec.String(), x, pairs) }},

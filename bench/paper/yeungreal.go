@@ -226,7 +226,7 @@ func (s *yeungSet) system(ctx context.Context, eng *engine.Engine, t Trial, name
 		}
 		return s.rbf, nil
 	case "RCA":
-		p := rca.DefaultParams()
+		p := plainRCA()
 		p.EpsRel = 1e-2
 		learner = &rca.Learner{Params: p}
 	case "klein":

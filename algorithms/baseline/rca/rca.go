@@ -25,16 +25,19 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/trusted"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
@@ -59,17 +62,20 @@ type Params struct {
 	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"1e-06" range:"> 0" help:"regularization relative to the mean within-group variance"`
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"number of leading discriminant directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
+	// Robust changes nothing unless must-links join the points of a cannot-link. Then it leaves out
+	// must-links that cannot-links and nearest neighbors contradict. The paper's method uses all.
+	Robust bool `json:"robust,omitempty" param:"robust" default:"true" help:"true leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper"`
 }
 
-// DefaultParams returns eps_rel = 1e-6, all dimensions and rank_tol = 1e-10.
+// DefaultParams returns eps_rel = 1e-6, all dimensions, rank_tol = 1e-10 and robust.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner fits linear RCA: it learns from n dense points of d features and the must-links between
-// them; cannot-links are ignored with a notice. The result has the type *[Model]. Cost: n d^2 +
-// O(d^3) flops.
+// them. Cannot-links only show which must-links are wrong, with Params.Robust. The result has the
+// type *[Model]. Cost: n d^2 + O(d^3) flops.
 type Learner = learner.Learner[Params]
 
 // Rules returns what the method requires of its input.
@@ -77,7 +83,11 @@ func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: 
 
 // Learn fits the method.
 func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
-	eng, x, chunklets := f.Eng, f.Dense, f.Links.Chunklets()
+	eng, x := f.Eng, f.Dense
+	chunklets, err := p.chunklets(ctx, f)
+	if err != nil {
+		return nil, err
+	}
 	report := func(stage string, done int) {
 		f.Report(algorithms.Progress{Stage: stage, Done: done, Total: 3})
 	}
@@ -101,6 +111,22 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		}
 	}
 	return record.New(pc.Map(eng, Method, white), p, f.Direct()), nil
+}
+
+// chunklets returns those of all must-links, or without the must-links that other links and
+// neighbors contradict.
+func (p Params) chunklets(ctx context.Context, f *learner.Fit) ([][]int, error) {
+	all := f.Links.Chunklets()
+	if !p.Robust || f.Links.Consistent() == nil {
+		return all, nil
+	}
+	rows := slices.Concat(all...)
+	kept, notice, err := trusted.Links(ctx, f.Eng, kernel.Linear(), f.Dense.Select(rows), rows, f.Links)
+	if err != nil || notice == "" {
+		return all, err
+	}
+	f.Notices = []string{Method + notice}
+	return kept.Chunklets(), nil
 }
 
 // direct returns the map L^-1 of the features, C + eps I = L L', if it can show, without the total

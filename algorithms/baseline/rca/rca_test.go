@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -310,6 +312,51 @@ func TestBadInput(t *testing.T) {
 		_, err := (&rca.Learner{Params: c.p}).Fit(context.Background(), enginetest.New(t, 0), c.x, c.set)
 		if !fault.IsInput(err) {
 			t.Errorf("%s: error %v: want a typed input error", name, err)
+		}
+	}
+}
+
+// TestRobust checks that a wrong must-link between two groups does not change the metric, and that
+// right links give the same bits as robust=false.
+func TestRobust(t *testing.T) {
+	x, _ := problem(t, 60, 3, 8)
+	var list []links.Link
+	for i := range x.N {
+		x.Row(i)[0] += 40 * float64(i%2)
+		if i+4 < x.N {
+			list = append(list, links.NewLink(i, i+4-2*(i/2%2), links.Must))
+		}
+		if i%3 == 0 {
+			list = append(list, links.NewLink(i, (i+7)%x.N, links.Cannot))
+		}
+	}
+	right, err := links.New(x.N, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong, err := links.New(x.N, append(list, links.NewLink(20, 33, links.Must)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dims := range []int{0, 2} {
+		robust := rca.DefaultParams()
+		robust.Dims = dims
+		plain := robust
+		plain.Robust = false
+		pairs := [][2]int{{0, 1}, {20, 33}, {5, 50}}
+		want := distances(t, fit(t, x, right, plain), x, pairs)
+		m := fit(t, x, wrong, robust)
+		if got := distances(t, m, x, pairs); !slices.Equal(got, want) {
+			t.Errorf("distances %v with a wrong must-link, %v without", got, want)
+		}
+		if notices := m.Status().Notices; len(notices) != 1 || !strings.Contains(notices[0], "left out 1 of") {
+			t.Errorf("notices %q: want one about a must-link", notices)
+		}
+		if got := distances(t, fit(t, x, right, robust), x, pairs); !slices.Equal(got, want) {
+			t.Errorf("distances %v of right links, %v with robust=false", got, want)
+		}
+		if harmed := distances(t, fit(t, x, wrong, plain), x, pairs); slices.Equal(harmed, want) {
+			t.Error("robust=false leaves out the wrong must-link")
 		}
 	}
 }

@@ -59,6 +59,8 @@ class KRCA(MetricLearner):
         Multiplies each column of the embedding by (eigenvalue / largest)^power; 0.5 favors ranking, >= 0.
     landmarks : int, default=0
         Support points of the embedding among the training points; 0: all up to 5000.
+    robust : bool, default=True
+        True leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper.
     form : {"auto", "cholesky", "spectral"}, default="auto"
         Formula of the learned kernel: auto, cholesky or spectral.
     standardize : bool, default=False
@@ -104,6 +106,7 @@ class KRCA(MetricLearner):
         "dims": ("dims", 20),
         "power": ("power", 0),
         "landmarks": ("landmarks", 0),
+        "robust": ("robust", True),
         "form": ("form", "auto"),
     }
     _kernels = True
@@ -121,6 +124,7 @@ class KRCA(MetricLearner):
         dims: int = 20,
         power: float = 0,
         landmarks: int = 0,
+        robust: bool = True,
         form: Literal["auto", "cholesky", "spectral"] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
@@ -136,6 +140,7 @@ class KRCA(MetricLearner):
         self.dims = dims
         self.power = power
         self.landmarks = landmarks
+        self.robust = robust
         self.form = form
         self.standardize = standardize
         self.n_links = n_links
@@ -778,6 +783,8 @@ class RCA(MetricLearner):
         Number of leading discriminant directions; 0: all.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+    robust : bool, default=True
+        True leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper.
     standardize : bool, default=False
         Scale features to mean 0 and standard deviation 1, in fit and transform.
     n_links : int or str or None, default=None
@@ -818,6 +825,7 @@ class RCA(MetricLearner):
         "eps_rel": ("eps_rel", 1e-06),
         "dims": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
+        "robust": ("robust", True),
     }
     _kernels = False
     _uses_cannot_links = False
@@ -830,6 +838,7 @@ class RCA(MetricLearner):
         eps_rel: float = 1e-06,
         dims: int = 0,
         rank_tol: float = 1e-10,
+        robust: bool = True,
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -840,6 +849,7 @@ class RCA(MetricLearner):
         self.eps_rel = eps_rel
         self.dims = dims
         self.rank_tol = rank_tol
+        self.robust = robust
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
