@@ -1,0 +1,116 @@
+package logdet
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+)
+
+// largestAscent is the memory of the ascent, in bytes, above which sweeps remain. It does not depend
+// on the memory limit, so that the result does not.
+const largestAscent = 1 << 30
+
+// size returns the bytes that the ascent takes.
+func size(vectors, order int) int64 {
+	order = min(order, vectors)
+	return 3*engine.MatrixBytes(vectors, order) + 2*engine.MatrixBytes(order, order) + 2*engine.MatrixBytes(vectors, vectors)
+}
+
+// quick is the number of flops of some milliseconds, in which sweeps solve easy problems.
+const quick = 2e8
+
+// patience returns the number of sweeps before the ascent, for the flops of a sweep: those that take
+// a few milliseconds or about a quarter of the time of the usual eight steps, at least 5 and at most
+// 100, and a third of them from a start. It is 0, for no ascent, if that would take too much memory,
+// or if some bounds do not give way.
+func (s *state) patience(vectors, order int, sweep float64) int {
+	if s.o.patience != 0 {
+		return max(0, s.o.patience)
+	}
+	for _, v := range s.inverse {
+		if v < steepest {
+			return 0
+		}
+	}
+	if size(vectors, order) > largestAscent {
+		return 0
+	}
+	v, c := float64(vectors), float64(min(order, vectors))
+	step := 2*v*c*c + c*c*c/3 + v*v*c + v*v*v
+	sweeps := int(min(100, max(5, max(quick, 2*step)/math.Max(1, sweep))))
+	if slices.ContainsFunc(s.Multipliers, func(l float64) bool { return l > 0 }) { // a start
+		return (sweeps + 2) / 3
+	}
+	return sweeps
+}
+
+// ascend replaces the multipliers by those of Newton's method if these are better, and reports
+// whether they are within the tolerance. It begins at the current ones if their gap is less than
+// half of the objective. Otherwise it begins with a small gamma.
+func (s *state) ascend(ctx context.Context, eng *engine.Engine) (converged bool, err error) {
+	s.measure()
+	a, err := newAscent(ctx, eng, s, s.RelativeGap() < 0.5)
+	if err != nil {
+		return false, err
+	}
+	if converged, err = a.run(ctx); err != nil || !converged && (a.scale < 1 || !(a.value(a.l) > s.Dual)) {
+		return false, err
+	}
+	before := s.Multipliers
+	found := make([]float64, len(before))
+	for k, c := range s.constraints {
+		found[k] = c.sign() * a.l[k]
+	}
+	if err := s.take(found, ctx.Err); err == nil {
+		s.measure()
+		return converged && s.Converged, nil
+	}
+	for _, multipliers := range [][]float64{before, make([]float64, len(before))} { // rounding made the matrix indefinite
+		if err = s.take(multipliers, ctx.Err); err == nil {
+			break
+		}
+	}
+	return false, err
+}
+
+// take replaces the multipliers, and computes the bounds and the matrix for them.
+func (s *state) take(multipliers []float64, done func() error) error {
+	s.Multipliers = multipliers
+	for k, c := range s.constraints {
+		s.Bounds[k] = c.Bound / (1 - c.sign()*multipliers[k]*c.Bound*s.inverse[k])
+	}
+	s.reset()
+	s.det = 0
+	return s.replay(done)
+}
+
+// root returns B with B B' = gram, from the lower triangle, which it overwrites.
+func root(ctx context.Context, eng *engine.Engine, gram blas.Matrix) (blas.Matrix, error) {
+	l := gram.Clone()
+	if err := eng.Cholesky(ctx, l); err == nil {
+		for i := range l.Rows {
+			clear(l.Row(i)[i+1:])
+		}
+		return l, nil
+	}
+	n := gram.Rows
+	w := make([]float64, n)
+	if err := eng.SymEig(ctx, gram, w, true); err != nil {
+		return l, err
+	}
+	rank := 0
+	for rank < n && w[n-1-rank] > 1e-15*w[n-1] {
+		rank++
+	}
+	out := eng.NewMatrix(n, rank)
+	for c := range rank {
+		scale := math.Sqrt(w[n-1-c])
+		for i, v := range gram.Row(n - 1 - c) {
+			out.Set(i, c, scale*v)
+		}
+	}
+	return out, nil
+}
