@@ -56,7 +56,7 @@ func (s *state) ascend(ctx context.Context, eng *engine.Engine) (converged bool,
 	if err != nil {
 		return false, err
 	}
-	if converged, err = a.run(ctx); err != nil || !converged && (a.scale < 1 || !(a.value(a.l) > s.Dual)) {
+	if converged, err = a.run(ctx); err != nil || !converged && !a.better() {
 		return false, err
 	}
 	before := s.Multipliers
@@ -74,6 +74,17 @@ func (s *state) ascend(ctx context.Context, eng *engine.Engine) (converged bool,
 		}
 	}
 	return false, err
+}
+
+// better reports whether the multipliers of the last step have a larger dual objective than those of
+// the sweeps, and a smaller gap, which without a bound of the objective is not the same.
+func (a *ascent) better() bool {
+	if a.scale < 1 || !(a.value(a.l) > a.Dual) {
+		return false
+	}
+	a.images()
+	gap, _ := a.gap()
+	return gap < a.Gap
 }
 
 // take replaces the multipliers, and computes the bounds and the matrix for them.
