@@ -63,7 +63,7 @@ func (s *state) measure() {
 	}
 	const rounding = 1e-13
 	t := s.o.Tolerance
-	s.Converged = s.Gap <= max(t*s.Objective(), t*t/2, rounding*size)
+	s.Converged = !math.IsInf(s.Gap, 1) && s.Gap <= max(t*s.Objective(), t*t/2, rounding*size)
 }
 
 // excess returns x - log(1 + x), which is >= 0, and +Inf outside of its domain.
