@@ -50,20 +50,30 @@ type delayed struct {
 	backlog             // of the kernel matrix
 	pairs   [][2]int    // of the constraints' vectors
 	prior   blas.Matrix // lower triangle; empty if nothing needs it
+	i, j    int         // of the last square
 }
 
-// square writes the whole image K (e_i - e_j) to q.
-func (f *delayed) square(k int, far bool, q []float64) float64 {
+// square computes the distance alone: the image has n times as many values, and few constraints
+// move in a late sweep.
+func (f *delayed) square(k int, far bool, _ []float64) float64 {
 	c := f.constraints[k]
 	i, j := c.I, c.J
 	if far {
 		j = c.K
 	}
-	f.image(i, j, q)
-	return q[i] - q[j]
+	f.i, f.j = i, j
+	cross := f.a.At(max(i, j), min(i, j))
+	p := (f.a.At(i, i) - cross) - (cross - f.a.At(j, j))
+	for c, beta := range f.beta {
+		row := f.images.Row(c)
+		d := row[i] - row[j]
+		p += beta * d * d
+	}
+	return p
 }
 
-func (f *delayed) finish([]float64) {}
+// finish writes the whole image K (e_i - e_j) of the last square to q.
+func (f *delayed) finish(q []float64) { f.image(f.i, f.j, q) }
 
 func (f *delayed) cross(k int, q []float64) float64 {
 	return q[f.constraints[k].I] - q[f.constraints[k].J]
