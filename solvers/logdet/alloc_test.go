@@ -10,8 +10,8 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 )
 
-// TestSweepsDoNotAllocate checks that sweeps of both forms allocate nothing. The ascent, which comes
-// once after some sweeps, does.
+// TestSweepsDoNotAllocate checks that sweeps of both forms allocate nothing. The ascent, which
+// comes once after some sweeps, does.
 func TestSweepsDoNotAllocate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 3))
 	g := blas.NewMatrix(60, 8)

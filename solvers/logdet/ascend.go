@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// largestAscent is the memory of the ascent, in bytes, above which sweeps remain. It does not depend
-// on the memory limit, so that the result does not.
+// largestAscent is the memory of the ascent, in bytes, above which sweeps remain. It does not
+// depend on the memory limit, so that the result does not.
 const largestAscent = 1 << 30
 
 // size returns the bytes that the ascent takes.
@@ -22,10 +22,10 @@ func size(vectors, order int) int64 {
 // quick is the number of flops of some milliseconds, in which sweeps solve easy problems.
 const quick = 2e8
 
-// patience returns the number of sweeps before the ascent, for the flops of a sweep: those that take
-// a few milliseconds or about a quarter of the time of the usual eight steps, at least 5 and at most
-// 100, and a third of them from a start. It is 0, for no ascent, if that would take too much memory,
-// or if some bounds do not give way.
+// patience returns the number of sweeps before the ascent, for the flops of a sweep: those that
+// take a few milliseconds or about a quarter of the time of the usual eight steps, at least 5 and
+// at most 100, and a third of them from a start. It is 0, for no ascent, if that would take too
+// much memory, or if some bounds do not give way.
 func (s *state) patience(vectors, order int, sweep float64) int {
 	if s.o.patience != 0 {
 		return max(0, s.o.patience)
@@ -76,8 +76,8 @@ func (s *state) ascend(ctx context.Context, eng *engine.Engine) (converged bool,
 	return false, err
 }
 
-// better reports whether the multipliers of the last step have a larger dual objective than those of
-// the sweeps, and a smaller gap, which without a bound of the objective is not the same.
+// better reports whether the multipliers of the last step have a larger dual objective than those
+// of the sweeps, and a smaller gap, which without a bound of the objective is not the same.
 func (a *ascent) better() bool {
 	if a.scale < 1 || !(a.value(a.l) > a.Dual) {
 		return false

@@ -223,8 +223,8 @@ func TestGapOfNothing(t *testing.T) {
 	}
 }
 
-// TestInfiniteGap checks that a matrix has not converged as long as it violates a constraint that no
-// slack satisfies: two points cannot both be the nearer one, so that the dual has no maximum.
+// TestInfiniteGap checks that a matrix has not converged as long as it violates a constraint that
+// no slack satisfies: two points cannot both be the nearer one, so that the dual has no maximum.
 func TestInfiniteGap(t *testing.T) {
 	g := blas.Matrix{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 1, 0, 0, 1}}
 	list := []Constraint{{Kind: Nearer, I: 0, J: 1, K: 2, Bound: 1}, {Kind: Nearer, I: 0, J: 2, K: 1, Bound: 1}}

@@ -16,8 +16,8 @@ import (
 // Some dozens of rank-one changes are collected and then applied at once, so that their n^2 flops
 // run at the speed of matrix products.
 //
-// Cost: 2 n^2 flops per constraint and sweep, and reading n delay / 2 values. Errors are those of
-// Rows.
+// Cost: 2 n^2 flops per constraint that moves and sweep, and reading n delay / 2 values; up to 4
+// m^3 flops for a step of Newton's method and m constraints. Errors are those of Rows.
 func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints []Constraint, o Options) (*Result, error) {
 	n := blas.CheckSquare(k)
 	s, err := newState(n, constraints, o)

@@ -301,8 +301,8 @@ func TestAscentBits(t *testing.T) {
 	}
 }
 
-// TestAscentStops checks that a cancel ends the ascent at any of its steps.
-func TestAscentStops(t *testing.T) {
+// TestAscentCanceled checks that a cancel ends the ascent at any of its steps.
+func TestAscentCanceled(t *testing.T) {
 	g, list := large()
 	eng := enginetest.New(t, 1)
 	for at := 1; ; at++ {

@@ -16,8 +16,13 @@ import (
 // satisfies one constraint with its slack, and keeps its multiplier nonnegative. For a metric or
 // kernel M = G G' the learned one is G A G'.
 //
-// Cost: 4 r^2 flops per constraint on a distance and sweep, twice that for Nearer; memory for the
-// constraints' vectors.
+// Projections are slow where gamma is large or constraints are many. After some sweeps, and with
+// bounds that give way, Newton's method for the dual does the rest, if it takes at most 1 GiB. The
+// sweeps go on if rounding stops it.
+//
+// Cost: 4 r^2 flops per constraint on a distance and sweep, twice that for Nearer; up to 4 m^3 for
+// a step of Newton's method and m constraints; memory for the constraints' vectors, and up to 8 m^2
+// values for Newton's method.
 //
 // Errors: a *fault.ParamError or *fault.DataError for invalid options and constraints; a request
 // beyond the memory limit; ctx.Err(). If MaxSweeps are not enough, this is no error, but Converged
