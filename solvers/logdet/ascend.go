@@ -19,13 +19,17 @@ func size(vectors, order int) int64 {
 	return 3*engine.MatrixBytes(vectors, order) + 2*engine.MatrixBytes(order, order) + 2*engine.MatrixBytes(vectors, vectors)
 }
 
-// quick is the number of flops of some milliseconds, in which sweeps solve easy problems.
-const quick = 2e8
+const (
+	// quick is the number of flops of some milliseconds, in which sweeps solve easy problems, and
+	// long that of some seconds.
+	quick, long = 2e8, 5e11
+	usual       = 8 // steps of the ascent
+)
 
-// patience returns the number of sweeps before the ascent, for the flops of a sweep: those that
-// take a few milliseconds or about a quarter of the time of the usual eight steps, at least 5 and
-// at most 100, and a third of them from a start. It is 0, for no ascent, if that would take too
-// much memory, or if some bounds do not give way.
+// patience returns the number of sweeps before the ascent, for the flops of a sweep, which take
+// about five times as long as those of a step: sweeps of a few milliseconds, or of a quarter of the
+// time of the usual steps; a third as many from a start. It is 0, for no ascent, if that would take
+// too much memory or longer than all sweeps, or if some bounds do not give way.
 func (s *state) patience(vectors, order int, sweep float64) int {
 	if s.o.patience != 0 {
 		return max(0, s.o.patience)
@@ -35,12 +39,13 @@ func (s *state) patience(vectors, order int, sweep float64) int {
 			return 0
 		}
 	}
-	if size(vectors, order) > largestAscent {
+	v, c := float64(vectors), float64(min(order, vectors))
+	step := 2*v*c*c + c*c*c/3 + v*v*c + v*v*v/4
+	if size(vectors, order) > largestAscent || usual*step > max(long, float64(s.o.MaxSweeps)*sweep) {
 		return 0
 	}
-	v, c := float64(vectors), float64(min(order, vectors))
-	step := 2*v*c*c + c*c*c/3 + v*v*c + v*v*v
-	sweeps := int(min(100, max(5, max(quick, 2*step)/math.Max(1, sweep))))
+	sweep = max(1, sweep)
+	sweeps := int(max(5, min(100, quick/sweep), min(300, usual*step/(4*5*sweep))))
 	if slices.ContainsFunc(s.Multipliers, func(l float64) bool { return l > 0 }) { // a start
 		return (sweeps + 2) / 3
 	}

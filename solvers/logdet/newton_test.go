@@ -329,7 +329,7 @@ func TestAscentPrice(t *testing.T) {
 	if _, is := errors.AsType[*fault.MemoryError](err); !is {
 		t.Errorf("error %v, want one of memory", err)
 	}
-	s := &state{Result: &Result{}, inverse: []float64{1e-3}}
+	s := &state{Result: &Result{}, inverse: []float64{1e-3}, o: Options{MaxSweeps: 1000}}
 	for name, c := range map[string]struct {
 		vectors, order int
 		sweep          float64
@@ -338,6 +338,7 @@ func TestAscentPrice(t *testing.T) {
 		"small":     {100, 20, 100 * 1600, 100},
 		"kernel":    {2000, 1700, 2 * 1700 * 1700 * 2000, 5},
 		"too large": {20000, 20, 20000 * 1600, 0},
+		"too long":  {6800, 117, 2 * 117 * 117 * 6800, 0},
 	} {
 		if got := s.patience(c.vectors, c.order, c.sweep); got != c.want {
 			t.Errorf("%s: %d sweeps before the ascent, want %d", name, got, c.want)
