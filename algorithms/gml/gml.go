@@ -14,8 +14,9 @@
 //
 // # Method
 //
-// The fit alternates between K and M. For a given M, K is computed by the cyclic projections of
-// package itml (solvers/logdet). For a given K, M is the best matrix of its family:
+// The fit alternates between K and M. For a given M, K is computed as in package itml: by cyclic
+// projections, and Newton's method where they are slow (solvers/logdet). For a given K, M is the
+// best matrix of its family:
 //
 //   - spectral (3): M = sum_i alpha_i v_i v_i', where the v_i are the eigenvectors of the graph's
 //     Laplacian for the smallest eigenvalues mu_i and alpha falls. It begins with
@@ -137,8 +138,8 @@ type Params struct {
 	// Nystrom's extension requires a graph of nearest neighbors and the basis of its Laplacian.
 	Extension Extension `json:"extension" param:"extension" default:"barycentric" choices:"barycentric,nystrom" help:"out-of-sample extension for prior=spectral"`
 	Outer     int       `json:"outer" param:"outer" default:"1" range:">= 1" help:"maximum number of rounds of kernel and prior"`
-	Tol       float64   `json:"tol" param:"tol" default:"0.01" range:"> 0" help:"change at which the projections of a round stop, and the rounds"`
-	MaxIter   int       `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of sweeps in a round"`
+	Tol       float64   `json:"tol" param:"tol" default:"0.01" range:"> 0" help:"relative duality gap, and change of a sweep, at which a round stops, and change at which the rounds do"`
+	MaxIter   int       `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of sweeps and Newton steps in a round"`
 	Dims      int       `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, except for prior=spectral"`
 }
 

@@ -26,6 +26,12 @@ func newBacklog(eng *engine.Engine, a blas.Matrix) backlog {
 	return backlog{b: eng.Backend(), a: a, images: eng.NewMatrix(delay, n), scaled: eng.NewMatrix(delay, n), part: make([]float64, delay)}
 }
 
+// set replaces the matrix, and forgets the pending changes.
+func (l *backlog) set(a blas.Matrix) {
+	l.beta = l.beta[:0]
+	l.a.CopyFrom(a)
+}
+
 // add appends beta q q', and reports whether the earlier changes were applied.
 func (l *backlog) add(beta float64, q []float64) (made bool) {
 	if len(l.beta) == delay {

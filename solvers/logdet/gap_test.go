@@ -222,3 +222,18 @@ func TestGapOfNothing(t *testing.T) {
 		t.Errorf("excess %g, %g, %g", excess(-1), excess(-2), excess(0))
 	}
 }
+
+// TestInfiniteGap checks that a matrix has not converged as long as it violates a constraint that
+// no slack satisfies: two points cannot both be the nearer one, so that the dual has no maximum.
+func TestInfiniteGap(t *testing.T) {
+	g := blas.Matrix{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 1, 0, 0, 1}}
+	list := []Constraint{{Kind: Nearer, I: 0, J: 1, K: 2, Bound: 1}, {Kind: Nearer, I: 0, J: 2, K: 1, Bound: 1}}
+	for name, solve := range forms(t, g) {
+		for _, patience := range []int{-1, 2} {
+			r, _, err := solve(list, Options{Gamma: 1, MaxSweeps: 50, patience: patience})
+			if err != nil || r.Converged || !math.IsInf(r.Gap, 1) || r.RelativeGap() != 1 {
+				t.Errorf("%s: error %v, converged %v, gap %g", name, err, r.Converged, r.Gap)
+			}
+		}
+	}
+}

@@ -3,11 +3,13 @@
 package logdet
 
 import (
+	"context"
 	"fmt"
 	"math"
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -41,14 +43,17 @@ type Options struct {
 	// of the change of the constraint's multiplier, and of the duality gap, see Result.Converged; 0
 	// for 1e-3.
 	Tolerance float64
-	// MaxSweeps is the maximum number of sweeps over the constraints, 0 for 1000.
+	// MaxSweeps is the maximum number of sweeps over the constraints and of the ascent's steps, 0 for
+	// 1000.
 	MaxSweeps int
 	// Start is a result to start from, for the same points and constraints; the multipliers of
 	// additional constraints are 0. Without A and Bounds, both are computed from the multipliers,
 	// which takes about as long as a sweep. A must come from this package.
 	Start *Result
-	// Progress, if set, is called after every sweep with the largest change in it.
+	// Progress, if set, is called after every sweep and step with the largest change in it.
 	Progress func(sweep int, change float64)
+
+	patience int // for tests: sweeps before the ascent, -1 for none
 }
 
 // Result is the nearest matrix.
@@ -60,7 +65,7 @@ type Result struct {
 	// Skipped lists the constraints between points that coincide: there AtMost holds and AtLeast
 	// cannot be satisfied.
 	Skipped []int
-	Sweeps  int
+	Sweeps  int     // including the steps of the ascent
 	Change  float64 // the largest in the last sweep
 	// Dual is the dual objective of the multipliers, a lower bound of the minimum. Gap is the
 	// objective of A minus Dual, +Inf if A violates a constraint that no slack satisfies. Bounds
@@ -100,6 +105,34 @@ type changed interface {
 	add(beta float64, q []float64)
 }
 
+// vectors returns how many vectors the constraint has: that of the points I and J, and for Nearer
+// also that of I and K.
+func (c Constraint) vectors() int {
+	if c.Kind == Nearer {
+		return 2
+	}
+	return 1
+}
+
+// part returns the sign of the square of the product with a vector, in the distance.
+func (c Constraint) part(v int) float64 {
+	if c.Kind == Nearer && v == 0 {
+		return -1
+	}
+	return 1
+}
+
+// vectors returns the points of the vectors of all constraints, and the first of each.
+func vectors(list []Constraint) (first []int, pairs [][2]int) {
+	for _, c := range list {
+		first, pairs = append(first, len(pairs)), append(pairs, [2]int{c.I, c.J})
+		if c.Kind == Nearer {
+			pairs = append(pairs, [2]int{c.I, c.K})
+		}
+	}
+	return first, pairs
+}
+
 // learned is the matrix A in one of its two forms. A constraint has the vector w of its points I
 // and J, and for Nearer also that of I and K, the far one.
 type learned interface {
@@ -112,6 +145,10 @@ type learned interface {
 	cross(k int, q []float64) float64
 	matrix() blas.Matrix // both triangles
 	set(a blas.Matrix)   // from both triangles
+	reset()              // to the prior
+	order() int
+	// factor returns vectors with the inner products of the constraints' vectors under the prior.
+	factor(ctx context.Context, eng *engine.Engine) (blas.Matrix, error)
 }
 
 // state is the state of the projections.
@@ -125,6 +162,7 @@ type state struct {
 	o           Options
 	nothing     float64 // squared distances up to which points coincide
 	skipped     []bool
+	wait        int // sweeps before the ascent, 0 for no ascent
 }
 
 func newState(points int, constraints []Constraint, o Options) (*state, error) {
@@ -198,11 +236,11 @@ func (c Constraint) check(points int) error {
 }
 
 // solve begins with the start and sweeps until the changes are small.
-func (s *state) solve(done func() error) (*Result, error) {
-	if err := s.begin(done); err != nil {
+func (s *state) solve(ctx context.Context, eng *engine.Engine) (*Result, error) {
+	if err := s.begin(ctx.Err); err != nil {
 		return nil, err
 	}
-	if err := s.run(done); err != nil {
+	if err := s.run(ctx, eng); err != nil {
 		return nil, err
 	}
 	s.A = s.matrix()
@@ -223,15 +261,15 @@ func (s *state) begin(done func() error) error {
 }
 
 // run sweeps until the changes and the duality gap are small. While only the changes are, it
-// measures the gap ever more rarely.
-func (s *state) run(done func() error) error {
+// measures the gap ever more rarely. After some sweeps it leaves the rest to the ascent.
+func (s *state) run(ctx context.Context, eng *engine.Engine) error {
 	next, measured := 0, false
 	for s.Sweeps < s.o.MaxSweeps && !(s.Converged && measured) {
 		s.Change, measured = 0, false
 		for k := range s.constraints {
 			s.Change = max(s.Change, s.project(k))
 			if k%1024 == 1023 {
-				if err := done(); err != nil {
+				if err := ctx.Err(); err != nil {
 					return err
 				}
 			}
@@ -244,8 +282,15 @@ func (s *state) run(done func() error) error {
 		if s.o.Progress != nil {
 			s.o.Progress(s.Sweeps, s.Change)
 		}
-		if err := done(); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if s.Sweeps == s.wait && s.Sweeps < s.o.MaxSweeps && !(s.Converged && measured) {
+			done, err := s.ascend(ctx, eng)
+			if err != nil {
+				return err
+			}
+			measured = done
 		}
 	}
 	if !measured {

@@ -299,7 +299,7 @@ func BenchmarkRows(b *testing.B) {
 	eng := enginetest.New(b, 1)
 	total := 0
 	for b.Loop() {
-		res, err := Rows(context.Background(), eng, g, list, Options{Gamma: 1, Tolerance: 1e-300, MaxSweeps: 100})
+		res, err := Rows(context.Background(), eng, g, list, Options{Gamma: 1, Tolerance: 1e-300, MaxSweeps: 100, patience: -1})
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -329,7 +329,7 @@ func BenchmarkKernel(b *testing.B) {
 	var res *Result
 	for b.Loop() {
 		var err error
-		if res, err = Kernel(context.Background(), eng, k.Clone(), list, Options{Gamma: 1, Tolerance: 1e-3}); err != nil {
+		if res, err = Kernel(context.Background(), eng, k.Clone(), list, Options{Gamma: 1, Tolerance: 1e-3, patience: -1}); err != nil {
 			b.Fatal(err)
 		}
 	}

@@ -16,8 +16,13 @@ import (
 // satisfies one constraint with its slack, and keeps its multiplier nonnegative. For a metric or
 // kernel M = G G' the learned one is G A G'.
 //
-// Cost: 4 r^2 flops per constraint on a distance and sweep, twice that for Nearer; memory for the
-// constraints' vectors.
+// Projections are slow where gamma is large or constraints are many. After some sweeps, and with
+// bounds that give way, Newton's method for the dual does the rest, if it takes at most 1 GiB. The
+// sweeps go on if rounding stops it.
+//
+// Cost: 4 r^2 flops per constraint on a distance and sweep, twice that for Nearer; up to 4 m^3 for
+// a step of Newton's method and m constraints; memory for the constraints' vectors, and up to 8 m^2
+// values for Newton's method.
 //
 // Errors: a *fault.ParamError or *fault.DataError for invalid options and constraints; a request
 // beyond the memory limit; ctx.Err(). If MaxSweeps are not enough, this is no error, but Converged
@@ -32,7 +37,7 @@ func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []
 		return nil, err
 	}
 	s.learned = f
-	return s.solve(ctx.Err)
+	return s.solve(ctx, eng)
 }
 
 // rows is the problem in the coordinates of g.
@@ -62,22 +67,15 @@ const crossover = 192
 func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	t := eng.Backend().Kernels()
 	f := &rows{state: s, g: g}
-	count, row := 0, (g.Cols+t.Lanes-1)/t.Lanes*t.Lanes
-	for _, c := range s.constraints {
-		if f.at = append(f.at, count); c.Kind == Nearer {
-			count++
-		}
-		count++
-	}
+	first, pairs := vectors(s.constraints)
+	count, row := len(pairs), (g.Cols+t.Lanes-1)/t.Lanes*t.Lanes
+	f.at = first
 	if err := eng.Check(fmt.Sprintf("LogDet projections on %d constraints in %d dimensions", len(s.constraints), g.Cols), engine.MatrixBytes(count, row)+engine.MatrixBytes(row, row), "use fewer constraints or dimensions"); err != nil {
 		return nil, err
 	}
 	f.w = blas.Matrix{Rows: count, Cols: g.Cols, Stride: row, Data: make([]float64, count*row)}
-	for k, c := range s.constraints {
-		f.difference(f.at[k], c.I, c.J)
-		if c.Kind == Nearer {
-			f.difference(f.at[k]+1, c.I, c.K)
-		}
+	for v, pair := range pairs {
+		f.difference(v, pair[0], pair[1])
 	}
 	s.t, s.q, s.q2 = t, make([]float64, row), make([]float64, row)
 	f.quadratic = newQuadratic(eng, f.w)
@@ -88,7 +86,27 @@ func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 		}
 	}
 	s.nothing = 1e-14 * total / math.Max(1, float64(g.Rows))
+	s.wait = s.patience(count, g.Cols, 4*float64(count)*float64(g.Cols*g.Cols))
 	return f, nil
+}
+
+func (f *rows) order() int { return f.w.Cols }
+
+func (f *rows) reset() {
+	one := blas.NewMatrix(f.w.Cols, f.w.Cols)
+	for i := range one.Rows {
+		one.Set(i, i, 1)
+	}
+	f.set(one)
+}
+
+func (f *rows) factor(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
+	if f.w.Rows >= f.w.Cols {
+		return f.w, nil
+	}
+	gram := blas.NewMatrix(f.w.Rows, f.w.Rows)
+	eng.Backend().Syrk(false, 1, f.w, 0, gram)
+	return root(ctx, eng, gram)
 }
 
 func (f *rows) square(k int, far bool, q []float64) float64 {
@@ -197,7 +215,11 @@ func (m *lower) add(beta float64, q []float64) {
 	}
 }
 
-func (m *lower) set(a blas.Matrix) { m.a.CopyFrom(a) }
+func (m *lower) set(a blas.Matrix) {
+	m.backlog.set(a)
+	m.left = 0
+}
+
 func (m *lower) matrix() blas.Matrix {
 	m.flush()
 	out := m.a.Clone()

@@ -15,6 +15,9 @@
 //
 //	k(x, y) = k0(x, y) - k0(x, .)' B k0(., y)
 //
+// The optimum is found by cyclic projections, one link after the other. If some sweeps do not reach
+// it, Newton's method for the multipliers of all links does (solvers/logdet).
+//
 // A model embeds points in the directions of the learned kernel matrix of the training points (at
 // most 2000 of them, including the linked ones).
 //
@@ -67,7 +70,7 @@ type Params struct {
 	// Tol is compared with the largest change of a multiplier times its distance, and with the
 	// duality gap relative to the objective.
 	Tol     float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"relative duality gap, and change of a sweep, at which the fit stops"`
-	MaxIter int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of sweeps over the links"`
+	MaxIter int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of sweeps over the links and of Newton steps"`
 }
 
 // DefaultParams returns the usual values: gamma = 1, and the 5th and 95th percentiles as bounds.

@@ -565,9 +565,9 @@ class GML(MetricLearner):
     outer : int, default=1
         Maximum number of rounds of kernel and prior, >= 1.
     tol : float, default=0.01
-        Change at which the projections of a round stop, and the rounds, > 0.
+        Relative duality gap, and change of a sweep, at which a round stops, and change at which the rounds do, > 0.
     max_iter : int, default=1000
-        Maximum number of sweeps in a round, >= 1.
+        Maximum number of sweeps and Newton steps in a round, >= 1.
     dims : int, default=0
         Columns of the embedding, except for prior=spectral; 0: all.
     standardize : bool, default=False
@@ -1052,7 +1052,7 @@ class ITML(MetricLearner):
     tol : float, default=0.001
         Relative duality gap, and change of a sweep, at which the fit stops, > 0.
     max_iter : int, default=1000
-        Maximum number of sweeps over the links, >= 1.
+        Maximum number of sweeps over the links and of Newton steps, >= 1.
     standardize : bool, default=False
         Scale features to mean 0 and standard deviation 1, in fit and transform.
     n_links : int or str or None, default=None
