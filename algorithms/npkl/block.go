@@ -115,6 +115,13 @@ func (k *block) update(v []float64, d float64, g []float64) {
 		}
 		return
 	}
+	if !k.free { // all links are on their squares, at any row
+		for j := range k.m {
+			k.state[j] = square
+		}
+		k.solve(v, d, g)
+		return
+	}
 	copy(k.next, v)
 	k.mark(k.next)
 	for range 20 {
