@@ -53,8 +53,13 @@ func (f *fit) approach(ctx context.Context, p *graphkernel.Problem) error {
 	f.converged, f.certified, f.gap = false, false, math.NaN()
 	for round := 0; err == nil; round++ {
 		var b graphkernel.Multipliers
-		if b, err = s.measure(ctx); err != nil || f.converged || f.d.sweeps >= f.Params.MaxIter {
-			break
+		b, err = s.measure(ctx)
+		if err != nil {
+			return err
+		}
+		if f.converged || f.d.sweeps >= f.Params.MaxIter {
+			f.d.Problem, f.d.v = p, s.best
+			return nil
 		}
 		if round == 0 && f.Params.Rank == 0 {
 			f.d.v = widened(f.d.v, min(p.RankBound(), f.d.v.Cols+spare), newDescent(f.Eng, p, f.classes, spare, f.Seed).v)
@@ -65,7 +70,6 @@ func (f *fit) approach(ctx context.Context, p *graphkernel.Problem) error {
 			err = f.settle(ctx, s.tol)
 		}
 	}
-	f.d.Problem, f.d.v = p, s.best
 	return err
 }
 

@@ -114,8 +114,8 @@ func TestHub(t *testing.T) {
 	}
 }
 
-// TestDual checks weak duality: multipliers that are feasible, after division by what G lacks, never
-// exceed the objective of any coordinates.
+// TestDual checks weak duality: multipliers of unfinished fits bound the optimum from below, after
+// the scaling that makes them feasible.
 func TestDual(t *testing.T) {
 	propertytest.CheckSome(t, 30, func(t *rapid.T) {
 		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
