@@ -5,35 +5,51 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/solvers/boxqp"
+	"github.com/mustlink/mustlink/engine"
 )
 
-// block minimizes over one row of V: D |v|^2 / 2 + b'v + sum_j w_j/2 l(t_j v'v_j). It has the
-// memory of one update; only one goroutine may use it.
+// block minimizes over one row of V: D |v|^2 / 2 + b'v + sum_j w_j/2 l(t_j v'v_j), for the smooth
+// losses l, whose second derivatives change only where a link changes its state. It has the memory
+// of one update, which does not grow with the square of the number of links at a point; only one
+// goroutine may use it.
 type block struct {
-	loss  Loss
+	free  bool // links that are more than satisfied are free
 	r     int
 	a     []float64 // the linked rows v_j, m x r
 	t, w  []float64
+	aim   []float64 // targets of t v'v_j
+	limit []float64 // the distances to the targets from which on the losses are lines
 	m     int
+	state []state
 	rhs   []float64 // r
-	small []float64 // a system of equations
+	small []float64 // a system of at most r equations
 	x     []float64
-	on    []bool // whether a link is violated, for the squared hinge
-	qp    boxqp.Solver
-	p, q  []float64
+	next  []float64 // r
 
 	pulled, old, sums []float64 // r, r and any number, for the caller
 }
 
+// state is where on its loss a link is.
+type state int8
+
+const (
+	slack  state = iota // where the loss is 0
+	square              // where it is a square
+	line                // where it is a line
+)
+
 func newBlock(loss Loss, r, maxLinks int) *block {
-	size := max(r, maxLinks)
 	return &block{
-		loss: loss, r: r, a: make([]float64, maxLinks*r), t: make([]float64, maxLinks), w: make([]float64, maxLinks),
-		rhs: make([]float64, r), small: make([]float64, size*size), x: make([]float64, size), on: make([]bool, maxLinks),
-		p: make([]float64, maxLinks*maxLinks), q: make([]float64, maxLinks),
+		free: loss != Square, r: r, a: make([]float64, maxLinks*r), t: make([]float64, maxLinks), w: make([]float64, maxLinks),
+		aim: make([]float64, maxLinks), limit: make([]float64, maxLinks), state: make([]state, maxLinks),
+		rhs: make([]float64, r), small: make([]float64, r*r), x: make([]float64, r), next: make([]float64, r),
 		pulled: make([]float64, r), old: make([]float64, r),
 	}
+}
+
+// blockBytes is the size of a block.
+func blockBytes(r, maxLinks int) int64 {
+	return engine.MatrixBytes(maxLinks, r+5) + engine.MatrixBytes(r, r+5)
 }
 
 // load reads the links of point i.
@@ -45,6 +61,15 @@ func (k *block) load(pr *graphkernel.Problem, v blas.Matrix, i int) {
 	}
 	copy(k.t, pr.Sign[lo:hi])
 	copy(k.w, pr.Weight[lo:hi])
+	for e := lo; e < hi; e++ {
+		k.aim[e-lo], k.limit[e-lo] = 1, math.Inf(1)
+	}
+	if pr.Soft != nil {
+		copy(k.limit, pr.Soft.Limit[lo:hi])
+		for j, lead := range pr.Soft.Lead[lo:hi] {
+			k.aim[j] += lead
+		}
+	}
 }
 
 func (k *block) row(j int) []float64 { return k.a[j*k.r : (j+1)*k.r] }
@@ -53,12 +78,36 @@ func (k *block) row(j int) []float64 { return k.a[j*k.r : (j+1)*k.r] }
 func (k *block) value(v []float64, d float64, g []float64) float64 {
 	sum := d*graphkernel.Dot(v, v)/2 - graphkernel.Dot(g, v)
 	for j := range k.m {
-		sum += k.w[j] / 2 * k.loss.Value(k.t[j]*graphkernel.Dot(v, k.row(j)))
+		s := k.aim[j] - k.t[j]*graphkernel.Dot(v, k.row(j))
+		switch {
+		case k.free && s <= 0:
+		case s < k.limit[j]:
+			sum += k.w[j] / 2 * (s * s)
+		default:
+			sum += k.w[j] / 2 * (k.limit[j] * (2*s - k.limit[j]))
+		}
 	}
 	return sum
 }
 
-// update overwrites v with the minimizer, for D = d and b = -g.
+// mark computes the states of the links at v, and reports whether one has changed.
+func (k *block) mark(v []float64) (changed bool) {
+	for j := range k.m {
+		s, at := k.aim[j]-k.t[j]*graphkernel.Dot(v, k.row(j)), square
+		if k.free && s <= 0 {
+			at = slack
+		} else if s >= k.limit[j] {
+			at = line
+		}
+		changed = changed || at != k.state[j]
+		k.state[j] = at
+	}
+	return changed
+}
+
+// update overwrites v with the minimizer, for D = d and b = -g: Newton's method, whose steps are
+// solutions for fixed states. Nearly always it ends after a few whole steps. If the states cycle,
+// it begins again with steps that are halved until the objective falls.
 func (k *block) update(v []float64, d float64, g []float64) {
 	if k.m == 0 {
 		for c := range v {
@@ -66,34 +115,68 @@ func (k *block) update(v []float64, d float64, g []float64) {
 		}
 		return
 	}
-	switch k.loss {
-	case Square:
+	if !k.free { // all links are on their squares, at any row
 		for j := range k.m {
-			k.on[j] = true
+			k.state[j] = square
 		}
-		k.square(v, d, g)
-	case SquaredHinge:
-		if !k.squaredHinge(v, d, g) {
-			k.dual(v, d, g)
+		k.solve(v, d, g)
+		return
+	}
+	copy(k.next, v)
+	k.mark(k.next)
+	for range 20 {
+		if k.solve(k.next, d, g); !k.mark(k.next) {
+			copy(v, k.next)
+			return
 		}
-	default:
-		k.dual(v, d, g)
+	}
+	k.descend(v, d, g)
+}
+
+// descend is update with shorter steps. It ends where rounding leaves no lower value.
+func (k *block) descend(v []float64, d float64, g []float64) {
+	from, value := make([]float64, k.r), k.value(v, d, g)
+	for range 200 {
+		copy(from, v)
+		k.mark(v)
+		k.solve(k.next, d, g)
+		for step := 1.0; ; step /= 2 {
+			for c, x := range from {
+				v[c] = x + step*(k.next[c]-x)
+			}
+			if after := k.value(v, d, g); after < value {
+				value = after
+				break
+			}
+			if step < 1e-9 {
+				copy(v, from)
+				return
+			}
+		}
 	}
 }
 
-// square solves (D I + sum w a a') v = sum w t a + g over the links that are on: r equations, or by
-// Woodbury's identity as many equations as such links.
-func (k *block) square(v []float64, d float64, g []float64) {
+// solve overwrites v with the minimizer for the marked states: (D I + sum w a a') v = g + sum w aim
+// t a + sum w limit t a, where the first two sums are over the links on a square and the last one
+// over those on a line. These are r equations, or by Woodbury's identity as many as links on a
+// square, if these are fewer.
+func (k *block) solve(v []float64, d float64, g []float64) {
 	y := k.rhs
 	copy(y, g)
 	count := 0
 	for j := range k.m {
-		if k.on[j] {
+		f := k.w[j] * k.t[j]
+		switch k.state[j] {
+		case slack:
+			continue
+		case square:
 			count++
-			f := k.w[j] * k.t[j]
-			for c, a := range k.row(j) {
-				y[c] += f * a
-			}
+			f *= k.aim[j]
+		case line:
+			f *= k.limit[j]
+		}
+		for c, a := range k.row(j) {
+			y[c] += f * a
 		}
 	}
 	if count >= k.r {
@@ -103,12 +186,12 @@ func (k *block) square(v []float64, d float64, g []float64) {
 	// v = (y - A (W^-1 D + A'A)^-1 A'y) / D
 	s, x, at := k.small[:count*count], k.x[:count], 0
 	for j := range k.m {
-		if !k.on[j] {
+		if k.state[j] != square {
 			continue
 		}
 		other := 0
 		for l := range j + 1 {
-			if k.on[l] {
+			if k.state[l] == square {
 				s[at*count+other] = graphkernel.Dot(k.row(j), k.row(l))
 				other++
 			}
@@ -121,7 +204,7 @@ func (k *block) square(v []float64, d float64, g []float64) {
 	at = 0
 	copy(v, y)
 	for j := range k.m {
-		if k.on[j] {
+		if k.state[j] == square {
 			for c, a := range k.row(j) {
 				v[c] -= x[at] * a
 			}
@@ -133,7 +216,7 @@ func (k *block) square(v []float64, d float64, g []float64) {
 	}
 }
 
-// direct solves the r equations for the right-hand side that square computed.
+// direct solves the r equations for the right-hand side that solve computed.
 func (k *block) direct(v []float64, d float64) {
 	s := k.small[:k.r*k.r]
 	clear(s)
@@ -141,7 +224,7 @@ func (k *block) direct(v []float64, d float64) {
 		s[c*k.r+c] = d
 	}
 	for j := range k.m {
-		if !k.on[j] {
+		if k.state[j] != square {
 			continue
 		}
 		row := k.row(j)
@@ -154,70 +237,6 @@ func (k *block) direct(v []float64, d float64) {
 	}
 	copy(v, k.rhs)
 	cholesky(s, v, k.r)
-}
-
-// squaredHinge solves for the violated links, and repeats this until their set no longer changes.
-// If the sets cycle, it returns false and leaves v unchanged.
-func (k *block) squaredHinge(v []float64, d float64, g []float64) bool {
-	for j := range k.m {
-		k.on[j] = k.t[j]*graphkernel.Dot(v, k.row(j)) < 1
-	}
-	var before [64]float64
-	var saved []float64
-	if len(v) <= len(before) {
-		saved = before[:len(v)]
-	} else {
-		saved = make([]float64, len(v))
-	}
-	copy(saved, v)
-	for range 20 {
-		k.square(v, d, g)
-		same := true
-		for j := range k.m {
-			on := k.t[j]*graphkernel.Dot(v, k.row(j)) < 1
-			same = same && on == k.on[j]
-			k.on[j] = on
-		}
-		if same {
-			return true
-		}
-	}
-	copy(v, saved)
-	return false
-}
-
-// dual solves the dual of the hinges, in a box: v = (sum_j a_j t_j v_j + g) / D, with a_j in [0,
-// w_j] for the hinge and a_j >= 0 for its square.
-func (k *block) dual(v []float64, d float64, g []float64) {
-	m := k.m
-	p, q, a := k.p[:m*m], k.q[:m], k.x[:m]
-	for j := range m {
-		for l := range j + 1 {
-			// In units of the weights, the box has the same size in all directions.
-			s := k.w[j] * k.w[l] * k.t[j] * k.t[l] * graphkernel.Dot(k.row(j), k.row(l))
-			p[j*m+l], p[l*m+j] = s, s
-		}
-		q[j] = k.w[j] * (d - k.t[j]*graphkernel.Dot(k.row(j), g))
-		a[j] = 0
-	}
-	upper := 1.0
-	if k.loss == SquaredHinge {
-		upper = math.Inf(1)
-		for j := range m {
-			p[j*m+j] += d * k.w[j]
-		}
-	}
-	k.qp.Solve(p, q, upper, a)
-	copy(v, g)
-	for j := range m {
-		f := a[j] * k.w[j] * k.t[j]
-		for c, x := range k.row(j) {
-			v[c] += f * x
-		}
-	}
-	for c := range v {
-		v[c] /= d
-	}
 }
 
 // cholesky overwrites x with the solution y of s y = x. s is positive definite of order n; only its

@@ -19,7 +19,7 @@ const certified = 1e-5
 // stationarity returns G = Delta - sum w h t (E_ij + E_ji) at Z = V V'.
 func stationarity(p *graphkernel.Problem, v blas.Matrix) (*graphkernel.Combination, error) {
 	return p.Combined(func(i, e int) float64 {
-		return p.Weight[e] * p.Sign[e] * p.Loss.Slope(p.Sign[e]*graphkernel.Dot(v.Row(i), v.Row(int(p.To[e]))))
+		return p.Sign[e] * p.Slope(e, p.Sign[e]*graphkernel.Dot(v.Row(i), v.Row(int(p.To[e]))))
 	})
 }
 
@@ -53,9 +53,18 @@ type factor struct {
 	norm float64
 }
 
-// factored returns the factor, or false for a matrix that is too large or has no factor. The
-// longest column bounds the norm from below. Cost: n^3 / 3 flops.
+// factored returns the factor for the shift that counts as 0, or false for a matrix that is too
+// large or has no factor. Cost: n^3 / 3 flops.
 func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combination, null blas.Matrix) (f factor, ok bool, err error) {
+	if f, ok, err = formed(ctx, eng, g); !ok || err != nil {
+		return f, false, err
+	}
+	ok, err = f.decompose(ctx, eng, null, 0.9*certified*f.norm)
+	return f, ok, err
+}
+
+// formed writes G, unless it is too large. The longest column bounds the norm from below.
+func formed(ctx context.Context, eng *engine.Engine, g *graphkernel.Combination) (f factor, ok bool, err error) {
 	n := g.Order()
 	if n > maxFactored || eng.Check("stationarity matrix", engine.MatrixBytes(n, n), "") != nil {
 		return f, false, nil
@@ -68,19 +77,23 @@ func factored(ctx context.Context, eng *engine.Engine, g *graphkernel.Combinatio
 	for i := range n {
 		f.norm = max(f.norm, math.Sqrt(t.Dot(f.l.Row(i), f.l.Row(i))))
 	}
-	shift := 0.9 * certified * f.norm
+	return f, true, nil
+}
+
+// decompose replaces G by its factor. Without one, it releases the memory and returns false.
+func (f factor) decompose(ctx context.Context, eng *engine.Engine, null blas.Matrix, shift float64) (bool, error) {
 	if null.Rows > 0 {
 		eng.Backend().Syrk(true, 2*f.norm, null, 1, f.l)
 	}
-	for i := range n {
+	for i := range f.l.Rows {
 		f.l.Set(i, i, f.l.At(i, i)+shift)
 	}
-	err = eng.Cholesky(ctx, f.l)
+	err := eng.Cholesky(ctx, f.l)
 	if _, is := errors.AsType[*blas.NotPositiveDefiniteError](err); is {
 		f.release(eng)
-		return f, false, nil
+		return false, nil
 	}
-	return f, err == nil, err
+	return err == nil, err
 }
 
 func (f factor) release(eng *engine.Engine) { eng.PutMatrix(f.l) }

@@ -106,7 +106,7 @@ func (f *fit) model(ctx context.Context, g *prepared) (*Model, error) {
 	}
 	f.Notices = g.task.Notices
 	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message()})
-	return &Model{record.NewTraced(m, f.Params, status, f.d.trace), g.links, head}, ctx.Err()
+	return &Model{record.NewTraced(m, f.Params, status, f.objectives()), g.links, head}, ctx.Err()
 }
 
 // fit is the state of one call of Fit.
@@ -115,6 +115,7 @@ type fit struct {
 	Params    Params
 	before    *Model // whose links are used in addition to the new ones; may be nil
 	d         *descent
+	trace     []float64   // the lowest objective after every round of a stiff problem
 	start     blas.Matrix // initial rows; random if empty
 	classes   []int       // starts of the classes of the points, see color
 	converged bool
@@ -122,72 +123,57 @@ type fit struct {
 	vanishes  bool    // known before the fit: a larger C has collapsed
 	enough    float64 // the smallest C that does not collapse, 0 if not computed
 	silent    bool    // nothing reads the message
-	certified bool    // whether it is the optimum among all matrices
+	certified bool    // whether it is the optimum among all matrices, up to the tolerance
 	gap       float64 // upper bound on objective minus optimum, NaN if unknown
 }
 
 func (f *fit) stage(name string, sweeps int) {
 	p := algorithms.Progress{Stage: name, Done: sweeps, Total: f.Params.MaxIter}
-	if f.d != nil && len(f.d.trace) > 0 {
-		p.Objective = f.d.trace[len(f.d.trace)-1]
+	if len(f.trace) > 0 || f.d != nil && len(f.d.trace) > 0 {
+		p.Objective = f.objective()
 	}
 	f.Report(p)
+}
+
+// objectives returns the objectives of the steps so far.
+func (f *fit) objectives() []float64 {
+	if len(f.trace) > 0 {
+		return f.trace
+	}
+	return f.d.trace
+}
+
+// objective returns the latest objective.
+func (f *fit) objective() float64 {
+	all := f.objectives()
+	return all[len(all)-1]
+}
+
+// price checks the memory of coordinates in r dimensions: the sweeps that an extrapolation
+// combines, a few more copies, and a block for each worker.
+func (f *fit) price(p *graphkernel.Problem, r int) error {
+	most := mostLinks(p)
+	need := (2*window+6)*engine.MatrixBytes(p.Len(), r) + int64(f.Eng.Workers())*blockBytes(r, most)
+	return f.Eng.Check(fmt.Sprintf("npkl in %d dimensions, with up to %d links at a point", r, most), need, "use a lower rank, fewer points or fewer links")
 }
 
 // counts is the smallest eigenvalue of Z that is not treated as 0, relative to the largest.
 const counts = 1e-10
 
-// minimize finds V, of the given rank or of the rank that the certificate requires. Sweeps of the
-// hinge soon get stuck at kinks, so it starts from the optimum of the squared hinge and keeps that
-// rank.
+// minimize finds V, of the given rank or of the rank that the certificate requires.
 func (f *fit) minimize(ctx context.Context, p *graphkernel.Problem) error {
 	if f.vanishes {
 		return f.vanish(ctx, p)
 	}
-	smooth := *p
-	if p.Loss == Hinge {
-		smooth.Loss = SquaredHinge
+	find := f.minimizeSmooth
+	if stiff(p) {
+		find = f.approach
 	}
-	if err := f.minimizeSmooth(ctx, &smooth); err != nil {
+	if err := find(ctx, p); err != nil {
 		return err
 	}
-	if done, err := f.collapse(ctx, p); done || err != nil || p.Loss != Hinge {
-		return err
-	}
-	bound := f.below()
-	f.d.Problem, f.d.trace, f.certified, f.gap = p, nil, false, math.NaN()
-	f.d.take(f.d.v)
-	var err error
-	f.converged, err = f.d.settle(ctx, f.Params.Tol, f.d.sweeps+f.Params.MaxIter, f.sweeping)
-	if err == nil && len(f.d.trace) > 0 {
-		f.gap = max(0, f.d.trace[len(f.d.trace)-1]-bound)
-	}
+	_, err := f.collapse(ctx, p)
 	return err
-}
-
-// below returns a lower bound on the objective of the hinge, from a certified optimum of the
-// squared hinge: with the slopes h of that optimum, G has no negative eigenvalue, so a = 2 w h is
-// feasible for the dual of the hinge,
-//
-//	maximize sum a  subject to  0 <= a <= 2 w  and  Delta - sum a t (E_ij + E_ji) / 2 >= 0
-//
-// if no h is above 1, and otherwise after division by the largest h. Without a certificate it
-// returns 0.
-func (f *fit) below() float64 {
-	if !f.certified {
-		return 0
-	}
-	sum, largest := 0.0, 1.0
-	for i := range f.d.v.Rows {
-		row := f.d.v.Row(i)
-		lo, hi := f.d.Links(i)
-		for e := lo; e < hi; e++ { // every link appears twice
-			h := f.d.Loss.Slope(f.d.Sign[e] * graphkernel.Dot(row, f.d.v.Row(int(f.d.To[e]))))
-			sum += f.d.Weight[e] * h
-			largest = max(largest, h)
-		}
-	}
-	return sum / largest
 }
 
 func (f *fit) sweeping() { f.stage("sweeps", f.d.sweeps) }
@@ -207,6 +193,9 @@ func (f *fit) minimizeSmooth(ctx context.Context, p *graphkernel.Problem) error 
 	r := min(bound, firstRank)
 	if f.Params.Rank > 0 {
 		r = min(f.Params.Rank, p.Len())
+	}
+	if err := f.price(p, max(r, f.start.Cols+4)); err != nil {
+		return err
 	}
 	f.d = newDescent(f.Eng, p, f.classes, r, f.Seed)
 	f.d.plain = f.Params.Plain
@@ -233,7 +222,9 @@ func (f *fit) minimizeSmooth(ctx context.Context, p *graphkernel.Problem) error 
 		case !negative || f.Params.Rank > 0 || f.d.v.Cols > bound:
 			return nil
 		default:
-			f.grow(low.vector, low.value, bound)
+			if err := f.grow(low.vector, low.value, bound); err != nil {
+				return err
+			}
 			tol, tightened = f.Params.Tol, 0
 		}
 	}
@@ -279,9 +270,9 @@ const precise = 0.1 * certified
 func (f *fit) collapse(ctx context.Context, p *graphkernel.Problem) (bool, error) {
 	nothing := 0.0
 	for _, w := range p.Weight {
-		nothing += w * f.d.Loss.Value(0) / 2 // every link appears twice
+		nothing += w * p.Loss.Value(0) / 2 // every link appears twice
 	}
-	if f.d.trace[len(f.d.trace)-1] < 0.999*nothing {
+	if f.objective() < 0.999*nothing {
 		return false, nil
 	}
 	f.stage("certificate", f.d.sweeps)
@@ -310,7 +301,7 @@ func (f *fit) vanish(ctx context.Context, p *graphkernel.Problem) error {
 	if err != nil {
 		return err
 	}
-	f.d.trace = []float64{value}
+	f.d.trace, f.trace = []float64{value}, nil
 	if f.silent || f.enough > 0 {
 		return nil
 	}
@@ -399,7 +390,7 @@ func (f *fit) lowest(ctx context.Context, g *graphkernel.Combination, null blas.
 // vanished, it also doubles the rank by small random columns, because the optimum may have many
 // more. The objective of Z + a u u' is at most the objective of Z plus low a + sum w u_i^2 u_j^2
 // a^2, with equality for the square loss.
-func (f *fit) grow(u []float64, low float64, bound int) {
+func (f *fit) grow(u []float64, low float64, bound int) error {
 	v, curved := f.d.v, 0.0
 	for i := range v.Rows {
 		lo, hi := f.d.Links(i)
@@ -413,6 +404,9 @@ func (f *fit) grow(u []float64, low float64, bound int) {
 	if v.Cols >= firstRank {
 		cols = max(cols, min(bound, 2*v.Cols))
 	}
+	if err := f.price(f.d.Problem, cols); err != nil {
+		return err
+	}
 	rng := rand.New(rand.NewPCG(f.Seed, uint64(cols)))
 	wider := blas.NewMatrix(v.Rows, cols)
 	for i := range v.Rows {
@@ -424,6 +418,7 @@ func (f *fit) grow(u []float64, low float64, bound int) {
 		}
 	}
 	f.d.take(wider)
+	return nil
 }
 
 // message describes how the fit ended.
@@ -435,8 +430,6 @@ func (f *fit) message() string {
 		return fmt.Sprintf("%d sweeps did not reach the tolerance %g: raise max_iter or tol", f.d.sweeps, f.Params.Tol)
 	case f.certified:
 		return "certified global optimum"
-	case f.Params.Loss == Hinge && !math.IsNaN(f.gap):
-		return fmt.Sprintf("a point where the sweeps of the hinge stop, at most %.2g above the optimum", f.gap)
 	case !math.IsNaN(f.gap):
 		return fmt.Sprintf("a stationary point of rank %d, at most %.2g above the optimum: a larger rank may be better", f.d.v.Cols, f.gap)
 	}

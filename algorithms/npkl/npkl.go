@@ -20,9 +20,8 @@
 // r(r+1)/2 <= the number of links; r is usually about the number of classes minus one. A sweep
 // updates the rows one by one; each moves to the minimizer of the objective over that row alone.
 // For a point without links this is the weighted mean of its neighbors. For a point with links it
-// is the solution of a system of r equations (sl), of a few such systems (shl), or of a small
-// quadratic program in a box (hl). A sweep costs as much as a product with the graph, and the
-// objective falls in every step.
+// is the solution of a system of r equations (sl) or of a few such systems (shl). A sweep costs as
+// much as a product with the graph, and the objective falls in every step.
 //
 // The points of a sparse graph are colored so that points of one color share no edge and no link;
 // all workers update the rows of a color at once. In a full graph, the rows are processed in
@@ -40,9 +39,26 @@
 // the optimum among all matrices of any rank. The sweeps begin with more columns than the optimum
 // usually has, because too few columns lead from saddle to saddle; superfluous columns shrink
 // toward zero and are dropped. If G has a negative eigenvalue, its eigenvector is added to V, and
-// this is repeated until no negative eigenvalue is left. The objective of hl has kinks where single
-// rows get stuck, so it has no such certificate. Its fit starts from the optimum of shl, which
-// avoids the worst kinks (package baseline/npk computes the gap).
+// this is repeated until no negative eigenvalue is left.
+//
+// # The hinge, and large C
+//
+// Where a loss has kinks, single rows get stuck at them: sweeps with hl itself stop a few percent
+// above the optimum. Where links weigh much, rows hardly move: sweeps at C = 1e4 come to rest
+// anywhere. Both kinds of problems are solved through their multipliers (augmented Lagrangian;
+// Burer & Monteiro, Mathematical Programming 95, 2003). With u = 1 - t Z and a multiplier a for
+// each link, the loss w l becomes
+//
+//	max over b of  b u - conjugate(b) - (b - a)^2 / (2 rho)
+//
+// where b is free (sl), at least 0 (shl), or between 0 and 2 w (hl). It is smooth and of moderate
+// weight, so that sweeps minimize it; then a becomes the best b, and the sweeps go on. With a = 0
+// this is the problem of a smaller C, or a hinge with a rounded kink: the rounds are a
+// continuation. They end by the dual problem, to maximize sum b - conjugate(b) subject to G = Delta
+// - sum b t (E_ij + E_ji) / 2 >= 0. If G has the smallest eigenvalue e < 0, then b delta / (delta -
+// e) is feasible. The optimum is certified once the objective is within 10 tol of such a bound,
+// relatively. That is so for hl, and for sl and shl if a link weighs more than 100 (C times its
+// weight).
 //
 // # New points
 //
@@ -174,9 +190,11 @@ func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood
 // points, to find its neighbors in the graph, and 2 Dim flops for each neighbor. A model of given
 // similarities refuses new points with a *fault.DataError.
 type Model struct {
-	*record.Traced[Params]            // the objective of every sweep: it falls, except where a dimension was added
-	links                  *links.Set // that the fit used
-	about                  about
+	// The objective of every sweep: it falls, except where a dimension was added. With multipliers,
+	// the lowest objective after every round.
+	*record.Traced[Params]
+	links *links.Set // that the fit used
+	about about
 }
 
 var _ algorithms.Linker = (*Model)(nil)

@@ -169,14 +169,18 @@ func TestCertifiedOptimum(t *testing.T) {
 }
 
 // TestIsTheSemidefiniteProgram compares the optimum with that of the semidefinite program, which
-// another algorithm solves. The hinge, whose sweeps stop at kinks, must not be below it and not far
-// above.
+// another algorithm solves. The optimum of the hinge is only as precise as ten times the tolerance,
+// and its gap must be a bound. (Its sweeps used to stop at kinks, and this test
+// allowed a quarter more than the optimum.)
 func TestIsTheSemidefiniteProgram(t *testing.T) {
 	propertytest.CheckSome(t, 30, func(t *rapid.T) {
 		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
 		l.Params.C, l.Params.Tol, l.Params.MaxIter = rapid.SampledFrom([]float64{0.7, 1, 3}).Draw(t, "C"), 1e-10, 20000
+		if l.Params.Loss == Hinge {
+			l.Params.Tol = 1e-6
+		}
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		s, _, err := l.Params.Similarities(ctx, eng, kernel.Linear(), x)
 		if err != nil {
@@ -197,10 +201,10 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		m := fittest.Fit[*Model](t, l, x, set)
 		got := m.Objective()
 		if l.Params.Loss == Hinge {
-			if gap := m.about.Gap; gap < 0 || got-gap > want.Objective+1e-4*want.Objective {
-				t.Fatalf("objective %.12g with gap %g: the optimum is %.12g", got, gap, want.Objective)
+			if !m.Certified() || m.about.Gap < 0 || m.about.Gap > 1e-5*got || got-m.about.Gap > want.Objective+1e-9 {
+				t.Fatalf("objective %.12g with gap %g (%s): the optimum is %.12g", got, m.about.Gap, m.Status().Message, want.Objective)
 			}
-			if want.Gap > 5e-3*want.Objective || got < want.Objective-want.Gap-1e-9 || got > 1.25*want.Objective {
+			if got < want.Objective-want.Gap-1e-9 {
 				t.Fatalf("objective %.12g, the semidefinite program has %.12g with gap %g", got, want.Objective, want.Gap)
 			}
 			return
@@ -228,16 +232,22 @@ func TestMonotone(t *testing.T) {
 }
 
 // TestBlockIsMinimal checks that each update is the minimizer over its row: no small move in any
-// direction gives a lower value. For the hinge the subproblem has kinks, which the moves cross.
+// direction gives a lower value. The losses are a square, half a square, and half a square that
+// continues as a line, with any targets, as in rounds of multipliers; steps that are shortened lead
+// to the same row. Sometimes a point has many more links than there are dimensions.
 func TestBlockIsMinimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
-		r, m := rapid.IntRange(1, 5).Draw(t, "r"), rapid.IntRange(0, 7).Draw(t, "links")
+		r, m := rapid.IntRange(1, 5).Draw(t, "r"), rapid.SampledFrom([]int{0, 1, 2, 4, 7, 60}).Draw(t, "links")
 		loss := rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
 		k := newBlock(loss, r, max(m, 1))
 		k.m = m
 		for j := range m {
-			k.t[j], k.w[j] = float64(2*rng.IntN(2)-1), 0.2+rng.Float64()*3
+			k.t[j], k.w[j] = float64(2*rng.IntN(2)-1), math.Pow(10, 3*rng.Float64()-1)
+			k.aim[j], k.limit[j] = 1+rng.Float64(), math.Inf(1)
+			if loss == Hinge {
+				k.limit[j] = 0.1 + rng.Float64()
+			}
 			for c := range r {
 				k.a[j*r+c] = rng.NormFloat64()
 			}
@@ -249,20 +259,25 @@ func TestBlockIsMinimal(t *testing.T) {
 		value := func(v []float64) float64 {
 			sum := d*graphkernel.Dot(v, v)/2 - graphkernel.Dot(g, v)
 			for j := range m {
-				f := 1 - k.t[j]*graphkernel.Dot(v, k.row(j))
-				switch loss {
-				case Square:
+				f := k.aim[j] - k.t[j]*graphkernel.Dot(v, k.row(j))
+				switch {
+				case loss == Square:
 					sum += k.w[j] / 2 * f * f
-				case SquaredHinge:
-					sum += k.w[j] / 2 * max(0, f) * max(0, f)
+				case f > k.limit[j]:
+					sum += k.w[j] / 2 * (f*f - (f-k.limit[j])*(f-k.limit[j]))
 				default:
-					sum += k.w[j] * max(0, f)
+					sum += k.w[j] / 2 * max(0, f) * max(0, f)
 				}
 			}
 			return sum
 		}
+		other := slices.Clone(v)
+		k.descend(other, d, g)
 		k.update(v, d, g)
 		best := value(v)
+		if f := value(other); math.Abs(f-best) > 1e-10*(1+math.Abs(best)) {
+			t.Fatalf("%s: the value is %.15g after whole steps, %.15g after shortened ones", loss, best, f)
+		}
 		for range 200 {
 			other, size := slices.Clone(v), math.Pow(10, -6*rng.Float64())
 			for c := range other {

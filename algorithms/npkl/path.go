@@ -23,8 +23,8 @@ var (
 	_ algorithms.Path        = (*Path)(nil)
 )
 
-// PathValue returns C. It returns 0 for the hinge and for a fixed rank, whose results depend on the
-// start; all other fits have a certified optimum, which does not.
+// PathValue returns C. It returns 0 for the hinge, which may have many optima, and for a fixed
+// rank: their results depend on the start.
 func (l Learner) PathValue() (name string, value float64) {
 	const parameter = "C"
 	if l.Params.Loss == Hinge || l.Params.Rank > 0 {

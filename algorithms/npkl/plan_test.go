@@ -144,7 +144,7 @@ func TestReduction(t *testing.T) {
 }
 
 // TestWorkers checks that the coordinates are bit-identical for any number of workers, on sparse
-// and on full graphs.
+// and on full graphs, with and without multipliers.
 func TestWorkers(t *testing.T) {
 	x, labels := clouds(2000, 5, 3)
 	set, err := links.SampleByCount(labels, 600, 600, 1)
@@ -153,8 +153,13 @@ func TestWorkers(t *testing.T) {
 	}
 	l := Learner{Params: DefaultParams()}
 	l.Params.MaxIter, l.Params.Plan = race.Fewer(10), Whole
-	for _, g := range []graphkernel.Graph{KNN, Dense} {
-		l.Params.Graph = g
+	for _, c := range []struct {
+		g    graphkernel.Graph
+		loss Loss
+		c    float64
+	}{{KNN, Square, 1}, {Dense, Square, 1}, {KNN, Hinge, 1}, {KNN, SquaredHinge, 1e5}} {
+		g := c.g
+		l.Params.Graph, l.Params.Loss, l.Params.C = g, c.loss, c.c
 		var first []float64
 		for _, workers := range []int{1, 2, 5} {
 			m, err := l.Fit(context.Background(), enginetest.New(t, workers), x, set)
@@ -166,7 +171,7 @@ func TestWorkers(t *testing.T) {
 				first = coordinates
 			}
 			if !slices.Equal(first, coordinates) {
-				t.Errorf("%s: %d workers and one give different bits", g, workers)
+				t.Errorf("%s, %s, C = %g: %d workers and one give different bits", g, c.loss, c.c, workers)
 			}
 		}
 	}

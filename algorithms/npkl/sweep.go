@@ -61,16 +61,20 @@ func newDescent(eng *engine.Engine, p *graphkernel.Problem, start []int, r int, 
 	return d
 }
 
-// take continues from the rows v. Their length and the loss may have changed.
+// take continues from the rows v. Their length may have changed.
 func (d *descent) take(v blas.Matrix) {
-	maxLinks := 0
-	for i := range v.Rows {
-		lo, hi := d.Links(i)
-		maxLinks = max(maxLinks, hi-lo)
-	}
-	loss := d.Loss
+	loss, maxLinks := d.Loss, mostLinks(d.Problem)
 	d.step = make([]float64, len(v.Data))
 	d.v, d.blocks = v, sync.Pool{New: func() any { return newBlock(loss, v.Cols, maxLinks) }}
+}
+
+// mostLinks returns the largest number of links of a point.
+func mostLinks(p *graphkernel.Problem) (most int) {
+	for i := range p.Len() {
+		lo, hi := p.Links(i)
+		most = max(most, hi-lo)
+	}
+	return most
 }
 
 // move updates row i, for the sum g of its neighbors. k belongs to this goroutine and stores the
@@ -98,15 +102,6 @@ func (d *descent) move(k *block, i int, g []float64) tally {
 	return t
 }
 
-// enough is the fall of the objective below which the sweeps stop, relative to the objective and to
-// tol. At the kinks of the hinge the fall shrinks slowly and never ends.
-func enough(p *graphkernel.Problem, tol float64) float64 {
-	if p.Loss == Hinge {
-		return max(tol, 1e-3)
-	}
-	return tol
-}
-
 // settle sweeps until V changes by less than tol, or the objective by less than tol^2, and reports
 // whether this took at most limit sweeps in total. A sweep from an extrapolation does not count if
 // the objective has not fallen.
@@ -128,7 +123,7 @@ func (d *descent) settle(ctx context.Context, tol float64, limit int, report fun
 		value = t.value
 		d.trace = append(d.trace, value)
 		report()
-		if t.change() < tol || t.fall < tol*enough(d.Problem, tol)*value {
+		if t.change() < tol || t.fall < tol*tol*value {
 			return true, nil
 		}
 		if d.plain {

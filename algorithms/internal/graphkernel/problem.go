@@ -24,6 +24,7 @@ type Problem struct {
 	To     []int32
 	Sign   []float64
 	Weight []float64
+	Soft   *Soft // nil for the losses themselves
 }
 
 // Loss names the loss of a violated link.
@@ -116,6 +117,22 @@ func (l Loss) Slope(f float64) float64 {
 // objectiveRows is the number of points that one task processes.
 const objectiveRows = 1024
 
+// Charge returns the loss of link e, a number of To, at f = t Z_ij.
+func (p *Problem) Charge(e int, f float64) float64 {
+	if p.Soft == nil {
+		return p.Weight[e] * p.Loss.Value(f)
+	}
+	return p.Weight[e] * p.Soft.Value(e, f)
+}
+
+// Slope returns minus half the derivative of [Problem.Charge] by f.
+func (p *Problem) Slope(e int, f float64) float64 {
+	if p.Soft == nil {
+		return p.Weight[e] * p.Loss.Slope(f)
+	}
+	return p.Weight[e] * p.Soft.Slope(e, f)
+}
+
 // Objective evaluates the problem at Z = V V', V n x r.
 func (p *Problem) Objective(ctx context.Context, eng *engine.Engine, v blas.Matrix) (float64, error) {
 	product := eng.GetMatrix(v.Rows, v.Cols)
@@ -149,7 +166,7 @@ func (p *Problem) Losses(i int, v blas.Matrix) float64 {
 	lo, hi := p.Links(i)
 	for e := lo; e < hi; e++ {
 		if j := int(p.To[e]); j < i {
-			sum += p.Weight[e] * p.Loss.Value(p.Sign[e]*Dot(row, v.Row(j)))
+			sum += p.Charge(e, p.Sign[e]*Dot(row, v.Row(j)))
 		}
 	}
 	return sum
