@@ -52,7 +52,7 @@ type evaluator struct {
 	x      points.Points
 	o      *Options
 	folds  []fold
-	halves [][2]*links.Set // for Stability
+	halves [][2]fold // for Stability
 }
 
 // newEvaluator returns an evaluator with the links divided into folds or halves.
@@ -68,7 +68,7 @@ func newEvaluator(x points.Points, set *links.Set, o *Options) (*evaluator, erro
 		if err != nil {
 			return nil, err
 		}
-		j.halves = append(j.halves, [2]*links.Set{two[0].fit, two[1].fit})
+		j.halves = append(j.halves, [2]fold{two[0], two[1]})
 	}
 	return j, nil
 }
@@ -78,7 +78,7 @@ func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, 
 	if j.o.Criterion == Stability {
 		return j.stability(ctx, eng, c, f)
 	}
-	m, err := j.fit(ctx, eng, c, j.folds[f].fit)
+	m, err := j.fit(ctx, eng, c, j.folds[f])
 	if err != nil {
 		return 0, err
 	}
@@ -93,12 +93,17 @@ func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, 
 	return j.ranking(ctx, eng, m, f)
 }
 
-func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, set *links.Set) (algorithms.Model, error) {
+// fit fits a candidate without the points of a fold.
+func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, held fold) (algorithms.Model, error) {
 	l, err := c.Learner(j.o.Seed, nil)
 	if err != nil {
 		return nil, err
 	}
-	return l.Fit(ctx, eng, j.x, set)
+	x, set, err := held.training(eng, j.x)
+	if err != nil {
+		return nil, err
+	}
+	return l.Fit(ctx, eng, x, set)
 }
 
 // ranking returns the AUC of the held-out links by their distances.
@@ -198,8 +203,8 @@ func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms
 // the links.
 func (j *evaluator) stability(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
 	var of [2][]int
-	for k, set := range j.halves[f] {
-		m, err := j.fit(ctx, eng, c, set)
+	for k, held := range j.halves[f] {
+		m, err := j.fit(ctx, eng, c, held)
 		if err != nil {
 			return 0, err
 		}

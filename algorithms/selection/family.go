@@ -82,7 +82,11 @@ func (s *search) pathScores(ctx context.Context, eng *engine.Engine, family []Ca
 	for k, c := range family {
 		l, _, values[k], _ = s.path(c)
 	}
-	path, err := l.FitPath(ctx, eng, s.x, s.folds[f].fit)
+	x, set, err := s.folds[f].training(eng, s.x)
+	if err != nil {
+		return nil, err
+	}
+	path, err := l.FitPath(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,10 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // streamFolds is the stream of the random numbers that assign points to folds; streamRandom is that
@@ -20,9 +22,32 @@ const (
 // fold holds the links of a fit and the held-out pairs.
 type fold struct {
 	fit    *links.Set
-	points []int    // points of the fold, which have no link in fit, ascending
+	points []int    // points of the fold, which are no part of the fit and have no link in it, ascending
 	pairs  [][2]int // held-out pairs, must-links first
 	must   int      // number of must-links among the pairs
+}
+
+// training returns the points of a fit and the links between them, renumbered: all points but those
+// of the fold. To the fitted model those are new points, as the rows of later data will be.
+func (held fold) training(eng *engine.Engine, x points.Points) (points.Points, *links.Set, error) {
+	out := make([]bool, x.Len())
+	for _, i := range held.points {
+		out[i] = true
+	}
+	rows := make([]int, 0, x.Len()-len(held.points))
+	for i := range out {
+		if !out[i] {
+			rows = append(rows, i)
+		}
+	}
+	if err := eng.Check(fmt.Sprintf("the %d points of a fit", len(rows)), points.Bytes(x), "use fewer points"); err != nil {
+		return nil, nil, err
+	}
+	set, err := held.fit.Restrict(rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	return x.Select(rows), set, nil
 }
 
 // deal divides the linked points into count folds. Points joined by must-links stay together,
