@@ -41,9 +41,11 @@ type Options struct {
 	Progress algorithms.ProgressFunc // counts the fits of all rounds
 }
 
-// DefaultOptions returns five folds, the criterion Ranking, no incumbent, and a margin of one
-// standard error.
-func DefaultOptions() Options { return Options{Criterion: Ranking, Folds: 5, Margin: 1, Seed: 1} }
+// DefaultOptions returns five folds with halving, the criterion Ranking, no incumbent, and a margin
+// of one standard error.
+func DefaultOptions() Options {
+	return Options{Criterion: Ranking, Folds: 5, Halving: true, Margin: 1, Seed: 1}
+}
 
 // Trial is a candidate with its scores.
 type Trial struct {
@@ -166,10 +168,13 @@ func (s *search) run(ctx context.Context, eng *engine.Engine) error {
 		alive[i] = i
 	}
 	rounds := s.rounds()
-	left := len(alive)
+	kept, rivals := 0, len(alive)
+	if s.o.Incumbent != nil {
+		kept, rivals = 1, len(alive)-1
+	}
 	for _, folds := range rounds {
-		s.total += left * len(folds)
-		left = (left + keep - 1) / keep
+		s.total += (kept + rivals) * len(folds)
+		rivals = third(rivals)
 	}
 	for _, folds := range rounds {
 		var jobs []job

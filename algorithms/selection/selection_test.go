@@ -129,7 +129,7 @@ func TestSelect(t *testing.T) {
 	for _, criterion := range Criteria() {
 		o := DefaultOptions()
 		o.Candidates = candidates("rca", "krca", "krca kernel=linear eps_rel=1e-2", "xiang")
-		o.Criterion, o.Clusters, o.Folds, o.Labels = Criterion(criterion), 2, 3, labels
+		o.Criterion, o.Clusters, o.Folds, o.Labels, o.Halving = Criterion(criterion), 2, 3, labels, false
 		r, err := Select(ctx, enginetest.New(t, 1), x, set, o)
 		if err != nil {
 			t.Fatalf("%s: %v", criterion, err)
@@ -168,7 +168,7 @@ func TestCombined(t *testing.T) {
 	for _, criterion := range []Criterion{Ranking, Agreement, Combined} {
 		o := DefaultOptions()
 		o.Candidates = candidates("rca", "krca", "krca eps_rel=1e-2")
-		o.Criterion, o.Clusters, o.Folds, o.Labels = criterion, 2, 3, labels
+		o.Criterion, o.Clusters, o.Folds, o.Labels, o.Halving = criterion, 2, 3, labels, false
 		r, err := Select(context.Background(), enginetest.New(t, 2), x, set, o)
 		if err != nil {
 			t.Fatalf("%s: %v", criterion, err)
@@ -370,7 +370,7 @@ func TestMistakes(t *testing.T) {
 func TestTornState(t *testing.T) {
 	x, _, set := rings(t)
 	o := DefaultOptions()
-	o.Candidates, o.State = candidates("rca", "krca"), filepath.Join(t.TempDir(), "state")
+	o.Candidates, o.State, o.Halving = candidates("rca", "krca"), filepath.Join(t.TempDir(), "state"), false
 	first, err := Select(context.Background(), enginetest.New(t, 1), x, set, o)
 	if err != nil {
 		t.Fatal(err)

@@ -77,7 +77,7 @@ names a candidate, usually a method with its defaults, that is kept unless anoth
 	f.StringVar(&c.criterion, "criterion", string(selection.Ranking), "how models are scored: "+strings.Join(selection.Criteria(), ", "))
 	f.IntVar(&c.folds, "folds", selection.DefaultOptions().Folds, "number of parts of the links, each held out once")
 	f.IntVarP(&c.clusters, "clusters", "n", 0, "number of clusters, for the criteria agreement, combined and stability")
-	f.BoolVar(&c.halving, "halving", false, "successive halving: score fewer and fewer candidates on more and more folds")
+	f.BoolVar(&c.halving, "halving", selection.DefaultOptions().Halving, "drop losers early: score fewer and fewer candidates on more and more folds")
 	f.StringVar(&c.incumbent, "incumbent", "", "the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, name=value …")
 	f.Float64Var(&c.margin, "margin", selection.DefaultOptions().Margin, "number of standard errors by which another candidate must beat the --incumbent")
 	f.StringVar(&c.state, "state", "", "`FILE` for finished fits, from which an interrupted run resumes")
