@@ -37,6 +37,15 @@ const (
 	Stability Criterion = "stability"
 )
 
+// DefaultCriterion returns the criterion for a number of clusters: Agreement, as the metric is to
+// serve k-means, or Ranking if the number is 0.
+func DefaultCriterion(clusters int) Criterion {
+	if clusters == 0 {
+		return Ranking
+	}
+	return Agreement
+}
+
 // Criteria returns all criteria.
 func Criteria() []string {
 	return []string{string(Ranking), string(Agreement), string(Combined), string(Labels), string(Stability)}

@@ -1,6 +1,6 @@
 // Package selection (engine room: may change) selects a method, its kernel and its parameters for
-// given points and links. It fits candidates on a part of the links and scores how well they
-// predict the held-out links.
+// given points and links. It fits candidates without a part of the linked points and scores how
+// well they predict the links of these points, which are new to them.
 package selection
 
 import (

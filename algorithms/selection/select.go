@@ -74,15 +74,18 @@ type Result struct {
 // keep is the divisor of the number of candidates in a round of halving.
 const keep = 3
 
-// Select scores the candidates on the points x and the links and returns them in order. Except for
+// Select scores the candidates on the points x and the links and returns them in order. The points
+// of a fold are no part of a fit: the model embeds them as new points, and their links, which the
+// fit does not know, give the score. Points without links are part of every fit. Except for
 // times, the result is the same for any number of workers. A failed candidate is listed with its
 // error; if all fail, Select returns an error.
 //
 // Errors: no candidate, a duplicate, one that the catalog refuses, or options out of range
 // (*fault.ParamError); too few links for the folds (*fault.DataError that names what is missing);
-// ctx.Err(), wrapped. Cost: one fit for every candidate and fold. With the criterion Ranking,
-// candidates that differ only in the parameter of a path share one fit. Neighbors and bandwidths
-// are computed once for all candidates.
+// ctx.Err(), wrapped. Cost: one fit for every candidate and fold, and a copy of the points for each
+// fit that runs. With Halving, a candidate behind the best third is not fitted again. With the
+// criterion Ranking, candidates that differ only in the parameter of a path share one fit.
+// Neighbors and bandwidths are computed once for all candidates of a fold.
 func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
 	start := time.Now()
 	if err := o.validate(x, set); err != nil {
