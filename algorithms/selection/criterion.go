@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/cluster"
@@ -21,7 +22,8 @@ type Criterion string
 // The criteria. All are larger for better models and at most 1.
 const (
 	// Ranking is the probability that a held-out must-link is shorter than a held-out cannot-link
-	// (AUC).
+	// (AUC): the mean of that of the given links and that of all pairs of two held-out points which
+	// links join or separate, also by implication.
 	Ranking Criterion = "ranking"
 	// Agreement is the balanced share of held-out links that k-means with Options.Clusters clusters
 	// satisfies.
@@ -37,13 +39,13 @@ const (
 	Stability Criterion = "stability"
 )
 
-// DefaultCriterion returns the criterion for a number of clusters: Agreement, as the metric is to
-// serve k-means, or Ranking if the number is 0.
+// DefaultCriterion returns the criterion for a number of clusters: Combined, or Ranking if the
+// number is 0, which means unknown.
 func DefaultCriterion(clusters int) Criterion {
 	if clusters == 0 {
 		return Ranking
 	}
-	return Agreement
+	return Combined
 }
 
 // Criteria returns all criteria.
@@ -115,17 +117,31 @@ func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, he
 	return l.Fit(ctx, eng, x, set)
 }
 
-// ranking returns the AUC of the held-out links by their distances.
+// ranking returns the ranking of the fold.
 func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
-	d, err := m.Distances(ctx, eng, j.x, j.folds[f].pairs)
+	d, err := m.Distances(ctx, eng, j.x, j.folds[f].ranked())
 	if err != nil {
 		return 0, err
 	}
-	return j.folds[f].auc(d)
+	return j.folds[f].ranking(d)
 }
 
-// auc returns the AUC of the held-out links by their distances, which it overwrites.
-func (held fold) auc(d []float64) (float64, error) {
+// ranked returns the pairs that the ranking needs.
+func (held fold) ranked() [][2]int { return slices.Concat(held.pairs, held.among.pairs) }
+
+// ranking returns the mean of the AUC of the held-out links and that of the pairs among held-out
+// points, by the distances of the ranked pairs, which it overwrites.
+func (held fold) ranking(d []float64) (float64, error) {
+	links, err := held.auc(d[:len(held.pairs)])
+	if err != nil || len(held.among.pairs) == 0 {
+		return links, err
+	}
+	among, err := held.among.auc(d[len(held.pairs):])
+	return (links + among) / 2, err
+}
+
+// auc returns the AUC of the pairs by their distances, which it overwrites.
+func (held heldOut) auc(d []float64) (float64, error) {
 	must := make([]bool, len(d))
 	for k := range d {
 		d[k], must[k] = -d[k], k < held.must

@@ -90,13 +90,13 @@ func (s *search) pathScores(ctx context.Context, eng *engine.Engine, family []Ca
 	if err != nil {
 		return nil, err
 	}
-	distances, err := path.Distances(ctx, eng, s.x, s.folds[f].pairs, values)
+	distances, err := path.Distances(ctx, eng, s.x, s.folds[f].ranked(), values)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(family))
 	for k, d := range distances {
-		if out[k], err = s.folds[f].auc(d); err != nil {
+		if out[k], err = s.folds[f].ranking(d); err != nil {
 			return nil, err
 		}
 	}

@@ -13,18 +13,25 @@ import (
 )
 
 // streamFolds is the stream of the random numbers that assign points to folds; streamRandom is that
-// of the random pairs.
+// of the random pairs, streamAmong that of the points whose pairs count.
 const (
 	streamFolds  = 0x666f6c6473
 	streamRandom = 0x70616972
+	streamAmong  = 0x616d6f6e67
 )
 
-// fold holds the links of a fit and the held-out pairs.
+// heldOut holds pairs whose link the fit does not know.
+type heldOut struct {
+	pairs [][2]int // must-links first
+	must  int      // number of must-links among the pairs
+}
+
+// fold holds the links of a fit and what is held out.
 type fold struct {
-	fit    *links.Set
-	points []int    // points of the fold, which are no part of the fit and have no link in it, ascending
-	pairs  [][2]int // held-out pairs, must-links first
-	must   int      // number of must-links among the pairs
+	fit     *links.Set
+	points  []int   // points of the fold, which are no part of the fit and have no link in it, ascending
+	heldOut         // the links of these points
+	among   heldOut // pairs of these points, by implied links too; none if all have the same sign
 }
 
 // training returns the points of a fit and the links between them, renumbered: all points but those
@@ -63,6 +70,9 @@ func deal(set *links.Set, count int, seed uint64) ([]fold, error) {
 		return nil, &fault.ParamError{Param: "folds", Value: count, Want: "a number >= 2"}
 	}
 	folds, poor, err := divide(set, count, seed)
+	if err == nil && poor < 0 {
+		addPairs(folds, set, seed)
+	}
 	if err != nil || poor < 0 {
 		return folds, err
 	}

@@ -112,12 +112,18 @@ func TestHeldOutPointsAreOutOfTheFit(t *testing.T) {
 	}
 }
 
-// The ranking of a fold by hand: the share of pairs of a held-out must-link and another held-out
-// link in which the must-link is shorter, in coordinates of a fit on the other points.
+// The ranking of a fold by hand, in coordinates of a fit on the other points: how often a must-link
+// is shorter than another pair, among the held-out links and among the pairs of held-out points
+// that the closure has.
 func TestRankingByHand(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, _, set := rings(t)
 	j := evaluated(t, x, set)
+	closed, err := set.Closure()
+	if err != nil {
+		t.Fatal(err)
+	}
+	both := 0
 	for _, c := range candidates("rca", "npkl", "lleratio", "blend") {
 		l, err := c.Learner(j.o.Seed, nil)
 		if err != nil {
@@ -138,9 +144,45 @@ func TestRankingByHand(t *testing.T) {
 				t.Fatal(err)
 			}
 			want := rankedRight(y, held.pairs[:held.must], held.pairs[held.must:])
+			if must, cannot := between(closed.Must(), held.points), between(closed.Cannot(), held.points); len(must) > 0 && len(cannot) > 0 {
+				want = (want + rankedRight(y, must, cannot)) / 2
+				both++
+			}
 			if got, err := j.score(ctx, eng, c, f); err != nil || !(math.Abs(got-want) <= 1e-9) {
 				t.Errorf("%s, fold %d: ranking %v, by hand %v, error %v", c, f+1, got, want, err)
 			}
+		}
+	}
+	if both == 0 {
+		t.Error("no fold has both kinds of pairs among its points")
+	}
+}
+
+// A fold with many points counts the pairs of some of them, the same ones in every call.
+func TestPairsOfLargeFolds(t *testing.T) {
+	_, labels, _ := enginetest.Bands(t, 3000, 2, 10, 1)
+	set := enginetest.Drawn(t, labels, 1500, 1500, 2)
+	folds, err := deal(set, 3, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := deal(set, 3, 5)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for f, held := range folds {
+		in := map[int]bool{}
+		for k, p := range held.among.pairs {
+			in[p[0]], in[p[1]] = true, true
+			if (labels[p[0]] == labels[p[1]]) != (k < held.among.must) {
+				t.Fatalf("fold %d: pair %v at %d of %d must-links", f+1, p, k, held.among.must)
+			}
+		}
+		if len(held.points) < 2*mostAmong || len(in) == 0 || len(in) > mostAmong {
+			t.Errorf("fold %d: pairs of %d of %d points, want at most %d", f+1, len(in), len(held.points), mostAmong)
+		}
+		if !slices.Equal(held.among.pairs, again[f].among.pairs) {
+			t.Errorf("fold %d has other pairs in the second call", f+1)
 		}
 	}
 }
@@ -157,6 +199,17 @@ func rankedRight(y blas.Matrix, must, others [][2]int) float64 {
 		}
 	}
 	return float64(right) / float64(len(must)*len(others))
+}
+
+// between returns the links between the points.
+func between(list []links.Link, points []int) [][2]int {
+	var out [][2]int
+	for _, l := range list {
+		if slices.Contains(points, l.I) && slices.Contains(points, l.J) {
+			out = append(out, [2]int{l.I, l.J})
+		}
+	}
+	return out
 }
 
 func upTo(n int) []int {

@@ -78,6 +78,14 @@ func TestDeal(t *testing.T) {
 					t.Fatalf("pair %v is no must-link", p)
 				}
 			}
+			for k, p := range d.among.pairs {
+				if !held[p[0]] || !held[p[1]] {
+					t.Fatalf("fold %d: pair %v is not one of two points of the fold", f, p)
+				}
+				if same := labels[p[0]] == labels[p[1]]; same != (k < d.among.must) {
+					t.Fatalf("fold %d: pair %v, %d of %d must-links", f, p, k, d.among.must)
+				}
+			}
 			if len(set.Cannot()) > 0 && d.fit.Len()+len(d.pairs) != set.Len() {
 				t.Fatalf("fold %d: %d fitted and %d held out of %d", f, d.fit.Len(), len(d.pairs), set.Len())
 			}

@@ -37,7 +37,7 @@ func TestSelectCommand(t *testing.T) {
 	}
 	harness.RunOK(t, dir, "select -q -i rings.csv --links-from-labels 40 --trials 3 -o m3")
 	usual := clitest.Parse(t, harness.RunOK(t, dir, "select -i rings.csv -c links.csv -n 2 --margin 1e5 -o m4 --json").Stdout)
-	if usual["criterion"] != "agreement" || usual["incumbent"] != "blend" || usual["best"].(map[string]any)["method"] != "blend" {
+	if usual["criterion"] != "combined" || usual["incumbent"] != "blend" || usual["best"].(map[string]any)["method"] != "blend" {
 		t.Errorf("with -n and no other choice: criterion %v, incumbent %v, best %v", usual["criterion"], usual["incumbent"], usual["best"])
 	}
 	kept := harness.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca --margin 1e5 -o m4")

@@ -55,7 +55,7 @@ fit, and all their links are held out, so that the other links do not imply them
 these points as new ones, and their links are the score. Criteria: ranking (held-out must-links are shorter
 than held-out cannot-links: the area under the ROC curve), agreement (k-means with -n clusters satisfies
 held-out links), combined (the mean of these two), labels (nearest labeled neighbors of held-out points),
-stability (k-means finds the same clusters from halves of the links). With -n the default is agreement,
+stability (k-means finds the same clusters from halves of the links). With -n the default is combined,
 without it ranking.
 
 All candidates are scored on one fold, the better third on two more, and so on; --halving=false scores all on
@@ -77,7 +77,7 @@ is partly luck. By default it is blend.`,
 	f.StringArrayVarP(&c.kernels, "kernel", "k", nil, "a `KERNEL` to try with kernel methods; repeatable")
 	f.StringArrayVar(&c.grid, "grid", nil, "values of a parameter as `name=a,b,c` or name=from:to:count, spaced evenly on a logarithmic scale; repeatable")
 	f.IntVar(&c.trials, "trials", 0, "number of candidates to try, drawn at random (default all)")
-	f.StringVar(&c.criterion, "criterion", "", "how models are scored: "+strings.Join(selection.Criteria(), ", ")+" (default agreement with -n, ranking without)")
+	f.StringVar(&c.criterion, "criterion", "", "how models are scored: "+strings.Join(selection.Criteria(), ", ")+" (default combined with -n, ranking without)")
 	f.IntVar(&c.folds, "folds", selection.DefaultOptions().Folds, "number of parts of the links, each held out once")
 	f.IntVarP(&c.clusters, "clusters", "n", 0, "number of clusters that the metric is for; for the criteria agreement, combined and stability")
 	f.BoolVar(&c.halving, "halving", selection.DefaultOptions().Halving, "drop losers early: score fewer and fewer candidates on more and more folds")
