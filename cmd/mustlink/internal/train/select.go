@@ -284,7 +284,11 @@ func (r *selectReport) text(w io.Writer) {
 			fmt.Fprintf(w, "%s\tfailed: %s\t\t\n", t.Candidate, t.Error)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%.4f ± %.4f\t%d\t%s\n", t.Candidate, t.Mean, t.SD, len(t.Scores), session.ShortTime(t.Seconds))
+		score := fmt.Sprintf("%.4f", t.Mean)
+		if len(t.Scores) > 1 {
+			score += fmt.Sprintf(" ± %.4f", t.SD)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", t.Candidate, score, len(t.Scores), session.ShortTime(t.Seconds))
 	}
 	fmt.Fprintf(w, "%s in %s\n", session.Plural(r.Fits, "fit"), session.ShortTime(r.Seconds))
 	if r.Incumbent != "" {
