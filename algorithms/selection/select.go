@@ -91,7 +91,7 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	if err := o.validate(x, set); err != nil {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "use a smaller number of links instead of chunklets"); err != nil {
+	if err := eng.Check(fmt.Sprintf("the links of %d folds, %d in all", o.Folds, set.Len()), o.linkBytes(set), "use fewer folds, or a smaller number of links instead of chunklets"); err != nil {
 		return nil, err
 	}
 	j, err := newEvaluator(x, set, &o)
@@ -141,6 +141,13 @@ func (o *Options) validate(x points.Points, set *links.Set) error {
 		}
 	}
 	return o.check(x.Len())
+}
+
+// linkBytes returns the memory of all links, one by one, of what the cannot-links separate, and of
+// the links of every fold.
+func (o *Options) linkBytes(set *links.Set) int64 {
+	folds := min(max(o.Folds, 0), set.N()) // deal refuses other numbers
+	return int64(folds+3) * set.Bytes()
 }
 
 // search is the state of a call of Select.

@@ -6,12 +6,14 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // At whichever report a callback cancels or panics, Select returns the error or panics, and a run
@@ -99,5 +101,27 @@ func TestAllRefused(t *testing.T) {
 	var refused *fault.MemoryError
 	if _, err := Select(context.Background(), eng, x, set, o); !errors.As(err, &refused) {
 		t.Errorf("error %v: want a MemoryError", err)
+	}
+}
+
+// The links of every fold, and the copy of the points of a fit, have a price.
+func TestPrices(t *testing.T) {
+	x, _, set := rings(t)
+	o := DefaultOptions()
+	o.Candidates = candidates("rca")
+	for what, limit := range map[string]int64{"links": o.linkBytes(set) - 1, "points": points.Bytes(x) - 1} {
+		eng, err := engine.New(engine.Options{MemoryLimit: limit, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refused *fault.MemoryError
+		if what == "links" {
+			_, err = Select(t.Context(), eng, x, set, o)
+		} else {
+			_, _, err = evaluated(t, x, set).folds[0].training(eng, x)
+		}
+		if !errors.As(err, &refused) || !strings.Contains(refused.What, what) || refused.Need != limit+1 {
+			t.Errorf("%s: error %v, want one of %d bytes", what, err, limit+1)
+		}
 	}
 }
