@@ -35,7 +35,8 @@ type fold struct {
 }
 
 // training returns the points of a fit and the links between them, renumbered: all points but those
-// of the fold. To the fitted model those are new points, as the rows of later data will be.
+// of the fold. To the fitted model those are new points, as the rows of later data will be. Rows of
+// a Gram matrix keep their entries for the points of the fold, which a fit does not read.
 func (held fold) training(eng *engine.Engine, x points.Points) (points.Points, *links.Set, error) {
 	out := make([]bool, x.Len())
 	for _, i := range held.points {

@@ -17,13 +17,22 @@ import (
 )
 
 // At whichever report a callback cancels or panics, Select returns the error or panics, and a run
-// that resumes from the state file has the scores of an undisturbed one.
+// that resumes from the state file has the scores of an undisturbed one, with halving and without.
 func TestStoppedAnywhere(t *testing.T) {
+	reports := 0
+	for _, halving := range []bool{true, false} {
+		o := DefaultOptions()
+		o.Candidates, o.Halving = candidates("rca", "krca", "dca"), halving
+		reports += stoppedAnywhere(t, o)
+	}
+	t.Logf("selections canceled: %d, panics of a listener that reached the caller: %d", reports, reports)
+}
+
+// stoppedAnywhere returns the number of reports at which the selection was stopped.
+func stoppedAnywhere(t *testing.T, o Options) (reports int) {
+	t.Helper()
 	x, _, set := rings(t)
 	eng := enginetest.New(t, 2)
-	o := DefaultOptions()
-	o.Candidates = candidates("rca", "krca", "dca")
-	reports := 0
 	o.Progress = func(algorithms.Progress) { reports++ }
 	want, err := Select(context.Background(), eng, x, set, o)
 	if err != nil {
@@ -71,7 +80,7 @@ func TestStoppedAnywhere(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("selections canceled: %d, panics of a listener that reached the caller: %d", reports, reports)
+	return reports
 }
 
 // timesOpen returns how many times this process has the file open, 0 if the system does not report
