@@ -61,7 +61,7 @@ const cacheBytes = 256 << 20
 // RunHindsight lets selection rules choose, and compares their choices with all candidates. If
 // o.Systems is nil, the rules are selection by the ranking of held-out links, by the ranking and
 // the agreement with them, and by both without an incumbent; the methods of the candidates with
-// their defaults are compared, too. Where nothing else is said, the incumbent is blend.
+// their defaults are compared, too. The incumbent is blend unless a system names another one.
 func RunHindsight(ctx context.Context, eng *engine.Engine, o Options) (*Hindsight, error) {
 	if o.Systems == nil {
 		o.Systems = hindsightSystems()
