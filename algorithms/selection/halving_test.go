@@ -79,14 +79,22 @@ func TestHalving(t *testing.T) {
 	}
 }
 
-// The incumbent takes no place from its challengers: the best one is compared with it on all folds.
+// The incumbent takes no place from its challengers: the best three are compared with it on all
+// folds.
 func TestHalvingKeepsAChallenger(t *testing.T) {
 	x, _, set := rings(t)
 	o := DefaultOptions()
-	o.Candidates, o.Incumbent = candidates("rca", "krca", "xiang"), &Candidate{Method: "rca"}
+	o.Candidates, o.Incumbent = candidates("rca", "krca", "xiang", "dca", "itml", "xrca", "mmc", "lsml"), &Candidate{Method: "rca"}
 	r, err := Select(t.Context(), enginetest.New(t, 1), x, set, o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	scored := map[int]int{}
+	for _, trial := range r.Trials {
+		scored[len(trial.Scores)]++
+	}
+	if scored[5] != fewest+1 || scored[1] != len(o.Candidates)-fewest-1 {
+		t.Errorf("candidates by number of folds: %v, want three and the incumbent on all five", scored)
 	}
 	if r.Best.Method != "krca" || len(r.Trials[0].Scores) != o.Folds || r.Trials[0].Ahead == nil {
 		t.Errorf("%s is selected of %+v", r.Best, r.Trials)

@@ -47,8 +47,9 @@ func (s *search) stay(order []int) []int {
 	return left
 }
 
-// third returns the number of candidates that a round of halving keeps of some.
-func third(count int) int { return (count + keep - 1) / keep }
+// third returns the number of candidates that a round of halving keeps of some. Few candidates stay
+// to the end: one fold is not enough to choose between them, and their fits cost little.
+func third(count int) int { return max((count+keep-1)/keep, min(count, fewest)) }
 
 // defend computes how far the trials are ahead of the incumbent. It selects the best trial that is
 // ahead by more than the margin, or else the incumbent. It does nothing if the incumbent failed.

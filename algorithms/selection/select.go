@@ -26,8 +26,8 @@ type Options struct {
 	Folds      int      // parts of the links, each held out once, >= 2
 	Clusters   int      // for Agreement, Combined and Stability
 	Labels     []string // for Labels: one for each point, "" for unknown
-	// Halving scores all candidates on one fold, the best third on two more, and so on: with k folds
-	// about 1 + log3 of the fits that all would take.
+	// Halving scores all candidates on one fold, the best third on two more, and so on, but never
+	// fewer than three: with five folds about two fifths of the fits that all would take.
 	Halving bool
 	// Incumbent, if not nil, is the candidate that is selected unless another one is ahead by more
 	// than Margin standard errors. Held-out links are few, so that the best of many candidates is
@@ -71,8 +71,12 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// keep is the divisor of the number of candidates in a round of halving.
-const keep = 3
+// keep is the divisor of the number of candidates in a round of halving, fewest the number of those
+// that are not dropped.
+const (
+	keep   = 3
+	fewest = 3
+)
 
 // Select scores the candidates on the points x and the links and returns them in order. The points
 // of a fold are no part of a fit: the model embeds them as new points, and their links, which the

@@ -22,7 +22,7 @@ func TestStoppedAnywhere(t *testing.T) {
 	reports := 0
 	for _, halving := range []bool{true, false} {
 		o := DefaultOptions()
-		o.Candidates, o.Halving = candidates("rca", "krca", "dca"), halving
+		o.Candidates, o.Halving = candidates("rca", "krca", "dca", "xrca"), halving
 		reports += stoppedAnywhere(t, o)
 	}
 	t.Logf("selections canceled: %d, panics of a listener that reached the caller: %d", reports, reports)

@@ -58,8 +58,8 @@ held-out links), combined (the mean of these two), labels (nearest labeled neigh
 stability (k-means finds the same clusters from halves of the links). With -n the default is combined,
 without it ranking.
 
-All candidates are scored on one fold, the better third on two more, and so on; --halving=false scores all on
-every fold. --incumbent names a candidate, usually a method with its defaults, that is kept unless another
+All candidates are scored on one fold, the better third on two more, and so on, but never fewer than three;
+--halving=false scores all on every fold. --incumbent names a candidate, usually a method with its defaults, that is kept unless another
 one is ahead of it by --margin standard errors on the same folds: with few links, the best of many candidates
 is partly luck. By default it is blend.`,
 		Example: `  mustlink select -i data.csv -c links.csv --standardize -o model.mlk
