@@ -120,7 +120,7 @@ func DefaultGrid(method string) []Axis {
 	case "lleratio":
 		return []Axis{{kernelAxis, []string{"exp:lle", "rbf:sigma=msq"}}, {"alpha", []string{"0.02", "0.05", "0.2", "1"}}}
 	case "gml":
-		return []Axis{{"width", []string{"0.25", "0.5", "1", "2"}}, {"gamma", []string{"1", "3", "10"}}}
+		return []Axis{{"width", []string{"0.5", "1"}}, {"gamma", []string{"1", "3"}}} // larger ones take several times as long
 	case "itml":
 		return []Axis{{"gamma", []string{"0.3", "1", "3", "10"}}}
 	case "rca":
@@ -137,8 +137,25 @@ func DefaultGrid(method string) []Axis {
 	return nil
 }
 
-// Methods returns the default methods of a selection: the five methods and itml.
-func Methods() []string { return []string{"krca", "kbeta", "npkl", "lleratio", "gml", "itml"} }
+// firstChoice is the method to take if nothing speaks for another one.
+const firstChoice = "blend"
+
+// Methods returns the default methods of a selection: blend, the five methods and itml.
+func Methods() []string {
+	return []string{firstChoice, "krca", "kbeta", "npkl", "lleratio", "gml", "itml"}
+}
+
+// FirstChoice returns the default incumbent of a selection: blend with its defaults if it is among
+// the candidates, otherwise nil. Without links that speak for another candidate it is the best on
+// average.
+func FirstChoice(list []Candidate) *Candidate {
+	for _, c := range list {
+		if c.String() == firstChoice {
+			return &c
+		}
+	}
+	return nil
+}
 
 // Defaults returns the candidates of the default grids of the given methods, or of [Methods] if
 // none are given.
@@ -155,6 +172,14 @@ func Defaults(methods []string) ([]Candidate, error) {
 		out = append(out, list...)
 	}
 	return out, nil
+}
+
+// Including returns the list with a candidate in front, or the list if it has it.
+func Including(list []Candidate, c Candidate) []Candidate {
+	if slices.ContainsFunc(list, func(other Candidate) bool { return other.String() == c.String() }) {
+		return list
+	}
+	return append([]Candidate{c}, list...)
 }
 
 // streamSample is the stream of the random numbers of [Sample].

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/cluster"
@@ -21,7 +22,8 @@ type Criterion string
 // The criteria. All are larger for better models and at most 1.
 const (
 	// Ranking is the probability that a held-out must-link is shorter than a held-out cannot-link
-	// (AUC).
+	// (AUC): the mean of that of the given links and that of all pairs of two held-out points which
+	// links join or separate, also by implication.
 	Ranking Criterion = "ranking"
 	// Agreement is the balanced share of held-out links that k-means with Options.Clusters clusters
 	// satisfies.
@@ -36,6 +38,15 @@ const (
 	// halves of the links.
 	Stability Criterion = "stability"
 )
+
+// DefaultCriterion returns the criterion for a number of clusters: Combined, or Ranking if the
+// number is 0, which means unknown.
+func DefaultCriterion(clusters int) Criterion {
+	if clusters == 0 {
+		return Ranking
+	}
+	return Combined
+}
 
 // Criteria returns all criteria.
 func Criteria() []string {
@@ -52,7 +63,7 @@ type evaluator struct {
 	x      points.Points
 	o      *Options
 	folds  []fold
-	halves [][2]*links.Set // for Stability
+	halves [][2]fold // for Stability
 }
 
 // newEvaluator returns an evaluator with the links divided into folds or halves.
@@ -68,7 +79,7 @@ func newEvaluator(x points.Points, set *links.Set, o *Options) (*evaluator, erro
 		if err != nil {
 			return nil, err
 		}
-		j.halves = append(j.halves, [2]*links.Set{two[0].fit, two[1].fit})
+		j.halves = append(j.halves, [2]fold{two[0], two[1]})
 	}
 	return j, nil
 }
@@ -78,7 +89,7 @@ func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, 
 	if j.o.Criterion == Stability {
 		return j.stability(ctx, eng, c, f)
 	}
-	m, err := j.fit(ctx, eng, c, j.folds[f].fit)
+	m, err := j.fit(ctx, eng, c, j.folds[f])
 	if err != nil {
 		return 0, err
 	}
@@ -93,25 +104,44 @@ func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, 
 	return j.ranking(ctx, eng, m, f)
 }
 
-func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, set *links.Set) (algorithms.Model, error) {
+// fit fits a candidate without the points of a fold.
+func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, held fold) (algorithms.Model, error) {
 	l, err := c.Learner(j.o.Seed, nil)
 	if err != nil {
 		return nil, err
 	}
-	return l.Fit(ctx, eng, j.x, set)
+	x, set, err := held.training(eng, j.x)
+	if err != nil {
+		return nil, err
+	}
+	return l.Fit(ctx, eng, x, set)
 }
 
-// ranking returns the AUC of the held-out links by their distances.
+// ranking returns the ranking of the fold.
 func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
-	d, err := m.Distances(ctx, eng, j.x, j.folds[f].pairs)
+	d, err := m.Distances(ctx, eng, j.x, j.folds[f].ranked())
 	if err != nil {
 		return 0, err
 	}
-	return j.folds[f].auc(d)
+	return j.folds[f].ranking(d)
 }
 
-// auc returns the AUC of the held-out links by their distances, which it overwrites.
-func (held fold) auc(d []float64) (float64, error) {
+// ranked returns the pairs that the ranking needs.
+func (held fold) ranked() [][2]int { return slices.Concat(held.pairs, held.among.pairs) }
+
+// ranking returns the mean of the AUC of the held-out links and that of the pairs among held-out
+// points, by the distances of the ranked pairs, which it overwrites.
+func (held fold) ranking(d []float64) (float64, error) {
+	links, err := held.auc(d[:len(held.pairs)])
+	if err != nil || len(held.among.pairs) == 0 {
+		return links, err
+	}
+	among, err := held.among.auc(d[len(held.pairs):])
+	return (links + among) / 2, err
+}
+
+// auc returns the AUC of the pairs by their distances, which it overwrites.
+func (held heldOut) auc(d []float64) (float64, error) {
 	must := make([]bool, len(d))
 	for k := range d {
 		d[k], must[k] = -d[k], k < held.must
@@ -198,8 +228,8 @@ func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms
 // the links.
 func (j *evaluator) stability(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
 	var of [2][]int
-	for k, set := range j.halves[f] {
-		m, err := j.fit(ctx, eng, c, set)
+	for k, held := range j.halves[f] {
+		m, err := j.fit(ctx, eng, c, held)
 		if err != nil {
 			return 0, err
 		}

@@ -1,6 +1,6 @@
 // Package selection (engine room: may change) selects a method, its kernel and its parameters for
-// given points and links. It fits candidates on a part of the links and scores how well they
-// predict the held-out links.
+// given points and links. It fits candidates without a part of the linked points and scores how
+// well they predict the links of these points, which are new to them.
 package selection
 
 import (
@@ -82,17 +82,21 @@ func (s *search) pathScores(ctx context.Context, eng *engine.Engine, family []Ca
 	for k, c := range family {
 		l, _, values[k], _ = s.path(c)
 	}
-	path, err := l.FitPath(ctx, eng, s.x, s.folds[f].fit)
+	x, set, err := s.folds[f].training(eng, s.x)
 	if err != nil {
 		return nil, err
 	}
-	distances, err := path.Distances(ctx, eng, s.x, s.folds[f].pairs, values)
+	path, err := l.FitPath(ctx, eng, x, set)
+	if err != nil {
+		return nil, err
+	}
+	distances, err := path.Distances(ctx, eng, s.x, s.folds[f].ranked(), values)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(family))
 	for k, d := range distances {
-		if out[k], err = s.folds[f].auc(d); err != nil {
+		if out[k], err = s.folds[f].ranking(d); err != nil {
 			return nil, err
 		}
 	}

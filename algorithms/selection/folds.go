@@ -6,23 +6,56 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // streamFolds is the stream of the random numbers that assign points to folds; streamRandom is that
-// of the random pairs.
+// of the random pairs, streamAmong that of the points whose pairs count.
 const (
 	streamFolds  = 0x666f6c6473
 	streamRandom = 0x70616972
+	streamAmong  = 0x616d6f6e67
 )
 
-// fold holds the links of a fit and the held-out pairs.
+// heldOut holds pairs whose link the fit does not know.
+type heldOut struct {
+	pairs [][2]int // must-links first
+	must  int      // number of must-links among the pairs
+}
+
+// fold holds the links of a fit and what is held out.
 type fold struct {
-	fit    *links.Set
-	points []int    // points of the fold, which have no link in fit, ascending
-	pairs  [][2]int // held-out pairs, must-links first
-	must   int      // number of must-links among the pairs
+	fit     *links.Set
+	points  []int   // points of the fold, which are no part of the fit and have no link in it, ascending
+	heldOut         // the links of these points
+	among   heldOut // pairs of these points, by implied links too; none if all have the same sign
+}
+
+// training returns the points of a fit and the links between them, renumbered: all points but those
+// of the fold. To the fitted model those are new points, as the rows of later data will be. Rows of
+// a Gram matrix keep their entries for the points of the fold, which a fit does not read.
+func (held fold) training(eng *engine.Engine, x points.Points) (points.Points, *links.Set, error) {
+	out := make([]bool, x.Len())
+	for _, i := range held.points {
+		out[i] = true
+	}
+	rows := make([]int, 0, x.Len()-len(held.points))
+	for i := range out {
+		if !out[i] {
+			rows = append(rows, i)
+		}
+	}
+	if err := eng.Check(fmt.Sprintf("the %d points of a fit", len(rows)), points.Bytes(x), "use fewer points"); err != nil {
+		return nil, nil, err
+	}
+	set, err := held.fit.Restrict(rows)
+	if err != nil {
+		return nil, nil, err
+	}
+	return x.Select(rows), set, nil
 }
 
 // deal divides the linked points into count folds. Points joined by must-links stay together,
@@ -38,6 +71,9 @@ func deal(set *links.Set, count int, seed uint64) ([]fold, error) {
 		return nil, &fault.ParamError{Param: "folds", Value: count, Want: "a number >= 2"}
 	}
 	folds, poor, err := divide(set, count, seed)
+	if err == nil && poor < 0 {
+		addPairs(folds, set, seed)
+	}
 	if err != nil || poor < 0 {
 		return folds, err
 	}

@@ -2,6 +2,7 @@ package selection
 
 import (
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -31,21 +32,24 @@ func (o *Options) checkIncumbent() error {
 	return nil
 }
 
-// stay returns the candidates that a round of halving keeps, the best first. It always keeps the
-// incumbent, as the last one if necessary.
+// stay returns the candidates that a round of halving keeps, the best first: the best third of
+// those that challenge the incumbent, and the incumbent.
 func (s *search) stay(order []int) []int {
-	left := order[:(len(order)+keep-1)/keep]
 	at := s.o.incumbent()
-	for _, i := range left {
-		if i == at {
-			return left
-		}
+	held := slices.Contains(order, at)
+	if held {
+		order = slices.DeleteFunc(order, func(i int) bool { return i == at })
 	}
-	if at >= 0 && s.trials[at].Error == "" {
-		left[len(left)-1] = at
+	left := order[:third(len(order))]
+	if held {
+		left = append(left, at)
 	}
 	return left
 }
+
+// third returns the number of candidates that a round of halving keeps of some. Few candidates stay
+// to the end: one fold is not enough to choose between them, and their fits cost little.
+func third(count int) int { return max((count+keep-1)/keep, min(count, fewest)) }
 
 // defend computes how far the trials are ahead of the incumbent. It selects the best trial that is
 // ahead by more than the margin, or else the incumbent. It does nothing if the incumbent failed.

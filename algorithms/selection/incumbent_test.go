@@ -147,3 +147,26 @@ func TestParse(t *testing.T) {
 		}
 	}
 }
+
+// The first choice is blend with its defaults, and only if it is a candidate. A candidate is
+// included once.
+func TestFirstChoice(t *testing.T) {
+	list, err := Defaults(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	first := FirstChoice(list)
+	if first == nil || first.String() != "blend" {
+		t.Fatalf("the first choice among the defaults is %v", first)
+	}
+	if again := Including(list, *first); len(again) != len(list) {
+		t.Errorf("%d candidates after blend was included again, want %d", len(again), len(list))
+	}
+	rest := candidates("blend dims=5", "krca")
+	if got := FirstChoice(rest); got != nil {
+		t.Errorf("%s is the first choice, but no candidate", got)
+	}
+	if all := Including(rest, *first); len(all) != 3 || all[0].String() != "blend" || duplicate(all) != nil {
+		t.Errorf("with blend: %v", all)
+	}
+}

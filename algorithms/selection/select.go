@@ -26,8 +26,8 @@ type Options struct {
 	Folds      int      // parts of the links, each held out once, >= 2
 	Clusters   int      // for Agreement, Combined and Stability
 	Labels     []string // for Labels: one for each point, "" for unknown
-	// Halving scores all candidates on one fold, the best third on two more, and so on: with k folds
-	// about 1 + log3 of the fits that all would take.
+	// Halving scores all candidates on one fold, the best third on two more, and so on, but never
+	// fewer than three: with five folds about two fifths of the fits that all would take.
 	Halving bool
 	// Incumbent, if not nil, is the candidate that is selected unless another one is ahead by more
 	// than Margin standard errors. Held-out links are few, so that the best of many candidates is
@@ -41,9 +41,11 @@ type Options struct {
 	Progress algorithms.ProgressFunc // counts the fits of all rounds
 }
 
-// DefaultOptions returns five folds, the criterion Ranking, no incumbent, and a margin of one
-// standard error.
-func DefaultOptions() Options { return Options{Criterion: Ranking, Folds: 5, Margin: 1, Seed: 1} }
+// DefaultOptions returns five folds with halving, the criterion Ranking, no incumbent, and a margin
+// of one standard error.
+func DefaultOptions() Options {
+	return Options{Criterion: Ranking, Folds: 5, Halving: true, Margin: 1, Seed: 1}
+}
 
 // Trial is a candidate with its scores.
 type Trial struct {
@@ -69,24 +71,31 @@ type Result struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// keep is the divisor of the number of candidates in a round of halving.
-const keep = 3
+// keep is the divisor of the number of candidates in a round of halving, fewest the number of those
+// that are not dropped.
+const (
+	keep   = 3
+	fewest = 3
+)
 
-// Select scores the candidates on the points x and the links and returns them in order. Except for
+// Select scores the candidates on the points x and the links and returns them in order. The points
+// of a fold are no part of a fit: the model embeds them as new points, and their links, which the
+// fit does not know, give the score. Points without links are part of every fit. Except for
 // times, the result is the same for any number of workers. A failed candidate is listed with its
 // error; if all fail, Select returns an error.
 //
 // Errors: no candidate, a duplicate, one that the catalog refuses, or options out of range
 // (*fault.ParamError); too few links for the folds (*fault.DataError that names what is missing);
-// ctx.Err(), wrapped. Cost: one fit for every candidate and fold. With the criterion Ranking,
-// candidates that differ only in the parameter of a path share one fit. Neighbors and bandwidths
-// are computed once for all candidates.
+// ctx.Err(), wrapped. Cost: one fit for every candidate and fold, and a copy of the points for each
+// fit that runs. With Halving, a candidate behind the best third is not fitted again. With the
+// criterion Ranking, candidates that differ only in the parameter of a path share one fit.
+// Neighbors and bandwidths are computed once for all candidates of a fold.
 func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
 	start := time.Now()
 	if err := o.validate(x, set); err != nil {
 		return nil, err
 	}
-	if err := eng.Check(fmt.Sprintf("all %d pairs of the chunklets", set.Len()), 2*set.Bytes(), "use a smaller number of links instead of chunklets"); err != nil {
+	if err := eng.Check(fmt.Sprintf("the links of %d folds, %d in all", o.Folds, set.Len()), o.linkBytes(set), "use fewer folds, or a smaller number of links instead of chunklets"); err != nil {
 		return nil, err
 	}
 	j, err := newEvaluator(x, set, &o)
@@ -138,6 +147,13 @@ func (o *Options) validate(x points.Points, set *links.Set) error {
 	return o.check(x.Len())
 }
 
+// linkBytes returns the memory of all links, one by one, of what the cannot-links separate, and of
+// the links of every fold.
+func (o *Options) linkBytes(set *links.Set) int64 {
+	folds := min(max(o.Folds, 0), set.N()) // deal refuses other numbers
+	return int64(folds+3) * set.Bytes()
+}
+
 // search is the state of a call of Select.
 type search struct {
 	*evaluator
@@ -166,10 +182,13 @@ func (s *search) run(ctx context.Context, eng *engine.Engine) error {
 		alive[i] = i
 	}
 	rounds := s.rounds()
-	left := len(alive)
+	kept, rivals := 0, len(alive)
+	if s.o.Incumbent != nil {
+		kept, rivals = 1, len(alive)-1
+	}
 	for _, folds := range rounds {
-		s.total += left * len(folds)
-		left = (left + keep - 1) / keep
+		s.total += (kept + rivals) * len(folds)
+		rivals = third(rivals)
 	}
 	for _, folds := range rounds {
 		var jobs []job

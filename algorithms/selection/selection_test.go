@@ -78,6 +78,14 @@ func TestDeal(t *testing.T) {
 					t.Fatalf("pair %v is no must-link", p)
 				}
 			}
+			for k, p := range d.among.pairs {
+				if !held[p[0]] || !held[p[1]] {
+					t.Fatalf("fold %d: pair %v is not one of two points of the fold", f, p)
+				}
+				if same := labels[p[0]] == labels[p[1]]; same != (k < d.among.must) {
+					t.Fatalf("fold %d: pair %v, %d of %d must-links", f, p, k, d.among.must)
+				}
+			}
 			if len(set.Cannot()) > 0 && d.fit.Len()+len(d.pairs) != set.Len() {
 				t.Fatalf("fold %d: %d fitted and %d held out of %d", f, d.fit.Len(), len(d.pairs), set.Len())
 			}
@@ -129,7 +137,7 @@ func TestSelect(t *testing.T) {
 	for _, criterion := range Criteria() {
 		o := DefaultOptions()
 		o.Candidates = candidates("rca", "krca", "krca kernel=linear eps_rel=1e-2", "xiang")
-		o.Criterion, o.Clusters, o.Folds, o.Labels = Criterion(criterion), 2, 3, labels
+		o.Criterion, o.Clusters, o.Folds, o.Labels, o.Halving = Criterion(criterion), 2, 3, labels, false
 		r, err := Select(ctx, enginetest.New(t, 1), x, set, o)
 		if err != nil {
 			t.Fatalf("%s: %v", criterion, err)
@@ -168,7 +176,7 @@ func TestCombined(t *testing.T) {
 	for _, criterion := range []Criterion{Ranking, Agreement, Combined} {
 		o := DefaultOptions()
 		o.Candidates = candidates("rca", "krca", "krca eps_rel=1e-2")
-		o.Criterion, o.Clusters, o.Folds, o.Labels = criterion, 2, 3, labels
+		o.Criterion, o.Clusters, o.Folds, o.Labels, o.Halving = criterion, 2, 3, labels, false
 		r, err := Select(context.Background(), enginetest.New(t, 2), x, set, o)
 		if err != nil {
 			t.Fatalf("%s: %v", criterion, err)
@@ -370,7 +378,7 @@ func TestMistakes(t *testing.T) {
 func TestTornState(t *testing.T) {
 	x, _, set := rings(t)
 	o := DefaultOptions()
-	o.Candidates, o.State = candidates("rca", "krca"), filepath.Join(t.TempDir(), "state")
+	o.Candidates, o.State, o.Halving = candidates("rca", "krca"), filepath.Join(t.TempDir(), "state"), false
 	first, err := Select(context.Background(), enginetest.New(t, 1), x, set, o)
 	if err != nil {
 		t.Fatal(err)

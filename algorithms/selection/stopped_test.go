@@ -6,22 +6,33 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // At whichever report a callback cancels or panics, Select returns the error or panics, and a run
-// that resumes from the state file has the scores of an undisturbed one.
+// that resumes from the state file has the scores of an undisturbed one, with halving and without.
 func TestStoppedAnywhere(t *testing.T) {
+	reports := 0
+	for _, halving := range []bool{true, false} {
+		o := DefaultOptions()
+		o.Candidates, o.Halving = candidates("rca", "krca", "dca", "xrca"), halving
+		reports += stoppedAnywhere(t, o)
+	}
+	t.Logf("selections canceled: %d, panics of a listener that reached the caller: %d", reports, reports)
+}
+
+// stoppedAnywhere returns the number of reports at which the selection was stopped.
+func stoppedAnywhere(t *testing.T, o Options) (reports int) {
+	t.Helper()
 	x, _, set := rings(t)
 	eng := enginetest.New(t, 2)
-	o := DefaultOptions()
-	o.Candidates = candidates("rca", "krca", "dca")
-	reports := 0
 	o.Progress = func(algorithms.Progress) { reports++ }
 	want, err := Select(context.Background(), eng, x, set, o)
 	if err != nil {
@@ -69,7 +80,7 @@ func TestStoppedAnywhere(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("selections canceled: %d, panics of a listener that reached the caller: %d", reports, reports)
+	return reports
 }
 
 // timesOpen returns how many times this process has the file open, 0 if the system does not report
@@ -99,5 +110,27 @@ func TestAllRefused(t *testing.T) {
 	var refused *fault.MemoryError
 	if _, err := Select(context.Background(), eng, x, set, o); !errors.As(err, &refused) {
 		t.Errorf("error %v: want a MemoryError", err)
+	}
+}
+
+// The links of every fold, and the copy of the points of a fit, have a price.
+func TestPrices(t *testing.T) {
+	x, _, set := rings(t)
+	o := DefaultOptions()
+	o.Candidates = candidates("rca")
+	for what, limit := range map[string]int64{"links": o.linkBytes(set) - 1, "points": points.Bytes(x) - 1} {
+		eng, err := engine.New(engine.Options{MemoryLimit: limit, Workers: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var refused *fault.MemoryError
+		if what == "links" {
+			_, err = Select(t.Context(), eng, x, set, o)
+		} else {
+			_, _, err = evaluated(t, x, set).folds[0].training(eng, x)
+		}
+		if !errors.As(err, &refused) || !strings.Contains(refused.What, what) || refused.Need != limit+1 {
+			t.Errorf("%s: error %v, want one of %d bytes", what, err, limit+1)
+		}
 	}
 }

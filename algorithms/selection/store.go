@@ -97,10 +97,14 @@ func (s *store) read() (whole int64, err error) {
 	return whole, nil
 }
 
+// scoring is the number of the rules by which fits are scored. A new number keeps scores of other
+// rules in a state file from being used.
+const scoring = 2
+
 // fingerprint identifies everything that a score depends on, apart from candidate and fold.
 func fingerprint(x points.Points, set *links.Set, o *Options) string {
 	h := sha256.New()
-	fmt.Fprintln(h, dataset.Fingerprint(x), set.N(), o.Criterion, o.Folds, o.Clusters, o.Seed, o.Labels)
+	fmt.Fprintln(h, scoring, dataset.Fingerprint(x), set.N(), o.Criterion, o.Folds, o.Clusters, o.Seed, o.Labels)
 	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
 		fmt.Fprintln(h, len(list))
 		for _, l := range list {

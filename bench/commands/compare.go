@@ -90,12 +90,13 @@ func newHindsight(a *app) *cobra.Command {
 		Use:   "hindsight",
 		Short: "show how close choices by held-out links come to the best one",
 		Long: `Let rules choose among candidates by held-out links, as 'mustlink select' does, and compare k-means for their
-choices with k-means for every candidate, on the held-out half of every data set.
+choices with k-means for every candidate, on the held-out half of every data set. A rule sees the links of
+the training half only, and holds out a part of its rows and their links to choose.
 
 ` + wrongOutput,
 		Example: `  mustlink-bench hindsight --data DIR --sets wine,iris --quick
   mustlink-bench hindsight --data DIR --methods "select criterion=agreement incumbent=krca,krca" -o hindsight.md`,
-	}, "`METHODS` to compare: select with criterion=, methods=a+b and incumbent=, or a method with its parameters", withText(compare.RunHindsight))
+	}, "`METHODS` to compare: select with criterion=, methods=a+b, incumbent= and margin=, or a method with its parameters", withText(compare.RunHindsight))
 }
 
 func newWrong(a *app) *cobra.Command {

@@ -21,7 +21,8 @@ type chooser struct{ options selection.Options }
 
 func newChooser(params map[string]string, seed uint64, classes int) (algorithms.Learner, error) {
 	c := chooser{selection.DefaultOptions()}
-	c.options.Halving, c.options.Seed, c.options.Clusters = true, seed, classes
+	c.options.Criterion = selection.DefaultCriterion(classes)
+	c.options.Seed, c.options.Clusters = seed, classes
 	var methods []string
 	for name, value := range params {
 		switch name {
@@ -37,19 +38,26 @@ func newChooser(params map[string]string, seed uint64, classes int) (algorithms.
 			c.options.Halving = on
 		case "incumbent": // a method with its defaults
 			c.options.Incumbent = &selection.Candidate{Method: value}
+		case "margin":
+			margin, err := strconv.ParseFloat(value, 64)
+			if err != nil {
+				return nil, &fault.ParamError{Param: name, Value: value, Want: "a number of standard errors"}
+			}
+			c.options.Margin = margin
 		default:
-			return nil, fault.Unknown("parameter of select", name, []string{"criterion", "halving", "incumbent", "methods"})
+			return nil, fault.Unknown("parameter of select", name, []string{"criterion", "halving", "incumbent", "margin", "methods"})
 		}
 	}
 	list, err := selection.Defaults(methods)
 	if err != nil {
 		return nil, err
 	}
-	if first := c.options.Incumbent; first != nil {
-		if _, err := first.Learner(seed, nil); err != nil {
-			return nil, err
-		}
-		list = append([]selection.Candidate{*first}, list...)
+	if first := c.options.Incumbent; first == nil {
+		c.options.Incumbent = selection.FirstChoice(list)
+	} else if _, err := first.Learner(seed, nil); err != nil {
+		return nil, err
+	} else {
+		list = selection.Including(list, *first)
 	}
 	c.options.Candidates = list
 	return c, nil

@@ -27,15 +27,15 @@ type Hindsight struct {
 }
 
 // hindsightMethods are the methods whose default grids give the candidates.
-func hindsightMethods() []string { return []string{"krca", "lleratio", "itml"} }
+func hindsightMethods() []string { return []string{"blend", "krca", "lleratio", "itml"} }
 
 const hindsightRepetitions = 3
 
 // hindsightSystems are the selection rules, and methods with their defaults, which select nothing.
 func hindsightSystems() []string {
-	rule := selects + " halving=false methods=" + strings.Join(hindsightMethods(), "+")
+	rule := selects + " methods=" + strings.Join(hindsightMethods(), "+")
 	var out []string
-	for _, criterion := range []string{"ranking", "combined", "combined incumbent=lleratio"} {
+	for _, criterion := range []string{"ranking", "combined", "combined margin=0"} {
 		out = append(out, rule+" criterion="+criterion)
 	}
 	return append(out, hindsightMethods()...)
@@ -60,8 +60,8 @@ const cacheBytes = 256 << 20
 
 // RunHindsight lets selection rules choose, and compares their choices with all candidates. If
 // o.Systems is nil, the rules are selection by the ranking of held-out links, by the ranking and
-// the agreement with them, and by both with an incumbent; the methods of the candidates with their
-// defaults are compared, too.
+// the agreement with them, and by both without an incumbent; the methods of the candidates with
+// their defaults are compared, too. The incumbent is blend unless a system names another one.
 func RunHindsight(ctx context.Context, eng *engine.Engine, o Options) (*Hindsight, error) {
 	if o.Systems == nil {
 		o.Systems = hindsightSystems()
@@ -94,7 +94,7 @@ func hindsightTable(s Set, systems, candidates []string, failed *failures) paper
 		Name: "hindsight-" + s.Name, Label: "Hindsight", Caption: "choices on " + s.Name, Columns: HindsightMeasures(),
 		Data: s.Files, Steps: len(candidates) + len(systems), Decimals: 3, Gaps: true, Repetitions: hindsightRepetitions,
 		Setup:    append(setup(nil, Links{}), fmt.Sprintf("The %d candidates: %s.", len(candidates), strings.Join(candidates, "; "))),
-		Revision: 2,
+		Revision: 3,
 		Prepare:  func(_ context.Context, _ *engine.Engine, t paper.Trial) (any, error) { return s.read(t.Path) },
 		Trial: func(ctx context.Context, eng *engine.Engine, t paper.Trial) ([][]float64, error) {
 			p, err := drawn(ctx, eng, t, Links{})

@@ -145,8 +145,9 @@ func (p *problem) coordinates(ctx context.Context, eng *engine.Engine, system st
 
 // learner returns the learner of a system, written as "gml" or "gml gamma=3 kernel=linear": the
 // first word is the method, the others set parameters that differ from its defaults. The method
-// "select" selects one by held-out links, in a quick search. Its parameters are criterion, halving
-// (true by default), incumbent and methods (joined by +); it gets the number of classes.
+// "select" selects one by held-out links, as the command does by default if it knows the number of
+// clusters, which is the number of classes here. Its parameters are criterion, halving, incumbent,
+// margin and methods (joined by +).
 func learner(text string, seed uint64, classes int) (algorithms.Learner, error) {
 	method, params, err := system.Parse(text)
 	if err != nil {

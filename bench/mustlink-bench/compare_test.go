@@ -104,14 +104,14 @@ func TestHindsight(t *testing.T) {
 	line := []string{"hindsight", "--data", ".", "--sets", "iris", "--methods", "select criterion=agreement methods=itml incumbent=itml,itml", "--repetitions", "1", "--state", "s", "-q", "-o"}
 	bench.RunArgs(t, dir, append(line, "h.md")...)
 	page := clitest.Read(t, dir, "h.md")
-	for _, want := range []string{"of 28 candidates", "| select criterion=agreement methods=itml incumbent=itml |", "| iris |", "lleratio kernel=exp:lle alpha=1"} {
+	for _, want := range []string{"of 29 candidates", "| select criterion=agreement methods=itml incumbent=itml |", "| iris |", "lleratio kernel=exp:lle alpha=1"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
 	}
 	bench.RunArgs(t, dir, append(line, "h.json")...)
 	h := clitest.Parse(t, clitest.Read(t, dir, "h.json"))
-	if results := h["results"].([]any); len(h["candidates"].([]any)) != 28 || len(results) != 1 || results[0].(map[string]any)["resumed"] != 1.0 {
+	if results := h["results"].([]any); len(h["candidates"].([]any)) != 29 || len(results) != 1 || results[0].(map[string]any)["resumed"] != 1.0 {
 		t.Errorf("%v", h)
 	}
 	bench.WantInputError(t, dir, "hindsight --data . --sets iris -o x.png", "-o", ".md")

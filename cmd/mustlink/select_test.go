@@ -14,7 +14,7 @@ import (
 func TestSelectCommand(t *testing.T) {
 	dir := t.TempDir()
 	harness.WriteRings(t, dir)
-	line := "select -i rings.csv -c links.csv --methods krca,rca --grid eps_rel=1e-3:1e-2:2 --state fits --report trials.json -o model"
+	line := "select -i rings.csv -c links.csv --methods krca,rca --grid eps_rel=1e-3:1e-2:2 --halving=false --state fits --report trials.json -o model"
 	o := harness.RunOK(t, dir, line)
 	if !strings.Contains(o.Stdout, "krca eps_rel=0.001") || !strings.Contains(o.Stdout, "20 fits") {
 		t.Errorf("%s", o.Stdout)
@@ -36,6 +36,10 @@ func TestSelectCommand(t *testing.T) {
 		harness.RunOK(t, dir, "select -q -i rings.csv -c links.csv --standardize --methods rca,krca --halving --folds 3 --criterion "+criterion+" -o m2")
 	}
 	harness.RunOK(t, dir, "select -q -i rings.csv --links-from-labels 40 --trials 3 -o m3")
+	usual := clitest.Parse(t, harness.RunOK(t, dir, "select -i rings.csv -c links.csv -n 2 --margin 1e5 -o m4 --json").Stdout)
+	if usual["criterion"] != "combined" || usual["incumbent"] != "blend" || usual["best"].(map[string]any)["method"] != "blend" {
+		t.Errorf("with -n and no other choice: criterion %v, incumbent %v, best %v", usual["criterion"], usual["incumbent"], usual["best"])
+	}
 	kept := harness.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca --margin 1e5 -o m4")
 	if !strings.Contains(kept.Stdout, "rca stays: no candidate is ahead by more than 100000 standard errors") {
 		t.Errorf("%s", kept.Stdout)
@@ -58,7 +62,7 @@ func TestSelectCommand(t *testing.T) {
 		"select -i rings.csv -c links.csv -o m --criterion combined":            {"clusters", "-n"},
 		"select -i rings.csv -c links.csv -o m --incumbent krac":                {"--incumbent", "krac", "krca"},
 		"select -i rings.csv -c links.csv -o m --incumbent krca,rca":            {"--incumbent"},
-		"select -i rings.csv -c links.csv -o m --margin 2":                      {"--margin", "--incumbent"},
+		"select -i rings.csv -c links.csv -o m --methods krca --margin 2":       {"--margin", "--incumbent"}, // there is no blend to keep
 		"select -i rings.csv -c links.csv -o m --incumbent rca --margin -1":     {"--margin"},
 		"select -i rings.csv -c links.csv -o m --folds 1":                       {"--folds"},
 		"select -i rings.csv -c links.csv -o m --folds 90":                      {"too few", "folds"},

@@ -4,6 +4,8 @@
 // It only stores and validates; package engine/kernel evaluates kernels.
 package points
 
+import "fmt"
+
 // Points is a set of n objects. The implementations are *[Dense], *[CSR], *[Sequences]
 // and *[Gram]; code that evaluates kernels switches on these four.
 type Points interface {
@@ -66,4 +68,20 @@ func Slice(x Points, lo, hi int) Points {
 		rows = append(rows, i)
 	}
 	return x.Select(rows)
+}
+
+// Bytes returns the memory of the values of x: what [Points.Select] of all rows allocates.
+func Bytes(x Points) int64 {
+	const word = 8
+	switch p := x.(type) {
+	case *Dense:
+		return word * int64(len(p.Data))
+	case *CSR:
+		return word*int64(len(p.Start)+len(p.Val)) + word/2*int64(len(p.Col))
+	case *Sequences:
+		return word*int64(len(p.Start)) + int64(len(p.Letters))
+	case *Gram:
+		return word * int64(len(p.Data)+len(p.Diagonal)+len(p.Reference))
+	}
+	panic(fmt.Sprintf("points: points of type %T", x))
 }

@@ -260,3 +260,19 @@ func TestValidateStructure(t *testing.T) {
 		}
 	}
 }
+
+// Bytes counts the values that Select copies.
+func TestBytes(t *testing.T) {
+	dense := &points.Dense{N: 2, D: 3, Data: make([]float64, 6)}
+	sparse := &points.CSR{N: 2, D: 3, Start: []int{0, 1, 3}, Col: []int32{0, 1, 2}, Val: []float64{1, 2, 3}}
+	sequences := &points.Sequences{Alphabet: "ab", Start: []int{0, 2, 5}, Letters: []byte("ababa")}
+	gram := &points.Gram{N: 2, M: 2, Data: []float64{1, 0, 0, 1}, Diagonal: []float64{1, 1}, Reference: []int{0, 1}}
+	for _, c := range []struct {
+		x    points.Points
+		want int64
+	}{{dense, 48}, {sparse, 3*8 + 3*4 + 3*8}, {sequences, 3*8 + 5}, {gram, 32 + 16 + 16}} {
+		if got := points.Bytes(c.x); got != c.want {
+			t.Errorf("%T: %d bytes, want %d", c.x, got, c.want)
+		}
+	}
+}

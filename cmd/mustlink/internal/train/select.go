@@ -50,18 +50,21 @@ candidate, fitted on all links.
 
 The candidates are the methods of --methods with all combinations of --grid and -k that apply to them.
 Without --grid and -k, values around the defaults are tried. The linked points are divided into --folds
-parts; points joined by must-links stay together if there is room. A fold holds out all links of its points,
-so that the other links do not imply them. Criteria: ranking (held-out must-links are shorter than held-out
-cannot-links: the area under the ROC curve), agreement (k-means with -n clusters satisfies held-out links),
-combined (the mean of these two), labels (nearest labeled neighbors of points whose links are held out),
-stability (k-means finds the same clusters from halves of the links).
+parts; points joined by must-links stay together if there is room. The points of a fold are no part of the
+fit, and all their links are held out, so that the other links do not imply them. The fitted model embeds
+these points as new ones, and their links are the score. Criteria: ranking (held-out must-links are shorter
+than held-out cannot-links: the area under the ROC curve), agreement (k-means with -n clusters satisfies
+held-out links), combined (the mean of these two), labels (nearest labeled neighbors of held-out points),
+stability (k-means finds the same clusters from halves of the links). With -n the default is combined,
+without it ranking.
 
-With --halving all candidates are scored on one fold, the better third on two more, and so on. --incumbent
-names a candidate, usually a method with its defaults, that is kept unless another one is ahead of it by
---margin standard errors on the same folds: with few links, the best of many candidates is partly luck.`,
+All candidates are scored on one fold, the better third on two more, and so on, but never fewer than three;
+--halving=false scores all on every fold. --incumbent names a candidate, usually a method with its defaults, that is kept unless another
+one is ahead of it by --margin standard errors on the same folds: with few links, the best of many candidates
+is partly luck. By default it is blend.`,
 		Example: `  mustlink select -i data.csv -c links.csv --standardize -o model.mlk
   mustlink select -i data.csv -c links.csv --methods krca,itml --grid eps_rel=1e-4:1e-1:4 --grid gamma=0.3,1,3 -o model.mlk
-  mustlink select -i data.csv -c links.csv --criterion agreement -n 3 --halving --state fits.jsonl --report trials.json -o model.mlk`,
+  mustlink select -i data.csv -c links.csv -n 3 --state fits.jsonl --report trials.json -o model.mlk`,
 		Args: usage.Positional(0, 0, ""),
 		RunE: s.Checked(c.check, c.run),
 	}
@@ -70,16 +73,16 @@ names a candidate, usually a method with its defaults, that is kept unless anoth
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
 	f.StringVar(&c.fromLabels, "links-from-labels", "", "draw `N` links of each kind from the labels, instead of -c")
-	f.StringSliceVar(&c.methods, "methods", nil, "`METHODS` to choose from (default krca,kbeta,npkl,lleratio,gml,itml)")
+	f.StringSliceVar(&c.methods, "methods", nil, "`METHODS` to choose from (default "+strings.Join(selection.Methods(), ",")+")")
 	f.StringArrayVarP(&c.kernels, "kernel", "k", nil, "a `KERNEL` to try with kernel methods; repeatable")
 	f.StringArrayVar(&c.grid, "grid", nil, "values of a parameter as `name=a,b,c` or name=from:to:count, spaced evenly on a logarithmic scale; repeatable")
 	f.IntVar(&c.trials, "trials", 0, "number of candidates to try, drawn at random (default all)")
-	f.StringVar(&c.criterion, "criterion", string(selection.Ranking), "how models are scored: "+strings.Join(selection.Criteria(), ", "))
+	f.StringVar(&c.criterion, "criterion", "", "how models are scored: "+strings.Join(selection.Criteria(), ", ")+" (default combined with -n, ranking without)")
 	f.IntVar(&c.folds, "folds", selection.DefaultOptions().Folds, "number of parts of the links, each held out once")
-	f.IntVarP(&c.clusters, "clusters", "n", 0, "number of clusters, for the criteria agreement, combined and stability")
-	f.BoolVar(&c.halving, "halving", false, "successive halving: score fewer and fewer candidates on more and more folds")
-	f.StringVar(&c.incumbent, "incumbent", "", "the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, name=value …")
-	f.Float64Var(&c.margin, "margin", selection.DefaultOptions().Margin, "number of standard errors by which another candidate must beat the --incumbent")
+	f.IntVarP(&c.clusters, "clusters", "n", 0, "number of clusters that the metric is for; for the criteria agreement, combined and stability")
+	f.BoolVar(&c.halving, "halving", selection.DefaultOptions().Halving, "drop losers early: score fewer and fewer candidates on more and more folds")
+	f.StringVar(&c.incumbent, "incumbent", "", "the `CANDIDATE` to keep unless another is clearly better, as the table writes it: a method, name=value … (default blend, if it is among the candidates)")
+	f.Float64Var(&c.margin, "margin", selection.DefaultOptions().Margin, "number of standard errors by which another candidate must beat the --incumbent; 0: the best one is taken")
 	f.StringVar(&c.state, "state", "", "`FILE` for finished fits, from which an interrupted run resumes")
 	f.StringVar(&c.report, "report", "", "a .json `FILE` for all trials")
 	c.scaling.Flags(f, "", "to mean 0 and standard deviation 1, in the fit and wherever the model is applied")
@@ -147,6 +150,9 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 func (c *selectCommand) check(check *session.Checks, _ []string) {
 	o := &c.options
 	*o = selection.DefaultOptions()
+	if c.criterion == "" {
+		c.criterion = string(selection.DefaultCriterion(c.clusters))
+	}
 	o.Criterion, o.Folds, o.Clusters, o.Halving, o.Seed, o.State = selection.Criterion(c.criterion), c.folds, c.clusters, c.halving, c.seed, c.state
 	check.Required("input", "output")
 	check.Refuse(c.trials < 0 || check.Cmd.Flags().Changed("trials") && c.trials == 0, "--trials is %d: want a number >= 1", c.trials)
@@ -196,13 +202,14 @@ func (c *selectCommand) candidates() ([]selection.Candidate, error) {
 	return selection.Grid(methods, axes)
 }
 
-// keep adds the incumbent, which is always a candidate.
+// keep sets the incumbent, which is always a candidate.
 func (c *selectCommand) keep(cmd *cobra.Command) error {
 	o := &c.options
 	o.Margin = c.margin
 	if c.incumbent == "" {
-		if cmd.Flags().Changed("margin") {
-			return usage.Errorf("--margin is given without --incumbent: want both, or neither")
+		o.Incumbent = selection.FirstChoice(o.Candidates)
+		if o.Incumbent == nil && cmd.Flags().Changed("margin") {
+			return usage.Errorf("--margin is given without --incumbent, and blend is not among the candidates: want both, or neither")
 		}
 		return nil
 	}
@@ -210,13 +217,7 @@ func (c *selectCommand) keep(cmd *cobra.Command) error {
 	if err != nil {
 		return usage.RenameParams(err, "candidate", "--incumbent", "method", "--incumbent")
 	}
-	o.Incumbent = &kept
-	for _, other := range o.Candidates {
-		if other.String() == kept.String() {
-			return nil
-		}
-	}
-	o.Candidates = append([]selection.Candidate{kept}, o.Candidates...)
+	o.Incumbent, o.Candidates = &kept, selection.Including(o.Candidates, kept)
 	return nil
 }
 
@@ -283,7 +284,11 @@ func (r *selectReport) text(w io.Writer) {
 			fmt.Fprintf(w, "%s\tfailed: %s\t\t\n", t.Candidate, t.Error)
 			continue
 		}
-		fmt.Fprintf(w, "%s\t%.4f ± %.4f\t%d\t%s\n", t.Candidate, t.Mean, t.SD, len(t.Scores), session.ShortTime(t.Seconds))
+		score := fmt.Sprintf("%.4f", t.Mean)
+		if len(t.Scores) > 1 {
+			score += fmt.Sprintf(" ± %.4f", t.SD)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", t.Candidate, score, len(t.Scores), session.ShortTime(t.Seconds))
 	}
 	fmt.Fprintf(w, "%s in %s\n", session.Plural(r.Fits, "fit"), session.ShortTime(r.Seconds))
 	if r.Incumbent != "" {
