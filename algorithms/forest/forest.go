@@ -65,13 +65,13 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Trees   int `json:"trees" param:"trees" default:"100" range:">= 1" help:"number of trees"`
+	Trees   int `json:"trees" param:"trees" default:"300" range:">= 1" help:"number of trees"`
 	MinLeaf int `json:"min_leaf" param:"min_leaf" default:"1" range:">= 1" help:"smallest number of training points in a leaf"`
-	Rank    int `json:"rank" param:"rank" default:"50" range:">= 1" help:"principal coordinates of the leaves in which directions are sought"`
+	Rank    int `json:"rank" param:"rank" default:"100" range:">= 1" help:"principal coordinates of the leaves in which directions are sought"`
 	Dims    int `json:"dims" param:"dims" default:"10" zero:"the principal coordinates themselves" help:"maximum number of learned directions"`
 }
 
-// DefaultParams returns 100 trees and 10 directions.
+// DefaultParams returns 300 trees and 10 directions.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
