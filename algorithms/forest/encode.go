@@ -32,7 +32,7 @@ func (e *forest) Encode(f *model.File) any {
 	return maps.About{InputDim: e.features}
 }
 
-// Decode returns the model that [Model.Encode] stored. An unusable tensor or part of the header is
+// Decode returns the model that Encode stored in f. An unusable tensor or part of the header is
 // a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
 	var about maps.About
@@ -79,8 +79,8 @@ func read(f *model.File, features int) (*forest, error) {
 	return e, nil
 }
 
-// rebuilt returns the trees of nodes in preorder. A split has two subtrees: the node after a leaf is
-// the right child of the last split that has none yet, or the root of the next tree.
+// rebuilt returns the trees of nodes in preorder. A split has two subtrees: the node after a leaf
+// is the right child of the last split that has none yet, or the root of the next tree.
 func rebuilt(features []int64, thresholds []float64, dim int) (trees, error) {
 	if len(features) == 0 || len(features) > math.MaxInt32 {
 		return trees{}, stored.Empty(tensorFeatures)

@@ -17,7 +17,8 @@
 //
 //	max over W W' = I:  tr W A W' / tr W (B + 0.1 C + 0.1 (tr C / rank) I) W'
 //
-// with A and B the mean scatter of cannot-links and of must-links, and C the covariance of all points.
+// with A and B the mean scatter of cannot-links and of must-links, and C the covariance of all
+// points.
 //
 // # Related methods
 //
@@ -27,9 +28,9 @@
 //
 // # New points
 //
-// The coordinates of a point are a sum of one row of a matrix for each tree, exactly as for training
-// points. Trees see only the order of values: a strictly increasing function of a feature changes
-// nothing.
+// The coordinates of a point are a sum of one row of a matrix for each tree, exactly as for
+// training points. Trees see only the order of values: a strictly increasing function of a feature
+// changes nothing.
 package forest
 
 import (

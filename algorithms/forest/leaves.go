@@ -85,8 +85,8 @@ func add(to, from []float64) {
 	}
 }
 
-// principal returns the roots of the leading eigenvalues of the operator, which are not 0, and their
-// eigenvectors as columns with mean 0.
+// principal returns the roots of the leading eigenvalues of the operator, which are not 0, and
+// their eigenvectors as columns with mean 0.
 func (l *leaves) principal(ctx context.Context, eng *engine.Engine, rank int, seed uint64) ([]float64, blas.Matrix, error) {
 	const tolerance, nothing = 1e-8, 1e-10
 	found, err := eigen.Top(ctx, eng, l, rank, eigen.Options{Seed: seed, Tolerance: tolerance})
