@@ -21,7 +21,7 @@ import (
 var inSingle = map[string]bool{
 	"krca": true, "krca landmarks=15": true, "kbeta landmarks=20 extension=nystrom": true, "lleratio": true, "lleratio mode=linear": true, "lleratio mode=full": true,
 	"gml": true, "gml prior=datadep": true, "itml": true, "kpca": true, "rca": true, "xrca": true, "dca": true, "mmc": true, "mmc diagonal=true": true,
-	"nca": true, "lmnn": true, "lsml": true, "scml": true, "lfda": true, "sdml": true, "covariance": true, "mlkr": true, "llma": true, "xiang": true,
+	"nca": true, "lmnn": true, "lsml": true, "scml": true, "lfda": true, "sdml": true, "covariance": true, "mlkr": true, "llma": true, "xiang": true, "forest": true,
 }
 
 // TestEmbedSingle: models that embed in single precision are as near to their places in double

@@ -26,6 +26,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
 	"github.com/mustlink/mustlink/algorithms/baseline/xrca"
 	"github.com/mustlink/mustlink/algorithms/blend"
+	"github.com/mustlink/mustlink/algorithms/forest"
 	"github.com/mustlink/mustlink/algorithms/gml"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/krca"
@@ -42,6 +43,7 @@ var methods = sync.OnceValue(func() []Method {
 		entry(lleratio.About, lleratio.New, lleratio.Decode),
 		entry(gml.About, gml.New, gml.Decode),
 		of[blend.Params](blend.Decode),
+		of[forest.Params](forest.Decode),
 		of[rca.Params](rca.Decode),
 		of[xrca.Params](xrca.Decode),
 		of[dca.Params](dca.Decode),

@@ -1,7 +1,7 @@
 // Package maps holds the maps from points to coordinates that models consist of: embedding, Gram
-// matrix, distances and storage. There are three kinds: linear, y = W (x - mean); an expansion over
-// stored points, y = V k(l, x) - c; and a table of the coordinates of training rows with an
-// out-of-sample extension.
+// matrix, distances and storage. There are four kinds: linear, y = W (x - mean); an expansion over
+// stored points, y = V k(l, x) - c; a table of the coordinates of training rows with an
+// out-of-sample extension; and a function of single points.
 package maps
 
 import (
@@ -26,7 +26,7 @@ type Map struct {
 	method string
 }
 
-// form is one of the three kinds of maps.
+// form is one of the four kinds of maps.
 type form interface {
 	// Dim returns the number of columns of Embed.
 	Dim() int

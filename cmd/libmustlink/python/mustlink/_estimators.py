@@ -13,6 +13,7 @@ __all__ = [
     "LLERatio",
     "GML",
     "Blend",
+    "Forest",
     "RCA",
     "XRCA",
     "DCA",
@@ -761,6 +762,94 @@ class Blend(MetricLearner):
         memory_limit: int | None = None,
     ):
         self.kernel = kernel
+        self.dims = dims
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class Forest(MetricLearner):
+    """Randomized trees that separate cannot-links; indifferent to the scales of features.
+
+    after Xiong, Johnson, Xu & Corso, Random forests for metric learning with implicit pairwise position dependence, KDD 2012.
+
+    Parameters
+    ----------
+    trees : int, default=300
+        Number of trees, >= 1.
+    min_leaf : int, default=1
+        Smallest number of training points in a leaf, >= 1.
+    rank : int, default=100
+        Principal coordinates of the leaves in which directions are sought, >= 1.
+    dims : int, default=10
+        Maximum number of learned directions; 0: the principal coordinates themselves.
+    standardize : bool, default=False
+        Scale features to mean 0 and standard deviation 1, in fit and transform.
+    n_links : int or str or None, default=None
+        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
+    unlabeled : Any, default=None
+        The value of y for unlabeled rows; None: all rows are labeled.
+    random_state : Any, default=1
+        Seed of all random choices: an integer, None for 1, or a RandomState.
+    n_jobs : int or None, default=None
+        Number of workers; None or -1: all processors. Results do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes of one request; None: no limit.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the training points.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features. Defined only when the column names of X are strings.
+    n_iter_ : int
+        Number of iterations of the fit, 1 for direct methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import Forest
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = Forest().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "forest"
+    _defaults = {
+        "trees": ("trees", 300),
+        "min_leaf": ("min_leaf", 1),
+        "rank": ("rank", 100),
+        "dims": ("dims", 10),
+    }
+    _kernels = False
+    _uses_cannot_links = True
+    _pairwise = True
+    _needs_links = True
+
+    def __init__(
+        self,
+        *,
+        trees: int = 300,
+        min_leaf: int = 1,
+        rank: int = 100,
+        dims: int = 10,
+        standardize: bool = False,
+        n_links: int | str | None = None,
+        unlabeled: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ):
+        self.trees = trees
+        self.min_leaf = min_leaf
+        self.rank = rank
         self.dims = dims
         self.standardize = standardize
         self.n_links = n_links
