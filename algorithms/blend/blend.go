@@ -13,20 +13,23 @@
 //     to the right points;
 //   - krca on the coordinates of npkl, for the same reason.
 //
+// With at most 300 links, gml is a member too: it starts from a sensible metric and moves no
+// farther than the links ask, which the others do not.
+//
 // krca weights its directions by the root of their eigenvalues. Each member's coordinates are
 // divided by the root of their total variance on the training rows, so that none dominates. The
 // squared distance is then the sum over the members m
 //
-//	d(x, y)^2 = sum_m |f_m(x) - f_m(y)|^2 / v_m,  v_m = sum of the variances of the columns of f_m
+//	d(x, y)^2 = sum_m w_m |f_m(x) - f_m(y)|^2 / v_m,  v_m = total variance of f_m
 //
-// There are no learned weights. A method that cannot learn from the input is left out, with a
+// where w_m is 60 / number of links for gml, and 1 for the others. A method that cannot learn from the input is left out, with a
 // notice: lleratio without links of both kinds, krca without must-links. What would have learned
 // from its coordinates then learns from the points.
 //
 // # New points
 //
-// Each method embeds them as it does alone. A point that equals a training point has the coordinates
-// of that point, and the mean if it equals several.
+// Each method embeds them as it does alone. A point that equals a training point has the
+// coordinates of that point, and the mean if it equals several.
 package blend
 
 import (
@@ -35,6 +38,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/gml"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
@@ -57,7 +61,7 @@ const Method = "blend"
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "Blend",
-	Summary:         "lleratio, krca, npkl after krca, and krca after npkl, side by side",
+	Summary:         "lleratio, krca, npkl after krca, and krca after npkl, side by side, with gml if links are few",
 	Paper:           "of the members: Soleymani Baghshah & Bagheri Shouraki 2009; Hu, Wang & Chen 2011; Tsang, Cheung & Kwok 2005",
 	UsesCannotLinks: true,
 	Pairwise:        true,
@@ -79,6 +83,10 @@ func (Params) Rules() learner.Rules { return learner.Rules{About: About, Needs: 
 
 // power weights the directions of krca by their eigenvalues, which favors ranking.
 const power = 0.5
+
+// tolerance is that of gml. With its coarser default, the result would depend visibly on the order
+// of the links.
+const tolerance = 1e-4
 
 // kind is a method that can be a stage.
 type kind struct {
@@ -108,6 +116,11 @@ func kinds() map[string]kind {
 			}
 			return krca.New(own, c)
 		}, decoder(krca.Decode)},
+		gml.Method: {gml.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
+			own := gml.DefaultParams()
+			own.Tol = tolerance
+			return gml.New(own, c)
+		}, decoder(gml.Decode)},
 	}
 }
 
@@ -118,19 +131,29 @@ func decoder[M algorithms.Model](decode func(*model.File) (M, error)) func(*mode
 // step is a stage to fit.
 type step struct {
 	method string
-	from   int  // 0: it learns from the points; k: from the coordinates of step k - 1
-	member bool // its coordinates are part of the blend
+	from   int     // 0: it learns from the points; k: from the coordinates of step k - 1
+	weight float64 // of its squared distances in the blend; 0: it is no member
 }
 
-// steps returns the stages, each after the one that it learns from.
-func steps() []step {
-	return []step{
-		{lleratio.Method, 0, true},
-		{krca.Method, 0, true},
-		{npkl.Method, 2, true},
-		{npkl.Method, 0, false},
-		{krca.Method, 4, true},
+const (
+	// equalLinks is the number of links at which gml has the weight of another member.
+	equalLinks = 60
+	// fewLinks is the largest number of links with which gml is a member.
+	fewLinks = 300
+)
+
+// steps returns the stages for a number of links, each after the one that it learns from.
+func steps(links int) []step {
+	list := []step{
+		{lleratio.Method, 0, 1},
+		{krca.Method, 0, 1},
+		{npkl.Method, 2, 1},
 	}
+	if links <= fewLinks {
+		list = append(list, step{gml.Method, 0, equalLinks / float64(links)})
+	}
+	list = append(list, step{npkl.Method, 0, 0})
+	return append(list, step{krca.Method, len(list), 1})
 }
 
 // stage is a fitted model.
@@ -143,7 +166,7 @@ type stage struct {
 // Learn fits the stages one after the other.
 func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	b := builder{fit: f, params: p}
-	for _, s := range steps() {
+	for _, s := range steps(f.Links.Len()) {
 		if err := b.add(ctx, s); err != nil {
 			return nil, err
 		}

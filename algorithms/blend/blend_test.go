@@ -18,9 +18,9 @@ import (
 
 func blender(p Params) algorithms.Learner { return learner.New(p, algorithms.Common{Seed: 1}) }
 
-// TestSideBySide: the columns are those of the members' own fits, of points or of the coordinates of
-// the fit before, each member's divided by the root of its total variance, on training rows and on
-// new ones; distances follow.
+// TestSideBySide: the columns are those of the members' own fits, to points or to the coordinates
+// that the fit before learned. Each member's are divided by the root of its total variance, on
+// training rows and on new ones; distances follow.
 func TestSideBySide(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 60, 4, 30, 3)
 	fresh, _, _ := enginetest.Blobs(t, 20, 4, 5, 9)
@@ -31,7 +31,7 @@ func TestSideBySide(t *testing.T) {
 		m := fittest.Fit[*Model](t, blender(p), x, set)
 		y := [2]blas.Matrix{embedded(t, m, x), embedded(t, m, fresh)}
 		first := 0
-		for _, path := range []string{"lleratio", "krca", "krca > npkl", "npkl > krca"} {
+		for _, path := range []string{"lleratio", "krca", "krca > npkl", "gml", "npkl > krca"} {
 			z := [2]blas.Matrix{{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, {Rows: fresh.N, Cols: x.D, Stride: x.D, Data: fresh.Data}}
 			last := ""
 			for last = range strings.SplitSeq(path, " > ") {
@@ -41,13 +41,13 @@ func TestSideBySide(t *testing.T) {
 				}
 				z = [2]blas.Matrix{embedded(t, own, dense(z[0])), embedded(t, own, dense(z[1]))}
 			}
-			if dims > 0 && last != "npkl" && z[0].Cols > dims {
+			if dims > 0 && last != "npkl" && last != "gml" && z[0].Cols > dims {
 				t.Errorf("%s has %d columns: want at most %d", path, z[0].Cols, dims)
 			}
 			for k := range z {
 				compareScaled(t, path, y[k].View(0, y[k].Rows, first, first+z[k].Cols), z[k])
 			}
-			if v := variance(y[0].View(0, x.N, first, first+z[0].Cols)); math.Abs(v-1) > 1e-12 {
+			if v := variance(y[0].View(0, x.N, first, first+z[0].Cols)); math.Abs(v-1) > 1e-12 { // 60 links give gml the same weight
 				t.Errorf("%s: total variance %g on the training rows: want 1", path, v)
 			}
 			first += z[0].Cols
@@ -109,10 +109,12 @@ func TestLeftOut(t *testing.T) {
 		out          []string
 		members      string
 	}{
-		"both kinds":   {20, 20, nil, "lleratio,krca,krca > npkl,npkl > krca"},
-		"must-links":   {20, 0, []string{"lleratio"}, "krca,krca > npkl,npkl > krca"},
-		"cannot-links": {0, 20, []string{"lleratio", "krca"}, "npkl"},
-		"three links":  {2, 1, nil, "lleratio,krca,krca > npkl,npkl > krca"},
+		"both kinds":   {20, 20, nil, "lleratio,krca,krca > npkl,gml,npkl > krca"},
+		"must-links":   {20, 0, []string{"lleratio"}, "krca,krca > npkl,gml,npkl > krca"},
+		"cannot-links": {0, 20, []string{"lleratio", "krca"}, "npkl,gml"},
+		"few links":    {20, 10, nil, "lleratio,krca,krca > npkl,gml,npkl > krca"},
+		"many links":   {200, 101, nil, "lleratio,krca,krca > npkl,npkl > krca"},
+		"three links":  {2, 1, nil, "lleratio,krca,krca > npkl,gml,npkl > krca"},
 	} {
 		m := fittest.Fit[*Model](t, blender(DefaultParams()), x, enginetest.Drawn(t, labels, c.must, c.cannot, 4))
 		notices := strings.Join(m.Status().Notices, "\n")
@@ -127,6 +129,9 @@ func TestLeftOut(t *testing.T) {
 				members = append(members, m.path(s))
 			}
 		}
+		if last := m.stages[len(m.stages)-1]; last.scale == 0 {
+			t.Errorf("%s: the last stage is %s, which nothing uses", name, m.path(last))
+		}
 		if got := strings.Join(members, ","); got != c.members {
 			t.Errorf("%s: members %s: want %s", name, got, c.members)
 		}
@@ -134,6 +139,28 @@ func TestLeftOut(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	if _, err := blender(DefaultParams()).Fit(t.Context(), eng, x, enginetest.Links(t, x.N, nil)); !fault.IsInput(err) {
 		t.Errorf("without links: error %v, want one of the input", err)
+	}
+}
+
+// TestWeight: the weight of gml falls with the number of links.
+func TestWeight(t *testing.T) {
+	x, labels, _ := enginetest.Blobs(t, 40, 3, 5, 2)
+	for _, links := range []int{15, 30, 120} {
+		m := fittest.Fit[*Model](t, blender(DefaultParams()), x, enginetest.Drawn(t, labels, links/2, links-links/2, 4))
+		y, first := embedded(t, m, x), 0
+		for _, s := range m.stages {
+			if s.scale == 0 {
+				continue
+			}
+			want := 1.0
+			if s.Method() == "gml" {
+				want = 60 / float64(links)
+			}
+			if v := variance(y.View(0, x.N, first, first+s.Dim())); math.Abs(v-want) > 1e-12*want {
+				t.Errorf("%d links: %s has total variance %g: want %g", links, m.path(s), v, want)
+			}
+			first += s.Dim()
+		}
 	}
 }
 

@@ -35,8 +35,8 @@ func (b *builder) add(ctx context.Context, s step) error {
 	switch {
 	case err == nil:
 		next := stage{Model: m, from: from}
-		if s.member {
-			next.scale = math.Sqrt(variance(y))
+		if s.weight > 0 {
+			next.scale = math.Sqrt(variance(y) / s.weight)
 		}
 		b.stages = append(b.stages, next)
 		b.learned = append(b.learned, &points.Dense{N: y.Rows, D: y.Cols, Data: y.Data})

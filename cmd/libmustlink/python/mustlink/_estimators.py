@@ -695,7 +695,7 @@ class GML(MetricLearner):
 
 
 class Blend(MetricLearner):
-    """Lleratio, krca, npkl after krca, and krca after npkl, side by side.
+    """Lleratio, krca, npkl after krca, and krca after npkl, side by side, with gml if links are few.
 
     of the members: Soleymani Baghshah & Bagheri Shouraki 2009; Hu, Wang & Chen 2011; Tsang, Cheung & Kwok 2005.
 
