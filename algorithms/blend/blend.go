@@ -22,9 +22,9 @@
 //
 //	d(x, y)^2 = sum_m w_m |f_m(x) - f_m(y)|^2 / v_m,  v_m = total variance of f_m
 //
-// where w_m is 60 / number of links for gml, and 1 for the others. A method that cannot learn from the input is left out, with a
-// notice: lleratio without links of both kinds, krca without must-links. What would have learned
-// from its coordinates then learns from the points.
+// where w_m is 60 / number of links for gml, and 1 for the others. A method that cannot learn from
+// the input is left out, with a notice: lleratio without links of both kinds, krca without
+// must-links. What would have learned from its coordinates then learns from the points.
 //
 // # New points
 //
