@@ -174,9 +174,6 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if len(b.stages) == 0 {
 		return nil, b.failure
 	}
-	if last := len(b.stages) - 1; b.stages[last].scale == 0 { // npkl, if krca was left out
-		b.stages = b.stages[:last]
-	}
 	y, err := b.coordinates()
 	if err != nil {
 		return nil, err
@@ -213,7 +210,7 @@ func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, 
 			if err != nil {
 				return err
 			}
-			inputs = append(inputs, &points.Dense{N: y.Rows, D: y.Cols, Data: y.Clone().Data})
+			inputs = append(inputs, compact(y))
 			first += s.write(y, to, first)
 		}
 		return nil

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
@@ -18,18 +19,22 @@ type builder struct {
 	fit     *learner.Fit
 	params  Params
 	stages  []stage
-	learned []points.Points // the coordinates of the training rows, of each stage
+	learned []*points.Dense // the coordinates of the training rows, of each stage
 	at      []int           // of each step: the number of its stage, counted from 1; 0: left out
 	failure error           // of the first step that was left out
 }
 
 // add fits the stage of a step. A step that cannot learn from the input is left out, with a notice.
-// What would have learned from its coordinates learns from the points.
+// What would have learned from its coordinates learns from the points, once.
 func (b *builder) add(ctx context.Context, s step) error {
 	from, x := 0, b.fit.X
 	if s.from > 0 && b.at[s.from-1] > 0 {
 		from = b.at[s.from-1]
 		x = b.learned[from-1]
+	}
+	if k := slices.IndexFunc(b.stages, func(other stage) bool { return other.Method() == s.method && other.from == from }); k >= 0 {
+		b.at = append(b.at, k+1)
+		return nil
 	}
 	m, y, err := b.fitted(ctx, s, x)
 	switch {
@@ -39,7 +44,7 @@ func (b *builder) add(ctx context.Context, s step) error {
 			next.scale = math.Sqrt(variance(y) / s.weight)
 		}
 		b.stages = append(b.stages, next)
-		b.learned = append(b.learned, &points.Dense{N: y.Rows, D: y.Cols, Data: y.Data})
+		b.learned = append(b.learned, compact(y))
 		b.at = append(b.at, len(b.stages))
 	case ctx.Err() != nil || !fault.IsInput(err) || outOfMemory(err):
 		return err
@@ -53,7 +58,7 @@ func (b *builder) add(ctx context.Context, s step) error {
 	return nil
 }
 
-// fitted fits a step to x, and returns the coordinates of x too, compactly.
+// fitted fits a step to x, and returns the coordinates of x too.
 func (b *builder) fitted(ctx context.Context, s step, x points.Points) (m algorithms.Model, y blas.Matrix, err error) {
 	c := b.fit.Common
 	if c.Progress != nil {
@@ -71,7 +76,7 @@ func (b *builder) fitted(ctx context.Context, s step, x points.Points) (m algori
 	if v := variance(y); !(v > 0) || math.IsInf(v, 0) {
 		return nil, y, fault.Data("", "the variance of its coordinates is %g: want a finite number > 0", v)
 	}
-	return m, y.Clone(), nil
+	return m, y, nil
 }
 
 // coordinates returns those of the training rows.
@@ -82,10 +87,15 @@ func (b *builder) coordinates() (blas.Matrix, error) {
 	}
 	y, first := blas.NewMatrix(n, d), 0
 	for k, s := range b.stages {
-		x := b.learned[k].(*points.Dense)
+		x := b.learned[k]
 		first += s.write(blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, y, first)
 	}
 	return y, nil
+}
+
+// compact returns coordinates as points.
+func compact(y blas.Matrix) *points.Dense {
+	return &points.Dense{N: y.Rows, D: y.Cols, Data: y.Clone().Data}
 }
 
 // outOfMemory reports whether a fit needs more than the memory limit. A limit refuses work and
