@@ -12,7 +12,7 @@ import "math"
 // loss has one. It is smooth, and no steeper than rho.
 type Soft struct {
 	Floor bool      // links that are more than satisfied are free: 0 above the target
-	Lead  []float64 // a / rho of each link at its two places in To: the target is 1 + Lead
+	Lead  []float64 // a / rho of each link at its two positions in To: the target is 1 + Lead
 	Limit []float64 // the distance to the target from which on the loss is a line; +Inf for never
 }
 
@@ -35,7 +35,7 @@ func (s *Soft) Slope(e int, f float64) float64 {
 //
 //	maximize sum b - conjugate(b)  subject to  Delta - sum b t (E_ij + E_ji) / 2 >= 0
 //
-// each at the two places of its link in Problem.To. The conjugate is b^2 / (4 w) for the square
+// each at both positions of its link in Problem.To. The conjugate is b^2 / (4 w) for the square
 // losses; with the squared hinge b is at least 0, and with the hinge between 0 and 2 w, and its
 // conjugate is 0.
 type Multipliers []float64
@@ -69,7 +69,7 @@ func (b Multipliers) Dual(p *Problem) float64 {
 			sum -= x * x / (4 * p.Weight[e])
 		}
 	}
-	return sum / 2 // every link has two places
+	return sum / 2 // every link has two positions
 }
 
 // Times returns s b, which is feasible if b is and s is between 0 and 1.

@@ -88,7 +88,7 @@ type edge struct {
 func edgesOf(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, rows []int, set *links.Set) ([]edge, error) {
 	count := min(neighbors, x.Len()-1)
 	need := int64(x.Len())*(bytesOfPoint+int64(count)*bytesOfEdge) + int64(set.Len())*bytesOfEdge
-	if err := eng.Check(fmt.Sprintf("contradictions of %d links", set.Len()), need, "use fewer links, or robust=none, or raise the memory limit"); err != nil {
+	if err := eng.Check(fmt.Sprintf("contradictions of %d links", set.Len()), need, "use fewer links, or robust=false, or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	edges, err := linked(ctx, eng, k, x, rows, set)
@@ -126,7 +126,7 @@ func linked(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.P
 			pairs, weights = append(pairs, [2]int{i, j}), append(weights, l.Weight)
 		}
 	}
-	squared, err := distances(ctx, eng, k, x, pairs)
+	squared, err := k.Squared().Pairs(ctx, eng, x, pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -138,19 +138,6 @@ func linked(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.P
 		edges[e].weight = weights[e] / mean * (edges[e].weight - 2*spread*(rank-0.5))
 	}
 	return edges, nil
-}
-
-// distances returns the squared distances of pairs in the feature space.
-func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, pairs [][2]int) ([]float64, error) {
-	diagonal, err := k.Diagonal(ctx, eng, x)
-	if err != nil {
-		return nil, err
-	}
-	out, err := k.Pairs(ctx, eng, x, pairs)
-	for p, v := range out {
-		out[p] = diagonal[pairs[p][0]] + diagonal[pairs[p][1]] - 2*v
-	}
-	return out, err
 }
 
 // ranks returns the share of the values that are below each value, and half of the equal ones.
