@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/bench/paper"
+	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -40,6 +41,7 @@ type allRun struct {
 	p       *paperFlags
 	eng     *engine.Engine
 	start   time.Time
+	numbers *printed.Numbers
 	entries []paper.Entry
 }
 
@@ -55,18 +57,22 @@ func (a *app) runAll(cmd *cobra.Command, p *paperFlags, tables []paper.Table, fi
 	if check.Err != nil {
 		return check.Err
 	}
+	numbers, err := p.numbers()
+	if err != nil {
+		return err
+	}
 	eng, err := a.Engine()
 	if err != nil {
 		return err
 	}
-	r := &allRun{app: a, cmd: cmd, p: p, eng: eng, start: time.Now()}
+	r := &allRun{app: a, cmd: cmd, p: p, eng: eng, numbers: numbers, start: time.Now()}
 	for _, t := range tables {
-		if err := r.table(t); err != nil {
+		if err := r.table(t.With(numbers)); err != nil {
 			return err
 		}
 	}
 	for _, f := range figures {
-		if err := r.figure(f); err != nil {
+		if err := r.figure(f.With(numbers)); err != nil {
 			return err
 		}
 	}
@@ -199,7 +205,7 @@ func (r *allRun) finish() error {
 	}
 	command += fmt.Sprintf(" --seed %d", r.p.seed)
 	page := filepath.Join(r.p.out, reproductionPage)
-	if err := r.WriteText(page, paper.Reproduction(r.entries, resultsFolder, command)); err != nil {
+	if err := r.WriteText(page, paper.Reproduction(r.entries, r.numbers, resultsFolder, command)); err != nil {
 		return err
 	}
 	tally := paper.Count(r.entries)

@@ -3,11 +3,13 @@ package commands
 import (
 	"fmt"
 	"io"
+	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/bench/paper"
+	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/session"
@@ -22,6 +24,7 @@ type paperFlags struct {
 	repetitions int
 	seed        uint64
 	data        string
+	printed     string
 	state       string
 	out         string
 }
@@ -72,10 +75,14 @@ of another table, seed or definition stay as they are.`,
 			if p.quick {
 				return usage.Errorf("--quick is given with TABLE %q: want --quick with all, or --repetitions", args[0])
 			}
-			if figure, err := paper.LookupFigure(args[0]); err == nil {
-				return a.runFigure(cmd, figure, &p)
+			numbers, err := p.numbers()
+			if err != nil {
+				return err
 			}
-			return a.runPaper(cmd, args[0], &p)
+			if figure, err := paper.LookupFigure(args[0]); err == nil {
+				return a.runFigure(cmd, figure.With(numbers), &p)
+			}
+			return a.runPaper(cmd, args[0], numbers, &p)
 		},
 	}
 	f := cmd.Flags()
@@ -84,6 +91,7 @@ of another table, seed or definition stay as they are.`,
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of trials (default the paper's)")
 	usage.SeedFlag(f, &p.seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")
+	f.StringVar(&p.printed, "printed", "", "folder `DIR` of other printed numbers, one CSV for each table (default those of the program)")
 	f.StringVar(&p.state, "state", "", "`FILE` that keeps finished trials, to resume after an interrupt")
 	f.StringVarP(&p.out, "output", "o", session.Stream, "the `FILE` to write (with all, the folder), .md or .json; for a figure also .png, .svg, .pdf or, except for box plots, .csv")
 	return cmd
@@ -105,7 +113,7 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && args[0] != "list" {
 		return usage.Errorf("--list and TABLE %q cannot be given together: want one of them %s", args[0], usage.HelpHint(cmd))
 	}
-	for _, name := range []string{"quick", "repetitions", "seed", "data", "state", "output"} {
+	for _, name := range []string{"quick", "repetitions", "seed", "data", "printed", "state", "output"} {
 		if f := cmd.Flags().Lookup(name); f.Changed {
 			return usage.Errorf("%s is given without a TABLE: want one that %s --list shows", usage.FlagName(f), cmd.CommandPath())
 		}
@@ -143,11 +151,20 @@ func (p *paperFlags) findData(a *app, needed []string) error {
 	return nil
 }
 
-func (a *app) runPaper(cmd *cobra.Command, name string, p *paperFlags) error {
+// numbers returns the printed numbers: those of the program, or of a folder.
+func (p *paperFlags) numbers() (*printed.Numbers, error) {
+	if p.printed == "" {
+		return printed.Builtin(), nil
+	}
+	return printed.Read(os.DirFS(p.printed))
+}
+
+func (a *app) runPaper(cmd *cobra.Command, name string, numbers *printed.Numbers, p *paperFlags) error {
 	table, err := paper.Lookup(name)
 	if err != nil {
 		return err
 	}
+	table = table.With(numbers)
 	check := a.Check(cmd)
 	p.checkRepetitions(check)
 	check.State(p.state)

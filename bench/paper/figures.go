@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/view"
@@ -28,8 +29,14 @@ type Figure struct {
 	Data []string `json:"data,omitempty"`
 	// Compared, if not nil, compares printed numbers of the figure with ours.
 	Compared func(d *Drawing) []Comparison `json:"-"`
+	// Claims, Tried and Partial are as in [Table].
+	Claims  func(d *Drawing) []Claim `json:"-"`
+	Tried   []string                 `json:"-"`
+	Partial map[string]string        `json:"-"`
 	// Draw computes the drawing. Its randomness depends on the seed alone, its times on the machine.
 	Draw func(ctx context.Context, eng *engine.Engine, s Sketch) (*Drawing, error) `json:"-"`
+
+	numbers *printed.Numbers // nil: those of the program
 }
 
 // Sketch is the input of a figure.
@@ -130,8 +137,12 @@ func (d *Drawing) Markdown() string {
 		b.WriteByte('\n')
 	}
 	notes(&b, "Summary", d.Notes)
+	e := d.Entry()
+	otherNumbers(&b, "Printed numbers", e.Comparisons)
+	claims(&b, e.Claims)
 	notes(&b, "Set-up", f.Setup)
 	notes(&b, "Differences from the paper", f.Differences)
+	notes(&b, "Where our numbers differ, and what was tried", f.Tried)
 	data := ""
 	if len(f.Data) > 0 {
 		data = " --data DIR"

@@ -169,7 +169,7 @@ func hu3() Table {
 func huCompared(r *Result) []Comparison {
 	const itml, wine = "ITML", "wine, little"
 	row, column := slices.IndexFunc(r.Table.Rows, func(row Row) bool { return row.Name == itml }), slices.Index(r.Table.Columns, wine)
-	return []Comparison{Compare(itml+", "+wine, Value{71.87, math.NaN()}, r.Ours[row][column], Higher, "")}
+	return []Comparison{Compare(itml+", "+wine, once(71.87), r.Ours[row][column], Higher, "")}
 }
 
 // loadHu reads or generates the sets.

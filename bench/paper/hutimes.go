@@ -3,7 +3,6 @@ package paper
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
@@ -56,7 +55,6 @@ func huTable5() Figure {
 func huTimesCompared(d *Drawing) []Comparison {
 	last := d.Rows[len(d.Rows)-1]
 	all, rest := last[1], last[2]
-	once := func(v float64) Value { return Value{v, math.NaN()} }
 	return []Comparison{
 		Compare("16,100 points, sparse graph: seconds to learn", once(1501.7), once(rest), Lower, ""),
 		Compare("16,100 points: seconds for the sparse graph", once(1447), once(all-rest), Lower, ""),

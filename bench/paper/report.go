@@ -21,8 +21,12 @@ func (r *Result) Markdown() string {
 	r.figures(&b)
 	r.summary(&b)
 	notes(&b, "Comparisons", r.Notes)
+	e, _ := r.Entry() // an error would leave out the orders, which this page does not show
+	otherNumbers(&b, "Other printed numbers", r.outside(e.Comparisons))
+	claims(&b, e.Claims)
 	notes(&b, "Set-up", t.Setup)
 	notes(&b, "Differences from the paper", t.Differences)
+	notes(&b, "Where our numbers differ, and what was tried", t.Tried)
 	r.provenance(&b)
 	return b.String()
 }
@@ -43,20 +47,61 @@ func (r *Result) figures(b *strings.Builder) {
 	} else {
 		b.WriteString("| column ")
 	}
-	fmt.Fprintf(b, "| system | %s | paper | difference | repetitions |\n", escape(ours))
+	fmt.Fprintf(b, "| system | %s | paper | difference | in s.d. | verdict |\n", escape(ours))
 	if !single {
 		b.WriteString("| --- ")
 	}
-	b.WriteString("| --- | ---: | ---: | ---: | ---: |\n")
+	b.WriteString("| --- | ---: | ---: | ---: | ---: | --- |\n")
 	for j, column := range t.Columns {
 		for i, row := range t.Rows {
 			if !single {
 				fmt.Fprintf(b, "| %s ", escape(column))
 			}
 			v, printed := r.Ours[i][j], row.Printed[j]
-			fmt.Fprintf(b, "| %s | %s | %s | %s | %d |\n", escape(row.Name),
-				r.value(v), r.value(printed), r.signed(v.Mean-printed.Mean), r.Repetitions)
+			inUnits, verdict := "-", "-"
+			if c, ok := r.comparison(i, j); ok {
+				inUnits, verdict = units(c.Units), string(c.Verdict)
+			}
+			fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", escape(row.Name),
+				r.value(v), r.value(printed), r.signed(v.Mean-printed.Mean), inUnits, verdict)
 		}
+	}
+	b.WriteByte('\n')
+}
+
+// outside returns the comparisons with numbers outside the rows and columns of the table.
+func (r *Result) outside(all []Comparison) []Comparison {
+	inside := 0
+	for i, row := range r.Table.Rows {
+		for j := range row.Printed {
+			if _, ok := r.comparison(i, j); ok {
+				inside++
+			}
+		}
+	}
+	return all[inside:]
+}
+
+// otherNumbers writes comparisons, if there are any.
+func otherNumbers(b *strings.Builder, title string, list []Comparison) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(b, "## %s\n\n| number | ours | paper | in s.d. | verdict |\n| --- | ---: | ---: | ---: | --- |\n", title)
+	for _, c := range list {
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s |\n", escape(c.What), plain(c.Ours), plain(c.Printed), units(c.Units), c.Verdict)
+	}
+	b.WriteByte('\n')
+}
+
+// claims writes what the text of the paper says, if there is anything.
+func claims(b *strings.Builder, list []Claim) {
+	if len(list) == 0 {
+		return
+	}
+	b.WriteString("## What the paper says\n\n| claim | here | numbers |\n| --- | --- | --- |\n")
+	for _, c := range list {
+		fmt.Fprintf(b, "| %s | %s | %s |\n", escape(c.Text), c.Verdict, escape(c.Detail))
 	}
 	b.WriteByte('\n')
 }

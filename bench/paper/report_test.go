@@ -52,9 +52,9 @@ func TestMarkdownEscapes(t *testing.T) {
 			continue
 		}
 		c := cells(strings.TrimSpace(line))
-		// Six columns and nothing outside the outer bars.
-		if len(c) != 8 || c[0] != "" || c[7] != "" {
-			t.Errorf("line %q splits into %q: want 6 cells", line, c)
+		// Seven columns and nothing outside the outer bars.
+		if len(c) != 9 || c[0] != "" || c[8] != "" {
+			t.Errorf("line %q splits into %q: want 7 cells", line, c)
 			continue
 		}
 		if rows++; rows == 3 && (c[1] != plain || c[2] != plain) {
@@ -87,10 +87,10 @@ func TestMarkdownFigures(t *testing.T) {
 		{{0.504, 0.126}}, {{1, math.NaN()}}, {{2.75, 0}}}}
 	page := r.Markdown()
 	for _, want := range []string{
-		"| system | score, ours | paper | difference | repetitions |",
-		"| x | 0.50 ± 0.13 | 0.50 | +0.00 | 4 |",
-		"| y | 1.00 | - | - | 4 |",
-		"| z | 2.75 ± 0.00 | 3.00 ± 0.25 | -0.25 | 4 |",
+		"| system | score, ours | paper | difference | in s.d. | verdict |",
+		"| x | 0.50 ± 0.13 | 0.50 | +0.00 | +0.0 | reproduced |",
+		"| y | 1.00 | - | - | - | - |",
+		"| z | 2.75 ± 0.00 | 3.00 ± 0.25 | -0.25 | -1.4 | worse |",
 		"Largest difference from a printed value: 0.250.",
 		"mustlink-bench paper toy --repetitions 4 --seed 9",
 		"Wall time: 1m2s (all trials one after the other: 250ms)",

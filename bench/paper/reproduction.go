@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/mustlink/mustlink/bench/printed"
 )
 
 // Entry is a table or figure of a paper with its comparisons.
@@ -16,7 +18,9 @@ type Entry struct {
 	Missing     []string     `json:"missing,omitempty"` // missing files; then the entry has no comparisons
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 	Orders      []Order      `json:"orders,omitempty"`
-	Why         string       `json:"why,omitempty"` // why orders are not reproduced
+	Claims      []Claim      `json:"claims,omitempty"`
+	Tried       []string     `json:"tried,omitempty"` // explanations for differences, with their numbers
+	Why         string       `json:"why,omitempty"`   // why orders are not reproduced
 	Notes       []string     `json:"notes,omitempty"`
 	Repetitions int          `json:"repetitions,omitempty"`
 	Seconds     float64      `json:"seconds"`
@@ -27,7 +31,10 @@ type Entry struct {
 func (r *Result) Entry() (Entry, error) {
 	t := r.Table
 	e := Entry{Name: t.Name, Paper: t.Paper, Label: t.Label, Caption: t.Caption, Comparisons: r.Comparisons(), Why: t.Why,
-		Repetitions: r.Repetitions, Seconds: r.TrialSeconds, Build: r.Build}
+		Tried: t.Tried, Repetitions: r.Repetitions, Seconds: r.TrialSeconds, Build: r.Build}
+	if t.Claims != nil {
+		e.Claims = t.Claims(r)
+	}
 	var err error
 	e.Orders, err = r.Orders()
 	return e, err
@@ -36,9 +43,12 @@ func (r *Result) Entry() (Entry, error) {
 // Entry returns the entry of a figure.
 func (d *Drawing) Entry() Entry {
 	f := d.Figure
-	e := Entry{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Notes: d.Notes, Seconds: d.Seconds, Build: d.Build}
+	e := Entry{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Notes: d.Notes, Tried: f.Tried, Seconds: d.Seconds, Build: d.Build}
 	if f.Compared != nil {
-		e.Comparisons = f.Compared(d)
+		e.Comparisons = qualify(f.Compared(d), f.Partial)
+	}
+	if f.Claims != nil {
+		e.Claims = f.Claims(d)
 	}
 	return e
 }
@@ -50,10 +60,24 @@ type Tally struct {
 	Worse      int `json:"worse"`
 }
 
+// Compared returns the number of values.
+func (t Tally) Compared() int { return t.Reproduced + t.Better + t.Worse }
+
 // Share returns the share of values that are reproduced or better, 0 if there are none.
 func (t Tally) Share() float64 {
-	good := float64(t.Reproduced + t.Better)
-	return good / max(1, good+float64(t.Worse))
+	return float64(t.Reproduced+t.Better) / max(1, float64(t.Compared()))
+}
+
+// count adds a verdict.
+func (t *Tally) count(v Verdict) {
+	switch v {
+	case Reproduced:
+		t.Reproduced++
+	case Better:
+		t.Better++
+	default:
+		t.Worse++
+	}
 }
 
 // Count counts the printed values of entries.
@@ -61,41 +85,19 @@ func Count(entries []Entry) Tally {
 	var t Tally
 	for _, e := range entries {
 		for _, c := range e.Comparisons {
-			switch c.Verdict {
-			case Reproduced:
-				t.Reproduced++
-			case Better:
-				t.Better++
-			default:
-				t.Worse++
-			}
+			t.count(c.Verdict)
 		}
 	}
 	return t
 }
 
-// Reproduction returns a page about all entries. The argument results is the folder of their pages,
-// relative to it, and command the command that writes it.
-func Reproduction(entries []Entry, results, command string) string {
+// Reproduction returns a page about all entries. The argument numbers holds all that the papers
+// print; results is the folder of the pages of the entries, relative to this one, and command the
+// command that writes it.
+func Reproduction(entries []Entry, numbers *printed.Numbers, results, command string) string {
 	var b strings.Builder
 	b.WriteString("# Reproduction of the papers' tables and figures\n\n")
-	tally := Count(entries)
-	fold(&b, "", fmt.Sprintf("There are %d printed numbers that we know and have the data for. Of these %d are reproduced, "+
-		"%d better and %d worse: %.0f %% reproduced or better. Where a paper's numbers are not at hand, the page says "+
-		"whether its own method is ahead of the methods that it is compared with.",
-		tally.Reproduced+tally.Better+tally.Worse, tally.Reproduced, tally.Better, tally.Worse, 100*tally.Share()))
-	b.WriteByte('\n')
-	fold(&b, "", "*Reproduced* means at most one standard deviation away: the printed one where there is one, else ours "+
-		"over the repetitions (or 1 %). *Better* and *worse* mean farther, on that side. Every method has one rule for "+
-		"its parameters in all tables of a paper; the pages of the tables state it.")
-	b.WriteByte('\n')
-	b.WriteString("## Printed numbers\n\n| table | number | paper | ours | difference, s.d. | verdict |\n| --- | --- | ---: | ---: | ---: | --- |\n")
-	for _, e := range entries {
-		for _, c := range e.Comparisons {
-			fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", e.link(results), escape(c.What), plain(c.Printed), plain(c.Ours), units(c.Units), c.Verdict)
-		}
-	}
-	b.WriteByte('\n')
+	counts(&b, entries, numbers, results)
 	reasons(&b, entries, func(e Entry) (string, bool) {
 		for _, c := range e.Comparisons {
 			if c.Verdict == Worse {
@@ -104,6 +106,7 @@ func Reproduction(entries []Entry, results, command string) string {
 		}
 		return "", false
 	})
+	claimed(&b, entries, results)
 	orders(&b, entries, results)
 	others(&b, entries, results)
 	made(&b, entries, command)

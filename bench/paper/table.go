@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/view"
@@ -63,14 +64,29 @@ type Table struct {
 	Variants []string  `json:"-"`
 	Good     Direction `json:"-"`
 	Why      string    `json:"-"`
+	// Keys names the printed number of each row and column, Keys[row][column]; nil if there are none.
+	Keys [][]printed.Key `json:"-"`
+	// Timed names rows of times. They differ from run to run, and no order is about them.
+	Timed []string `json:"-"`
+	// Tried describes explanations for differences from the paper that were tried, with the numbers
+	// that each gives.
+	Tried []string `json:"-"`
 	// Compared, if not nil, returns comparisons with values that the paper prints outside the rows and
 	// columns of the table.
 	Compared func(r *Result) []Comparison `json:"-"`
+	// Claims, if not nil, tests what the text of the paper says about the table.
+	Claims func(r *Result) []Claim `json:"-"`
+	// Partial names data sets of the paper that we have in another version or in part, with a few
+	// words about the difference; their numbers are counted separately. The names are those of the
+	// printed numbers.
+	Partial map[string]string `json:"-"`
 	// Draw, if not nil, returns the panels of the picture of the table. With Quartiles, a table has a
 	// picture also if Draw is nil.
 	Draw func(r *Result) []view.Panel `json:"-"`
 	// Notes, if not nil, returns sentences about the values for the report.
 	Notes func(r *Result) []string `json:"-"`
+
+	numbers *printed.Numbers // nil: those of the program
 }
 
 // Drawn reports whether there is a picture of the table.

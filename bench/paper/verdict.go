@@ -3,7 +3,9 @@ package paper
 import (
 	"fmt"
 	"math"
+	"slices"
 
+	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/bench/statistics"
 )
 
@@ -34,11 +36,13 @@ const (
 
 // Comparison is a printed value with ours.
 type Comparison struct {
-	What    string  `json:"what"`
-	Printed Value   `json:"printed"`
-	Ours    Value   `json:"ours"`
-	Units   float64 `json:"-"` // difference in standard deviations, the printed one or ours; NaN without one
-	Verdict Verdict `json:"verdict"`
+	What    string       `json:"what"`
+	Key     *printed.Key `json:"key,omitempty"`     // the printed number, nil if it is not one of the files
+	Partial string       `json:"partial,omitempty"` // how our data differ from the paper's, "" if they do not
+	Printed Value        `json:"printed"`
+	Ours    Value        `json:"ours"`
+	Units   float64      `json:"-"` // difference in standard deviations, pooled over the printed one and ours; NaN without one
+	Verdict Verdict      `json:"verdict"`
 	// Why describes what was tried, for a verdict other than reproduced or better.
 	Why string `json:"why,omitempty"`
 }
@@ -53,10 +57,7 @@ const near = 0.01
 // Compare compares a value with a printed one.
 func Compare(what string, printed, ours Value, good Direction, why string) Comparison {
 	c := Comparison{What: what, Printed: printed, Ours: ours, Units: math.NaN(), Verdict: Reproduced}
-	unit := printed.SD
-	if math.IsNaN(unit) {
-		unit = ours.SD
-	}
+	unit := pooled(printed.SD, ours.SD)
 	difference := ours.Mean - printed.Mean
 	within := math.Abs(difference) <= near*math.Abs(printed.Mean)
 	if unit > rounding*math.Abs(printed.Mean) {
@@ -71,6 +72,24 @@ func Compare(what string, printed, ours Value, good Direction, why string) Compa
 		c.Verdict, c.Why = Worse, why
 	}
 	return c
+}
+
+// pooled returns the root of the mean of two variances, or the standard deviation that is not NaN.
+func pooled(a, b float64) float64 {
+	switch {
+	case math.IsNaN(a):
+		return b
+	case math.IsNaN(b):
+		return a
+	}
+	return math.Sqrt((a*a + b*b) / 2)
+}
+
+// Claim is a sentence of a paper about the order of methods, with what our numbers say.
+type Claim struct {
+	Text    string  `json:"text"`    // in our words: "kernel RCA is better than RCA on all sets"
+	Verdict Verdict `json:"verdict"` // Reproduced, Mixed or Worse
+	Detail  string  `json:"detail"`  // the numbers that decide
 }
 
 // Order is the order of the paper's own method and another system over the columns of a table.
@@ -114,12 +133,7 @@ func (r *Result) Orders() ([]Order, error) {
 
 // rival reports whether a system is compared with the own method of the table.
 func (t Table) rival(name string) bool {
-	for _, own := range t.Variants {
-		if name == own {
-			return false
-		}
-	}
-	return name != t.Own
+	return name != t.Own && !slices.Contains(t.Variants, name) && !slices.Contains(t.Timed, name)
 }
 
 func (r *Result) order(own, other int) (Order, error) {
@@ -164,19 +178,44 @@ func (r *Result) order(own, other int) (Order, error) {
 func (r *Result) Comparisons() []Comparison {
 	var out []Comparison
 	for i, row := range r.Table.Rows {
-		for j, printed := range row.Printed {
-			if math.IsNaN(printed.Mean) {
-				continue
+		for j := range row.Printed {
+			if c, ok := r.comparison(i, j); ok {
+				out = append(out, c)
 			}
-			what := row.Name
-			if len(r.Table.Columns) > 1 {
-				what += ", " + r.Table.Columns[j]
-			}
-			out = append(out, Compare(what, printed, r.Ours[i][j], r.Table.Good, r.Table.Why))
 		}
 	}
 	if r.Table.Compared != nil {
 		out = append(out, r.Table.Compared(r)...)
 	}
-	return out
+	return qualify(out, r.Table.Partial)
+}
+
+// comparison compares one of our values with the printed one, and reports whether there is one.
+func (r *Result) comparison(i, j int) (Comparison, bool) {
+	t := r.Table
+	printed := t.Rows[i].Printed[j]
+	if math.IsNaN(printed.Mean) {
+		return Comparison{}, false
+	}
+	what := t.Rows[i].Name
+	if len(t.Columns) > 1 {
+		what += ", " + t.Columns[j]
+	}
+	if i >= len(t.Keys) {
+		return Compare(what, printed, r.Ours[i][j], t.Good, t.Why), true
+	}
+	key := t.Keys[i][j]
+	c := Compare(what, printed, r.Ours[i][j], directionOf(key.Measure), t.Why)
+	c.Key = &key
+	return c, true
+}
+
+// qualify marks the comparisons on data sets that are not the paper's.
+func qualify(list []Comparison, partial map[string]string) []Comparison {
+	for k, c := range list {
+		if c.Key != nil {
+			list[k].Partial = partial[c.Key.Dataset]
+		}
+	}
+	return list
 }

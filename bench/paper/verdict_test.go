@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/mustlink/mustlink/bench/printed"
 )
 
 // TestCompare: the verdict follows the difference in standard deviations and the good direction.
@@ -16,11 +18,13 @@ func TestCompare(t *testing.T) {
 		want          Verdict
 		units         float64
 	}{
-		{"within the printed standard deviation", Value{2, 0.5}, Value{1.6, 0.01}, Higher, Reproduced, -0.8},
-		{"above it", Value{2, 0.5}, Value{2.6, 3}, Higher, Better, 1.2},
-		{"below it", Value{2, 0.5}, Value{1.4, 3}, Higher, Worse, -1.2},
-		{"below where low is good", Value{2, 0.5}, Value{1.4, 3}, Lower, Better, -1.2},
-		{"different without a good direction", Value{2, 0.5}, Value{2.6, 3}, Neither, Worse, 1.2},
+		{"within the printed standard deviation", Value{2, 0.5}, Value{1.6, nan}, Higher, Reproduced, -0.8},
+		{"above it", Value{2, 0.5}, Value{2.6, nan}, Higher, Better, 1.2},
+		{"within the pooled one", Value{2, 0.1}, Value{2.4, 0.7}, Higher, Reproduced, 0.8},
+		{"above the pooled one", Value{2, 0.7}, Value{2.6, 0.1}, Higher, Better, 1.2},
+		{"below the pooled one", Value{2, 0.7}, Value{1.4, 0.1}, Higher, Worse, -1.2},
+		{"below where low is good", Value{2, 0.7}, Value{1.4, 0.1}, Lower, Better, -1.2},
+		{"different without a good direction", Value{2, 0.7}, Value{2.6, 0.1}, Neither, Worse, 1.2},
 		{"our standard deviation, without a printed one", Value{2, nan}, Value{2.6, 0.5}, Higher, Better, 1.2},
 		{"one per cent, without any", Value{2, nan}, Value{1.985, nan}, Higher, Reproduced, nan},
 		{"more, without any", Value{2, nan}, Value{1.97, nan}, Higher, Worse, nan},
@@ -109,14 +113,66 @@ func TestReproduction(t *testing.T) {
 	if tally != (Tally{Reproduced: 1, Worse: 1}) || tally.Share() != 0.5 {
 		t.Errorf("tally %+v", tally)
 	}
-	page := Reproduction(entries, "results", "make it")
-	for _, want := range []string{"[t](results/t.md) | own, x | 1 ± 0.5 | 0.875", "| worse |", "- t: why", "It grows.", "data not available (no.csv)", "make it", "| own | other | 1 of 2"} {
+	page := Reproduction(entries, printed.Builtin(), "results", "make it")
+	for _, want := range []string{"- t: why", "It grows.", "data not available (no.csv)", "make it", "| own | other | 1 of 2"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
 	}
 	if (Tally{}).Share() != 0 {
 		t.Error("the share of nothing is not 0")
+	}
+}
+
+// TestCounts: a printed number counts once, by its verdict, and apart if the data are not the
+// paper's; the others have no counterpart.
+func TestCounts(t *testing.T) {
+	key := func(method string) *printed.Key {
+		return &printed.Key{Table: "tsang-1", Dataset: "XOR", Condition: "Gaussian kernel", Method: method, Measure: "rand_index"}
+	}
+	protein := &printed.Key{Table: "tsang-2", Dataset: "SCOP 40% subset", Condition: "20 neighbours", Method: "KRCA (spectrum kernel)", Measure: "auc"}
+	entries := []Entry{{Name: "a", Comparisons: []Comparison{
+		{Key: key("KRCA"), Verdict: Worse}, {Key: key("no KRCA"), Verdict: Better}, {Key: protein, Partial: "another version", Verdict: Reproduced}}},
+		{Name: "b", Comparisons: []Comparison{{Key: key("KRCA"), Verdict: Reproduced}, {Verdict: Better}}}}
+	page := Reproduction(entries, printed.Builtin(), "results", "make it")
+	for _, want := range []string{
+		"| tsang-1 | quality | the paper's | 4 | 2 | 0 | 1 | 1 | [a](results/a.md) |",
+		"| tsang-1 | quality | none | 4 | 0 |",
+		"| tsang-2 | quality | in part | 20 | 1 | 1 | 0 | 0 |",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+	words := strings.Join(strings.Fields(page), " ")
+	if want := "Of these 2 are compared on the paper's data: 0 reproduced, 1 better and 1 worse, so 50 %"; !strings.Contains(words, want) {
+		t.Errorf("no %q in\n%s", want, page)
+	}
+}
+
+// TestKeys: every printed number that a table or figure compares with is in the files, and each of
+// them at most once in a table.
+func TestKeys(t *testing.T) {
+	for _, table := range Tables() {
+		seen := map[printed.Key]bool{}
+		for i, row := range table.Keys {
+			for j, key := range row {
+				number, ok := printed.Builtin().Find(key)
+				if !ok {
+					continue
+				}
+				if seen[key] {
+					t.Errorf("%s: %+v is there twice", table.Name, key)
+				}
+				seen[key] = true
+				if v := table.Rows[i].Printed[j]; v.Mean != number.Value {
+					t.Errorf("%s: %+v is %g: want %g", table.Name, key, v.Mean, number.Value)
+				}
+			}
+		}
+		if table.Keys != nil && len(seen) == 0 {
+			t.Errorf("%s: none of its numbers is in the files", table.Name)
+		}
 	}
 }
 
