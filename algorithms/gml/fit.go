@@ -56,9 +56,9 @@ func (Learner) Method() string { return Method }
 //
 // Cost: for the spectral prior, the nearest neighbors, r eigenvectors of their graph, and 4 r^2
 // flops per link and sweep; for rbf, 2 m^2 flops per link and sweep, where m is the number of
-// linked points. After five to 300 sweeps some ten Newton steps take up to 4 c^3 flops each
-// for c links, unless these need more than 1 GiB. A further round takes some dozen factorizations
-// of order m.
+// linked points, or 4 r^2 with r landmarks. After five to 300 sweeps some ten Newton steps take up
+// to 4 c^3 flops each for c links, unless these need more than 2 GiB. A further round takes some
+// dozen factorizations of order m.
 //
 // Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
 // exist, as many neighbors or eigenvectors as points, and a percentile of 0 as bound are errors,

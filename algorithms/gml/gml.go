@@ -130,7 +130,9 @@ type Params struct {
 	Laplacian                Laplacian `json:"laplacian" param:"laplacian" default:"unnormalized" choices:"unnormalized,normalized" help:"Laplacian of the graph"`
 	Diffusion                float64   `json:"diffusion" param:"diffusion" default:"0.1" range:"> 0" help:"t in the initial weights exp(-t mu) of the eigenvectors"`
 	Rank                     int       `json:"rank" param:"rank" range:">= 2" zero:"a tenth of the points, at most 40" help:"number of eigenvectors of the graph"`
-	Gamma                    float64   `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links relative to the prior (usually 0.1 to 10)"`
+	// Landmarks are for prior=rbf with outer=1.
+	logdetmetric.LandmarkRule
+	Gamma float64 `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links relative to the prior (usually 0.1 to 10)"`
 	// Upper and Lower are bounds on distances under the first M.
 	logdetmetric.BoundRules
 	// FreeConstant is for eigenvectors that do not affect distances.
@@ -161,6 +163,8 @@ func (p Params) Validate() error {
 	switch {
 	case p.Prior != RBF && p.Graph == graphkernel.Dense:
 		return &fault.ParamError{Param: "graph", Value: string(p.Graph), Want: "knn, eps:R or @FILE for priors on a graph"}
+	case p.Landmarks > 0 && (p.Prior != RBF || p.Outer > 1):
+		return &fault.ParamError{Param: "landmarks", Value: p.Landmarks, Want: "auto or 0, except for prior=rbf with outer=1"}
 	case p.Extension == Nystrom && (p.Prior != Spectral || p.Basis != FromLaplacian || p.Graph != graphkernel.KNN):
 		return &fault.ParamError{Param: "extension", Value: string(p.Extension), Want: "barycentric, except for prior=spectral with basis=laplacian and graph=knn"}
 	}

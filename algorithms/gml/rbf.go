@@ -30,17 +30,19 @@ func (f *fit) rbf(ctx context.Context) (*learned, error) {
 		return nil, err
 	}
 	f.Notices = append(f.Notices, impossible...)
-	linked := f.targets.Linked()
-	m := len(linked)
-	if err := f.Eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links"); err != nil {
-		return nil, err
-	}
-	w := &width{fit: f, linked: linked, base: base}
-	if w.squared, err = base.SquaredDistances(ctx, f.Eng, f.X.Select(linked)); err != nil {
-		return nil, err
-	}
+	w := &width{fit: f, linked: f.targets.Linked(), base: base}
 	a, err := w.begin(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if small, err := w.reduced(ctx, a); small != nil || err != nil {
+		return small, err
+	}
+	m := len(w.linked)
+	if err := f.Eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links, or landmarks"); err != nil {
+		return nil, err
+	}
+	if w.squared, err = base.SquaredDistances(ctx, f.Eng, f.X.Select(w.linked)); err != nil {
 		return nil, err
 	}
 	if err := w.project(ctx, a); err != nil {
@@ -136,6 +138,38 @@ func (w *width) project(ctx context.Context, a *attempt) (err error) {
 		return err
 	}
 	return definite(ctx, w.Eng, a.result.A)
+}
+
+// reduced learns in the coordinates of landmarks, in the only round, or returns nil if the whole
+// kernel matrix is to be used.
+func (w *width) reduced(ctx context.Context, a *attempt) (*learned, error) {
+	if w.Params.Outer > 1 {
+		return nil, nil
+	}
+	k, err := w.kernel(a.sigma)
+	if err != nil {
+		return nil, err
+	}
+	r, err := logdetmetric.Reduce(ctx, w.Eng, k, a.alpha, w.X.Select(w.linked), a.constraints, w.Params.Landmarks, w.Seed)
+	if r == nil || err != nil {
+		return nil, err
+	}
+	res, err := w.fit.project(func(o logdet.Options) (*logdet.Result, error) {
+		return logdet.Rows(ctx, w.Eng, r.G, r.Constraints, o)
+	})
+	if err != nil {
+		return nil, err
+	}
+	w.round(res)
+	rows, b := r.Landmarks(w.Eng, w.linked, res.A)
+	m, err := logdetmetric.Learned(ctx, w.Eng, Method, k, a.alpha, w.X, rows, b, w.Params.Dims, w.Seed)
+	if err != nil {
+		return nil, err
+	}
+	w.Notices, w.bounds = append(w.Notices, a.notices...), a.bounds
+	head := w.about(res, res.CheckRows(w.Eng, r.G, r.Constraints, w.Params.Gamma))
+	head.Alpha, head.Landmarks, head.Rest = a.alpha, len(rows), r.Rest
+	return &learned{m, kept{about: head}}, nil
 }
 
 // spec returns the Gaussian kernel of a width, which is a number or a rule.

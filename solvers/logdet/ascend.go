@@ -11,7 +11,7 @@ import (
 
 // largestAscent is the memory of the ascent, in bytes, above which sweeps remain. It does not
 // depend on the memory limit, so that the result does not.
-const largestAscent = 1 << 30
+const largestAscent = 1 << 31
 
 // size returns the bytes that the ascent takes.
 func size(vectors, order int) int64 {

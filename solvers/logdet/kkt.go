@@ -9,45 +9,32 @@ import (
 )
 
 // CheckRows returns the residuals of the optimality conditions for a result of [Rows] with these
-// points, constraints and gamma, evaluated from their definitions. Cost: O(m r^2 + r^3) for m
-// constraints.
+// points, constraints and gamma, evaluated from their definitions. Cost: 4 m r^2 + 2 r^3 flops for
+// m constraints in r dimensions, and memory for 2 m r values.
 func (r *Result) CheckRows(eng *engine.Engine, g blas.Matrix, constraints []Constraint, gamma float64) KKT {
-	n := g.Cols
-	s := blas.NewMatrix(n, n) // I + sum of the signed multipliers' matrices, lower triangle
-	for i := range n {
-		s.Set(i, i, 1)
+	n, backend := g.Cols, eng.Backend()
+	first, pairs := vectors(constraints)
+	w, image := blas.NewMatrix(len(pairs), n), blas.NewMatrix(len(pairs), n)
+	for v, pair := range pairs {
+		copy(w.Row(v), g.Row(pair[0]))
+		backend.Kernels().Axpy(-1, g.Row(pair[1]), w.Row(v))
 	}
-	w := func(i, j int) []float64 {
-		out := make([]float64, n)
-		for c, v := range g.Row(i) {
-			out[c] = v - g.At(j, c)
-		}
-		return out
-	}
-	distance := func(i, j int) float64 {
-		d, sum := w(i, j), 0.0
-		for a, x := range d {
-			for b, y := range d {
-				sum += x * y * r.A.At(a, b)
-			}
-		}
-		return sum
-	}
+	backend.Gemm(false, false, 1, w, r.A, 0, image)
+	distances, weights := make([]float64, len(constraints)), make([]float64, len(pairs))
 	for k, c := range constraints {
-		f := c.sign() * r.Multipliers[k]
-		if f == 0 {
-			continue
+		for v := range c.vectors() {
+			at := first[k] + v
+			distances[k] += c.part(v) * backend.Kernels().Dot(w.Row(at), image.Row(at))
+			weights[at] = c.part(v) * c.sign() * r.Multipliers[k]
 		}
-		if c.Kind == Nearer {
-			eng.Backend().Syr(f, w(c.I, c.K), s)
-			f = -f
-		}
-		eng.Backend().Syr(f, w(c.I, c.J), s)
 	}
-	s.Mirror()
-	product := blas.NewMatrix(n, n)
-	eng.Backend().Gemm(false, false, 1, r.A, s, 0, product)
-	out := r.rest(constraints, gamma, distance)
+	out := r.rest(constraints, gamma, distances)
+	// A (I + sum of the signed multipliers' matrices) = I
+	product := r.A.Clone()
+	for v := range pairs {
+		backend.Kernels().Scale(weights[v], w.Row(v))
+	}
+	backend.Gemm(true, false, 1, image, w, 1, product)
 	for i := range n {
 		product.Set(i, i, product.At(i, i)-1)
 	}
@@ -87,7 +74,15 @@ func (r *Result) CheckKernel(ctx context.Context, eng *engine.Engine, k0 blas.Ma
 		t.Axpy(-1, r.A.Row(i), rest.Row(i))
 	}
 	eng.Backend().Gemm(false, false, -1, k0, image, 1, rest) // K0 - K - K0 P K
-	out := r.rest(constraints, gamma, func(i, j int) float64 { return r.A.At(i, i) + r.A.At(j, j) - 2*r.A.At(i, j) })
+	distance := func(i, j int) float64 { return r.A.At(i, i) + r.A.At(j, j) - 2*r.A.At(i, j) }
+	distances := make([]float64, len(constraints))
+	for k, c := range constraints {
+		distances[k] = distance(c.I, c.J)
+		if c.Kind == Nearer {
+			distances[k] = distance(c.I, c.K) - distances[k]
+		}
+	}
+	out := r.rest(constraints, gamma, distances)
 	out.Stationarity = largest(rest) / largest(k0)
 	return out, ctx.Err()
 }
@@ -103,7 +98,7 @@ func largest(m blas.Matrix) float64 {
 }
 
 // rest returns the residuals that do not depend on the matrix.
-func (r *Result) rest(constraints []Constraint, gamma float64, distance func(i, j int) float64) KKT {
+func (r *Result) rest(constraints []Constraint, gamma float64, distances []float64) KKT {
 	var out KKT
 	skipped := map[int]bool{}
 	for _, k := range r.Skipped {
@@ -114,10 +109,7 @@ func (r *Result) rest(constraints []Constraint, gamma float64, distance func(i, 
 			continue
 		}
 		sign, l, b := c.sign(), r.Multipliers[k], r.Bounds[k]
-		p := distance(c.I, c.J)
-		if c.Kind == Nearer {
-			p = distance(c.I, c.K) - p
-		}
+		p := distances[k]
 		out.Slack = math.Max(out.Slack, math.Abs(c.Bound/b-(1-sign*l*c.Bound/(gamma*c.weight()))))
 		out.Complementarity = math.Max(out.Complementarity, l*math.Abs(p-b)/(1+l*b))
 		out.Feasibility = math.Max(out.Feasibility, sign*(p-b)/b)

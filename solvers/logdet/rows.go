@@ -17,7 +17,7 @@ import (
 // kernel M = G G' the learned one is G A G'.
 //
 // Projections are slow where gamma is large or constraints are many. After some sweeps, and with
-// bounds that give way, Newton's method for the dual does the rest, if it takes at most 1 GiB. The
+// bounds that give way, Newton's method for the dual does the rest, if it takes at most 2 GiB. The
 // sweeps go on if rounding stops it.
 //
 // Cost: 4 r^2 flops per constraint on a distance and sweep, twice that for Nearer; up to 4 m^3 for

@@ -85,7 +85,9 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 		return nil, f.before.Mismatch(err)
 	}
 	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message()})
-	return &Model{record.New(m, f.Params, status), f.bounds.Outcome(f.targets, f.result, check), f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
+	head := f.bounds.Outcome(f.targets, f.result, check)
+	head.Landmarks, head.Rest = f.landmarks, f.rest
+	return &Model{record.New(m, f.Params, status), head, f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
 }
 
 // fit is the state of one call of Fit.
@@ -97,6 +99,9 @@ type fit struct {
 	from    *maps.Map               // of that model, in kernel mode
 	bounds  logdetmetric.Bounds
 	result  *logdet.Result
+
+	landmarks int // of the reduced kernel matrix, and the share that they leave
+	rest      float64
 }
 
 func (f *fit) options() logdet.Options {
@@ -171,6 +176,9 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 		return nil, check, err
 	}
 	linked := f.targets.Linked()
+	if m, check, err := f.reduced(ctx, k, linked); m != nil || err != nil {
+		return m, check, err
+	}
 	if err := f.Eng.Check("kernel matrix of linked points", 4*engine.MatrixBytes(len(linked), len(linked)), "use fewer links"); err != nil {
 		return nil, check, err
 	}
@@ -197,6 +205,23 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 		}
 	}
 	return m, check, nil
+}
+
+// reduced learns a kernel in the coordinates of landmarks, or returns nil if the whole matrix of the
+// linked points is to be used.
+func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *maps.Map, check logdet.KKT, err error) {
+	constraints := f.bounds.Constraints(f.targets, logdetmetric.Positions(linked))
+	r, err := logdetmetric.Reduce(ctx, f.Eng, k, 1, f.X.Select(linked), constraints, f.Params.Landmarks, f.Seed)
+	if r == nil || err != nil {
+		return nil, check, err
+	}
+	if f.result, err = logdet.Rows(ctx, f.Eng, r.G, r.Constraints, f.options()); err != nil {
+		return nil, check, err
+	}
+	rows, b := r.Landmarks(f.Eng, linked, f.result.A)
+	f.landmarks, f.rest = len(rows), r.Rest
+	m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, rows, b, f.Params.Dims, f.Seed)
+	return m, f.result.CheckRows(f.Eng, r.G, r.Constraints, f.Params.Gamma), err
 }
 
 // AddLinks returns the model of a fit with the links of m and those of set, and with the triplets

@@ -66,6 +66,8 @@ type Params struct {
 	Gamma float64 `json:"gamma" param:"gamma" default:"1" range:"> 0" help:"weight of the links relative to the prior (usually 0.1 to 10)"`
 	// Upper and Lower are in units of the prior. A link's own bound takes precedence.
 	logdetmetric.BoundRules
+	// Landmarks are for fits with a kernel.
+	logdetmetric.LandmarkRule
 	Dims int `json:"dims" param:"dims" zero:"all" help:"columns of the embedding"`
 	// Tol is compared with the largest change of a multiplier times its distance, and with the
 	// duality gap relative to the objective.

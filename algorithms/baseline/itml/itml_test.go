@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -276,5 +278,46 @@ func TestBadInput(t *testing.T) {
 	cancel()
 	if _, err := with(func(*Learner) {}).Fit(done, eng, x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
+	}
+}
+
+// TestLandmarks: on a kernel matrix of few eigenvalues, landmarks give the distances of the whole
+// matrix.
+func TestLandmarks(t *testing.T) {
+	rng, labels, data := rand.New(rand.NewPCG(3, 3)), make([]string, 60), make([]float64, 60)
+	for i := range data {
+		labels[i] = strconv.Itoa(i % 2)
+		data[i] = float64(i%2) + 0.3*rng.NormFloat64()
+	}
+	x, err := points.NewDense(60, 1, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	set, err := links.SampleByCount(labels, 20, 20, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cubic, err := kernel.Parse("poly:degree=3,coef=1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before []float64
+	for _, landmarks := range []int{0, 25} {
+		l := Learner{Kernel: cubic, Params: DefaultParams()}
+		l.Params.Landmarks, l.Params.Tol, l.Params.Gamma = landmarks, 1e-9, 0.1
+		m := fittest.Fit[*Model](t, l, x, set)
+		d, err := m.Distances(context.Background(), enginetest.New(t, 0), x, [][2]int{{0, 1}, {0, 2}, {4, 17}, {30, 59}, {11, 12}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (m.about.Landmarks > 0) != (landmarks > 0) || m.about.Landmarks > 4 {
+			t.Errorf("%d landmarks: the model says %d: want the 4 that a cubic on a line has", landmarks, m.about.Landmarks)
+		}
+		for k, v := range before {
+			if math.Abs(v-d[k]) > 1e-5*v {
+				t.Errorf("distance %d is %g with landmarks: want %g", k, d[k], v)
+			}
+		}
+		before = d
 	}
 }

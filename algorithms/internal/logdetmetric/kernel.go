@@ -27,15 +27,37 @@ func Positions(rows []int) map[int]int {
 // Change returns B = P - P K P, where K is the learned kernel matrix of a result and P holds the
 // signed multipliers of its constraints. With the prior kernel k0, the learned kernel is
 // k0(x, y) - k0(x, .) B k0(., y).
+// P has few elements in a row, so that products with it cost a few n flops for each constraint.
 func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constraint) blas.Matrix {
-	n := r.A.Rows
-	p := blas.NewMatrix(n, n)
-	add := func(i, j int, w float64) {
-		p.Set(i, i, p.At(i, i)+w)
-		p.Set(j, j, p.At(j, j)+w)
-		p.Set(i, j, p.At(i, j)-w)
-		p.Set(j, i, p.At(j, i)-w)
+	n, t := r.A.Rows, eng.Backend().Kernels()
+	b, half, row := blas.NewMatrix(n, n), blas.NewMatrix(n, n), make([]float64, n)
+	multiplied := func(x blas.Matrix, sign float64, to blas.Matrix) { // to += sign P X
+		signed(r, constraints, func(i, j int, w float64) {
+			copy(row, x.Row(i))
+			t.Axpy(-1, x.Row(j), row)
+			t.Axpy(sign*w, row, to.Row(i))
+			t.Axpy(-sign*w, row, to.Row(j))
+		})
 	}
+	multiplied(r.A, 1, half)
+	turned := blas.NewMatrix(n, n)
+	for i := range n {
+		for j, v := range half.Row(i) {
+			turned.Set(j, i, v)
+		}
+	}
+	multiplied(turned, -1, b) // P K P = P (P K)'
+	signed(r, constraints, func(i, j int, w float64) {
+		b.Set(i, i, b.At(i, i)+w)
+		b.Set(j, j, b.At(j, j)+w)
+		b.Set(i, j, b.At(i, j)-w)
+		b.Set(j, i, b.At(j, i)-w)
+	})
+	return b
+}
+
+// signed calls add for the terms w (e_i - e_j)(e_i - e_j)' of P.
+func signed(r *logdet.Result, constraints []logdet.Constraint, add func(i, j int, w float64)) {
 	for k, c := range constraints {
 		w := r.Multipliers[k]
 		switch c.Kind {
@@ -48,10 +70,6 @@ func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constrain
 			add(c.I, c.K, -w)
 		}
 	}
-	half, b := blas.NewMatrix(n, n), p.Clone()
-	eng.Backend().Gemm(false, false, 1, p, r.A, 0, half)
-	eng.Backend().Gemm(false, false, -1, half, p, 1, b)
-	return b
 }
 
 // supportSize is the number of support points of an embedding. There are more if more points are

@@ -12,12 +12,16 @@ type Outcome struct {
 	// Gap is the duality gap relative to the objective, at most 1; nil in files of earlier versions.
 	Gap     *float64 `json:"gap,omitempty"`
 	Skipped int      `json:"skipped"`
+	// Landmarks is the number of linked points that carry the change of the kernel, 0 for all of them,
+	// and Rest the share of the kernel matrix that does not change.
+	Landmarks int     `json:"landmarks,omitempty"`
+	Rest      float64 `json:"rest,omitempty"`
 }
 
 // Outcome returns the outcome for a result with the bounds b and the constraints of w.
 func (b Bounds) Outcome(w Supervision, r *logdet.Result, check logdet.KKT) Outcome {
 	gap := r.RelativeGap()
-	return Outcome{b, check.Largest(), &gap, w.Dropped() + len(r.Skipped)}
+	return Outcome{Bounds: b, Residual: check.Largest(), Gap: &gap, Skipped: w.Dropped() + len(r.Skipped)}
 }
 
 // Describe returns the statistics of the outcome.
@@ -29,6 +33,10 @@ func (o Outcome) Describe() []algorithms.Statistic {
 	}
 	if o.Gap != nil {
 		out = append(out, algorithms.Statistic{Name: "duality gap", Value: *o.Gap})
+	}
+	if o.Landmarks > 0 {
+		out = append(out, algorithms.Statistic{Name: "landmarks", Value: o.Landmarks},
+			algorithms.Statistic{Name: "share of the kernel matrix that they leave", Value: o.Rest})
 	}
 	return append(out, algorithms.Statistic{Name: "links between points in one place", Value: o.Skipped})
 }

@@ -551,6 +551,8 @@ class GML(MetricLearner):
         T in the initial weights exp(-t mu) of the eigenvectors, > 0.
     rank : int, default=0
         Number of eigenvectors of the graph, >= 2; 0: a tenth of the points, at most 40.
+    landmarks : int or {"auto"}, default="auto"
+        Number of linked points that carry the change of the kernel, >= 0; auto: all linked points up to 1000; 0: all linked points.
     gamma : float, default=1
         Weight of the links relative to the prior (usually 0.1 to 10), > 0.
     upper : float or str, default="p5"
@@ -618,6 +620,7 @@ class GML(MetricLearner):
         "laplacian": ("laplacian", "unnormalized"),
         "diffusion": ("diffusion", 0.1),
         "rank": ("rank", 0),
+        "landmarks": ("landmarks", "auto"),
         "gamma": ("gamma", 1),
         "upper": ("upper", "p5"),
         "lower": ("lower", "p95"),
@@ -648,6 +651,7 @@ class GML(MetricLearner):
         laplacian: Literal["unnormalized", "normalized"] = "unnormalized",
         diffusion: float = 0.1,
         rank: int = 0,
+        landmarks: int | Literal["auto"] = "auto",
         gamma: float = 1,
         upper: float | str = "p5",
         lower: float | str = "p95",
@@ -676,6 +680,7 @@ class GML(MetricLearner):
         self.laplacian = laplacian
         self.diffusion = diffusion
         self.rank = rank
+        self.landmarks = landmarks
         self.gamma = gamma
         self.upper = upper
         self.lower = lower
@@ -1136,6 +1141,8 @@ class ITML(MetricLearner):
         Minimum squared distance of cannot-links, in the same form.
     margin : float or str, default="p5"
         Minimum difference of the two squared distances of a triplet, in the same form.
+    landmarks : int or {"auto"}, default="auto"
+        Number of linked points that carry the change of the kernel, >= 0; auto: all linked points up to 1000; 0: all linked points.
     dims : int, default=0
         Columns of the embedding; 0: all.
     tol : float, default=0.001
@@ -1184,6 +1191,7 @@ class ITML(MetricLearner):
         "upper": ("upper", "p5"),
         "lower": ("lower", "p95"),
         "margin": ("margin", "p5"),
+        "landmarks": ("landmarks", "auto"),
         "dims": ("dims", 0),
         "tol": ("tol", 0.001),
         "max_iter": ("max_iter", 1000),
@@ -1202,6 +1210,7 @@ class ITML(MetricLearner):
         upper: float | str = "p5",
         lower: float | str = "p95",
         margin: float | str = "p5",
+        landmarks: int | Literal["auto"] = "auto",
         dims: int = 0,
         tol: float = 0.001,
         max_iter: int = 1000,
@@ -1218,6 +1227,7 @@ class ITML(MetricLearner):
         self.upper = upper
         self.lower = lower
         self.margin = margin
+        self.landmarks = landmarks
         self.dims = dims
         self.tol = tol
         self.max_iter = max_iter

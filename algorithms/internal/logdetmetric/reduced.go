@@ -1,0 +1,130 @@
+package logdetmetric
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/logdet"
+	"github.com/mustlink/mustlink/solvers/lowrank"
+)
+
+// LandmarkRule is the number of linked points that carry the change of a kernel.
+type LandmarkRule struct {
+	Landmarks int `json:"landmarks" param:"landmarks" default:"auto" named:"auto=-1: all linked points up to 1000; of more, as many as leave one percent of their kernel matrix" range:">= 0" zero:"all linked points" help:"number of linked points that carry the change of the kernel"`
+}
+
+// LandmarksAuto is the number of landmarks for the rule: all linked points, if they are at most
+// 1000, or at most 8000 and their kernel matrix needs half of them; of more, as many as leave one
+// percent of it, or 2000.
+const LandmarksAuto = -1
+
+const (
+	wholeLinked = 1000 // linked points whose kernel matrix is always whole
+	wholeMost   = 8000 // linked points of which a whole matrix may be the better choice
+	mostOfMany  = 2000 // landmarks of more linked points than that
+	leftOut     = 0.01 // trace of the rest, relative to that of the kernel matrix
+)
+
+// Reduced is a kernel matrix of linked points, scale K = G G' + rest, where G has a column for each
+// landmark. Learning changes the part G G' to G A G' and leaves the rest as it is.
+type Reduced struct {
+	G           blas.Matrix // m x r
+	Constraints []logdet.Constraint
+	Rest        float64 // trace of the rest, relative to that of K
+
+	pivots []int       // landmarks among the linked points, in the order of the columns
+	l      blas.Matrix // G of the landmarks, lower triangular
+	scale  float64
+}
+
+// Reduce returns the reduced form for the kernel matrix scale k of the linked points, and nil if
+// the whole matrix is to be used. The bounds of the constraints become those of their part of the
+// distances: less what the rest contributes, but at least a quarter.
+func Reduce(ctx context.Context, eng *engine.Engine, k kernel.Kernel, scale float64, linked points.Points, constraints []logdet.Constraint, landmarks int, seed uint64) (*Reduced, error) {
+	m := linked.Len()
+	o := lowrank.Options{Most: landmarks, Seed: seed}
+	if landmarks == LandmarksAuto {
+		if o.Rest, o.Most = leftOut, mostOfMany; m <= wholeMost {
+			o.Most = m / 2
+		}
+	}
+	if landmarks == 0 || landmarks >= m || landmarks == LandmarksAuto && m <= wholeLinked {
+		return nil, nil
+	}
+	f, err := lowrank.New(ctx, eng, k, linked, o)
+	if err != nil {
+		return nil, err
+	}
+	if landmarks == LandmarksAuto && f.Rest > leftOut && m <= wholeMost {
+		return nil, nil
+	}
+	r := &Reduced{G: f.G, Rest: f.Rest, pivots: f.Pivots, scale: scale}
+	eng.Backend().Kernels().Scale(math.Sqrt(scale), r.G.Data)
+	r.l = f.Triangle()
+	r.Constraints, err = r.within(ctx, eng, k, linked, constraints)
+	return r, err
+}
+
+// least is the smallest bound of a part of a distance, relative to that of the distance.
+const least = 0.25
+
+// within returns the constraints on the parts of the distances that G has.
+func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, linked points.Points, constraints []logdet.Constraint) ([]logdet.Constraint, error) {
+	var pairs [][2]int
+	for _, c := range constraints {
+		if pairs = append(pairs, [2]int{c.I, c.J}); c.Kind == logdet.Nearer {
+			pairs = append(pairs, [2]int{c.I, c.K})
+		}
+	}
+	rest, err := k.Squared().Pairs(ctx, eng, linked, pairs)
+	if err != nil {
+		return nil, err
+	}
+	t, w := eng.Backend().Kernels(), make([]float64, r.G.Cols)
+	for n, pair := range pairs {
+		copy(w, r.G.Row(pair[0]))
+		t.Axpy(-1, r.G.Row(pair[1]), w)
+		rest[n] = max(0, r.scale*rest[n]-t.Dot(w, w))
+	}
+	out, at := slices.Clone(constraints), 0
+	for n, c := range out {
+		left := c.Bound - rest[at]
+		if at++; c.Kind == logdet.Nearer {
+			left = c.Bound + rest[at-1] - rest[at]
+			at++
+		}
+		out[n].Bound = max(left, least*c.Bound)
+	}
+	return out, nil
+}
+
+// Landmarks returns the rows of the landmarks, ascending, and the matrix B of [Learned] for them:
+// the learned kernel is scale k(x, y) - scale f(x)'(I - A) f(y) with f(x) = L^-1 k(landmarks, x).
+func (r *Reduced) Landmarks(eng *engine.Engine, linked []int, a blas.Matrix) (rows []int, b blas.Matrix) {
+	n, backend := a.Rows, eng.Backend()
+	change := a.Clone()
+	for i := range n {
+		backend.Kernels().Scale(-1, change.Row(i))
+		change.Set(i, i, 1+change.At(i, i))
+	}
+	backend.Trsm(true, true, r.l, change) // L includes the root of the scale, and so B its inverse
+	backend.Trsm(false, false, r.l, change)
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return r.pivots[i] - r.pivots[j] })
+	b = blas.NewMatrix(n, n)
+	for i, from := range order {
+		rows = append(rows, linked[r.pivots[from]])
+		for j, other := range order {
+			b.Set(i, j, change.At(from, other))
+		}
+	}
+	return rows, b
+}
