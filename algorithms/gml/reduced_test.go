@@ -77,8 +77,8 @@ func fitted(t *testing.T, x *points.Dense, set *links.Set, gamma, width float64,
 	return m
 }
 
-// TestLandmarks: where landmarks span the kernel matrix up to rounding, the choice of landmarks does
-// not matter; the metric is that of the whole matrix up to the ridge that this one has, whose
+// TestLandmarks: where landmarks span the kernel matrix up to rounding, their choice does not
+// matter; the metric is that of the whole matrix up to the ridge that this one has, whose
 // directions only strong links use. With a narrow kernel, which needs nearly all points, the
 // difference falls with the part that the landmarks leave.
 func TestLandmarks(t *testing.T) {

@@ -50,7 +50,7 @@ func counts(b *strings.Builder, entries []Entry, numbers *printed.Numbers, resul
 		all, same.Compared(), same.Reproduced, same.Better, same.Worse, 100*same.Share(), shares(kinds), other.Compared(), 100*other.Share(),
 		all-same.Compared()-other.Compared()))
 	b.WriteByte('\n')
-	fold(b, "", "*Reproduced* means at most one standard deviation away, or 1 %. The deviation is pooled over the printed one and "+
+	fold(b, "", "*Reproduced* means at most one standard deviation away, or 1 %. The standard deviation is pooled over the printed one and "+
 		"ours over the repetitions: the root of the mean of the two variances, or the one that there is. *Better* and *worse* "+
 		"mean farther, on that side; numbers without a good side, such as sizes, are reproduced or worse. A paper has one rule for "+
 		"what it leaves open, in all its tables; the pages of the tables state it.")

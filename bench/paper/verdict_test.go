@@ -130,7 +130,7 @@ func TestCounts(t *testing.T) {
 	key := func(method string) *printed.Key {
 		return &printed.Key{Table: "tsang-1", Dataset: "XOR", Condition: "Gaussian kernel", Method: method, Measure: "rand_index"}
 	}
-	protein := &printed.Key{Table: "tsang-2", Dataset: "SCOP 40% subset", Condition: "20 neighbours", Method: "KRCA (spectrum kernel)", Measure: "auc"}
+	protein := &printed.Key{Table: "tsang-2", Dataset: "SCOP 40% subset", Condition: "", Method: "no KRCA (spectrum kernel)", Measure: "auc"}
 	entries := []Entry{{Name: "a", Comparisons: []Comparison{
 		{Key: key("KRCA"), Verdict: Worse}, {Key: key("no KRCA"), Verdict: Better}, {Key: protein, Partial: "another version", Verdict: Reproduced}}},
 		{Name: "b", Comparisons: []Comparison{{Key: key("KRCA"), Verdict: Reproduced}, {Verdict: Better}}}}

@@ -207,8 +207,8 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	return m, check, nil
 }
 
-// reduced learns a kernel in the coordinates of landmarks, or returns nil if the whole matrix of the
-// linked points is to be used.
+// reduced learns a kernel in the coordinates of landmarks, or returns nil if the whole matrix is to
+// be used.
 func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *maps.Map, check logdet.KKT, err error) {
 	constraints := f.bounds.Constraints(f.targets, logdetmetric.Positions(linked))
 	r, err := logdetmetric.Reduce(ctx, f.Eng, k, 1, f.X.Select(linked), constraints, f.Params.Landmarks, f.Seed)
