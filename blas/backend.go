@@ -81,3 +81,12 @@ type Backend interface {
 	// unit eigenvectors as the rows of v (k x n). 0 <= k <= n. The contents of A are lost.
 	SymEigTop(a Matrix, w []float64, v Matrix) error
 }
+
+// Advice returns what would make a backend faster on this machine, in a sentence for users, "" for
+// nothing.
+func Advice(b Backend) string {
+	if a, ok := b.(interface{ Advice() string }); ok {
+		return a.Advice()
+	}
+	return ""
+}

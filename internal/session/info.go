@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -25,6 +26,7 @@ type infoReport struct {
 	Cgo           bool     `json:"cgo"`
 	Backend       string   `json:"backend"`
 	BackendDetail string   `json:"backend_detail"`
+	Advice        string   `json:"advice,omitempty"` // what would make the backend faster
 	Backends      []string `json:"backends"`
 	SIMD          string   `json:"simd"`
 	SIMDLevels    []string `json:"simd_levels"`
@@ -64,6 +66,7 @@ func (s *Session) info() error {
 		Cgo:           cgo,
 		Backend:       eng.Backend().Name(),
 		BackendDetail: eng.Backend().Describe(),
+		Advice:        blas.Advice(eng.Backend()),
 		Backends:      backends.Names(),
 		SIMD:          level.String(),
 		Workers:       eng.Workers(),
@@ -89,6 +92,9 @@ func (r infoReport) text(w io.Writer) {
 	fmt.Fprintf(w, "version\t%s\n", r.Version)
 	fmt.Fprintf(w, "built\t%s, %s, %s, tags %s\n", r.Go, r.Platform, cgo, tags)
 	fmt.Fprintf(w, "backend\t%s\n", r.BackendDetail)
+	if r.Advice != "" {
+		fmt.Fprintf(w, "advice\t%s\n", r.Advice)
+	}
 	fmt.Fprintf(w, "backends here\t%s\n", strings.Join(r.Backends, ", "))
 	fmt.Fprintf(w, "SIMD level\t%s (supported here: %s)\n", r.SIMD, strings.Join(r.SIMDLevels, ", "))
 	fmt.Fprintf(w, "workers\t%d (GOMAXPROCS %d)\n", r.Workers, r.GOMAXPROCS)

@@ -77,8 +77,11 @@ var (
 
 // library returns OpenBLAS's description of itself: version, options, core.
 func library() string {
-	return C.GoString(C.openblas_get_config()) + ", core " + C.GoString(C.openblas_get_corename())
+	return C.GoString(C.openblas_get_config()) + ", core " + core()
 }
+
+// core returns the processor whose kernels OpenBLAS runs.
+func core() string { return C.GoString(C.openblas_get_corename()) }
 
 // currentThreads returns OpenBLAS's own number of threads, for the tests.
 func currentThreads() int { return int(C.openblas_get_num_threads()) }

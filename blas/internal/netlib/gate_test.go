@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 )
 
@@ -207,5 +208,30 @@ func TestDescribe(t *testing.T) {
 	}
 	if got := New(nil, 0).(backend).threads; got != 1 {
 		t.Errorf("New(nil, 0) has %d threads: want 1", got)
+	}
+}
+
+// TestAdvice: a core older than the processor is named with what to set; others are not.
+func TestAdvice(t *testing.T) {
+	for _, c := range []struct {
+		core string
+		best asm.Level
+		set  string
+	}{
+		{"Haswell", asm.AVX512, "OPENBLAS_CORETYPE=SkylakeX"},
+		{"Zen", asm.AVX512, "OPENBLAS_CORETYPE=SkylakeX"},
+		{"SapphireRapids", asm.AVX512, ""},
+		{"Prescott", asm.AVX2, "OPENBLAS_CORETYPE=Haswell"},
+		{"Zen", asm.AVX2, ""},
+		{"Prescott", asm.Generic, ""},
+		{"ARMV8", asm.NEON, ""},
+	} {
+		if got := advice(c.core, c.best); (got == "") != (c.set == "") || !strings.Contains(got, c.set) {
+			t.Errorf("%s on %s: %q: want %q", c.core, c.best, got, c.set)
+		}
+	}
+	t.Setenv(coreVariable, "Haswell")
+	if got := blas.Advice(New(nil, 1)); got != "" {
+		t.Errorf("the user has chosen, and gets %q", got)
 	}
 }

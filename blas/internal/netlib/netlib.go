@@ -5,6 +5,9 @@ package netlib
 import (
 	"fmt"
 	"math"
+	"os"
+	"slices"
+	"strings"
 
 	ref "gonum.org/v1/gonum/blas"
 	cblas "gonum.org/v1/netlib/blas/netlib"
@@ -43,6 +46,35 @@ func (backend) Name() string { return "netlib" }
 
 func (b backend) Describe() string {
 	return fmt.Sprintf("%s, threads %d", library(), b.threads)
+}
+
+// Advice says what to set if OpenBLAS runs kernels of an older processor than this one, as it does
+// on processors that are newer than the library. It is empty if the user has chosen.
+func (backend) Advice() string {
+	if os.Getenv(coreVariable) != "" {
+		return ""
+	}
+	return advice(core(), asm.Best())
+}
+
+// coreVariable chooses the kernels of OpenBLAS.
+const coreVariable = "OPENBLAS_CORETYPE"
+
+// advice compares the core that OpenBLAS chose with the best kernels that the processor can run.
+func advice(core string, best asm.Level) string {
+	wide := []string{"SkylakeX", "Cooperlake", "SapphireRapids"}
+	usual := append(wide, "Haswell", "Zen", "Excavator")
+	cores, set := usual, "Haswell"
+	switch {
+	case best == asm.AVX512:
+		cores, set = wide, "SkylakeX"
+	case best != asm.AVX2:
+		return ""
+	}
+	if slices.Contains(cores, core) {
+		return ""
+	}
+	return fmt.Sprintf("OpenBLAS runs its kernels for %s, this processor has %s: set %s=%s", core, strings.ToUpper(best.String()), coreVariable, set)
 }
 
 // fit panics unless the sizes of all matrices fit the 32-bit integers of the C interface.
