@@ -5,7 +5,6 @@ package netlib
 import (
 	"fmt"
 	"math"
-	"os"
 	"slices"
 	"strings"
 
@@ -49,16 +48,8 @@ func (b backend) Describe() string {
 }
 
 // Advice says what to set if OpenBLAS runs kernels of an older processor than this one, as it does
-// on processors that are newer than the library. It is empty if the user has chosen.
-func (backend) Advice() string {
-	if os.Getenv(coreVariable) != "" {
-		return ""
-	}
-	return advice(core(), asm.Best())
-}
-
-// coreVariable chooses the kernels of OpenBLAS.
-const coreVariable = "OPENBLAS_CORETYPE"
+// on processors that are newer than the library.
+func (backend) Advice() string { return advice(core(), asm.Best()) }
 
 // advice compares the core that OpenBLAS chose with the best kernels that the processor can run.
 func advice(core string, best asm.Level) string {
@@ -74,7 +65,7 @@ func advice(core string, best asm.Level) string {
 	if slices.Contains(cores, core) {
 		return ""
 	}
-	return fmt.Sprintf("OpenBLAS runs its kernels for %s, this processor has %s: set %s=%s", core, strings.ToUpper(best.String()), coreVariable, set)
+	return fmt.Sprintf("OpenBLAS runs its kernels for %s, this processor has %s: set OPENBLAS_CORETYPE=%s", core, strings.ToUpper(best.String()), set)
 }
 
 // fit panics unless the sizes of all matrices fit the 32-bit integers of the C interface.
