@@ -31,6 +31,8 @@ func TestPaper(t *testing.T) {
 		"paper tsang-1 --repetitions 2 -o x.txt":     ".md",
 		"paper --repetitions 2":                      "TABLE",
 		"paper tsang-1 --state table.md -o table.md": "table.md",
+		"paper tsang-1 --printed .":                  "tsang-1.csv",
+		"paper tsang-1 --printed nowhere":            "tsang-1.csv",
 	} {
 		bench.WantInputError(t, dir, line, word)
 	}
