@@ -34,13 +34,10 @@ func (s *state) patience(vectors, order int, sweep float64) int {
 	if s.o.patience != 0 {
 		return max(0, s.o.patience)
 	}
-	for _, v := range s.inverse {
-		if v < steepest {
-			return 0
-		}
+	if !s.yielding() {
+		return 0
 	}
-	v, c := float64(vectors), float64(min(order, vectors))
-	step := 2*v*c*c + c*c*c/3 + v*v*c + v*v*v/4
+	step := stepFlops(vectors, order)
 	if size(vectors, order) > largestAscent || usual*step > max(long, float64(s.o.MaxSweeps)*sweep) {
 		return 0
 	}
@@ -50,6 +47,30 @@ func (s *state) patience(vectors, order int, sweep float64) int {
 		return (sweeps + 2) / 3
 	}
 	return sweeps
+}
+
+// stepFlops returns the flops of a step of the ascent.
+func stepFlops(vectors, order int) float64 {
+	v, c := float64(vectors), float64(min(order, vectors))
+	return 2*v*c*c + c*c*c/3 + v*v*c + v*v*v/4
+}
+
+// products is the usual number of products with the second derivative in a descent.
+const products = 200
+
+// descends reports whether the descent takes less time than the ascent, or the ascent too much
+// memory.
+func (s *state) descends(vectors, order int) bool {
+	if s.o.many || s.o.patience != 0 || !s.yielding() {
+		return s.o.many
+	}
+	flops := products * 3 * float64(vectors) * float64(order) * float64(order)
+	return size(vectors, order) > largestAscent || flops < usual*stepFlops(vectors, order)
+}
+
+// yielding reports whether all bounds give way.
+func (s *state) yielding() bool {
+	return !slices.ContainsFunc(s.inverse, func(v float64) bool { return v < steepest })
 }
 
 // ascend replaces the multipliers by those of Newton's method if these are better, and reports

@@ -53,7 +53,8 @@ type Options struct {
 	// Progress, if set, is called after every sweep and step with the largest change in it.
 	Progress func(sweep int, change float64)
 
-	patience int // for tests: sweeps before the ascent, -1 for none
+	patience int  // for tests: sweeps before the ascent, -1 for none
+	many     bool // descend, for tests
 }
 
 // Result is the nearest matrix.
@@ -162,7 +163,8 @@ type state struct {
 	o           Options
 	nothing     float64 // squared distances up to which points coincide
 	skipped     []bool
-	wait        int // sweeps before the ascent, 0 for no ascent
+	wait        int  // sweeps before the ascent, 0 for no ascent
+	many        bool // constraints, so that a descent begins
 }
 
 func newState(points int, constraints []Constraint, o Options) (*state, error) {
@@ -264,6 +266,13 @@ func (s *state) begin(done func() error) error {
 // measures the gap ever more rarely. After some sweeps it leaves the rest to the ascent.
 func (s *state) run(ctx context.Context, eng *engine.Engine) error {
 	next, measured := 0, false
+	if f, many := s.learned.(*rows); many && s.many {
+		done, err := f.descend(ctx, eng)
+		if err != nil {
+			return err
+		}
+		measured = done
+	}
 	for s.Sweeps < s.o.MaxSweeps && !(s.Converged && measured) {
 		s.Change, measured = 0, false
 		for k := range s.constraints {

@@ -348,3 +348,36 @@ func TestAscentPrice(t *testing.T) {
 		t.Error("the ascent takes bounds without slack: want projections")
 	}
 }
+
+// TestDescentAgrees checks that the descent finds the optimum, by its gap and the optimality
+// conditions, and the matrix of the ascent, with fewer constraints than dimensions and with many.
+func TestDescentAgrees(t *testing.T) {
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	rng := rand.New(rand.NewPCG(8, 4))
+	for _, size := range []struct{ n, r, count int }{{40, 30, 10}, {40, 8, 200}, {60, 3, 900}, {100, 60, 90}} {
+		g, list := sparse(rng, size.n, size.r, size.count)
+		for _, gamma := range []float64{0.1, 1, 100} {
+			o := Options{Gamma: gamma, Tolerance: 1e-8, MaxSweeps: 100, many: true}
+			found, err := Rows(ctx, eng, g, list, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if check := found.CheckRows(eng, g, list, gamma); !found.Converged || found.Sweeps == 100 || !(check.Largest() <= 1e-3) {
+				t.Errorf("%+v, gamma %g: converged %v after %d steps, gap %.2g, %+v", size, gamma, found.Converged, found.Sweeps, found.RelativeGap(), check)
+			}
+			o.many, o.patience, o.MaxSweeps = false, 1, 1000
+			other, err := Rows(ctx, eng, g, list, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d := math.Abs(found.Objective() - other.Objective()); other.Converged && !(d <= 1e-7*(1+other.Objective())) {
+				t.Errorf("%+v, gamma %g: objective %.12g, by the ascent %.12g", size, gamma, found.Objective(), other.Objective())
+			}
+			for i, v := range other.A.Data {
+				if other.Converged && !(math.Abs(found.A.Data[i]-v) <= 1e-3*largest(other.A)) {
+					t.Fatalf("%+v, gamma %g: element %d is %.12g, by the ascent %.12g", size, gamma, i, found.A.Data[i], v)
+				}
+			}
+		}
+	}
+}

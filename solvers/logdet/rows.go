@@ -17,12 +17,13 @@ import (
 // kernel M = G G' the learned one is G A G'.
 //
 // Projections are slow where gamma is large or constraints are many. After some sweeps, and with
-// bounds that give way, Newton's method for the dual does the rest, if it takes at most 2 GiB. The
-// sweeps go on if rounding stops it.
+// bounds that give way, Newton's method for the dual does the rest, if it takes at most 2 GiB. For
+// many constraints on distances, Newton's method for A itself takes less time, and comes first. The
+// sweeps go on if rounding stops them.
 //
 // Cost: 4 r^2 flops per constraint on a distance and sweep, twice that for Nearer; up to 4 m^3 for
-// a step of Newton's method and m constraints; memory for the constraints' vectors, and up to 8 m^2
-// values for Newton's method.
+// a step of Newton's method for the dual of m constraints, about 100 m r^2 for one of that for A;
+// memory for the constraints' vectors, and up to 8 m^2 or 2 m r values for Newton's method.
 //
 // Errors: a *fault.ParamError or *fault.DataError for invalid options and constraints; a request
 // beyond the memory limit; ctx.Err(). If MaxSweeps are not enough, this is no error, but Converged
@@ -87,6 +88,7 @@ func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	}
 	s.nothing = 1e-14 * total / math.Max(1, float64(g.Rows))
 	s.wait = s.patience(count, g.Cols, 4*float64(count)*float64(g.Cols*g.Cols))
+	s.many = count == len(s.constraints) && s.descends(count, g.Cols)
 	return f, nil
 }
 

@@ -20,7 +20,7 @@ type LandmarkRule struct {
 
 // LandmarksAuto is the number of landmarks for the rule: all linked points, if they are at most
 // 1000, or at most 8000 and their kernel matrix needs half of them; of more, as many as leave one
-// percent of it, or 2000.
+// percent of it. Of more than 8000 as many as leave two percent, or 2000.
 const LandmarksAuto = -1
 
 const (
@@ -28,6 +28,7 @@ const (
 	wholeMost   = 8000 // linked points of which a whole matrix may be the better choice
 	mostOfMany  = 2000 // landmarks of more linked points than that
 	leftOut     = 0.01 // trace of the rest, relative to that of the kernel matrix
+	leftOfMany  = 0.02 // the same for more linked points than that
 )
 
 // Reduced is a kernel matrix of linked points, scale K = G G' + rest, where G has a column for each
@@ -49,8 +50,8 @@ func Reduce(ctx context.Context, eng *engine.Engine, k kernel.Kernel, scale floa
 	m := linked.Len()
 	o := lowrank.Options{Most: landmarks, Seed: seed}
 	if landmarks == LandmarksAuto {
-		if o.Rest, o.Most = leftOut, mostOfMany; m <= wholeMost {
-			o.Most = m / 2
+		if o.Rest, o.Most = leftOfMany, mostOfMany; m <= wholeMost {
+			o.Rest, o.Most = leftOut, m/2
 		}
 	}
 	if landmarks == 0 || landmarks >= m || landmarks == LandmarksAuto && m <= wholeLinked {
