@@ -10,14 +10,20 @@ import (
 )
 
 // descent minimizes the objective over A by Newton's method, for problems of more constraints on
-// distances than the ascent can hold in a matrix. Without the slacks, whose best values are known, the objective is
+// distances than the ascent can hold in a matrix. Without the slacks, whose best values are known,
+// the objective is
 //
-//	tr A - log det A + sum gamma weight phi(p / bound),   phi(x) = x - log x - 1 on the wrong side of 1, else 0
+//	tr A - log det A + sum gamma weight phi(p / bound)
 //
-// With A = L L' and the rows Y = W L, a step A -> L (I + D) L' has the gradient L'L + Y'lY - I, where
-// l = gamma weight phi' / bound are the signed multipliers, and the second derivative D + Y'h(YDY')Y
-// with h = gamma weight phi” / bound^2. Conjugate gradients find the step; a product with the
-// second derivative takes 3 m r^2 flops for m constraints in r dimensions.
+// with phi(x) = x - log x - 1 on the wrong side of 1, else 0. With A = L L' and the rows Y = W L, a
+// step A -> L (I + D) L' has the gradient L'L + Y'lY - I, where l = gamma weight phi' / bound are the
+// signed multipliers, and the second derivative D + Y'h(YDY')Y with h = gamma weight phi'' / bound^2.
+// Conjugate gradients find the step; a product with the second derivative takes 3 m r^2 flops for m
+// constraints in r dimensions.
+//
+// A large gamma is reached from a small one, as in the ascent. If constraints are very many, the
+// first stage takes a part of them. No step divides a direction of A by more than 1 / shrink: beyond
+// that the quadratic model says little, and A comes back in many steps.
 type descent struct {
 	*state
 	ctx    context.Context

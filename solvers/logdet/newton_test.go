@@ -381,3 +381,31 @@ func TestDescentAgrees(t *testing.T) {
 		}
 	}
 }
+
+// TestDescentBits checks that the number of workers does not change a bit, and that a canceled
+// descent ends with the error of the context.
+func TestDescentBits(t *testing.T) {
+	g, list := sparse(rand.New(rand.NewPCG(2, 2)), 50, 12, 700)
+	o := Options{Gamma: 10, Tolerance: 1e-6, many: true}
+	var before []float64
+	for _, workers := range []int{1, 2, 5} {
+		eng, err := engine.New(engine.Options{Workers: workers})
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := Rows(context.Background(), eng, g, list, o)
+		if err != nil || !found.Converged {
+			t.Fatalf("%v, converged %v", err, found.Converged)
+		}
+		if before != nil && !slices.Equal(before, found.A.Data) {
+			t.Errorf("%d workers give other bits", workers)
+		}
+		before = found.A.Data
+		ctx, cancel := context.WithCancel(context.Background())
+		o := o
+		o.Progress = func(int, float64) { cancel() }
+		if _, err := Rows(ctx, eng, g, list, o); !errors.Is(err, context.Canceled) {
+			t.Errorf("canceled: %v", err)
+		}
+	}
+}
