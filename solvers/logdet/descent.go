@@ -17,7 +17,7 @@ import (
 //
 // with phi(x) = x - log x - 1 on the wrong side of 1, else 0. With A = L L' and the rows Y = W L, a
 // step A -> L (I + D) L' has the gradient L'L + Y'lY - I, where l = gamma weight phi' / bound are the
-// signed multipliers, and the second derivative D + Y'h(YDY')Y with h = gamma weight phi'' / bound^2.
+// signed multipliers, and the second derivative D + Y'h(YDY')Y with h = gamma weight phi” / bound^2.
 // Conjugate gradients find the step; a product with the second derivative takes 3 m r^2 flops for m
 // constraints in r dimensions.
 //
