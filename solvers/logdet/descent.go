@@ -16,14 +16,14 @@ import (
 //	tr A - log det A + sum gamma weight phi(p / bound)
 //
 // with phi(x) = x - log x - 1 on the wrong side of 1, else 0. With A = L L' and the rows Y = W L, a
-// step A -> L (I + D) L' has the gradient L'L + Y'lY - I, where l = gamma weight phi' / bound are the
-// signed multipliers, and the second derivative D + Y'h(YDY')Y with h = gamma weight phi” / bound^2.
-// Conjugate gradients find the step; a product with the second derivative takes 3 m r^2 flops for m
-// constraints in r dimensions.
+// step A -> L (I + D) L' has the gradient L'L + Y'lY - I, where the l = gamma weight (1 - 1/x) /
+// bound are the signed multipliers, and the second derivative D + Y'h(YDY')Y with h = gamma weight /
+// p^2. Conjugate gradients find the step; a product with the second derivative takes 3 m r^2 flops
+// for m constraints in r dimensions.
 //
 // A large gamma is reached from a small one, as in the ascent. If constraints are very many, the
-// first stage takes a part of them. No step divides a direction of A by more than 1 / shrink: beyond
-// that the quadratic model says little, and A comes back in many steps.
+// first stage takes a part of them. No step divides a direction of A by more than 1 / shrink:
+// beyond that the quadratic model says little, and A comes back in many steps.
 type descent struct {
 	*state
 	ctx    context.Context
@@ -64,8 +64,11 @@ func (f *rows) descend(ctx context.Context, eng *engine.Engine) (converged bool,
 		w := f.w.Row(k)
 		f.skipped[k] = f.t.Dot(w, w) <= f.nothing
 	}
-	if d.scale = min(1, firstGamma/f.o.Gamma); count >= coarse*enough*n {
-		d.stride = coarse
+	if f.o.Start == nil {
+		d.scale = min(1, firstGamma/f.o.Gamma)
+		if count >= coarse*enough*n {
+			d.stride = coarse
+		}
 	}
 	for d.stride > 1 || d.scale < 1 {
 		if err := d.run(roughly); err != nil {
