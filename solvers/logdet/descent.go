@@ -17,9 +17,9 @@ import (
 //
 // with phi(x) = x - log x - 1 on the wrong side of 1, else 0. With A = L L' and the rows Y = W L, a
 // step A -> L (I + D) L' has the gradient L'L + Y'lY - I, where the l = gamma weight (1 - 1/x) /
-// bound are the signed multipliers, and the second derivative D + Y'h(YDY')Y with h = gamma weight /
-// p^2. Conjugate gradients find the step; a product with the second derivative takes 3 m r^2 flops
-// for m constraints in r dimensions.
+// bound are the signed multipliers. The second derivative is D + Y'h(YDY')Y, where the
+// h = gamma weight / p^2. Conjugate gradients find the step; a product with the second derivative
+// takes 3 m r^2 flops for m constraints in r dimensions.
 //
 // A large gamma is reached from a small one, as in the ascent. If constraints are very many, the
 // first stage takes a part of them. No step divides a direction of A by more than 1 / shrink:
