@@ -68,7 +68,7 @@ func starNote(r *Result) []string {
 	if len(more) == 0 {
 		return []string{"Every star of ours, for a system that is better than the other three with certainty, is printed in the paper too."}
 	}
-	return []string{fmt.Sprintf("%d stars of ours, for a system that is better than the other three with certainty, are not in the paper: %s.", len(more), strings.Join(more, "; "))}
+	return []string{fmt.Sprintf("Stars of ours, for a system that is better than the other three with certainty, that are not in the paper: %d (%s).", len(more), strings.Join(more, "; "))}
 }
 
 // orderClaim tests whether a row is better than another one over the columns. There is no claim

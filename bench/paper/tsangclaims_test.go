@@ -63,7 +63,7 @@ func TestStars(t *testing.T) {
 			t.Errorf("%s: ours %v, %s: want %v", c.What, c.Ours.Mean, c.Verdict, v)
 		}
 	}
-	if text := strings.Join(starNote(r), ""); !strings.Contains(text, "1 stars") || !strings.Contains(text, "RCA on glass, much") {
+	if text := strings.Join(starNote(r), ""); !strings.Contains(text, "paper: 1 (RCA on glass, much)") {
 		t.Errorf("note %q: want the star of RCA on glass", text)
 	}
 }
