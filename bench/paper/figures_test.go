@@ -96,6 +96,12 @@ func normalRows(t testing.TB, n, d int) (*points.Dense, []string) {
 	return x, labels
 }
 
+func TestMedians(t *testing.T) {
+	if got := medians([][]float64{{3, 1}, {1, 9}, {2, 5}, {9, 7}}); got[0] != 2.5 || got[1] != 6 {
+		t.Errorf("medians %v: want 2.5 and 6", got)
+	}
+}
+
 // TestClassPairs: rows are drawn once, in pairs of one class.
 func TestClassPairs(t *testing.T) {
 	labels := strings.Split("aabbbacccabb", "")
