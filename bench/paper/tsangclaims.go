@@ -2,6 +2,7 @@ package paper
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/mustlink/mustlink/bench/printed"
@@ -78,7 +79,27 @@ func (r *Result) orderClaim(text string, own, other int) []Claim {
 	if err != nil {
 		return nil
 	}
-	return []Claim{{text, o.Verdict, fmt.Sprintf("ahead on %d of %d columns, on %d with certainty; behind with certainty on %d", o.Ahead, o.Columns, o.Surely, o.Behind)}}
+	printed := ""
+	if n, all := r.Table.printedAhead(own, other); all > 0 {
+		printed = fmt.Sprintf(" (paper: ahead on %d of %d)", n, all)
+	}
+	return []Claim{{text, o.Verdict, fmt.Sprintf("ahead on %d of %d columns, on %d with certainty; behind with certainty on %d%s", o.Ahead, o.Columns, o.Surely, o.Behind, printed)}}
+}
+
+// printedAhead counts the columns with a printed value of both rows, and those of them where the
+// first is at least as good.
+func (t Table) printedAhead(own, other int) (ahead, all int) {
+	for j := range t.Columns {
+		a, b := t.Rows[own].Printed[j].Mean, t.Rows[other].Printed[j].Mean
+		if math.IsNaN(a) || math.IsNaN(b) {
+			continue
+		}
+		all++
+		if float64(t.Good)*(a-b) >= 0 {
+			ahead++
+		}
+	}
+	return ahead, all
 }
 
 // tsang4Claims tests the sentences of the paper about Table IV.

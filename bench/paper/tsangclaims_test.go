@@ -74,7 +74,7 @@ func TestTsang4Claims(t *testing.T) {
 	if len(claims) != 5 {
 		t.Fatalf("%d claims: want 5", len(claims))
 	}
-	if c := claims[0]; !strings.HasPrefix(c.Detail, "ahead on") || !strings.Contains(c.Detail, "of 4 columns") {
+	if c := claims[0]; !strings.HasPrefix(c.Detail, "ahead on") || !strings.Contains(c.Detail, "of 4 columns") || !strings.Contains(c.Detail, "(paper: ahead on 3 of 4)") {
 		t.Errorf("RCA against Euclidean: %q", c.Detail)
 	}
 	if c := claims[2]; !strings.Contains(c.Detail, "(paper: 4)") { // kernel RCA everywhere
