@@ -209,7 +209,7 @@ func learnedEmbedding(ctx context.Context, eng *engine.Engine, learner algorithm
 func xorTried() []string {
 	return []string{
 		"Values below are means over 100 repetitions for the linear kernel, RCA, the Gaussian kernel and kernel RCA; printed are 0.503, 0.502, 0.528 and 1.000.",
-		"One start instead of ten: 0.508, 0.505, 0.556, 1.000, all reproduced. The best of ten starts nearly always separates two neighboring blobs from the other two (0.496). On tsang-4 one start is no better.",
+		"One start instead of ten: 0.508, 0.505, 0.556, 1.000, all reproduced. The best of ten starts nearly always separates two neighboring blobs from the other two (0.496). On tsang-4 ten starts agree better.",
 		"Chunklets of 30 points that are the four blobs: 0.496, 0.496, 0.496, 0.498. Nothing draws the two blobs of a class together, so kernel RCA fails; the paper's chunklets cannot be these.",
 		"Four chunklets of 30 points that mix both blobs, so that all points are in one: 0.633, 0.631, 1.000, 1.000 with constrained k-means, which then moves four blocks. With plain k-means from one start: 0.504, 0.505, 0.522, 1.000. The paper names constrained k-means.",
 		"Chunklets of 4 points: 0.497, 0.497, 0.499, 0.998; from one start 0.515, 0.506, 0.533, 0.999. Wider blobs (0.4): 0.498, 0.499, 0.528, 0.966.",
