@@ -46,9 +46,9 @@ func TestPaperData(t *testing.T) {
 		line, variable string
 		words          []string
 	}{
-		{"paper tsang-4", "", []string{"--data", "MUSTLINK_DATA", "ionosphere.csv"}},
-		{"paper tsang-4", "here", []string{filepath.Join("here", "ionosphere.csv")}},
-		{"paper tsang-4 --data there", "here", []string{filepath.Join("there", "ionosphere.csv")}},
+		{"paper tsang-4", "", []string{"--data", "MUSTLINK_DATA", "usps.csv.gz"}},
+		{"paper tsang-4", "here", []string{filepath.Join("here", "usps.csv.gz")}},
+		{"paper tsang-4 --data there", "here", []string{filepath.Join("there", "usps.csv.gz")}},
 		{"paper --data there", "", []string{"--data", "TABLE"}},
 		{"paper all -o out", "", []string{"--data", "MUSTLINK_DATA", "mnist"}},
 		{"cross", "", []string{"--data", "MUSTLINK_DATA"}},

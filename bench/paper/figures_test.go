@@ -5,12 +5,15 @@ import (
 	"encoding/csv"
 	"errors"
 	"math"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/view"
 )
 
@@ -39,30 +42,22 @@ func TestXORFigures(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// The share of points on the right side of the best threshold on the first component.
-	best := func(column int) float64 {
-		most := 0
-		for _, threshold := range second.Rows {
-			right := 0
-			for _, row := range second.Rows {
-				if (row[column] >= threshold[column]) == (row[0] == 1) {
-					right++
-				}
-			}
-			most = max(most, right, len(second.Rows)-right)
-		}
-		return float64(most) / float64(len(second.Rows))
-	}
-	if unlearned, learned := best(1), best(3); learned < 0.99 || unlearned > 0.9 {
+	if unlearned, learned := bestThreshold(second.Rows, 1), bestThreshold(second.Rows, 3); learned < 0.99 || unlearned > 0.9 {
 		t.Errorf("first component separates %.2f of the points before learning, %.2f after: want a gain to nearly all", unlearned, learned)
 	}
 }
 
 // TestArrivals: a short stream has all its numbers, and the notes agree with them.
 func TestArrivals(t *testing.T) {
-	a := arrivals{count: 300, dim: 4, s: 1, relearn: 5}
+	x, labels := normalRows(t, 700, 4)
+	spec, err := kernel.Parse("rbf:sigma=4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := arrivals{count: 300, s: 1, relearn: 5, repeats: 2}
 	var last algorithms.Progress
-	d, err := a.draw(t.Context(), scopEngine(t), Sketch{Seed: 1, Progress: func(p algorithms.Progress) { last = p }})
+	r := rand.New(rand.NewPCG(1, 1))
+	d, err := a.measure(t.Context(), scopEngine(t), spec, &labeled{x: x, labels: labels}, r, func(p algorithms.Progress) { last = p })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,6 +71,50 @@ func TestArrivals(t *testing.T) {
 	}
 	if len(d.Notes) != 2 || !strings.Contains(d.Notes[1], "n^") {
 		t.Errorf("notes %q", d.Notes)
+	}
+	if claims := a.claims(d); len(claims) != 1 || claims[0].Detail == "" {
+		t.Errorf("claims %v", claims)
+	}
+}
+
+// normalRows returns rows of standard normal features in two classes.
+func normalRows(t testing.TB, n, d int) (*points.Dense, []string) {
+	t.Helper()
+	r := rand.New(rand.NewPCG(4, 4))
+	var data []float64
+	var labels []string
+	for i := range n {
+		for range d {
+			data = append(data, r.NormFloat64())
+		}
+		labels = append(labels, string(rune('a'+i%2)))
+	}
+	x, err := points.NewDense(n, d, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x, labels
+}
+
+func TestMedians(t *testing.T) {
+	if got := medians([][]float64{{3, 1}, {1, 9}, {2, 5}, {9, 7}}); got[0] != 2.5 || got[1] != 6 {
+		t.Errorf("medians %v: want 2.5 and 6", got)
+	}
+}
+
+// TestClassPairs: rows are drawn once, in pairs of one class.
+func TestClassPairs(t *testing.T) {
+	labels := strings.Split("aabbbacccabb", "")
+	rows := classPairs(labels, 4, rand.New(rand.NewPCG(1, 1)))
+	seen := map[int]bool{}
+	for i := 0; i < len(rows); i += 2 {
+		if labels[rows[i]] != labels[rows[i+1]] {
+			t.Errorf("rows %d and %d are of two classes", rows[i], rows[i+1])
+		}
+		seen[rows[i]], seen[rows[i+1]] = true, true
+	}
+	if len(rows) != 8 || len(seen) != 8 {
+		t.Errorf("rows %v: want 8 different ones", rows)
 	}
 }
 

@@ -10,7 +10,6 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -74,11 +73,7 @@ func (f *families) draw(n int, r *rand.Rand) *families {
 
 // feedback returns the retrieval problem of a kernel on the sequences.
 func (f *families) feedback(ctx context.Context, eng *engine.Engine, text string, epsRel float64) (*feedback, error) {
-	spec, err := kernel.Parse(text)
-	if err != nil {
-		return nil, err
-	}
-	k, err := kernel.New(spec)
+	k, err := resolved(ctx, eng, text, f.x)
 	if err != nil {
 		return nil, err
 	}

@@ -162,6 +162,7 @@ func Tables() []Table {
 	return []Table{
 		tsang1(),
 		tsang2(),
+		tsang2At95(),
 		tsang3(),
 		tsang4(),
 		yeung1(),

@@ -5,22 +5,25 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/score"
 )
 
-// uciChoice has the choices that the paper leaves open or that we do not know.
-type uciChoice struct {
-	sigma    string  // bandwidth rule of the Gaussian kernel
-	eps      float64 // eps of kernel RCA, relative to the mean diagonal of the kernel
-	rcaEps   float64 // eps of RCA, relative to the mean eigenvalue of the covariance within chunklets
-	restarts int     // number of starts of k-means
-}
+// What Tsang, Cheung & Kwok leave open, with one choice for all their tables: the width of the
+// Gaussian kernel, eps of (kernel) RCA relative to the mean diagonal of the kernel, and the number
+// of starts of k-means.
+const (
+	tsangWidth  = "rbf:sigma=msq"
+	tsangEpsRel = 1e-3
+	tsangStarts = 10
+)
 
 // uciLevel is an amount of side information.
 type uciLevel struct {
@@ -30,42 +33,47 @@ type uciLevel struct {
 
 func uciLevels() []uciLevel { return []uciLevel{{"little", 0.9}, {"much", 0.7}} }
 
-// The rows of the table.
+// The rows of the table. The first four are those of the paper.
 const (
-	uciLinear = iota
+	uciEuclidean = iota
 	uciRCA
 	uciGaussian
 	uciKernelRCA
-	uciSystems
+	uciDefaultRCA
+	uciDefaultKernelRCA
+	uciPrinted = 4 // number of rows that the paper prints
 )
 
-// uciShared are the data sets, which all trials share, in the order of the columns.
-type uciShared []*labeled
+// uciNames are the rows in order.
+func uciNames() []string {
+	return []string{"Euclidean metric", "RCA", "Gaussian kernel", "kernel RCA", "RCA, default", "kernel RCA, default"}
+}
 
-// uciPrepare returns the function that reads the data sets.
-func uciPrepare(sets []uciSet, choice uciChoice) func(context.Context, *engine.Engine, Trial) (any, error) {
+// uciPrepare returns the function that reads the data sets, which all trials share.
+func uciPrepare(sets []tsangSet) func(context.Context, *engine.Engine, Trial) (any, error) {
 	return func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
-		var shared uciShared
-		for s, set := range sets {
-			d, err := loadUCI(ctx, eng, t.Path(set.file), set.perClass, choice.sigma, t.Rand(s))
-			if err != nil {
-				return nil, fmt.Errorf("data set %s: %w", set.name, err)
-			}
-			shared = append(shared, d)
+		loaded, err := loadTsang(ctx, eng, sets, t)
+		if err != nil {
+			return nil, err
 		}
-		return shared, nil
+		for k, d := range loaded {
+			if d.gaussian, err = resolved(ctx, eng, tsangWidth, d.x); err != nil {
+				return nil, fmt.Errorf("data set %s: %w", sets[k].name, err)
+			}
+		}
+		return loaded, nil
 	}
 }
 
 // uciTrial returns the function of one trial: one constraint set for every data set and level, each
 // of which is a step.
-func uciTrial(sets []uciSet, choice uciChoice) func(context.Context, *engine.Engine, Trial) ([][]float64, error) {
+func uciTrial(sets []tsangSet) func(context.Context, *engine.Engine, Trial) ([][]float64, error) {
 	return func(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
-		shared, ok := t.Shared.(uciShared)
+		shared, ok := t.Shared.([]*labeled)
 		if !ok || len(shared) != len(sets) {
 			return nil, fmt.Errorf("shared value is a %T: want the data sets", t.Shared)
 		}
-		values := make([][]float64, uciSystems)
+		values := make([][]float64, len(uciNames()))
 		for s, d := range shared {
 			for level, amount := range uciLevels() {
 				// Each data set has three streams: two for constraints, one for starts.
@@ -73,13 +81,13 @@ func uciTrial(sets []uciSet, choice uciChoice) func(context.Context, *engine.Eng
 				if err != nil {
 					return nil, fmt.Errorf("data set %s: %w", sets[s].name, err)
 				}
-				c := uciCase{d: d, l: l, choice: choice, seed: t.Seed(3*s + 2)}
-				for system := range values {
-					v, err := c.run(ctx, eng, system)
+				c := uciCase{d: d, l: l, seed: t.Seed(3*s + 2)}
+				for row := range values {
+					v, err := c.run(ctx, eng, row)
 					if err != nil {
-						return nil, fmt.Errorf("data set %s, %s, %s: %w", sets[s].name, amount.name, uciNames()[system], err)
+						return nil, fmt.Errorf("data set %s, %s, %s: %w", sets[s].name, amount.name, uciNames()[row], err)
 					}
-					values[system] = append(values[system], v)
+					values[row] = append(values[row], v)
 				}
 				t.Step()
 			}
@@ -88,16 +96,11 @@ func uciTrial(sets []uciSet, choice uciChoice) func(context.Context, *engine.Eng
 	}
 }
 
-func uciNames() []string {
-	return []string{"linear kernel", "RCA", "Gaussian kernel", "kernel RCA"}
-}
-
 // uciCase is one data set with one set of constraints.
 type uciCase struct {
-	d      *labeled
-	l      *links.Set
-	choice uciChoice
-	seed   uint64 // of the starts of k-means
+	d    *labeled
+	l    *links.Set
+	seed uint64 // of the starts of k-means
 }
 
 // run clusters in the metric of a system and returns the balanced Rand index.
@@ -105,17 +108,21 @@ func (c uciCase) run(ctx context.Context, eng *engine.Engine, system int) (float
 	var r *cluster.Result
 	var err error
 	switch system {
-	case uciLinear:
+	case uciEuclidean:
 		r, err = cluster.Constrained(ctx, eng, rawRows(c.d.x), c.l, c.kmeans())
 	case uciRCA:
-		r, err = c.rca(ctx, eng)
+		r, err = c.whitened(ctx, eng, kernel.Linear().Spec())
 	case uciGaussian:
 		var gram blas.Matrix
 		if gram, err = c.d.gaussian.Gram(ctx, eng, c.d.x); err == nil {
 			r, err = cluster.ConstrainedKernel(ctx, eng, gram, c.l, c.kmeans())
 		}
+	case uciKernelRCA:
+		r, err = c.whitened(ctx, eng, c.d.gaussian.Spec())
+	case uciDefaultRCA:
+		r, err = c.embedded(ctx, eng, &rca.Learner{Params: rca.DefaultParams()})
 	default:
-		r, err = c.kernelRCA(ctx, eng)
+		r, err = c.embedded(ctx, eng, krca.Learner{Kernel: c.d.gaussian.Spec(), Params: krca.DefaultParams()})
 	}
 	if err != nil {
 		return 0, err
@@ -126,27 +133,13 @@ func (c uciCase) run(ctx context.Context, eng *engine.Engine, system int) (float
 // kmeans returns the parameters that all systems share: the same random blocks of rows are
 // the first centers.
 func (c uciCase) kmeans() cluster.Params {
-	return cluster.Params{K: c.d.classes, Restarts: c.choice.restarts, Init: cluster.InitRandom, Seed: c.seed}
+	return cluster.Params{K: c.d.classes, Restarts: tsangStarts, Init: cluster.InitRandom, Seed: c.seed}
 }
 
-func (c uciCase) rca(ctx context.Context, eng *engine.Engine) (*cluster.Result, error) {
-	learner := rca.Learner{Params: plainRCA()}
-	learner.Params.EpsRel = c.choice.rcaEps
-	m, err := learner.Fit(ctx, eng, c.d.x, c.l)
-	if err != nil {
-		return nil, err
-	}
-	y, err := m.Embed(ctx, eng, c.d.x)
-	if err != nil {
-		return nil, err
-	}
-	return cluster.Constrained(ctx, eng, y, c.l, c.kmeans())
-}
-
-func (c uciCase) kernelRCA(ctx context.Context, eng *engine.Engine) (*cluster.Result, error) {
+// whitened clusters by the kernel that kernel RCA learns.
+func (c uciCase) whitened(ctx context.Context, eng *engine.Engine, k kernel.Spec) (*cluster.Result, error) {
 	// The learned Gram matrix is exact for any embedding, so the smallest one is enough.
-	learner := krca.Learner{Kernel: c.d.gaussian.Spec(), Params: krca.Params{EpsRel: c.choice.eps, Dims: 1, Landmarks: 2}}
-	m, err := learner.Fit(ctx, eng, c.d.x, c.l)
+	m, err := krca.Learner{Kernel: k, Params: krca.Params{EpsRel: tsangEpsRel, Dims: 1, Landmarks: 2}}.Fit(ctx, eng, c.d.x, c.l)
 	if err != nil {
 		return nil, err
 	}
@@ -155,6 +148,15 @@ func (c uciCase) kernelRCA(ctx context.Context, eng *engine.Engine) (*cluster.Re
 		return nil, err
 	}
 	return cluster.ConstrainedKernel(ctx, eng, gram, c.l, c.kmeans())
+}
+
+// embedded clusters in the coordinates of a learned metric.
+func (c uciCase) embedded(ctx context.Context, eng *engine.Engine, l algorithms.Learner) (*cluster.Result, error) {
+	y, err := learnedEmbedding(ctx, eng, l, c.d.x, c.l)
+	if err != nil {
+		return nil, err
+	}
+	return cluster.Constrained(ctx, eng, y, c.l, c.kmeans())
 }
 
 // uciNotes compares kernel RCA with the Gaussian kernel, set by set, over the same
@@ -184,5 +186,5 @@ func uciNotes(r *Result) []string {
 	for level, amount := range levels {
 		notes = append(notes, fmt.Sprintf("With %s side information kernel RCA is ahead of the Gaussian kernel on %d of %d sets.", amount.name, ahead[level], sets))
 	}
-	return notes
+	return append(notes, starNote(r)...)
 }

@@ -22,24 +22,6 @@ type uciSet struct {
 	perClass int    // rows drawn of every class, 0 for all rows
 }
 
-// uciSets are the data sets of Table IV of Tsang, Cheung & Kwok.
-func uciSets() []uciSet {
-	return []uciSet{
-		{"ionosphere", "ionosphere.csv", 0},
-		{"breast-w", "breast-w.csv", 0},
-		{"pima-diabetes", "pima-diabetes.csv", 0},
-		{"german", "german.csv", 0},
-		{"glass", "glass.csv", 0},
-		{"heart", "heart.csv", 0},
-		{"image", "image.csv", 0},
-		{"letter", "letter.csv.gz", 100},
-		{"sonar", "sonar.csv", 0},
-		{"vehicle", "vehicle.csv", 0},
-		{"satellite", "satellite.csv.gz", 400},
-		{"usps", "usps.csv.gz", 0},
-	}
-}
-
 // labeled is a data set in memory with its kernels.
 type labeled struct {
 	x        *points.Dense // standardized
@@ -51,20 +33,9 @@ type labeled struct {
 // loadUCI reads a data set, draws its rows and standardizes them. The bandwidth rule of the
 // Gaussian kernel applies to the standardized rows.
 func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int, rule string, r *rand.Rand) (*labeled, error) {
-	data, err := dataset.Read(path, dataset.ReadOptions{})
+	p, labels, err := readRows(path, perClass, r)
 	if err != nil {
 		return nil, err
-	}
-	if data.Labels == nil {
-		return nil, fault.Data(path, "no labels: want a column with the classes of the rows")
-	}
-	p, labels := data.Points, data.Labels
-	if perClass > 0 {
-		rows, err := equalClasses(labels, perClass, r)
-		if err != nil {
-			return nil, fault.Data(path, "%w", err)
-		}
-		p, labels = p.Select(rows), pick(labels, rows)
 	}
 	scaling, _, err := dataset.Standardize(p)
 	if err != nil {
@@ -74,12 +45,32 @@ func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int,
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	x, ok := scaled.(*points.Dense)
-	if !ok {
-		return nil, fault.Data(path, "rows are %T: want vectors of numbers", scaled)
-	}
-	d := &labeled{x: x, labels: labels, classes: len(classRows(labels))}
+	d := &labeled{x: scaled.(*points.Dense), labels: labels, classes: len(classRows(labels))}
 	return d, d.resolve(ctx, eng, rule)
+}
+
+// readRows reads the rows of a data set with their classes, or draws perClass of every class.
+func readRows(path string, perClass int, r *rand.Rand) (*points.Dense, []string, error) {
+	data, err := dataset.Read(path, dataset.ReadOptions{})
+	if err != nil {
+		return nil, nil, err
+	}
+	if data.Labels == nil {
+		return nil, nil, fault.Data(path, "no labels: want a column with the classes of the rows")
+	}
+	p, labels := data.Points, data.Labels
+	if perClass > 0 {
+		rows, err := equalClasses(labels, perClass, r)
+		if err != nil {
+			return nil, nil, fault.Data(path, "%w", err)
+		}
+		p, labels = p.Select(rows), pick(labels, rows)
+	}
+	x, ok := p.(*points.Dense)
+	if !ok {
+		return nil, nil, fault.Data(path, "rows are %T: want vectors of numbers", p)
+	}
+	return x, labels, nil
 }
 
 // resolve finds the width of the Gaussian kernel.
