@@ -3,7 +3,6 @@ package paper
 import (
 	"context"
 	"fmt"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -232,7 +231,7 @@ func hu3() Table {
 func huColumns() []string {
 	var out []string
 	for _, set := range huSets() {
-		out = append(out, strings.TrimSuffix(strings.TrimSuffix(set, filepath.Ext(set)), "-small"))
+		out = append(out, huCurve{file: set}.name())
 	}
 	return out
 }

@@ -28,8 +28,9 @@ type huBlocks struct {
 	spread  *mat.Dense    // from these to all points
 	partner [][]int       // links of each point with links
 	sign    [][]float64
-	v       *mat.Dense // a row for each point with links
-	trace   []float64  // objective after each sweep
+	dual    [][]float64 // a for each of these links, from the sweep before
+	v       *mat.Dense  // a row for each point with links
+	trace   []float64   // objective after each sweep
 }
 
 // The sweeps end when V changes by less than huStill (1 + |V|), or after huSweeps of them. The paper
@@ -100,6 +101,9 @@ func (h *huBlocks) join(set *links.Set) []int {
 	}
 	add(set.Must(), 1)
 	add(set.Cannot(), -1)
+	for _, list := range h.partner {
+		h.dual = append(h.dual, make([]float64, len(list)))
+	}
 	return linked
 }
 
@@ -172,7 +176,7 @@ func (h *huBlocks) pull(i int, b []float64) {
 // for the squared hinge it is at least 0; the hinge has no D/C, and a is at most C.
 func (h *huBlocks) update(i int, v, b []float64) {
 	d, m := h.delta.At(i, i), len(h.partner[i])
-	p, q, a := make([][]float64, m), make([]float64, m), make([]float64, m)
+	p, q, a := make([][]float64, m), make([]float64, m), h.dual[i]
 	for j, from := range h.partner[i] {
 		row := h.v.RawRowView(from)
 		q[j], p[j] = h.sign[i][j]*dot(row, b)+d, make([]float64, m)
@@ -183,7 +187,7 @@ func (h *huBlocks) update(i int, v, b []float64) {
 			p[j][j] += d / h.c
 		}
 	}
-	h.dual(p, q, a)
+	h.solve(p, q, a)
 	for c := range v {
 		v[c] = -b[c] / d
 	}
@@ -202,8 +206,8 @@ func dot(x, y []float64) (sum float64) {
 	return sum
 }
 
-// dual minimizes a'Pa/2 - q'a between the bounds of the loss, coordinate by coordinate.
-func (h *huBlocks) dual(p [][]float64, q, a []float64) {
+// solve minimizes a'Pa/2 - q'a between the bounds of the loss, coordinate by coordinate, from a on.
+func (h *huBlocks) solve(p [][]float64, q, a []float64) {
 	lowest, highest := 0.0, math.Inf(1)
 	switch h.loss {
 	case npkl.Square:
