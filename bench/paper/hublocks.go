@@ -215,7 +215,7 @@ func (h *huBlocks) solve(p [][]float64, q, a []float64) {
 	case npkl.Hinge:
 		highest = h.c
 	}
-	const rounds, still = 1000, 1e-9
+	const rounds, still = 100, 1e-9
 	for range rounds {
 		moved := 0.0
 		for j, curve := range p {
