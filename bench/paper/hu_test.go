@@ -72,8 +72,8 @@ func TestHuFlat(t *testing.T) {
 	}
 }
 
-// TestHuChoose: the weight of the links is that of the best mean over the draws, 1 unless another is
-// better, and NPK has that of SDPLR.
+// TestHuChoose: the weight of the links is that of the best mean over the draws, 1 unless another
+// is better, and NPK has that of SDPLR.
 func TestHuChoose(t *testing.T) {
 	draw := func(at, second float64) (values [][]float64) {
 		for _, m := range huTuned() {

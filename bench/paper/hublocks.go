@@ -19,8 +19,8 @@ import (
 
 // huBlocks is Algorithm 1 of Hu, Wang & Chen as printed, for small sets: the points without links
 // are eliminated, and the rows of V, the coordinates of the others, are minimized one after the
-// other. Package npkl does the same for the smooth losses; its hinge goes another way, because these
-// sweeps stop at kinks.
+// other. Package npkl does the same for the smooth losses; its hinge goes another way, because
+// these sweeps stop at kinks.
 type huBlocks struct {
 	loss    npkl.Loss
 	c       float64
@@ -33,8 +33,8 @@ type huBlocks struct {
 	trace   []float64   // objective after each sweep
 }
 
-// The sweeps end when V changes by less than huStill (1 + |V|), or after huSweeps of them. The paper
-// has such a rule without its numbers.
+// The sweeps end when V changes by less than huStill (1 + |V|), or after huSweeps of them. The
+// paper has such a rule without its numbers.
 const (
 	huStill     = 1e-3
 	huSweeps    = 100
@@ -107,9 +107,9 @@ func (h *huBlocks) join(set *links.Set) []int {
 	return linked
 }
 
-// reduce eliminates the points without links: with the columns G of the inverse of Delta that belong
-// to the others, and their own rows G_L of it, the reduced matrix is G_L^-1, and G G_L^-1 carries
-// coordinates to all points.
+// reduce eliminates the points without links: with the columns G of the inverse of Delta that
+// belong to the others, and their own rows G_L of it, the reduced matrix is G_L^-1, and G G_L^-1
+// carries coordinates to all points.
 func (h *huBlocks) reduce(laplacian *mat.SymDense, linked []int) error {
 	n, l := laplacian.SymmetricDim(), len(linked)
 	var factor mat.Cholesky

@@ -23,8 +23,8 @@ func (r *Result) row(name string) int {
 	return slices.IndexFunc(r.Table.Rows, func(row Row) bool { return row.Name == name })
 }
 
-// faster tests the claim that each of some methods takes less time than each of others on at least
-// that share of the columns.
+// faster tests the claim that each of some methods takes less time than each of others, in the
+// median over the repetitions, on at least that share of the columns.
 func (r *Result) faster(text string, fast, slow []string, share float64) Claim {
 	c, yes, all := Claim{Text: text, Verdict: Worse}, 0, 0
 	var parts []string
@@ -32,12 +32,12 @@ func (r *Result) faster(text string, fast, slow []string, share float64) Claim {
 		for _, s := range slow {
 			n := 0
 			for j := range r.Table.Columns {
-				if r.Ours[r.row(f+huSeconds)][j].Mean < r.Ours[r.row(s+huSeconds)][j].Mean {
+				if r.Quartiles(r.row(f+huSeconds), j)[1] < r.Quartiles(r.row(s+huSeconds), j)[1] {
 					n++
 				}
 			}
 			yes, all = yes+n, all+len(r.Table.Columns)
-			parts = append(parts, fmt.Sprintf("%s before %s on %d of %d sets", f, s, n, len(r.Table.Columns)))
+			parts = append(parts, fmt.Sprintf("%s before %s on %d of %d", f, s, n, len(r.Table.Columns)))
 		}
 	}
 	switch got := float64(yes) / float64(all); {
@@ -46,7 +46,7 @@ func (r *Result) faster(text string, fast, slow []string, share float64) Claim {
 	case got > 0.5:
 		c.Verdict = Mixed
 	}
-	c.Detail = strings.Join(parts, "; ")
+	c.Detail = "median seconds, sets: " + strings.Join(parts, "; ")
 	return c
 }
 
