@@ -134,10 +134,10 @@ func TestHuRows(t *testing.T) {
 
 // TestHuClaims: a claim about times counts the sets, and one about accuracy follows the orders.
 func TestHuClaims(t *testing.T) {
-	r := &Result{Table: Table{Good: Higher, Columns: []string{"a", "b"}, Rows: []Row{{Name: "x"}, {Name: "y"}, {Name: "x" + huSeconds}, {Name: "y" + huSeconds}}}}
+	r := &Result{Table: Table{Good: Higher, Columns: []string{"a", "b"}, Rows: []Row{{Name: "x"}, {Name: "y"}, {Name: "x" + huSeconds}, {Name: "y" + huSeconds}, {Name: "z" + huSeconds}}}}
 	for trial := range 8 {
 		v := float64(trial)
-		r.Trials = append(r.Trials, Values{{90 + v, 90 + v}, {80 + 1.1*v, 80 + 1.2*v}, {1, 3}, {2, 2}})
+		r.Trials = append(r.Trials, Values{{90 + v, 90 + v}, {80 + 1.1*v, 80 + 1.2*v}, {1, 3}, {2, 2}, {0, 0}})
 	}
 	for i := range r.Table.Rows {
 		r.Ours = append(r.Ours, nil)
@@ -151,6 +151,9 @@ func TestHuClaims(t *testing.T) {
 	}{
 		{r.faster("", []string{"x"}, []string{"y"}, 1), Worse},
 		{r.faster("", []string{"x"}, []string{"y"}, 0.5), Reproduced},
+		{r.faster("", []string{"x", "z"}, []string{"y"}, 0.9), Mixed},
+		{r.faster("", []string{"z"}, []string{"x", "y"}, 1), Reproduced},
+		{r.faster("", []string{"y", "z"}, []string{"x"}, 1), Mixed},
 		{r.ahead("", "x", "y"), Reproduced},
 		{r.ahead("", "y", "x"), Worse},
 		{r.ahead("", "x", "y", "x"), Reproduced},

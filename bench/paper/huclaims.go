@@ -23,28 +23,31 @@ func (r *Result) row(name string) int {
 	return slices.IndexFunc(r.Table.Rows, func(row Row) bool { return row.Name == name })
 }
 
-// faster tests the claim that each of some methods takes less time than each of others, in the
-// median over the repetitions, on at least that share of the columns.
+// faster tests the claim that each of some methods takes less time, in the median over the
+// repetitions, than each of others: on at least that share of the columns for each of the others.
 func (r *Result) faster(text string, fast, slow []string, share float64) Claim {
-	c, yes, all := Claim{Text: text, Verdict: Worse}, 0, 0
+	c, total := Claim{Text: text, Verdict: Reproduced}, 0
+	all := float64(len(fast) * len(r.Table.Columns))
 	var parts []string
-	for _, f := range fast {
-		for _, s := range slow {
+	for _, s := range slow {
+		won := 0
+		for _, f := range fast {
 			n := 0
 			for j := range r.Table.Columns {
 				if r.Quartiles(r.row(f+huSeconds), j)[1] < r.Quartiles(r.row(s+huSeconds), j)[1] {
 					n++
 				}
 			}
-			yes, all = yes+n, all+len(r.Table.Columns)
+			won += n
 			parts = append(parts, fmt.Sprintf("%s before %s on %d of %d", f, s, n, len(r.Table.Columns)))
 		}
+		if float64(won) < share*all {
+			c.Verdict = Mixed
+		}
+		total += won
 	}
-	switch got := float64(yes) / float64(all); {
-	case got >= share:
-		c.Verdict = Reproduced
-	case got > 0.5:
-		c.Verdict = Mixed
+	if c.Verdict == Mixed && 2*float64(total) <= all*float64(len(slow)) {
+		c.Verdict = Worse
 	}
 	c.Detail = "median seconds, sets: " + strings.Join(parts, "; ")
 	return c
