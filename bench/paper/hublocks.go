@@ -179,9 +179,9 @@ func (h *huBlocks) update(i int, v, b []float64) {
 	p, q, a := make([][]float64, m), make([]float64, m), h.dual[i]
 	for j, from := range h.partner[i] {
 		row := h.v.RawRowView(from)
-		q[j], p[j] = h.sign[i][j]*dot(row, b)+d, make([]float64, m)
+		q[j], p[j] = h.sign[i][j]*huDot(row, b)+d, make([]float64, m)
 		for k, to := range h.partner[i] {
-			p[j][k] = h.sign[i][j] * h.sign[i][k] * dot(row, h.v.RawRowView(to))
+			p[j][k] = h.sign[i][j] * h.sign[i][k] * huDot(row, h.v.RawRowView(to))
 		}
 		if h.loss != npkl.Hinge {
 			p[j][j] += d / h.c
@@ -199,7 +199,7 @@ func (h *huBlocks) update(i int, v, b []float64) {
 	}
 }
 
-func dot(x, y []float64) (sum float64) {
+func huDot(x, y []float64) (sum float64) {
 	for c, v := range x {
 		sum += float64(v * y[c])
 	}
@@ -221,7 +221,7 @@ func (h *huBlocks) solve(p [][]float64, q, a []float64) {
 		for j, curve := range p {
 			next := highest // where the curvature is 0, q is positive: the slope is constant
 			if curve[j] > 0 {
-				next = min(max(a[j]+(q[j]-dot(curve, a))/curve[j], lowest), highest)
+				next = min(max(a[j]+(q[j]-huDot(curve, a))/curve[j], lowest), highest)
 			}
 			moved = max(moved, math.Abs(next-a[j]))
 			a[j] = next
