@@ -37,7 +37,7 @@ type huBlocks struct {
 // paper has such a rule without its numbers.
 const (
 	huStill     = 1e-3
-	huSweeps    = 100
+	huSweeps    = 10
 	huNeighbors = 5
 )
 

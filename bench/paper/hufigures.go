@@ -35,9 +35,10 @@ func (c huCurve) name() string {
 func huCurves() []huCurve { return []huCurve{{"iris.csv", 10}, {"soybean-small.csv", 5}} }
 
 // The curves of the square losses end below this relative difference, because the SDP solver is not
-// more precise, or after so many sweeps; those of the hinge after huSweeps.
+// more precise, or after so many sweeps; those of the hinge after huHingeSweeps.
 const (
 	huSmoothSweeps = 2000
+	huHingeSweeps  = 100
 	huPrecise      = 1e-8
 )
 
@@ -53,7 +54,7 @@ func huFigure1() Figure {
 			"Iris with C = 10 and soybean with C = 5, delta = C/2, 1.2 n pairs, half within a class and half between classes; 5 nearest neighbors, edges with the same weight.",
 			"The paper's Algorithm 1 with the hinge (HL), the squared hinge (SHL) and the square loss (SL): the points without links are eliminated; rank r, the largest with r(r+1)/2 at most the number of pairs; start rand(r, l).",
 			"The SDP solver: an interior-point method (npk) with a duality gap of at most 1e-9, relatively.",
-			fmt.Sprintf("A curve has converged where its objective is within %g %% of its last one. The square losses end 1e-8 above the SDP solver, the hinge after %d sweeps.", 100*huReached, huSweeps),
+			fmt.Sprintf("A curve has converged where its objective is within %g %% of its last one. The square losses end 1e-8 above the SDP solver, the hinge after %d sweeps.", 100*huReached, huHingeSweeps),
 		},
 		Differences: []string{
 			"The pairs that the paper drew, and what it calls converged, are not known.",
@@ -128,7 +129,7 @@ func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *li
 	}
 	sweeps := huSmoothSweeps
 	if loss == npkl.Hinge {
-		sweeps = huSweeps
+		sweeps = huHingeSweeps
 	}
 	if err := h.run(ctx, 0, sweeps); err != nil {
 		return nil, err

@@ -67,7 +67,8 @@ func huSDPLR(name string, delta func(c float64) float64) huMethod {
 func huSimpleNPKL(name string, loss npkl.Loss, delta func(c float64) float64) huMethod {
 	return huLearned(name, func(c float64, seed uint64, _ int) algorithms.Learner {
 		p := simplenpkl.DefaultParams()
-		p.Loss, p.C, p.Delta, p.Neighbors, p.Size, p.MaxIter = loss, c, delta(c), huNeighbors, 0.1, 200
+		p.Loss, p.C, p.Delta, p.Neighbors = loss, c, delta(c), huNeighbors
+		p.Size, p.Tol, p.MaxIter = 0.1, 1e-2, 200
 		return simplenpkl.Learner{Params: p, Seed: seed}
 	})
 }
