@@ -1,0 +1,131 @@
+package paper
+
+import (
+	"context"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/itml"
+	"github.com/mustlink/mustlink/algorithms/baseline/npk"
+	"github.com/mustlink/mustlink/algorithms/baseline/sdplr"
+	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
+	"github.com/mustlink/mustlink/algorithms/npkl"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// huSmall is delta of the other methods on graphs: small, to make the Laplacian regular. The paper
+// states C/2 for its own algorithm alone.
+const huSmall = 1e-3
+
+// huMethod is a method of Table 3. Given the weight of the links, it returns coordinates.
+type huMethod struct {
+	name string
+	like string // the method whose weight of the links it takes, "" for its own
+	fit  func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64, seed uint64) (blas.Matrix, error)
+}
+
+// huLearned is the method of a learner.
+func huLearned(name string, learner func(c float64, seed uint64, links int) algorithms.Learner) huMethod {
+	return huMethod{name: name, fit: func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64, seed uint64) (blas.Matrix, error) {
+		return huEmbedding(ctx, eng, learner(c, seed, set.Len()), x, set)
+	}}
+}
+
+// huFixed is a rule for delta, as huDelta is one.
+func huFixed(float64) float64 { return huSmall }
+
+func huITML() huMethod {
+	return huLearned("ITML", func(gamma float64, seed uint64, _ int) algorithms.Learner {
+		p := itml.DefaultParams()
+		p.Gamma = gamma
+		return itml.Learner{Params: p, Seed: seed}
+	})
+}
+
+// huNPK is the semidefinite program, which SDPLR solves too: it takes the same weight of the links.
+func huNPK() huMethod {
+	m := huLearned("NPK", func(c float64, _ uint64, _ int) algorithms.Learner {
+		p := npk.DefaultParams()
+		p.C, p.Delta, p.Neighbors, p.Tol = c, huSmall, huNeighbors, 1e-4
+		return npk.Learner{Params: p}
+	})
+	m.like = "SDPLR"
+	return m
+}
+
+func huSDPLR(name string, delta func(c float64) float64) huMethod {
+	return huLearned(name, func(c float64, seed uint64, _ int) algorithms.Learner {
+		p := sdplr.DefaultParams()
+		p.C, p.Delta, p.Neighbors, p.Tol = c, delta(c), huNeighbors, 1e-4
+		return sdplr.Learner{Params: p, Seed: seed}
+	})
+}
+
+func huSimpleNPKL(name string, loss npkl.Loss, delta func(c float64) float64) huMethod {
+	return huLearned(name, func(c float64, seed uint64, _ int) algorithms.Learner {
+		p := simplenpkl.DefaultParams()
+		p.Loss, p.C, p.Delta, p.Neighbors = loss, c, delta(c), huNeighbors
+		p.Size, p.Tol, p.MaxIter = 0.1, 1e-2, 200
+		return simplenpkl.Learner{Params: p, Seed: seed}
+	})
+}
+
+// huSmooth is BCDNPKL with a square loss: package npkl with the paper's settings.
+func huSmooth(name string, loss npkl.Loss) huMethod {
+	return huLearned(name, func(c float64, seed uint64, links int) algorithms.Learner {
+		p := npkl.DefaultParams()
+		p.Loss, p.C, p.Delta, p.Neighbors, p.Extension = loss, c, huDelta(c), huNeighbors, npkl.FromGraph
+		p.Plain, p.Plan, p.Rank, p.Tol, p.MaxIter = true, npkl.Boundary, huRank(links), huStill, huSweeps
+		return npkl.Learner{Params: p, Seed: seed}
+	})
+}
+
+// huHinge is BCDNPKL with the hinge as printed.
+func huHinge() huMethod {
+	return huMethod{name: "BCDNPKL+HL", fit: func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64, seed uint64) (blas.Matrix, error) {
+		h, err := newHuBlocks(ctx, eng, x, set, npkl.Hinge, c, seed)
+		if err != nil {
+			return blas.Matrix{}, err
+		}
+		err = h.run(ctx, huStill, huSweeps)
+		return h.coordinates(), err
+	}}
+}
+
+// huCertified is the optimum of the hinge.
+func huCertified() huMethod {
+	return huLearned("HL, certified optimum", func(c float64, seed uint64, _ int) algorithms.Learner {
+		return huNPKL(npkl.Hinge).learner(npkl.DefaultParams().Neighborhood, kernel.Spec{}, c, seed)
+	})
+}
+
+// huDefault is the product without any setting.
+func huDefault() huMethod {
+	return huLearned("npkl, default", func(_ float64, seed uint64, _ int) algorithms.Learner {
+		return npkl.Learner{Params: npkl.DefaultParams(), Seed: seed}
+	})
+}
+
+// The names of rows that others refer to.
+const (
+	huOwn      = "BCDNPKL+SL"
+	huSimplest = "SimpleNPKL+SHL"
+	huLinear   = "SimpleNPKL+LL"
+)
+
+// huPrinted are the methods that the paper prints, in its order.
+func huPrinted() []huMethod {
+	return []huMethod{
+		huITML(), huNPK(), huSDPLR("SDPLR", huFixed), huSimpleNPKL(huSimplest, npkl.SquaredHinge, huFixed),
+		huHinge(), huSmooth("BCDNPKL+SHL", npkl.SquaredHinge), huSmooth(huOwn, npkl.Square),
+	}
+}
+
+// huTuned are all methods whose weight of the links is chosen.
+func huTuned() []huMethod {
+	return append(huPrinted(), huCertified(), huSDPLR("SDPLR, delta = C/2", huDelta),
+		huSimpleNPKL(huSimplest+", delta = C/2", npkl.SquaredHinge, huDelta), huSimpleNPKL(huLinear, simplenpkl.Linear, huFixed))
+}
