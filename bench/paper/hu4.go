@@ -83,8 +83,8 @@ func huLargeAmounts() []struct {
 // The rows of Table 4 that are not methods.
 const (
 	huRaw      = "k-means"
-	huSeconds  = ", seconds"
-	huSpeedup  = ", speedup"
+	huTimeRow  = ", seconds"
+	huSpeedupRow  = ", speedup"
 	huPairRow  = "pairs"
 	huPointRow = "points"
 	huClassRow = "classes"
@@ -128,7 +128,7 @@ func hu4() Table {
 	}
 	for _, name := range huLargeRows() {
 		t.Rows = append(t.Rows, Row{Name: name})
-		if strings.HasSuffix(name, huSeconds) || strings.HasSuffix(name, huSpeedup) || name == huPairRow || name == huPointRow || name == huClassRow {
+		if strings.HasSuffix(name, huTimeRow) || strings.HasSuffix(name, huSpeedupRow) || name == huPairRow || name == huPointRow || name == huClassRow {
 			t.Timed = append(t.Timed, name)
 		}
 	}
@@ -141,10 +141,10 @@ func huLargeRows() []string {
 	methods := append(huPrintedMethods(), huBest)
 	rows := append(slices.Clone(methods), huRaw)
 	for _, m := range methods {
-		rows = append(rows, m+huSeconds)
+		rows = append(rows, m+huTimeRow)
 	}
 	for _, m := range methods[1:] {
-		rows = append(rows, m+huSpeedup)
+		rows = append(rows, m+huSpeedupRow)
 	}
 	return append(rows, huPairRow, huPointRow, huClassRow)
 }
@@ -168,10 +168,10 @@ func huLargeKey(row, column string) printed.Key {
 	case huClassRow:
 		return size("classes")
 	}
-	if m, ok := strings.CutSuffix(row, huSeconds); ok {
+	if m, ok := strings.CutSuffix(row, huTimeRow); ok {
 		key.Method, key.Measure = m, "cpu_seconds"
 	}
-	if m, ok := strings.CutSuffix(row, huSpeedup); ok {
+	if m, ok := strings.CutSuffix(row, huSpeedupRow); ok {
 		key.Method, key.Measure = m, "speedup_over_"+huSimply
 	}
 	return key
@@ -186,11 +186,11 @@ func huLargeClaims(r *Result) []Claim {
 	fastest, accurate, isolet, quick, sensitive := 0, 0, 0, 0, 0
 	var ratios, faster, sure []string
 	for _, column := range r.Table.Columns {
-		times := []float64{at(huSimply+huSeconds, column), at(huHL+huSeconds, column), at(huSHL+huSeconds, column)}
-		if at(huSL+huSeconds, column) <= slices.Min(times) {
+		times := []float64{at(huSimply+huTimeRow, column), at(huHL+huTimeRow, column), at(huSHL+huTimeRow, column)}
+		if at(huSL+huTimeRow, column) <= slices.Min(times) {
 			fastest++
 		} else {
-			faster = append(faster, fmt.Sprintf("%s %.3g s against %.3g s", column, at(huSL+huSeconds, column), slices.Min(times)))
+			faster = append(faster, fmt.Sprintf("%s %.3g s against %.3g s", column, at(huSL+huTimeRow, column), slices.Min(times)))
 		}
 		least := min(at(huSL, column), at(huSHL, column), at(huHL, column))
 		if least >= at(huSimply, column) {
@@ -201,14 +201,14 @@ func huLargeClaims(r *Result) []Claim {
 		if strings.HasPrefix(column, "isolet") {
 			for _, m := range []string{huHL, huSHL} {
 				isolet++
-				if at(m+huSeconds, column) < at(huSimply+huSeconds, column) {
+				if at(m+huTimeRow, column) < at(huSimply+huTimeRow, column) {
 					quick++
 				}
 			}
 		}
 	}
 	for _, set := range huLargeSets() {
-		little, much := at(huSL+huSpeedup, set.name+", little"), at(huSL+huSpeedup, set.name+", much")
+		little, much := at(huSL+huSpeedupRow, set.name+", little"), at(huSL+huSpeedupRow, set.name+", much")
 		ratios = append(ratios, fmt.Sprintf("%s %.3g and %.3g", set.name, little, much))
 		if little > much {
 			sensitive++

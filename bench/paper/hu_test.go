@@ -51,7 +51,7 @@ func TestHuTimes(t *testing.T) {
 	}
 	for graph := range huGraphs() {
 		if a, b := h.mean(d, 100, graph, huSL, huAccuracy), h.mean(d, 100, graph, huBest, huAccuracy); math.Abs(a-b) > 5 {
-			t.Errorf("graph %d: pair accuracy %v after %d sweeps, %v at the optimum", graph, a, huSweeps, b)
+			t.Errorf("graph %d: pair accuracy %v after %d sweeps, %v at the optimum", graph, a, huFewSweeps, b)
 		}
 	}
 	// Rows by hand: only the first size has SimpleNPKL, which is four times slower.
@@ -205,11 +205,11 @@ func TestHuLargeColumn(t *testing.T) {
 	}
 	at := func(name string) float64 { return values[slices.Index(rows, name)] }
 	for _, m := range append(huPrintedMethods(), huBest) {
-		if v := at(m); !(v >= 0 && v <= 100) || !(at(m+huSeconds) > 0) {
-			t.Errorf("%s: %v in %v s", m, v, at(m+huSeconds))
+		if v := at(m); !(v >= 0 && v <= 100) || !(at(m+huTimeRow) > 0) {
+			t.Errorf("%s: %v in %v s", m, v, at(m+huTimeRow))
 		}
-		if m != huSimply && math.Abs(at(m+huSpeedup)-at(huSimply+huSeconds)/at(m+huSeconds)) > 1e-9*at(m+huSpeedup) {
-			t.Errorf("%s: speedup %v", m, at(m+huSpeedup))
+		if m != huSimply && math.Abs(at(m+huSpeedupRow)-at(huSimply+huTimeRow)/at(m+huTimeRow)) > 1e-9*at(m+huSpeedupRow) {
+			t.Errorf("%s: speedup %v", m, at(m+huSpeedupRow))
 		}
 	}
 	if at(huRaw) != 12.5 || at(huPairRow) != 80 || at(huPointRow) != 120 || at(huClassRow) != 3 {
@@ -217,10 +217,10 @@ func TestHuLargeColumn(t *testing.T) {
 	}
 }
 
-// TestHuRank: the largest rank that the number of links allows.
-func TestHuRank(t *testing.T) {
+// TestHuFullRank: the largest rank that the number of links allows.
+func TestHuFullRank(t *testing.T) {
 	for pairs := 1; pairs < 3000; pairs++ {
-		if r := huRank(pairs); r*(r+1)/2 > pairs || (r+1)*(r+2)/2 <= pairs {
+		if r := huFullRank(pairs); r*(r+1)/2 > pairs || (r+1)*(r+2)/2 <= pairs {
 			t.Fatalf("rank %d for %d pairs", r, pairs)
 		}
 	}

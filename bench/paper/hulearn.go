@@ -27,9 +27,9 @@ const (
 // huPrintedMethods are the methods in the order of the paper's columns.
 func huPrintedMethods() []string { return []string{huSimply, huHL, huSHL, huSL} }
 
-// huSweeps is the number of sweeps of block coordinate descent. The paper states neither its limit
+// huFewSweeps is the number of sweeps of block coordinate descent. The paper states neither its limit
 // nor its tolerance; it finds that the descent often converges within 10.
-const huSweeps = 10
+const huFewSweeps = 10
 
 // huMethodSetup says how the methods of Tables 4 and 5 run.
 func huMethodSetup() []string {
@@ -75,13 +75,13 @@ func (h huTask) learner(method string) algorithms.Learner {
 		p.Loss = npkl.SquaredHinge
 	}
 	if method == huSHL || method == huSL {
-		p.Rank, p.Plain, p.Plan, p.MaxIter = huRank(h.set.Len()), true, npkl.Boundary, huSweeps
+		p.Rank, p.Plain, p.Plan, p.MaxIter = huFullRank(h.set.Len()), true, npkl.Boundary, huFewSweeps
 	}
 	return npkl.Learner{Params: p, Kernel: h.kernel, Seed: h.seed}
 }
 
-// huRank is the largest r with r(r+1)/2 <= the number of links.
-func huRank(pairs int) int { return int((math.Sqrt(8*float64(pairs)+1) - 1) / 2) }
+// huFullRank is the largest r with r(r+1)/2 <= the number of links.
+func huFullRank(pairs int) int { return int((math.Sqrt(8*float64(pairs)+1) - 1) / 2) }
 
 // run fits a method. SimpleNPKL does not report when its graph is complete, so the seconds of the
 // graph come from another fit.

@@ -48,7 +48,7 @@ func huGraphs() [2]string { return [2]string{"sparse", "dense"} }
 const (
 	huSize = iota
 	huGraph
-	huMethod
+	huMethodAt
 	huTrialNumber
 	huAccuracy
 	huFitSeconds
@@ -221,7 +221,7 @@ func (h huTimes) values(d *Drawing, n, graph int, method string, column int) []f
 	m := slices.Index(h.methods(), method)
 	var out []float64
 	for _, row := range d.Rows {
-		if int(row[huSize]) == n && int(row[huGraph]) == graph && int(row[huMethod]) == m {
+		if int(row[huSize]) == n && int(row[huGraph]) == graph && int(row[huMethodAt]) == m {
 			out = append(out, row[column])
 		}
 	}
