@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/bench/printed"
@@ -214,6 +215,38 @@ func TestHuLargeColumn(t *testing.T) {
 	}
 	if at(huRaw) != 12.5 || at(huPairRow) != 80 || at(huPointRow) != 120 || at(huClassRow) != 3 {
 		t.Errorf("values %v", values)
+	}
+}
+
+// TestHuLargeClaims: with values by hand, the claims are those that hold.
+func TestHuLargeClaims(t *testing.T) {
+	r := &Result{Table: hu4()}
+	value := map[string]float64{
+		huSL: 90, huSHL: 90, huHL: 91, huSimply: 89, huSL + huTimeRow: 1, huSHL + huTimeRow: 2, huHL + huTimeRow: 3, huSimply + huTimeRow: 2.5, huSL + huSpeedupRow: 2.5,
+	}
+	for _, row := range r.Table.Rows {
+		var ours []Value
+		for j, column := range r.Table.Columns {
+			v := value[row.Name]
+			switch {
+			case row.Name == huSL+huTimeRow && j == 3:
+				v = 9
+			case row.Name == huSimply && strings.HasPrefix(column, "isolet"):
+				v = 95
+			case row.Name == huSL+huSpeedupRow && strings.HasSuffix(column, "little"):
+				v = 3
+			}
+			ours = append(ours, once(v))
+		}
+		r.Ours = append(r.Ours, ours)
+	}
+	for i, want := range []struct {
+		verdict Verdict
+		detail  string
+	}{{Mixed, "in 11 of 12 cases; not for pc-mac, much 9 s against 2 s"}, {Worse, "in 2 of 4 cases"}, {Reproduced, "pc-mac 3 and 2.5"}, {Mixed, "in 10 of 12 cases; not for isolet, little 90.0 against 95.0"}} {
+		if c := huLargeClaims(r)[i]; c.Verdict != want.verdict || !strings.Contains(c.Detail, want.detail) {
+			t.Errorf("claim %+v: want %+v", c, want)
+		}
 	}
 }
 
