@@ -196,7 +196,7 @@ func TestHuLargeKeys(t *testing.T) {
 func TestHuLargeColumn(t *testing.T) {
 	x, labels := huGrowth{dim: 5, classes: 3}.clouds(120, 3)
 	l := &huLoaded{huLarge: huLarge{name: "clouds", neighbors: 6}, x: x, labels: labels, classes: 3, raw: 12.5}
-	values, err := l.column(context.Background(), scopEngine(t), 40, 1, 2)
+	values, err := l.column(context.Background(), scopEngine(t), 40, true, 1, 2)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,6 +215,16 @@ func TestHuLargeColumn(t *testing.T) {
 	}
 	if at(huRaw) != 12.5 || at(huPairRow) != 80 || at(huPointRow) != 120 || at(huClassRow) != 3 {
 		t.Errorf("values %v", values)
+	}
+	without, err := l.column(context.Background(), scopEngine(t), 40, false, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, row := range rows {
+		left := row == huSimply || row == huSimply+huTimeRow || strings.HasSuffix(row, huSpeedupRow)
+		if math.IsNaN(without[i]) != left || !left && !strings.HasSuffix(row, huTimeRow) && without[i] != values[i] {
+			t.Errorf("%s: %v without SimpleNPKL, %v with it", row, without[i], values[i])
+		}
 	}
 }
 
