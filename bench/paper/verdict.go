@@ -216,7 +216,7 @@ func (r *Result) comparison(i, j int) (Comparison, bool) {
 // qualify marks the comparisons on data sets that are not the paper's.
 func qualify(list []Comparison, partial map[string]string) []Comparison {
 	for k, c := range list {
-		if c.Key != nil {
+		if c.Key != nil && c.Partial == "" {
 			list[k].Partial = partial[c.Key.Dataset]
 		}
 	}
