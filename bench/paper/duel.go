@@ -43,10 +43,14 @@ func (t Table) row(name string) int {
 	return slices.IndexFunc(t.Rows, func(row Row) bool { return row.Name == name })
 }
 
-// String returns the counts and where the row is behind.
+// String returns the counts, and where the row is behind if that is on few columns.
 func (d duel) String() string {
 	text := fmt.Sprintf("certainly ahead on %d of %d", len(d.ahead), d.columns)
-	if len(d.behind) > 0 {
+	const few = 3
+	switch n := len(d.behind); {
+	case n > few:
+		text += fmt.Sprintf(", certainly behind on %d", n)
+	case n > 0:
 		text += ", certainly behind on " + strings.Join(d.behind, ", ")
 	}
 	return text
