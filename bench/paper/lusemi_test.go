@@ -215,8 +215,8 @@ func TestLuPoses(t *testing.T) {
 	}
 }
 
-// TestFoldErrors: a kernel that is constant but for the diagonal tells nothing about points of other
-// folds; the one of the classes has no errors, and it is chosen.
+// TestFoldErrors: the identity tells nothing about points of other folds; the kernel of the classes
+// has no errors.
 func TestFoldErrors(t *testing.T) {
 	const m = 20
 	labels, order := make([]string, m), make([]int, m)
