@@ -23,7 +23,7 @@ func soleymaniGoodSets(r *Result, row string) int {
 
 // soleymaniGood compares the numbers of sets with good results.
 func soleymaniGood(r *Result) []Comparison {
-	c := comparisons{numbers: r.Table.numbers, why: "The sets are not the paper's."}
+	c := comparisons{numbers: r.Table.numbers, why: r.Table.Why}
 	for _, row := range []string{"LLMA", soleymaniOwn} {
 		method := "own method"
 		if row == "LLMA" {
