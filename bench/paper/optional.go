@@ -24,6 +24,18 @@ func (t Table) in(folder string) Table {
 	return t
 }
 
+// OptionalFiles returns the files that the folder of data sets may lack, in the order of their
+// columns.
+func (t Table) OptionalFiles() []string {
+	var files []string
+	for _, column := range t.Columns {
+		if file, ok := t.Optional[column]; ok {
+			files = append(files, file)
+		}
+	}
+	return files
+}
+
 // absent reports whether a column has no values because the folder lacks its file.
 func (t Table) absent(column int) bool { return slices.Contains(t.Absent, t.Columns[column]) }
 

@@ -63,6 +63,9 @@ func TestOptional(t *testing.T) {
 			t.Errorf("present %v: %s, error %v", present, text, err)
 		}
 	}
+	if files := table.OptionalFiles(); len(files) != 1 || files[0] != "b.csv" {
+		t.Errorf("files %v: want b.csv", files)
+	}
 	table.Optional["c"] = "c.csv"
 	if err := table.validate(); err == nil {
 		t.Error("a file of a column that the table does not have: want an error")
