@@ -105,6 +105,7 @@ type paperTable struct {
 	Caption     string   `json:"caption"`
 	Repetitions int      `json:"repetitions,omitempty"` // 0 for a figure
 	Data        []string `json:"data,omitempty"`
+	Optional    []string `json:"optional,omitempty"` // files that the folder may lack
 }
 
 // listPaperTables prints the tables. A flag that only a run uses means that TABLE is missing, which
@@ -120,7 +121,7 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 	}
 	list := []paperTable{}
 	for _, t := range paper.Tables() {
-		list = append(list, paperTable{t.Name, t.Paper, t.Label, t.Caption, t.Repetitions, t.Data})
+		list = append(list, paperTable{t.Name, t.Paper, t.Label, t.Caption, t.Repetitions, t.Data, t.OptionalFiles()})
 	}
 	for _, f := range paper.Figures() {
 		list = append(list, paperTable{Name: f.Name, Paper: f.Paper, Label: f.Label, Caption: f.Caption, Data: f.Data})
@@ -133,7 +134,11 @@ func (a *app) listPaperTables(cmd *cobra.Command, args []string) error {
 			}
 			fmt.Fprintln(w)
 			if len(t.Data) > 0 {
-				fmt.Fprintf(w, "\tneeds --data with %s\n", strings.Join(t.Data, ", "))
+				fmt.Fprintf(w, "\tneeds --data with %s", strings.Join(t.Data, ", "))
+				if len(t.Optional) > 0 {
+					fmt.Fprintf(w, "; takes %s too", strings.Join(t.Optional, ", "))
+				}
+				fmt.Fprintln(w)
 			}
 		}
 	})

@@ -31,7 +31,7 @@ func kindOf(measure string) Kind {
 // directionOf returns the direction in which a measure is better.
 func directionOf(measure string) Direction {
 	switch {
-	case kindOf(measure) == Size, strings.HasPrefix(measure, "sign_of"), strings.HasPrefix(measure, "objective_difference"):
+	case kindOf(measure) == Size, measure == "number_of_data_sets", strings.HasPrefix(measure, "sign_of"), strings.HasPrefix(measure, "objective_difference"):
 		return Neither
 	case strings.HasPrefix(measure, "cpu_seconds"), strings.HasSuffix(measure, "at_most"):
 		return Lower

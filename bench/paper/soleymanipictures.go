@@ -16,7 +16,7 @@ func soleymaniFigure1() Figure {
 		Caption: "three sets of points in the plane with links, and what linear and kernel metrics make of them",
 		Setup: []string{
 			"Data and links as in soleymani-fig2; the first column has the must-links as solid and the cannot-links as dashed lines.",
-			"xiang, linear, and lleratio with the kernel exp:lle, in the plane of their largest variance.",
+			"xiang, linear, and lleratio with its defaults and the kernel exp:lle, in the plane of their largest variance.",
 		},
 		Differences: []string{"The paper does not describe its sets: these are ours."},
 		Draw:        drawSoleymani,
@@ -31,7 +31,7 @@ func drawSoleymani(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Dra
 	if err != nil {
 		return nil, err
 	}
-	systems := []string{"input", "xiang", "lleratio"}
+	systems := []string{"input", "xiang", soleymaniDefault}
 	d := &Drawing{Columns: []string{"set", "system", "class", "x", "y"}, Across: len(systems)}
 	begin := time.Now()
 	for k, data := range loaded {
@@ -44,7 +44,7 @@ func drawSoleymani(ctx context.Context, eng *engine.Engine, sketch Sketch) (*Dra
 		for r, system := range systems {
 			y := rawRows(data.x)
 			if system != "input" {
-				if y, err = learnedEmbedding(ctx, eng, soleymaniLearner(system, data.x, set, seed), data.x, set); err != nil {
+				if y, err = learnedEmbedding(ctx, eng, soleymaniLearner(system, data, set, seed), data.x, set); err != nil {
 					return nil, err
 				}
 			}

@@ -137,8 +137,11 @@ func (t Table) rival(name string) bool {
 }
 
 func (r *Result) order(own, other int) (Order, error) {
-	o := Order{Own: r.Table.Own, Other: r.Table.Rows[other].Name, Columns: len(r.Table.Columns)}
+	o := Order{Own: r.Table.Own, Other: r.Table.Rows[other].Name, Columns: len(r.Table.Columns) - len(r.Table.Absent)}
 	for j := range r.Table.Columns {
+		if r.Table.absent(j) {
+			continue
+		}
 		a, b := r.column(own, j), r.column(other, j)
 		_, p, err := statistics.Wilcoxon(a, b)
 		if err != nil {
@@ -194,7 +197,7 @@ func (r *Result) Comparisons() []Comparison {
 func (r *Result) comparison(i, j int) (Comparison, bool) {
 	t := r.Table
 	printed := t.Rows[i].Printed[j]
-	if math.IsNaN(printed.Mean) {
+	if math.IsNaN(printed.Mean) || t.absent(j) {
 		return Comparison{}, false
 	}
 	what := t.Rows[i].Name
@@ -213,7 +216,7 @@ func (r *Result) comparison(i, j int) (Comparison, bool) {
 // qualify marks the comparisons on data sets that are not the paper's.
 func qualify(list []Comparison, partial map[string]string) []Comparison {
 	for k, c := range list {
-		if c.Key != nil {
+		if c.Key != nil && c.Partial == "" {
 			list[k].Partial = partial[c.Key.Dataset]
 		}
 	}

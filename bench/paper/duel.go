@@ -1,0 +1,97 @@
+package paper
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mustlink/mustlink/bench/statistics"
+)
+
+// duel is how one row of a table compares with another over the columns that have values.
+type duel struct {
+	columns      int
+	ahead, equal []string // columns with certainty by the paired Wilcoxon test, and those without
+	behind       []string
+}
+
+// duel compares two rows in the columns that keep accepts, or in all of them if it is nil.
+func (r *Result) duel(own, other string, keep func(column string) bool) duel {
+	a, b := r.Table.row(own), r.Table.row(other)
+	var d duel
+	for j, column := range r.Table.Columns {
+		if r.Table.absent(j) || keep != nil && !keep(column) {
+			continue
+		}
+		d.columns++
+		_, p, err := statistics.Wilcoxon(r.column(a, j), r.column(b, j))
+		gain := float64(r.Table.Good) * (r.Ours[a][j].Mean - r.Ours[b][j].Mean)
+		switch {
+		case err != nil || !(p < certainty): // such as too few repetitions
+			d.equal = append(d.equal, column)
+		case gain > 0:
+			d.ahead = append(d.ahead, column)
+		default:
+			d.behind = append(d.behind, column)
+		}
+	}
+	return d
+}
+
+// row returns the number of a row, which exists.
+func (t Table) row(name string) int {
+	return slices.IndexFunc(t.Rows, func(row Row) bool { return row.Name == name })
+}
+
+// String returns the counts, and where the row is behind if that is on few columns.
+func (d duel) String() string {
+	text := fmt.Sprintf("certainly ahead on %d of %d", len(d.ahead), d.columns)
+	const few = 3
+	switch n := len(d.behind); {
+	case n > few:
+		text += fmt.Sprintf(", certainly behind on %d", n)
+	case n > 0:
+		text += ", certainly behind on " + strings.Join(d.behind, ", ")
+	}
+	return text
+}
+
+// better returns the verdict on a claim that the row is ahead.
+func (d duel) better() Verdict {
+	switch {
+	case len(d.behind) == 0 && 2*len(d.ahead) > d.columns:
+		return Reproduced
+	case len(d.ahead) > len(d.behind):
+		return Mixed
+	}
+	return Worse
+}
+
+// comparable returns the verdict on a claim that the row is at least as good.
+func (d duel) comparable() Verdict {
+	switch {
+	case len(d.behind) == 0:
+		return Reproduced
+	case 2*len(d.behind) < d.columns:
+		return Mixed
+	}
+	return Worse
+}
+
+// against tests a claim about a row against several others: the verdict is the common one, or
+// Mixed.
+func (r *Result) against(text, own string, others []string, keep func(string) bool, verdict func(duel) Verdict) Claim {
+	c := Claim{Text: text}
+	var parts []string
+	for k, other := range others {
+		d := r.duel(own, other, keep)
+		parts = append(parts, other+": "+d.String())
+		if v := verdict(d); k == 0 {
+			c.Verdict = v
+		} else if v != c.Verdict {
+			c.Verdict = Mixed
+		}
+	}
+	c.Detail = own + " against " + strings.Join(parts, "; ")
+	return c
+}

@@ -1,0 +1,234 @@
+package paper
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms/baseline/itml"
+	"github.com/mustlink/mustlink/algorithms/gml"
+	"github.com/mustlink/mustlink/bench/printed"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// luObjects has images of objects on a turntable, and luCars are the toy cars among them.
+const luObjects = "coil20.csv.gz"
+
+func luCars() []string { return []string{"3", "6", "19"} }
+
+// luSearch is a rule for what is searched and what counts as found.
+type luSearch struct {
+	name    string
+	window  int  // images whose places differ by at most this are alike
+	all     bool // the query's own object is searched too
+	cutoffs []int
+}
+
+// luSearches are the two rules. Of all images, 8 are at most one place from the query's.
+func luSearches() []luSearch {
+	return []luSearch{
+		{"similar, of all", 1, true, []int{2, 5, 8, 12, 16, 20}},
+		{"same, of others", 0, false, []int{1, 5, 10, 20}},
+	}
+}
+
+// columns returns the names of the columns of a rule for some objects.
+func (s luSearch) columns(objects string) []string {
+	var out []string
+	for _, k := range s.cutoffs {
+		out = append(out, fmt.Sprintf("%s: %s at %d", objects, s.name, k))
+	}
+	return out
+}
+
+// The systems of Figure 6 other than gml after some rounds.
+const (
+	luITML      = "ITML"
+	luDiffusion = "diffusion"
+	luFirm      = "gml, firm"
+	luTriples   = "gml, firm, triples"
+)
+
+// luFigure6 is retrieval of an object's pose among images of others.
+func luFigure6() Table {
+	t := Table{
+		Name: "lu-fig6", Paper: luPaper, Label: "Figure 6", Caption: "recall of images of three objects in a similar pose",
+		Repetitions: 30, Decimals: 3, Data: []string{luObjects},
+		Setup: []string{
+			fmt.Sprintf("Data: 72 images of each of three objects, 32 x 32 pixels, in the same order of poses, 5 degrees apart; %s. The objects are three of the twenty, drawn again in every repetition, or the three toy cars.", luPixelsRef),
+			fmt.Sprintf("Links: %d must-links between images of the same pose of two of the objects, drawn at random.", luPairs),
+			fmt.Sprintf("gml: spectral prior on one graph of all three, %d nearest neighbors, %d eigenvectors, gamma = 1, bound at the 5th percentile, up to %d rounds; diffusion is its first prior. ITML: Gaussian kernel whose width is the mean distance, the same bound. gml, default: one round and the default number of eigenvectors.", luNear, luRank, luRounds),
+			"gml, firm: gamma = 100, bound at the percentile 0.1, one round: linked images must almost coincide. gml, firm, triples: the links are instead all pairs of the three objects' images at ten poses. Neither is one of our rules; they show what the links can achieve.",
+			"Recall at k of similar poses, of all: how many of the 8 images that are at most 5 degrees from the query's pose, of any of the three objects, are among the k nearest of all other images. Of the same pose, of others: how many of the 2 images of that pose are among the k nearest images of the other two objects. Both are means over all images.",
+		},
+		Differences: []string{
+			"The paper states three objects, ten constraints, and recall of images with a similar angle. Which objects, how near a similar angle is, which images are searched and how many are retrieved is not stated.",
+			"Our choice: objects drawn at random, at most 5 degrees, all other images, and of our cutoffs the one at which the two other systems, ITML and diffusion, are nearest to their printed values; gml has no part in it.",
+		},
+		Tried:    luPosesTried(),
+		Revision: 3,
+		Own:      fmt.Sprintf("gml, round %d", luRounds), Good: Higher,
+		Why:      "The bound and the weight of the links, which the paper does not state, decide: with a firm bound and links between all three objects gml has the printed value at 12 images, where diffusion has 0.255 (gml, firm, triples). The page says what else was tried.",
+		Compared: luPoseCompared,
+		Claims:   luPoseClaims,
+		Prepare: func(_ context.Context, _ *engine.Engine, t Trial) (any, error) {
+			return dataset.Read(t.Path(luObjects), dataset.ReadOptions{})
+		},
+		Trial: luPoseTrial,
+	}
+	for _, objects := range []string{"drawn", "cars"} {
+		for _, s := range luSearches() {
+			t.Columns = append(t.Columns, s.columns(objects)...)
+		}
+	}
+	for r := range luRounds {
+		t.Variants = append(t.Variants, fmt.Sprintf("gml, round %d", r+1))
+	}
+	t.Variants = append(t.Variants, "gml, default", luFirm, luTriples)
+	for _, name := range append([]string{"Euclidean", luITML, luDiffusion}, t.Variants...) {
+		t.Rows = append(t.Rows, Row{name, Unprinted(len(t.Columns))})
+	}
+	return t
+}
+
+// luPosePrinted names the printed recall of a row.
+func luPosePrinted(row string) printed.Key {
+	method := map[string]string{luITML: "ITML", luDiffusion: "diffusion kernel"}[row]
+	if method == "" {
+		method = "G-ML"
+	}
+	return printed.Key{Table: "lu-fig6", Dataset: "COIL-20, three objects", Method: method, Measure: "recall",
+		Condition: "10 similarity constraints; number of images retrieved not stated"}
+}
+
+// luPoseColumn returns the column of the chosen rule where ITML and diffusion are nearest to their
+// printed values.
+func luPoseColumn(r *Result) int {
+	numbers := r.Table.numbers
+	if numbers == nil {
+		numbers = printed.Builtin()
+	}
+	best, least := 0, math.Inf(1)
+	for _, column := range luSearches()[0].columns("drawn") {
+		j, distance := slices.Index(r.Table.Columns, column), 0.0
+		for _, row := range []string{luITML, luDiffusion} {
+			if n, ok := numbers.Find(luPosePrinted(row)); ok {
+				distance += math.Abs(r.Ours[r.Table.row(row)][j].Mean - n.Value)
+			}
+		}
+		if distance < least {
+			best, least = j, distance
+		}
+	}
+	return best
+}
+
+// luPoseCompared compares the three recalls that the paper prints with ours.
+func luPoseCompared(r *Result) []Comparison {
+	c, j := comparisons{numbers: r.Table.numbers, why: r.Table.Why}, luPoseColumn(r)
+	for _, row := range []string{r.Table.Own, luITML, luDiffusion} {
+		c.add(row+", "+r.Table.Columns[j], luPosePrinted(row), r.Ours[r.Table.row(row)][j])
+	}
+	return c.list
+}
+
+// luPoseClaims tests that gml is ahead of ITML and diffusion.
+func luPoseClaims(r *Result) []Claim {
+	j, rivals := luPoseColumn(r), []string{luITML, luDiffusion}
+	at := r.against("gml retrieves similar poses far better than ITML and diffusion (at the cutoff that is compared)", r.Table.Own, rivals,
+		func(column string) bool { return column == r.Table.Columns[j] }, duel.better)
+	at.Detail = r.Table.Columns[j] + ": " + at.Detail
+	return []Claim{
+		at,
+		r.against("the same at all numbers of images, for all our objects and rules", r.Table.Own, rivals, nil, duel.better),
+	}
+}
+
+func luPoseTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
+	d, r := t.Shared.(*dataset.Data), t.Rand(0)
+	var names []string
+	for _, rows := range classRows(d.Labels) {
+		names = append(names, d.Labels[rows[0]])
+	}
+	r.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	var values [][]float64
+	for k, objects := range [][]string{names[:3], luCars()} {
+		a, err := ofObjects(ctx, eng, d, objects, t.Seed(1))
+		if err != nil {
+			return nil, err
+		}
+		coordinates, err := a.poses(ctx, eng, t.Rand(10+k), t.Seed(2))
+		if err != nil {
+			return nil, err
+		}
+		if values == nil {
+			values = make([][]float64, len(coordinates))
+		}
+		for row, y := range coordinates {
+			for _, s := range luSearches() {
+				values[row] = append(values[row], a.recall(y, s)...)
+			}
+		}
+	}
+	return values, nil
+}
+
+// poses returns the coordinates of all systems, for links drawn at random.
+func (a *alignment) poses(ctx context.Context, eng *engine.Engine, r *rand.Rand, seed uint64) ([]blas.Matrix, error) {
+	set, err := a.draw(r)
+	if err != nil {
+		return nil, err
+	}
+	triples, err := a.everywhere(r)
+	if err != nil {
+		return nil, err
+	}
+	y, err := a.itml(ctx, eng, set, seed)
+	if err != nil {
+		return nil, err
+	}
+	out := []blas.Matrix{rawRows(a.x), y}
+	for rounds := range luRounds + 1 {
+		if y, err = a.learned(ctx, eng, set, rounds); err != nil {
+			return nil, err
+		}
+		out = append(out, y)
+	}
+	first := gml.DefaultParams()
+	first.Prior = gml.Spectral
+	firm := luSpectral(1)
+	firm.Gamma, firm.Upper = 100, "p0.1"
+	for _, fit := range []struct {
+		p   gml.Params
+		set *links.Set
+	}{{first, set}, {firm, set}, {firm, triples}} {
+		if y, err = a.fitted(ctx, eng, fit.set, fit.p); err != nil {
+			return nil, err
+		}
+		out = append(out, y)
+	}
+	return out, nil
+}
+
+// itml returns the coordinates of ITML with a Gaussian kernel.
+func (a *alignment) itml(ctx context.Context, eng *engine.Engine, set *links.Set, seed uint64) (blas.Matrix, error) {
+	return learnedEmbedding(ctx, eng, itml.Learner{Params: itml.DefaultParams(), Kernel: meanWidth(), Seed: seed}, a.x, set)
+}
+
+// everywhere returns must-links between the images of all objects at some places.
+func (a *alignment) everywhere(r *rand.Rand) (*links.Set, error) {
+	var list []links.Link
+	for _, place := range r.Perm(a.images)[:luPairs] {
+		for p := range a.objects {
+			for q := range p {
+				list = append(list, links.NewLink(q*a.images+place, p*a.images+place, links.Must))
+			}
+		}
+	}
+	return links.New(a.x.N, list)
+}
