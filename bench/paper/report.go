@@ -125,7 +125,7 @@ func (r *Result) sideBySide(b *strings.Builder) {
 
 // cell returns one of our values: mean and standard deviation, or median and quartiles.
 func (r *Result) cell(i, j int) string {
-	if !r.Table.Quartiles {
+	if !r.Table.Quartiles || r.Table.absent(j) {
 		return r.value(r.Ours[i][j])
 	}
 	q := r.Quartiles(i, j)
@@ -164,6 +164,9 @@ func (r *Result) Panels() []view.Panel {
 	}
 	var panels []view.Panel
 	for j, column := range r.Table.Columns {
+		if r.Table.absent(j) {
+			continue
+		}
 		b := view.Boxes{Title: column}
 		for i, row := range r.Table.Rows {
 			b.Names, b.Values = append(b.Names, row.Name), append(b.Values, r.column(i, j))
@@ -230,6 +233,9 @@ func (r *Result) summary(b *strings.Builder) {
 	fmt.Fprintf(b, "Ours: %s over the %d repetitions.", what, r.Repetitions)
 	if compared > 0 {
 		fmt.Fprintf(b, " Largest difference from a printed value: %.*f.", r.Table.Decimals+1, largest)
+	}
+	if wanted := r.Table.wanted(); wanted != "" {
+		b.WriteString(" " + escape(wanted))
 	}
 	b.WriteString("\n\n")
 }

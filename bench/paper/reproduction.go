@@ -16,6 +16,7 @@ type Entry struct {
 	Label       string       `json:"label"`
 	Caption     string       `json:"caption"`
 	Missing     []string     `json:"missing,omitempty"` // missing files; then the entry has no comparisons
+	Wanted      string       `json:"wanted,omitempty"`  // which files the columns without values want
 	Comparisons []Comparison `json:"comparisons,omitempty"`
 	Orders      []Order      `json:"orders,omitempty"`
 	Claims      []Claim      `json:"claims,omitempty"`
@@ -30,7 +31,7 @@ type Entry struct {
 // Entry returns the entry of a table.
 func (r *Result) Entry() (Entry, error) {
 	t := r.Table
-	e := Entry{Name: t.Name, Paper: t.Paper, Label: t.Label, Caption: t.Caption, Comparisons: r.Comparisons(), Why: t.Why,
+	e := Entry{Name: t.Name, Paper: t.Paper, Label: t.Label, Caption: t.Caption, Wanted: t.wanted(), Comparisons: r.Comparisons(), Why: t.Why,
 		Tried: t.Tried, Repetitions: r.Repetitions, Seconds: r.TrialSeconds, Build: r.Build}
 	if t.Claims != nil {
 		e.Claims = t.Claims(r)
@@ -158,6 +159,9 @@ func reasons(b *strings.Builder, entries []Entry, why func(Entry) (string, bool)
 func others(b *strings.Builder, entries []Entry, results string) {
 	b.WriteString("## Other figures, and missing data\n\n")
 	for _, e := range entries {
+		if e.Wanted != "" {
+			fold(b, "- ", fmt.Sprintf("%s, %s: %s", e.link(results), escape(e.Label), escape(e.Wanted)))
+		}
 		switch {
 		case len(e.Missing) > 0:
 			fold(b, "- ", fmt.Sprintf("%s, %s: data not available (%s).", escape(e.Name), escape(e.Label), escape(strings.Join(e.Missing, ", "))))

@@ -74,6 +74,7 @@ func Run(ctx context.Context, eng *engine.Engine, table Table, o Options) (*Resu
 	if err := table.checkData(o.Data); err != nil {
 		return nil, err
 	}
+	table = table.in(o.Data)
 	r := &run{table: table, options: o, start: start, finished: make(map[int]record)}
 	if err := r.open(eng); err != nil {
 		return nil, err
@@ -318,6 +319,7 @@ func Decode(text []byte) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.Absent = r.Table.Absent
 	if err := r.fits(t); err != nil {
 		return nil, fault.Data("", "result of table %s: %w", t.Name, err)
 	}

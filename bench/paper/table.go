@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/engine"
@@ -32,6 +33,11 @@ type Table struct {
 	// Data names the files that trials read from the folder of data sets; [Run] checks that they
 	// exist. It is nil for a table that generates its data.
 	Data []string `json:"data,omitempty"`
+	// Optional names, by column, files that the folder may lack. Such a column has no values then: the
+	// trial returns NaN for it (see [Trial.Has]), and the report says which file it wants.
+	Optional map[string]string `json:"optional,omitempty"`
+	// Absent are the columns of Optional whose files the folder lacks; [Run] sets it.
+	Absent []string `json:"absent,omitempty"`
 	// Steps is the number of parts of a trial that progress counts; 0 means 1. The trial reports each
 	// with [Trial.Step].
 	Steps int `json:"-"`
@@ -212,6 +218,11 @@ func (t Table) validate() error {
 	case len(t.Rows) == 0 || len(t.Columns) == 0:
 		return bad("%d rows and %d columns: want at least one of each", len(t.Rows), len(t.Columns))
 	}
+	for column := range t.Optional {
+		if !slices.Contains(t.Columns, column) {
+			return bad("the file of column %q, which it does not have", column)
+		}
+	}
 	for _, r := range t.Rows {
 		if len(r.Printed) != len(t.Columns) {
 			return bad("row %q has %d printed values for %d columns", r.Name, len(r.Printed), len(t.Columns))
@@ -262,7 +273,7 @@ func (t Table) check(values [][]float64) error {
 			return fmt.Errorf("row %q: %d values: want %d", t.Rows[i].Name, len(row), len(t.Columns))
 		}
 		for j, v := range row {
-			if math.IsNaN(v) && !t.Gaps || math.IsInf(v, 0) {
+			if math.IsNaN(v) && !t.Gaps && !t.absent(j) || math.IsInf(v, 0) {
 				return fmt.Errorf("row %q, column %q: value is %v: want a finite number", t.Rows[i].Name, t.Columns[j], v)
 			}
 		}

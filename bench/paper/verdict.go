@@ -137,8 +137,11 @@ func (t Table) rival(name string) bool {
 }
 
 func (r *Result) order(own, other int) (Order, error) {
-	o := Order{Own: r.Table.Own, Other: r.Table.Rows[other].Name, Columns: len(r.Table.Columns)}
+	o := Order{Own: r.Table.Own, Other: r.Table.Rows[other].Name, Columns: len(r.Table.Columns) - len(r.Table.Absent)}
 	for j := range r.Table.Columns {
+		if r.Table.absent(j) {
+			continue
+		}
 		a, b := r.column(own, j), r.column(other, j)
 		_, p, err := statistics.Wilcoxon(a, b)
 		if err != nil {
@@ -194,7 +197,7 @@ func (r *Result) Comparisons() []Comparison {
 func (r *Result) comparison(i, j int) (Comparison, bool) {
 	t := r.Table
 	printed := t.Rows[i].Printed[j]
-	if math.IsNaN(printed.Mean) {
+	if math.IsNaN(printed.Mean) || t.absent(j) {
 		return Comparison{}, false
 	}
 	what := t.Rows[i].Name
