@@ -314,3 +314,64 @@ func TestSpreadOf(t *testing.T) {
 		t.Errorf("spread %v: want %v", got, sum/pairs)
 	}
 }
+
+// TestDigitImages: the images of a digit are the same in every set, each once, and not the first.
+func TestDigitImages(t *testing.T) {
+	const n = 3 * yeungRealImages
+	data, labels := make([]float64, 2*n), make([]string, n)
+	for i := range n {
+		data[2*i], data[2*i+1], labels[i] = float64(i), 255, string(rune('0'+i%2))
+	}
+	images, err := points.NewDense(n, 2, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &digitImages{images, labels}
+	x, found, err := d.of(Trial{Number: -1, seed: 1}, "01")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _, err := d.of(Trial{Number: -1, seed: 1}, "1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen, late := map[float64]bool{}, 0
+	for i := range x.N {
+		v := x.Row(i)[0] * 255
+		seen[v] = true
+		if int(math.Round(v))%2 != int(found[i][0]-'0') || x.Row(i)[1] != 1 {
+			t.Fatalf("image %v has the label %s", v, found[i])
+		}
+		if v >= 2*yeungRealImages {
+			late++
+		}
+	}
+	if x.N != 2*yeungRealImages || len(seen) != x.N || late == 0 || !slices.Equal(one.Data, x.Data[2*yeungRealImages:]) {
+		t.Errorf("%d images, %d different, %d late", x.N, len(seen), late)
+	}
+}
+
+// TestYeungDigitClaims: RCA that stays and a method that rises are as the text says.
+func TestYeungDigitClaims(t *testing.T) {
+	table := yeungFigure3()
+	r := &Result{Table: table}
+	for i := range table.Rows {
+		var row []Value
+		for range table.Columns {
+			v := 1.2
+			if i >= len(yeungDigitPairs()) {
+				v += 0.1 * float64(i)
+			}
+			row = append(row, once(v))
+		}
+		r.Ours = append(r.Ours, row)
+	}
+	for _, c := range yeungDigitClaims(r) {
+		if c.Verdict != Reproduced {
+			t.Errorf("%+v", c)
+		}
+	}
+	if got := len(drawYeungDigits(r)); got != len(table.Columns) {
+		t.Errorf("%d panels", got)
+	}
+}

@@ -49,7 +49,7 @@ func yeung4() Table {
 		Revision: 7,
 		Own:      "kbeta", Variants: []string{yeungDefault}, Good: Higher,
 		Partial: yeungParts(),
-		Tried:   yeungClassifiersTried(),
+		Tried:   yeung4Tried(),
 		Claims: func(r *Result) []Claim {
 			return []Claim{
 				r.aheadOf("LMNN dramatically improves classification", "LMNN", []string{"input"}, "", 1),
