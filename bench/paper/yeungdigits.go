@@ -4,82 +4,121 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/view"
 )
 
-// yeungDigitLandmarks are the numbers of landmarks, and yeungDigitSets the sets of digits.
-func yeungDigitLandmarks() []int { return []int{100, 200, 400, 800, 1600} }
+// yeungDigitPairs are the numbers of must-links, and yeungDigitSets the sets of digits.
+func yeungDigitPairs() []int { return []int{25, 50, 100, 200} }
 
-func yeungDigitSets() []string { return []string{"01", "17", "678", "3456"} }
+func yeungDigitSets() []string { return []string{"01", "17", "678"} }
 
-// yeungFigure3 is J on handwritten digits for several numbers of landmarks.
+// yeungDigitSystems are the systems of Figure 3.
+func yeungDigitSystems() []string { return []string{"RCA", "kbeta"} }
+
+// yeungFigure3 is J on handwritten digits for several numbers of must-links.
 func yeungFigure3() Table {
 	t := Table{
-		Name: "yeung-fig3", Paper: yeungPaper, Label: "Figure 3", Caption: "J on handwritten digits, with more and more landmarks",
+		Name: "yeung-fig3", Paper: yeungPaper, Label: "Figure 3", Caption: "J on handwritten digits, with more and more must-links",
 		Repetitions: 10, Steps: len(yeungDigitSets()), Decimals: 3, Data: yeungFiles()[:2],
 		Setup: []string{
-			fmt.Sprintf("Data: the first %d training images of MNIST of each digit of the set, 784 features, divided by 255.", yeungRealImages),
-			fmt.Sprintf("%d pairs of points of the same class, drawn again in every repetition; kernel and kbeta as in yeung-2, except for the number of landmarks.", yeungRealPairs),
-			"Measure: J = mean distance between points of different classes / mean distance between points of one class, over all pairs of points, distances not squared. Input: without learning.",
+			fmt.Sprintf("Data: %d of the training images of MNIST of each digit of the set, drawn at random once for all repetitions, 784 features, divided by 255.", yeungRealImages),
+			fmt.Sprintf("RCA and kbeta as in yeung-2, but with 25 to 200 pairs of points of the same class, drawn again in every repetition. The landmarks are %d, or the points of the pairs if these are more.", yeungRealLandmarks),
+			"Measure: J = mean distance between points of different classes / mean distance between points of one class, over all pairs of points, distances not squared.",
 		},
-		Differences: []string{"The paper's Figure 3 is about MNIST; we do not know what it shows. This table is about the number of landmarks, which Table 1 leaves open for real data."},
+		Differences: []string{
+			yeungOpen(),
+			"The figure is a drawing without numbers; its sets of digits and numbers of pairs are not in the text. Three of the sets of yeung-2 stand for them.",
+		},
+		Revision: 1,
+		Good:     Higher,
 		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
 			return loadYeung(ctx, eng, t, yeungDigitSets(), nil)
 		},
-		Trial: yeungDigitsTrial,
-		Draw:  drawYeungDigits,
+		Trial:  yeungDigitsTrial,
+		Draw:   drawYeungDigits,
+		Claims: yeungDigitClaims,
 	}
 	for _, set := range yeungDigitSets() {
 		t.Columns = append(t.Columns, yeungName(set))
 	}
-	t.Rows = []Row{{"input", Unprinted(len(t.Columns))}}
-	for _, m := range yeungDigitLandmarks() {
-		t.Rows = append(t.Rows, Row{fmt.Sprintf("%d landmarks", m), Unprinted(len(t.Columns))})
+	for _, system := range yeungDigitSystems() {
+		for _, pairs := range yeungDigitPairs() {
+			t.Rows = append(t.Rows, Row{fmt.Sprintf("%s, %d pairs", system, pairs), Unprinted(len(t.Columns))})
+		}
 	}
 	return t
 }
 
 func yeungDigitsTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, error) {
-	values := make([][]float64, 1+len(yeungDigitLandmarks()))
+	counts := yeungDigitPairs()
+	values := make([][]float64, len(yeungDigitSystems())*len(counts))
 	for _, s := range t.Shared.([]*yeungSet) {
-		pairs, err := links.SampleByCount(s.labels, s.pairs, 0, t.Seed(1))
-		if err != nil {
-			return nil, err
-		}
-		v, err := embeddedJ(ctx, eng, rawRows(s.x), s.labels)
-		if err != nil {
-			return nil, err
-		}
-		values[0] = append(values[0], v)
-		for k, m := range yeungDigitLandmarks() {
-			p := kbeta.DefaultParams()
-			p.Landmarks, p.Iterations = m, 3
-			y, err := learnedEmbedding(ctx, eng, kbeta.Learner{Kernel: s.kernel, Params: p, Seed: t.Seed(2)}, s.x, pairs)
-			if err != nil {
-				return nil, err
+		learners := s.learners(t)
+		for system := range yeungDigitSystems() {
+			for k, count := range counts {
+				pairs, err := links.SampleByCount(s.labels, count, 0, t.Seed(10+k))
+				if err != nil {
+					return nil, err
+				}
+				y, err := learnedEmbedding(ctx, eng, learners[system], s.x, pairs)
+				if err != nil {
+					return nil, fmt.Errorf("%s, %s, %d pairs: %w", s.name, yeungDigitSystems()[system], count, err)
+				}
+				j, err := embeddedJ(ctx, eng, y, s.labels)
+				if err != nil {
+					return nil, err
+				}
+				values[system*len(counts)+k] = append(values[system*len(counts)+k], j)
 			}
-			if v, err = embeddedJ(ctx, eng, y, s.labels); err != nil {
-				return nil, err
-			}
-			values[1+k] = append(values[1+k], v)
 		}
 		t.Step()
 	}
 	return values, nil
 }
 
-func drawYeungDigits(r *Result) []view.Panel {
-	panel := view.Lines{Title: "handwritten digits", XLabel: "landmarks", YLabel: "J", LogX: true}
-	for j, set := range r.Table.Columns {
-		s := view.Series{Name: set, Markers: true}
-		for k, m := range yeungDigitLandmarks() {
-			v := r.Ours[1+k][j]
-			s.X, s.Y = append(s.X, float64(m)), append(s.Y, v.Mean)
+// yeungDigitClaims tests what the text says about the figure.
+func yeungDigitClaims(r *Result) []Claim {
+	counts := len(yeungDigitPairs())
+	// steps counts the rises of a system over all sets, and returns its mean at both ends.
+	steps := func(first int) (up, all int, low, high float64) {
+		for j := range r.Table.Columns {
+			for k := first + 1; k < first+counts; k++ {
+				if all++; r.Ours[k][j].Mean > r.Ours[k-1][j].Mean {
+					up++
+				}
+			}
+			low += r.Ours[first][j].Mean / float64(len(r.Table.Columns))
+			high += r.Ours[first+counts-1][j].Mean / float64(len(r.Table.Columns))
 		}
-		panel.Series = append(panel.Series, s)
+		return up, all, low, high
 	}
-	return []view.Panel{panel}
+	up, all, low, high := steps(0)
+	flat := Claim{Text: "RCA does not improve with more must-links", Verdict: Worse,
+		Detail: fmt.Sprintf("higher in %d of %d steps, from %.3f to %.3f, means of the sets", up, all, low, high)}
+	switch {
+	case high <= low:
+		flat.Verdict = Reproduced
+	case 2*up <= all:
+		flat.Verdict = Mixed
+	}
+	up, all, low, high = steps(counts)
+	return []Claim{flat, risingClaim("J of the method usually increases with the number of must-links", up, all, low, high)}
+}
+
+func drawYeungDigits(r *Result) []view.Panel {
+	var panels []view.Panel
+	for j, set := range r.Table.Columns {
+		panel := view.Lines{Title: set, XLabel: "must-links", YLabel: "J", LogX: true}
+		for system, name := range yeungDigitSystems() {
+			s := view.Series{Name: name, Markers: true}
+			for k, pairs := range yeungDigitPairs() {
+				s.X, s.Y = append(s.X, float64(pairs)), append(s.Y, r.Ours[system*len(yeungDigitPairs())+k][j].Mean)
+			}
+			panel.Series = append(panel.Series, s)
+		}
+		panels = append(panels, panel)
+	}
+	return panels
 }
