@@ -10,7 +10,7 @@ import (
 )
 
 // yeungDigitPairs are the numbers of must-links, and yeungDigitSets the sets of digits.
-func yeungDigitPairs() []int { return []int{25, 50, 100, 200} }
+func yeungDigitPairs() []int { return []int{10, 20, 30, 40, 50} }
 
 func yeungDigitSets() []string { return []string{"01", "17", "678"} }
 
@@ -24,14 +24,14 @@ func yeungFigure3() Table {
 		Repetitions: 10, Steps: len(yeungDigitSets()), Decimals: 3, Data: yeungFiles()[:2],
 		Setup: []string{
 			fmt.Sprintf("Data: %d of the training images of MNIST of each digit of the set, drawn at random once for all repetitions, 784 features, divided by 255.", yeungRealImages),
-			fmt.Sprintf("RCA and kbeta as in yeung-2, but with 25 to 200 pairs of points of the same class, drawn again in every repetition. The landmarks are %d, or the points of the pairs if these are more.", yeungRealLandmarks),
+			fmt.Sprintf("RCA and kbeta as in yeung-2, but with 10 to 50 pairs of points of the same class, drawn again in every repetition: with %d landmarks, no more can all be among them.", yeungRealLandmarks),
 			"Measure: J = mean distance between points of different classes / mean distance between points of one class, over all pairs of points, distances not squared.",
 		},
 		Differences: []string{
 			yeungOpen(),
 			"The figure is a drawing without numbers; its sets of digits and numbers of pairs are not in the text. Three of the sets of yeung-2 stand for them.",
 		},
-		Revision: 1,
+		Revision: 2,
 		Good:     Higher,
 		Prepare: func(ctx context.Context, eng *engine.Engine, t Trial) (any, error) {
 			return loadYeung(ctx, eng, t, yeungDigitSets(), nil)
