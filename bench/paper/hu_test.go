@@ -372,7 +372,7 @@ func TestHuLargeClaims(t *testing.T) {
 // TestHuFullRank: the largest rank that the number of links allows.
 func TestHuFullRank(t *testing.T) {
 	for pairs := 1; pairs < 3000; pairs++ {
-		if r := huFullRank(pairs); r*(r+1)/2 > pairs || (r+1)*(r+2)/2 <= pairs {
+		if r := huRank(pairs); r*(r+1)/2 > pairs || (r+1)*(r+2)/2 <= pairs {
 			t.Fatalf("rank %d for %d pairs", r, pairs)
 		}
 	}

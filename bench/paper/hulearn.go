@@ -2,7 +2,6 @@ package paper
 
 import (
 	"context"
-	"math"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -75,13 +74,10 @@ func (h huTask) learner(method string) algorithms.Learner {
 		p.Loss = npkl.SquaredHinge
 	}
 	if method == huSHL || method == huSL {
-		p.Rank, p.Plain, p.Plan, p.MaxIter = huFullRank(h.set.Len()), true, npkl.Boundary, huFewSweeps
+		p.Rank, p.Plain, p.Plan, p.MaxIter = huRank(h.set.Len()), true, npkl.Boundary, huFewSweeps
 	}
 	return npkl.Learner{Params: p, Kernel: h.kernel, Seed: h.seed}
 }
-
-// huFullRank is the largest r with r(r+1)/2 <= the number of links.
-func huFullRank(pairs int) int { return int((math.Sqrt(8*float64(pairs)+1) - 1) / 2) }
 
 // run fits a method. SimpleNPKL does not report when its graph is complete, so the seconds of the
 // graph come from another fit.
