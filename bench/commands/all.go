@@ -104,7 +104,7 @@ func (r *allRun) table(t paper.Table) error {
 	bar := r.Progress()
 	defer bar.Done()
 	result, err := paper.Run(r.cmd.Context(), r.eng, t, paper.Options{
-		Seed: r.p.seed, State: r.p.state, Repetitions: repetitions, Data: r.p.data, Progress: bar.Report,
+		Seed: r.p.seed, State: r.p.state, Repetitions: repetitions, Kept: r.p.quick, Data: r.p.data, Progress: bar.Report,
 	})
 	if err != nil {
 		return err

@@ -87,7 +87,7 @@ of another table, seed or definition stay as they are.`,
 	}
 	f := cmd.Flags()
 	f.BoolVar(&p.list, "list", false, "list the tables and figures and exit")
-	f.BoolVar(&p.quick, "quick", false, "with all: a tenth of the repetitions, but at least 6")
+	f.BoolVar(&p.quick, "quick", false, "with all: a tenth of the repetitions, but at least 6, and those that the state file has")
 	f.IntVar(&p.repetitions, "repetitions", 0, "number of trials (default the paper's)")
 	usage.SeedFlag(f, &p.seed)
 	f.StringVar(&p.data, "data", "", "folder `DIR` of the data sets (default $"+dataVariable+")")

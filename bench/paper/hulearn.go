@@ -26,8 +26,8 @@ const (
 // huPrintedMethods are the methods in the order of the paper's columns.
 func huPrintedMethods() []string { return []string{huSimply, huHL, huSHL, huSL} }
 
-// huFewSweeps is the number of sweeps of block coordinate descent. The paper states neither its limit
-// nor its tolerance; it finds that the descent often converges within 10.
+// huFewSweeps is the number of sweeps of block coordinate descent. The paper states neither its
+// limit nor its tolerance; it finds that the descent often converges within 10.
 const huFewSweeps = 10
 
 // huMethodSetup says how the methods of Tables 4 and 5 run.

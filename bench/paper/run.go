@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"sync"
 	"sync/atomic"
@@ -25,6 +26,7 @@ type Options struct {
 	Workers     int    // number of trials at a time; 0: the number of workers of the engine
 	State       string // path of the state file, "" for none
 	Repetitions int    // 0: the number of the table
+	Kept        bool   // take more repetitions if the state file has them, up to the number of the table
 	Data        string // folder of the data sets, needed by tables with Data
 	// Progress is called for every finished trial or, if the table has Steps, for every step. Done and
 	// Total count steps, including those of trials from the state file.
@@ -146,11 +148,21 @@ func (r *run) open(eng *engine.Engine) error {
 		if err := r.table.check(rec.Values); err != nil {
 			return errors.Join(fault.Data(r.options.State, "trial %d: %w", rec.Trial, err), state.close())
 		}
-		if rec.Trial < r.options.Repetitions {
-			r.finished[rec.Trial] = rec
+		r.finished[rec.Trial] = rec
+	}
+	if r.options.Kept {
+		for r.options.Repetitions < r.table.Repetitions && r.has(r.options.Repetitions) {
+			r.options.Repetitions++
 		}
 	}
+	maps.DeleteFunc(r.finished, func(trial int, _ record) bool { return trial >= r.options.Repetitions })
 	return nil
+}
+
+// has reports whether a trial is finished.
+func (r *run) has(trial int) bool {
+	_, ok := r.finished[trial]
+	return ok
 }
 
 // outcome is the result of one trial.

@@ -265,6 +265,20 @@ func interrupt(t *testing.T, table Table, o Options, after int) {
 	}
 }
 
+// TestKept: a run of few repetitions takes those that the state file has on request, and no others.
+func TestKept(t *testing.T) {
+	state := filepath.Join(t.TempDir(), "state.jsonl")
+	mustRun(t, toy(), Options{State: state, Repetitions: 7})
+	for _, c := range []struct {
+		kept       bool
+		asked, got int
+	}{{true, 3, 7}, {false, 3, 3}, {true, 9, 9}} {
+		if r := mustRun(t, toy(), Options{State: state, Repetitions: c.asked, Kept: c.kept}); r.Repetitions != c.got || len(r.Trials) != c.got {
+			t.Errorf("kept %v, %d repetitions: got %d of %d trials, want %d", c.kept, c.asked, r.Repetitions, len(r.Trials), c.got)
+		}
+	}
+}
+
 func TestResumeIsTheSame(t *testing.T) {
 	want := mustRun(t, toy(), Options{Seed: 3})
 	propertytest.Check(t, func(rt *rapid.T) {
