@@ -351,27 +351,34 @@ func TestDigitImages(t *testing.T) {
 	}
 }
 
-// TestYeungDigitClaims: RCA that stays and a method that rises are as the text says.
+// TestYeungDigitClaims: RCA that stays and a method that rises are as the text says; a method that
+// falls beyond the landmarks is in part, and one that always falls is not.
 func TestYeungDigitClaims(t *testing.T) {
-	table := yeungFigure3()
-	r := &Result{Table: table}
-	for i := range table.Rows {
-		var row []Value
-		for range table.Columns {
-			v := 1.2
-			if i >= len(yeungDigitPairs()) {
-				v += 0.1 * float64(i)
+	table, all := yeungFigure3(), len(yeungDigitPairs())
+	for want, slope := range map[Verdict]func(k int) float64{
+		Reproduced: func(k int) float64 { return float64(k) },
+		Mixed: func(k int) float64 {
+			if yeungDigitPairs()[k] > 50 {
+				return -1
 			}
-			row = append(row, once(v))
+			return float64(k)
+		},
+		Worse: func(k int) float64 { return -float64(k) },
+	} {
+		r := &Result{Table: table}
+		for i := range table.Rows {
+			v := 1.2
+			if i >= all {
+				v += 0.1 * slope(i-all)
+			}
+			r.Ours = append(r.Ours, slices.Repeat([]Value{once(v)}, len(table.Columns)))
 		}
-		r.Ours = append(r.Ours, row)
-	}
-	for _, c := range yeungDigitClaims(r) {
-		if c.Verdict != Reproduced {
-			t.Errorf("%+v", c)
+		claims := yeungDigitClaims(r)
+		if claims[0].Verdict != Reproduced || claims[1].Verdict != want {
+			t.Errorf("%+v: want reproduced and %s", claims, want)
 		}
-	}
-	if got := len(drawYeungDigits(r)); got != len(table.Columns) {
-		t.Errorf("%d panels", got)
+		if got := len(drawYeungDigits(r)); got != len(table.Columns) {
+			t.Errorf("%d panels", got)
+		}
 	}
 }
