@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/npkl"
 	"github.com/mustlink/mustlink/blas"
@@ -38,20 +37,6 @@ func huNPKL(loss npkl.Loss) huSystem {
 	}}
 }
 
-// huSimple returns SimpleNPKL with one of its losses.
-func huSimple(name string, loss npkl.Loss) huSystem {
-	return huSystem{"SimpleNPKL, " + name, func(g npkl.Neighborhood, k kernel.Spec, c float64, seed uint64) algorithms.Learner {
-		p := simplenpkl.DefaultParams()
-		p.Loss, p.C, p.Delta, p.Neighborhood = loss, c, huDelta(c), g
-		return simplenpkl.Learner{Params: p, Kernel: k, Seed: seed}
-	}}
-}
-
-// huSystems returns npkl with each of its losses.
-func huSystems() []huSystem {
-	return []huSystem{huNPKL(npkl.Square), huNPKL(npkl.SquaredHinge), huNPKL(npkl.Hinge)}
-}
-
 // huEmbedding returns the coordinates that a learner gives to the points x.
 func huEmbedding(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set) (blas.Matrix, error) {
 	m, err := l.Fit(ctx, eng, x, set)
@@ -66,18 +51,6 @@ func huEmbedding(ctx context.Context, eng *engine.Engine, l algorithms.Learner, 
 
 // huRestarts is the number of starts of k-means; the one with the smallest inertia counts.
 const huRestarts = 10
-
-// huAmounts are the numbers of pairs, relative to the number of points. Half of them are
-// must-links.
-func huAmounts() []struct {
-	name  string
-	share float64
-} {
-	return []struct {
-		name  string
-		share float64
-	}{{"little", 0.4}, {"much", 1.2}}
-}
 
 // huLinks draws share pairs for each point, half of them must-links.
 func huLinks(labels []string, share float64, seed uint64) (*links.Set, error) {

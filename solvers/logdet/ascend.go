@@ -61,7 +61,7 @@ const products = 200
 // descends reports whether the descent takes less time than the ascent, or the ascent too much
 // memory.
 func (s *state) descends(vectors, order int) bool {
-	if s.o.many || s.o.patience != 0 || !s.yielding() {
+	if s.o.many || s.o.patience != 0 || s.o.MaxSweeps < maxDescent || !s.yielding() {
 		return s.o.many
 	}
 	flops := products * 3 * float64(vectors) * float64(order) * float64(order)

@@ -387,12 +387,10 @@ func TestDescentAgrees(t *testing.T) {
 func TestDescentBits(t *testing.T) {
 	g, list := sparse(rand.New(rand.NewPCG(2, 2)), 50, 12, 700)
 	o := Options{Gamma: 10, Tolerance: 1e-6, many: true}
+	one := enginetest.New(t, 1)
 	var before []float64
 	for _, workers := range []int{1, 2, 5} {
-		eng, err := engine.New(engine.Options{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		eng := enginetest.With(t, engine.Options{Workers: workers, Backend: one.Backend()})
 		found, err := Rows(context.Background(), eng, g, list, o)
 		if err != nil || !found.Converged {
 			t.Fatalf("%v, converged %v", err, found.Converged)

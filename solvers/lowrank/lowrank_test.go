@@ -161,12 +161,10 @@ func TestDuplicates(t *testing.T) {
 // TestBits: the number of workers does not change a bit.
 func TestBits(t *testing.T) {
 	x, k := cloud(t, 700, 8, 4), gaussian(t, "rbf:sigma=2")
+	one := enginetest.New(t, 1)
 	var before *Factor
 	for _, workers := range []int{1, 2, 5} {
-		eng, err := engine.New(engine.Options{Workers: workers})
-		if err != nil {
-			t.Fatal(err)
-		}
+		eng := enginetest.With(t, engine.Options{Workers: workers, Backend: one.Backend()})
 		f, err := New(context.Background(), eng, k, x, Options{Rest: 0.05, Most: 700, Seed: 9})
 		if err != nil {
 			t.Fatal(err)
