@@ -55,7 +55,7 @@ const huRestarts = 10
 // huLinks draws share pairs for each point, half of them must-links.
 func huLinks(labels []string, share float64, seed uint64) (*links.Set, error) {
 	half := int(math.Round(share * float64(len(labels)) / 2))
-	return links.SampleByCount(labels, half, half, seed)
+	return huPairs(labels, half, seed)
 }
 
 // huCluster returns the pair accuracy of k-means, in percent.

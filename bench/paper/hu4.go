@@ -184,7 +184,7 @@ func huLargeKey(row, column string) printed.Key {
 // huLargeClaims tests what the text says about Table 4.
 func huLargeClaims(r *Result) []Claim {
 	at := func(row, column string) float64 {
-		i := slices.IndexFunc(r.Table.Rows, func(x Row) bool { return x.Name == row })
+		i := r.Table.row(row)
 		return r.Ours[i][slices.Index(r.Table.Columns, column)].Mean
 	}
 	fastest, accurate, isolet, quick, sensitive := 0, 0, 0, 0, 0

@@ -57,7 +57,7 @@ func TestHuTimes(t *testing.T) {
 	}
 	for graph := range huGraphs() {
 		if a, b := h.mean(d, 100, graph, huSL, huAccuracy), h.mean(d, 100, graph, huBest, huAccuracy); math.Abs(a-b) > 5 {
-			t.Errorf("graph %d: pair accuracy %v after %d sweeps, %v at the optimum", graph, a, huFewSweeps, b)
+			t.Errorf("graph %d: pair accuracy %v after %d sweeps, %v at the optimum", graph, a, huSweeps, b)
 		}
 	}
 	// Rows by hand: only the first size has SimpleNPKL, which is four times slower.
@@ -139,7 +139,7 @@ func TestHuChoose(t *testing.T) {
 		return values
 	}
 	got := huChoose([][][]float64{draw(0.2, 4), draw(8, 4)})
-	if got["SDPLR"] != 4 || got["NPK"] != 4 || got["ITML"] != 1 || got[huOwn] != 1 {
+	if got["SDPLR"] != 4 || got["NPK"] != 4 || got["ITML"] != 1 || got[huSL] != 1 {
 		t.Errorf("chosen %v: want 4 for SDPLR and NPK, 1 for the others", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// The methods of Tables 4 and 5, as the printed numbers name them.
+// The methods of the paper, as the printed numbers name them.
 const (
 	huHL     = "BCDNPKL+HL"
 	huSHL    = "BCDNPKL+SHL"
@@ -25,10 +25,6 @@ const (
 
 // huPrintedMethods are the methods in the order of the paper's columns.
 func huPrintedMethods() []string { return []string{huSimply, huHL, huSHL, huSL} }
-
-// huFewSweeps is the number of sweeps of block coordinate descent. The paper states neither its
-// limit nor its tolerance; it finds that the descent often converges within 10.
-const huFewSweeps = 10
 
 // huMethodSetup says how the methods of Tables 4 and 5 run.
 func huMethodSetup() []string {
@@ -74,7 +70,7 @@ func (h huTask) learner(method string) algorithms.Learner {
 		p.Loss = npkl.SquaredHinge
 	}
 	if method == huSHL || method == huSL {
-		p.Rank, p.Plain, p.Plan, p.MaxIter = huRank(h.set.Len()), true, npkl.Boundary, huFewSweeps
+		p.Rank, p.Plain, p.Plan, p.MaxIter = huRank(h.set.Len()), true, npkl.Boundary, huSweeps
 	}
 	return npkl.Learner{Params: p, Kernel: h.kernel, Seed: h.seed}
 }

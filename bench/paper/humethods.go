@@ -85,7 +85,7 @@ func huSmooth(name string, loss npkl.Loss) huMethod {
 
 // huHinge is BCDNPKL with the hinge as printed.
 func huHinge() huMethod {
-	return huMethod{name: "BCDNPKL+HL", fit: func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64, seed uint64) (blas.Matrix, error) {
+	return huMethod{name: huHL, fit: func(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, c float64, seed uint64) (blas.Matrix, error) {
 		h, err := newHuBlocks(ctx, eng, x, set, npkl.Hinge, c, seed)
 		if err != nil {
 			return blas.Matrix{}, err
@@ -109,23 +109,19 @@ func huDefault() huMethod {
 	})
 }
 
-// The names of rows that others refer to.
-const (
-	huOwn      = "BCDNPKL+SL"
-	huSimplest = "SimpleNPKL+SHL"
-	huLinear   = "SimpleNPKL+LL"
-)
+// huLinear is SimpleNPKL with its linear loss.
+const huLinear = "SimpleNPKL+LL"
 
 // huPrinted are the methods that the paper prints, in its order.
 func huPrinted() []huMethod {
 	return []huMethod{
-		huITML(), huNPK(), huSDPLR("SDPLR", huFixed), huSimpleNPKL(huSimplest, npkl.SquaredHinge, huFixed),
-		huHinge(), huSmooth("BCDNPKL+SHL", npkl.SquaredHinge), huSmooth(huOwn, npkl.Square),
+		huITML(), huNPK(), huSDPLR("SDPLR", huFixed), huSimpleNPKL(huSimply, npkl.SquaredHinge, huFixed),
+		huHinge(), huSmooth(huSHL, npkl.SquaredHinge), huSmooth(huSL, npkl.Square),
 	}
 }
 
 // huTuned are all methods whose weight of the links is chosen.
 func huTuned() []huMethod {
 	return append(huPrinted(), huCertified(), huSDPLR("SDPLR, delta = C/2", huDelta),
-		huSimpleNPKL(huSimplest+", delta = C/2", npkl.SquaredHinge, huDelta), huSimpleNPKL(huLinear, simplenpkl.Linear, huFixed))
+		huSimpleNPKL(huSimply+", delta = C/2", npkl.SquaredHinge, huDelta), huSimpleNPKL(huLinear, simplenpkl.Linear, huFixed))
 }

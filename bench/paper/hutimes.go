@@ -42,7 +42,7 @@ type huTimes struct {
 func huAdultHalf(n int) int { return (3*n + 4) / 5 }
 
 // huGraphs are the graphs of Table 5.
-func huGraphs() [2]string { return [2]string{"sparse", "dense"} }
+func huGraphs() []string { return []string{"sparse", "dense"} }
 
 // The columns of a row of Table 5: one for every trial of a method.
 const (

@@ -43,7 +43,7 @@ func sumOf(values []float64) float64 {
 // contest compares two rows on the columns whose names have a suffix, without those that lack data.
 func (r *Result) contest(own, other, suffix string) contest {
 	var d contest
-	a, b := r.rowOf(own), r.rowOf(other)
+	a, b := r.Table.row(own), r.Table.row(other)
 	for j, column := range r.Table.Columns {
 		x, y := r.column(a, j), r.column(b, j)
 		if strings.HasSuffix(column, suffix) && len(given(len(x), func(i int) float64 { return x[i] + y[i] })) == len(x) {
@@ -51,11 +51,6 @@ func (r *Result) contest(own, other, suffix string) contest {
 		}
 	}
 	return d
-}
-
-// rowOf returns the number of a row, which exists.
-func (r *Result) rowOf(name string) int {
-	return slices.IndexFunc(r.Table.Rows, func(row Row) bool { return row.Name == name })
 }
 
 // String returns the numbers that decide.

@@ -138,7 +138,7 @@ func (s *yeungSet) kmeans(t Trial) cluster.Params {
 // yeung3Claims tests what the text says about Table 3.
 func yeung3Claims(r *Result) []Claim {
 	rand, j := 0.0, 0.0
-	own, input, gain := r.rowOf("kbeta"), r.rowOf("input"), r.rowOf(yeungGain)
+	own, input, gain := r.Table.row("kbeta"), r.Table.row("input"), r.Table.row(yeungGain)
 	for c := range r.Table.Columns {
 		n := float64(len(r.Table.Columns))
 		rand += (r.Ours[own][c].Mean/r.Ours[input][c].Mean - 1) / n

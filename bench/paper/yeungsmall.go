@@ -175,7 +175,7 @@ func (s *yeungSet) smallLearner(t Trial, system string) algorithms.Learner {
 func yeungSigns(r *Result) []Comparison {
 	names := map[string]string{"soybean": "Soybean", "boston": "Boston housing", "breast cancer": "Breast cancer"}
 	found := comparisons{numbers: r.Table.numbers, why: r.Table.Why}
-	own, other := r.rowOf("kbeta"), r.rowOf("LLMA")
+	own, other := r.Table.row("kbeta"), r.Table.row("LLMA")
 	for j, column := range r.Table.Columns {
 		set, ok := strings.CutSuffix(column, yeungRand)
 		name, named := names[set]
