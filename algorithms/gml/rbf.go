@@ -161,14 +161,14 @@ func (w *width) reduced(ctx context.Context, a *attempt) (*learned, error) {
 		return nil, err
 	}
 	w.round(res)
-	rows, b := r.Landmarks(w.Eng, w.linked, res.A)
-	m, err := logdetmetric.Learned(ctx, w.Eng, Method, k, a.alpha, w.X, rows, b, w.Params.Dims, w.Seed)
+	m, err := r.Learned(ctx, w.Eng, Method, k, w.X, w.linked, res.A, w.Params.Dims, w.Seed)
 	if err != nil {
 		return nil, err
 	}
 	w.Notices, w.bounds = append(w.Notices, a.notices...), a.bounds
 	head := w.about(res, res.CheckRows(w.Eng, r.G, r.Constraints, w.Params.Gamma))
-	head.Alpha, head.Landmarks, head.Rest = a.alpha, len(rows), r.Rest
+	head.Alpha = a.alpha
+	head.On(r)
 	return &learned{m, kept{about: head}}, nil
 }
 

@@ -2,6 +2,7 @@ package logdet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -32,6 +33,7 @@ type descent struct {
 	scale  float64     // gamma of this stage relative to the last
 	stride int         // every how many constraints count, each for as many
 	a, l   blas.Matrix // A and its factor
+	outer  blas.Matrix // L'L
 	y, z   blas.Matrix // W L, and scratch memory
 	p      []float64   // distances
 	slope  []float64   // signed multipliers
@@ -50,14 +52,24 @@ const (
 )
 
 // descend replaces the multipliers by those of the descent, and reports whether they are within the
-// tolerance.
+// tolerance. If rounding makes A indefinite, they stay as they are.
 func (f *rows) descend(ctx context.Context, eng *engine.Engine) (converged bool, err error) {
+	converged, err = f.newton(ctx, eng)
+	var indefinite *blas.NotPositiveDefiniteError
+	if errors.As(err, &indefinite) {
+		return false, nil
+	}
+	return converged, err
+}
+
+// newton runs the stages of the descent.
+func (f *rows) newton(ctx context.Context, eng *engine.Engine) (converged bool, err error) {
 	count, n := len(f.constraints), f.w.Cols
-	if err := eng.Check(fmt.Sprintf("Newton's method for %d constraints in %d dimensions", count, n), 2*engine.MatrixBytes(f.w.Rows, n)+8*engine.MatrixBytes(n, n), "use fewer constraints or dimensions"); err != nil {
+	if err := eng.Check(fmt.Sprintf("Newton's method for %d constraints in %d dimensions", count, n), 2*engine.MatrixBytes(f.w.Rows, n)+10*engine.MatrixBytes(n, n), "use fewer constraints or dimensions"); err != nil {
 		return false, err
 	}
 	d := &descent{
-		state: f.state, ctx: ctx, eng: eng, w: f.w, scale: 1, stride: 1, a: f.matrix(), l: eng.NewMatrix(n, n), y: eng.NewMatrix(f.w.Rows, n), z: eng.NewMatrix(f.w.Rows, n),
+		state: f.state, ctx: ctx, eng: eng, w: f.w, scale: 1, stride: 1, a: f.matrix(), l: eng.NewMatrix(n, n), outer: eng.NewMatrix(n, n), y: eng.NewMatrix(f.w.Rows, n), z: eng.NewMatrix(f.w.Rows, n),
 		p: make([]float64, count), slope: make([]float64, count), bend: make([]float64, count),
 	}
 	for k := range d.constraints {
@@ -195,8 +207,9 @@ func (d *descent) add(weights []float64, to blas.Matrix) error {
 
 // gradient returns L'L + Y'lY - I, both triangles.
 func (d *descent) gradient() (blas.Matrix, error) {
-	g := d.eng.NewMatrix(d.a.Rows, d.a.Rows)
-	d.eng.Backend().Syrk(true, 1, d.l, 0, g)
+	d.eng.Backend().Syrk(true, 1, d.l, 0, d.outer)
+	d.outer.Mirror()
+	g := d.outer.Clone()
 	if err := d.add(d.slope, g); err != nil {
 		return g, err
 	}
@@ -268,10 +281,7 @@ func (d *descent) move(step blas.Matrix, slope float64) (bool, error) {
 	if err := d.eng.SymEig(d.ctx, work, eigenvalues, false); err != nil {
 		return false, err
 	}
-	linear, q := 0.0, make([]float64, len(d.constraints)) // of the trace, and of the distances
-	b.Syrk(true, 1, d.l, 0, work)
-	work.Mirror()
-	linear = inner(d.eng, work, step)
+	linear, q := inner(d.eng, d.outer, step), make([]float64, len(d.constraints)) // of the trace, and of the distances
 	b.Gemm(false, false, 1, d.y, step, 0, d.z)
 	if err := d.squares(d.z, q); err != nil {
 		return false, err

@@ -407,3 +407,23 @@ func TestDescentBits(t *testing.T) {
 		}
 	}
 }
+
+// TestDescentIndefinite checks that a start without a factor leaves the work to the projections.
+func TestDescentIndefinite(t *testing.T) {
+	g, list := sparse(rand.New(rand.NewPCG(2, 2)), 50, 12, 200)
+	flat := blas.NewMatrix(12, 12) // of rank 11
+	for i := range 11 {
+		flat.Set(i, i, 1)
+	}
+	found, err := Rows(context.Background(), enginetest.New(t, 1), g, list, Options{
+		Gamma: 1, Tolerance: 1e-6, MaxSweeps: 1000, many: true, Start: &Result{A: flat, Multipliers: make([]float64, len(list))},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range found.A.Data {
+		if math.IsNaN(v) {
+			t.Fatalf("element %d is not a number", i)
+		}
+	}
+}

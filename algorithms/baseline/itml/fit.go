@@ -86,7 +86,7 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	}
 	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message()})
 	head := f.bounds.Outcome(f.targets, f.result, check)
-	head.Landmarks, head.Rest = f.landmarks, f.rest
+	head.On(f.small)
 	return &Model{record.New(m, f.Params, status), head, f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
 }
 
@@ -99,9 +99,7 @@ type fit struct {
 	from    *maps.Map               // of that model, in kernel mode
 	bounds  logdetmetric.Bounds
 	result  *logdet.Result
-
-	landmarks int // of the reduced kernel matrix, and the share that they leave
-	rest      float64
+	small   *logdetmetric.Reduced // form of the kernel matrix, nil for the whole one
 }
 
 func (f *fit) options() logdet.Options {
@@ -218,9 +216,8 @@ func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *ma
 	if f.result, err = logdet.Rows(ctx, f.Eng, r.G, r.Constraints, f.options()); err != nil {
 		return nil, check, err
 	}
-	rows, b := r.Landmarks(f.Eng, linked, f.result.A)
-	f.landmarks, f.rest = len(rows), r.Rest
-	m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, rows, b, f.Params.Dims, f.Seed)
+	f.small = r
+	m, err = r.Learned(ctx, f.Eng, Method, k, f.X, linked, f.result.A, f.Params.Dims, f.Seed)
 	return m, f.result.CheckRows(f.Eng, r.G, r.Constraints, f.Params.Gamma), err
 }
 

@@ -27,12 +27,13 @@ func Positions(rows []int) map[int]int {
 // Change returns B = P - P K P, where K is the learned kernel matrix of a result and P holds the
 // signed multipliers of its constraints. With the prior kernel k0, the learned kernel is
 // k0(x, y) - k0(x, .) B k0(., y).
+//
 // P has few elements in a row, so that products with it cost a few n flops for each constraint.
 func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constraint) blas.Matrix {
 	n, t := r.A.Rows, eng.Backend().Kernels()
 	b, half, row := blas.NewMatrix(n, n), blas.NewMatrix(n, n), make([]float64, n)
 	multiplied := func(x blas.Matrix, sign float64, to blas.Matrix) { // to += sign P X
-		signed(r, constraints, func(i, j int, w float64) {
+		signed(constraints, r.Multipliers, func(i, j int, w float64) {
 			copy(row, x.Row(i))
 			t.Axpy(-1, x.Row(j), row)
 			t.Axpy(sign*w, row, to.Row(i))
@@ -47,7 +48,7 @@ func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constrain
 		}
 	}
 	multiplied(turned, -1, b) // P K P = P (P K)'
-	signed(r, constraints, func(i, j int, w float64) {
+	signed(constraints, r.Multipliers, func(i, j int, w float64) {
 		b.Set(i, i, b.At(i, i)+w)
 		b.Set(j, j, b.At(j, j)+w)
 		b.Set(i, j, b.At(i, j)-w)
@@ -56,10 +57,10 @@ func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constrain
 	return b
 }
 
-// signed calls add for the terms w (e_i - e_j)(e_i - e_j)' of P.
-func signed(r *logdet.Result, constraints []logdet.Constraint, add func(i, j int, w float64)) {
+// signed calls add for the terms w (e_i - e_j)(e_i - e_j)' of the constraints with multipliers.
+func signed(constraints []logdet.Constraint, multipliers []float64, add func(i, j int, w float64)) {
 	for k, c := range constraints {
-		w := r.Multipliers[k]
+		w := multipliers[k]
 		switch c.Kind {
 		case logdet.AtMost:
 			add(c.I, c.J, w)

@@ -24,6 +24,13 @@ func (b Bounds) Outcome(w Supervision, r *logdet.Result, check logdet.KKT) Outco
 	return Outcome{Bounds: b, Residual: check.Largest(), Gap: &gap, Skipped: w.Dropped() + len(r.Skipped)}
 }
 
+// On states the landmarks of the reduced form r; nothing for nil.
+func (o *Outcome) On(r *Reduced) {
+	if r != nil {
+		o.Landmarks, o.Rest = r.G.Cols, r.Rest
+	}
+}
+
 // Describe returns the statistics of the outcome.
 func (o Outcome) Describe() []algorithms.Statistic {
 	out := []algorithms.Statistic{

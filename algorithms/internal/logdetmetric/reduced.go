@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -104,9 +105,15 @@ func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kerne
 	return out, nil
 }
 
-// Landmarks returns the rows of the landmarks, ascending, and the matrix B of [Learned] for them:
+// Learned returns the map of [Learned] for a learned matrix A in the coordinates G.
+func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, linked []int, a blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
+	rows, b := r.landmarks(eng, linked, a)
+	return Learned(ctx, eng, method, k, r.scale, x, rows, b, dims, seed)
+}
+
+// landmarks returns the rows of the landmarks, ascending, and the matrix B of [Learned] for them:
 // the learned kernel is scale k(x, y) - scale f(x)'(I - A) f(y) with f(x) = L^-1 k(landmarks, x).
-func (r *Reduced) Landmarks(eng *engine.Engine, linked []int, a blas.Matrix) (rows []int, b blas.Matrix) {
+func (r *Reduced) landmarks(eng *engine.Engine, linked []int, a blas.Matrix) (rows []int, b blas.Matrix) {
 	n, backend := a.Rows, eng.Backend()
 	change := a.Clone()
 	for i := range n {

@@ -112,26 +112,19 @@ type step struct {
 
 // changes returns the steps from one vector of multipliers to another, those with l > 0 first.
 func changes(constraints []logdet.Constraint, from, to []float64) []step {
+	grown := make([]float64, len(to))
+	for k, l := range to {
+		grown[k] = l - from[k]
+	}
 	var positive, negative []step
-	add := func(s step) {
+	signed(constraints, grown, func(i, j int, l float64) {
 		switch {
-		case s.l > 0:
-			positive = append(positive, s)
-		case s.l < 0:
-			negative = append(negative, s)
+		case l > 0:
+			positive = append(positive, step{i, j, l})
+		case l < 0:
+			negative = append(negative, step{i, j, l})
 		}
-	}
-	for k, c := range constraints {
-		switch l := to[k] - from[k]; c.Kind {
-		case logdet.AtMost:
-			add(step{c.I, c.J, l})
-		case logdet.AtLeast:
-			add(step{c.I, c.J, -l})
-		case logdet.Nearer:
-			add(step{c.I, c.J, l})
-			add(step{c.I, c.K, -l})
-		}
-	}
+	})
 	return append(positive, negative...)
 }
 
