@@ -32,7 +32,7 @@ type luSearch struct {
 // luSearches are the two rules. Of all images, 8 are at most one place from the query's.
 func luSearches() []luSearch {
 	return []luSearch{
-		{"similar, of all", 1, true, []int{2, 5, 8, 12, 16, 20}},
+		{"similar, of all", 1, true, []int{2, 3, 4, 5, 6, 7, 8, 10, 12, 16, 20}},
 		{"same, of others", 0, false, []int{1, 5, 10, 20}},
 	}
 }
