@@ -54,7 +54,7 @@ func yeungFigure4() Table {
 		Differences: []string{
 			yeungOpen(),
 			"The figure has no numbers; the text has the signs of three differences. Standardization, the parameters of LLMA and the starts of k-means are not stated; one choice for all sets.",
-			"The paper's breast cancer set has 31 features with the record number, which is left out of wdbc.csv.",
+			"The paper's breast cancer set has 31 features with the record number, which is left out of wdbc.csv. That file is not among our data sets; these numbers are from scikit-learn's copy of the set.",
 		},
 		Tried:    yeungSmallTried(),
 		Revision: 4,
