@@ -3,6 +3,7 @@ package lleratio
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/graph"
@@ -53,7 +54,9 @@ func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, erro
 	m, backend := c.Cols, f.Eng.Backend()
 	r := c.Select(f.support)
 	if err := f.Eng.Cholesky(ctx, r); err == nil && regular(r) {
-		backend.Trsm(false, true, r, c)
+		if err := f.divided(ctx, c, r); err != nil {
+			return c, err
+		}
 		f.turn = func(w blas.Matrix) blas.Matrix {
 			v := w.Clone()
 			backend.Trsm(false, false, r, v)
@@ -84,15 +87,46 @@ func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, erro
 	return f.multiplied(ctx, c, t)
 }
 
+// divided overwrites c with c R'^-1. The rows of the support points become those of R.
+func (f *fit) divided(ctx context.Context, c, r blas.Matrix) error {
+	var others []int
+	for i, at := 0, 0; i < c.Rows; i++ {
+		if at < len(f.support) && f.support[at] == i {
+			clear(c.Row(i)[copy(c.Row(i), r.Row(at)[:at+1]):])
+			at++
+			continue
+		}
+		others = append(others, i)
+	}
+	part := f.Eng.GetMatrix(min(blockRows, max(1, len(others))), c.Cols)
+	defer f.Eng.PutMatrix(part)
+	for rows := range slices.Chunk(others, blockRows) {
+		some := part.View(0, len(rows), 0, c.Cols)
+		for k, i := range rows {
+			copy(some.Row(k), c.Row(i))
+		}
+		f.Eng.Backend().Trsm(false, true, r, some)
+		for k, i := range rows {
+			copy(c.Row(i), some.Row(k))
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blockRows is the number of rows that are copied at a time.
+const blockRows = 1024
+
 // multiplied returns c T' in the memory of c, block by block. This works because T has fewer rows
 // than columns.
 func (f *fit) multiplied(ctx context.Context, c, t blas.Matrix) (blas.Matrix, error) {
-	const rows = 1024
 	out := blas.Matrix{Rows: c.Rows, Cols: t.Rows, Stride: t.Rows, Data: c.Data[:c.Rows*t.Rows]}
-	part := f.Eng.GetMatrix(min(rows, c.Rows), t.Rows)
+	part := f.Eng.GetMatrix(min(blockRows, c.Rows), t.Rows)
 	defer f.Eng.PutMatrix(part)
-	for lo := 0; lo < c.Rows; lo += rows {
-		hi := min(lo+rows, c.Rows)
+	for lo := 0; lo < c.Rows; lo += blockRows {
+		hi := min(lo+blockRows, c.Rows)
 		some := part.View(0, hi-lo, 0, part.Cols)
 		f.Eng.Backend().Gemm(false, true, 1, c.View(lo, hi, 0, c.Cols), t, 0, some)
 		out.View(lo, hi, 0, out.Cols).CopyFrom(some)

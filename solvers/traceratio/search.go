@@ -32,6 +32,7 @@ type search struct {
 	before    blas.Matrix // eigenvectors of the latest step, to start from
 	bounds    []bound     // by ascending l
 	whole     bool        // a search has failed
+	rough     bool        // a step that gains less than roughly is the last
 }
 
 // bound is the largest eigenvalue of A - l B: it is not larger for a larger l, because B is
@@ -243,12 +244,18 @@ const (
 )
 
 // newton rises from below. Every subspace gives a ratio that is a lower bound, so the eigenvectors
-// of a step need no more accuracy than the progress so far requires.
+// of a step need no more accuracy than the next gain requires, which is about the square of the
+// latest one.
 func (s *search) newton() (*Result, error) {
 	l := s.start()
 	s.ratios, s.tolerance = []float64{l}, precisely
 	if s.iterative() {
 		s.tolerance = roughly
+		better, err := s.coarse()
+		if err != nil {
+			return nil, err
+		}
+		l = max(l, better)
 	}
 	for range s.MaxIter {
 		next, _, err := s.step(l)
@@ -257,9 +264,11 @@ func (s *search) newton() (*Result, error) {
 		}
 		gain := (next - l) / math.Abs(next)
 		switch {
+		case s.rough && gain < roughly:
+			return s.result("newton", true), nil
 		case gain > tolerance:
 			l = next
-			s.tolerance = min(s.tolerance, max(precisely, 0.1*gain))
+			s.tolerance = min(s.tolerance, max(precisely, 0.03*gain*gain))
 		case s.tolerance > precisely:
 			s.tolerance = precisely
 		default:
@@ -267,6 +276,26 @@ func (s *search) newton() (*Result, error) {
 		}
 	}
 	return s.result("newton", false), nil
+}
+
+// coarse returns the best ratio of directions that use the first coordinates alone, one in four,
+// and leaves these directions as a start. The ratio is a lower bound, and takes little time.
+func (s *search) coarse() (float64, error) {
+	m := s.m / 4
+	if m < 4*(s.d+1) {
+		return 0, nil
+	}
+	part := &search{Options: s.Options, ctx: s.ctx, eng: s.eng, d: s.d, m: m, a: s.a.View(0, m, 0, m), b: s.b.View(0, m, 0, m), shifted: s.shifted.View(0, m, 0, m), rough: true}
+	part.Progress = nil
+	found, err := part.newton()
+	if err != nil {
+		return 0, err
+	}
+	s.before = blas.NewMatrix(s.d, s.m)
+	for r := range s.d {
+		copy(s.before.Row(r), found.W.Row(r))
+	}
+	return found.Ratio, nil
 }
 
 // bisect halves an interval around the root of g, until no number is inside.
