@@ -147,34 +147,39 @@ func (a *ascent) value(l []float64) float64 {
 
 // weighted returns the vectors whose squares have weights of this sign, times the roots of these.
 func (a *ascent) weighted(l []float64, sign float64) blas.Matrix {
-	count := 0
-	add := func(v int, w float64) {
-		if w *= sign; w > 0 {
-			to := a.y.Row(count)
-			copy(to, a.f.Row(v))
-			a.t.Scale(math.Sqrt(w), to)
-			count++
-		}
-	}
+	var rows []int
+	var roots []float64
 	for k, c := range a.constraints {
 		for v := range c.vectors() {
-			add(a.first[k]+v, c.part(v)*l[k])
+			if w := sign * c.part(v) * l[k]; w > 0 {
+				rows, roots = append(rows, a.first[k]+v), append(roots, math.Sqrt(w))
+			}
 		}
 	}
-	return a.y.View(0, count, 0, a.y.Cols)
+	each(a.eng, len(rows), func(i int) {
+		to := a.y.Row(i)
+		copy(to, a.f.Row(rows[i]))
+		a.t.Scale(roots[i], to)
+	})
+	return a.y.View(0, len(rows), 0, a.y.Cols)
+}
+
+// each calls f for each i below n on all workers. A cancel waits for its end, which is near.
+func each(eng *engine.Engine, n int, f func(i int)) {
+	_ = eng.Each(context.Background(), n, 32, f) // without a cancel it cannot fail
 }
 
 // images computes y and the distances for the factor in s.
 func (a *ascent) images() {
 	a.y.CopyFrom(a.f)
 	a.eng.Backend().Trsm(false, true, a.s, a.y)
-	for k, c := range a.constraints {
+	each(a.eng, len(a.constraints), func(k int) {
 		a.p[k] = 0
-		for v := range c.vectors() {
+		for v := range a.constraints[k].vectors() {
 			y := a.y.Row(a.first[k] + v)
-			a.p[k] += c.part(v) * a.t.Dot(y, y)
+			a.p[k] += a.constraints[k].part(v) * a.t.Dot(y, y)
 		}
-	}
+	})
 }
 
 // gap returns the duality gap, as measure does, and the largest change of a distance that a
@@ -220,15 +225,15 @@ func (a *ascent) model() (rise float64, ok bool) {
 		unit[i] = sign / (a.constraints[k].Bound * a.ratio(k, a.l[k]) * math.Sqrt(a.slack(k)))
 		q[i], at[i] = unit[i]*a.gradient(k), a.l[k]/unit[i]
 	}
-	for i := range count {
+	each(a.eng, count, func(i int) {
 		row := h.Row(i)
 		for j := range i + 1 {
 			row[j] *= unit[i] * unit[j]
 		}
 		row[i]++
-	}
+	})
 	a.eng.Backend().Symv(1, h, at, 1, q)
-	if a.goal, ok = nonnegative(a.eng.Backend(), h, q, at); !ok {
+	if a.goal, ok = nonnegative(a.eng, h, q, at); !ok {
 		return 0, false
 	}
 	for i, k := range a.free {
@@ -246,14 +251,24 @@ func (a *ascent) hessian() blas.Matrix {
 		count += a.constraints[k].vectors()
 	}
 	y := a.eng.NewMatrix(count, a.y.Cols)
-	for i, k := range a.free {
+	each(a.eng, len(a.free), func(i int) {
+		k := a.free[i]
 		for v := range a.constraints[k].vectors() {
 			copy(y.Row(first[i]+v), a.y.Row(a.first[k]+v))
 		}
-	}
+	})
 	g := a.eng.NewMatrix(count, count)
 	a.eng.Backend().Syrk(false, 1, y, 0, g)
-	for i, k := range a.free {
+	if count == len(a.free) { // a vector for each
+		each(a.eng, count, func(i int) {
+			row := g.Row(i)[:i+1]
+			for j, x := range row {
+				row[j] = x * x
+			}
+		})
+		return g
+	}
+	for i, k := range a.free { // on one core: a row overwrites another that was read before
 		to := g.Row(i)
 		for j, other := range a.free[:i+1] {
 			sum := 0.0

@@ -205,14 +205,15 @@ func TestNonnegative(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(1, 7).Draw(rt, "n")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
-		b := enginetest.New(t, 1).Backend()
+		eng := enginetest.New(t, 1)
+		b := eng.Backend()
 		h, q, start := blas.NewMatrix(n, n), make([]float64, n), make([]float64, n)
 		b.Syrk(false, 1, enginetest.Matrix(rng, n, rapid.IntRange(1, n).Draw(rt, "rank"), 0), 0, h)
 		for i := range n {
 			h.Set(i, i, h.At(i, i)+0.01)
 			q[i], start[i] = rng.NormFloat64(), float64(rng.IntN(2))
 		}
-		x, ok := nonnegative(b, h, q, start)
+		x, ok := nonnegative(eng, h, q, start)
 		if !ok {
 			rt.Fatal("no solution")
 		}
@@ -228,7 +229,7 @@ func TestNonnegative(t *testing.T) {
 			for i := range in {
 				in[i] = mask>>i&1 == 1
 			}
-			if restricted(b, h, q, in, y) && slices.Min(y) >= 0 {
+			if restricted(eng, h, q, in, y) && slices.Min(y) >= 0 {
 				best = min(best, objective(y))
 			}
 		}
@@ -241,7 +242,8 @@ func TestNonnegative(t *testing.T) {
 // TestNonnegativeLarge checks the conditions of the minimum where exchanges of all wrong variables
 // at once may not end.
 func TestNonnegativeLarge(t *testing.T) {
-	rng, b := rand.New(rand.NewPCG(6, 6)), enginetest.New(t, 1).Backend()
+	rng, eng := rand.New(rand.NewPCG(6, 6)), enginetest.New(t, 2)
+	b := eng.Backend()
 	for _, rank := range []int{3, 30, 120} {
 		const n = 150
 		h, q := blas.NewMatrix(n, n), make([]float64, n)
@@ -250,7 +252,7 @@ func TestNonnegativeLarge(t *testing.T) {
 			h.Set(i, i, h.At(i, i)+1e-3)
 			q[i] = rng.NormFloat64()
 		}
-		x, ok := nonnegative(b, h, q, make([]float64, n))
+		x, ok := nonnegative(eng, h, q, make([]float64, n))
 		if !ok {
 			t.Fatalf("rank %d: no solution", rank)
 		}
@@ -263,7 +265,7 @@ func TestNonnegativeLarge(t *testing.T) {
 		}
 	}
 	h := blas.NewMatrix(1, 1)
-	if _, ok := nonnegative(b, h, []float64{1}, []float64{0}); ok {
+	if _, ok := nonnegative(eng, h, []float64{1}, []float64{0}); ok {
 		t.Error("a singular problem has a solution: want none")
 	}
 }

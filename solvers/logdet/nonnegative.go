@@ -2,6 +2,7 @@ package logdet
 
 import (
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 )
 
 // nonnegative minimizes x'Hx/2 - q'x over x >= 0, where H is definite, lower triangle, by block
@@ -10,15 +11,15 @@ import (
 // number does not fall for a few rounds, it exchanges only the last, which ends in finite time. The
 // first set are those with start > 0. It returns false after many rounds, which only rounding
 // causes.
-func nonnegative(b blas.Backend, h blas.Matrix, q, start []float64) (x []float64, ok bool) {
-	n := len(q)
+func nonnegative(eng *engine.Engine, h blas.Matrix, q, start []float64) (x []float64, ok bool) {
+	b, n := eng.Backend(), len(q)
 	x, rest, in := make([]float64, n), make([]float64, n), make([]bool, n)
 	for i, v := range start {
 		in[i] = v > 0
 	}
 	fewest, patience, wrong := n+1, pivotPatience, make([]int, 0, n)
 	for range 20 + n {
-		if !restricted(b, h, q, in, x) {
+		if !restricted(eng, h, q, in, x) {
 			return nil, false
 		}
 		copy(rest, q)
@@ -51,7 +52,7 @@ const pivotPatience = 3
 
 // restricted solves H x = q for the variables in the set, the others 0, and reports whether that
 // part of H is definite to rounding.
-func restricted(b blas.Backend, h blas.Matrix, q []float64, in []bool, x []float64) bool {
+func restricted(eng *engine.Engine, h blas.Matrix, q []float64, in []bool, x []float64) bool {
 	var set []int
 	for i, is := range in {
 		if is {
@@ -63,13 +64,14 @@ func restricted(b blas.Backend, h blas.Matrix, q []float64, in []bool, x []float
 		return true
 	}
 	part, y := blas.NewMatrix(len(set), len(set)), blas.NewMatrix(len(set), 1)
-	for r, i := range set {
-		from, to := h.Row(i), part.Row(r)
+	each(eng, len(set), func(r int) {
+		from, to := h.Row(set[r]), part.Row(r)
 		for c, j := range set[:r+1] {
 			to[c] = from[j]
 		}
-		y.Data[r] = q[i]
-	}
+		y.Data[r] = q[set[r]]
+	})
+	b := eng.Backend()
 	if err := b.Cholesky(part); err != nil {
 		return false
 	}
