@@ -2,8 +2,8 @@
 // [Learner] fits a [Model], and every Model maps points to a finite-dimensional embedding, in which
 // ordinary Euclidean tools work.
 //
-// Each method is a package below this one; none imports another but blend, which combines four.
-// Package algorithms/catalog lists them by name.
+// Each method is a package below this one; none imports another but blend and parts, which are made
+// of others. Package algorithms/catalog lists them by name.
 package algorithms
 
 import (

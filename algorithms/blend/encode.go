@@ -1,13 +1,11 @@
 package blend
 
 import (
-	"encoding/json"
 	"fmt"
 	"math"
-	"reflect"
-	"strings"
 
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/members"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -26,23 +24,6 @@ type stub struct {
 	Scale  float64      `json:"scale,omitempty"` // see stage
 }
 
-// prefix begins the names of a stage's tensors. Tensors that equal the blend's of the same name,
-// the training points, are stored once.
-func prefix(k int) string { return fmt.Sprintf("%s.%d.", Method, k) }
-
-// encode stores the stage's own model without the time of its fit, which the blend's time
-// includes.
-func (s stage) encode(f *model.File) error {
-	if err := s.Encode(f); err != nil {
-		return err
-	}
-	status := s.Status()
-	status.Elapsed = 0
-	text, err := json.Marshal(status)
-	f.Header.Status = text
-	return err
-}
-
 // Encode stores nothing but the table: a model stores its stages itself.
 func (*extension) Encode(_ *model.File, _ string, table maps.About) any { return table }
 
@@ -51,7 +32,8 @@ func (m *Model) Encode(f *model.File) error {
 	var head about
 	files := make([]model.File, len(m.stages))
 	for k, each := range m.stages {
-		if err := each.encode(&files[k]); err != nil {
+		var err error
+		if files[k], err = members.File(each); err != nil {
 			return err
 		}
 		head.Stages = append(head.Stages, stub{files[k].Header, each.from, each.scale})
@@ -59,13 +41,7 @@ func (m *Model) Encode(f *model.File) error {
 	if err := m.EncodeWith(f, head); err != nil {
 		return err
 	}
-	for k := range files {
-		for name, t := range files[k].Tensors {
-			if shared, is := f.Tensors[name]; !is || !reflect.DeepEqual(shared, t) {
-				f.Tensors[prefix(k)+name] = t
-			}
-		}
-	}
+	members.Store(f, Method, files)
 	return nil
 }
 
@@ -121,18 +97,6 @@ func (s stub) read(f *model.File, k int) (stage, error) {
 	if !is {
 		return stage{}, stored.InHeader(fault.Data("", "stage of method %q: want lleratio, npkl or krca", s.Header.Method))
 	}
-	own := &model.File{Header: s.Header, Tensors: map[string]model.Tensor{}}
-	own.Header.Precision = f.Header.Precision
-	for name, t := range f.Tensors {
-		if !strings.HasPrefix(name, Method+".") {
-			own.Tensors[name] = t
-		}
-	}
-	for name, t := range f.Tensors {
-		if rest, is := strings.CutPrefix(name, prefix(k)); is {
-			own.Tensors[rest] = t
-		}
-	}
-	m, err := kind.decode(own)
+	m, err := kind.decode(members.Read(f, Method, k, s.Header))
 	return stage{m, s.From, s.Scale}, err
 }

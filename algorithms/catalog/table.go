@@ -32,6 +32,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
 	"github.com/mustlink/mustlink/algorithms/npkl"
+	"github.com/mustlink/mustlink/algorithms/parts"
 )
 
 // methods returns the table in the order of display. It is made once and never changes.
@@ -43,6 +44,7 @@ var methods = sync.OnceValue(func() []Method {
 		entry(lleratio.About, lleratio.New, lleratio.Decode),
 		entry(gml.About, gml.New, gml.Decode),
 		of[blend.Params](blend.Decode),
+		of[parts.Params](parts.Decode),
 		of[forest.Params](forest.Decode),
 		of[rca.Params](rca.Decode),
 		of[xrca.Params](xrca.Decode),

@@ -39,7 +39,7 @@ func (f *fit) rbf(ctx context.Context) (*learned, error) {
 		return small, err
 	}
 	m := len(w.linked)
-	if err := f.Eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links, or landmarks"); err != nil {
+	if err := f.Eng.Check("kernel matrices of linked points", 8*engine.MatrixBytes(m, m), "use fewer links, landmarks, or the method parts"); err != nil {
 		return nil, err
 	}
 	if w.squared, err = base.SquaredDistances(ctx, f.Eng, f.X.Select(w.linked)); err != nil {

@@ -35,7 +35,7 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 }
 
 // fewerLinks is the advice if there are too many points in chunklets.
-const fewerLinks = "use fewer must-links (the cost grows with the points in chunklets), or raise the memory limit"
+const fewerLinks = "use fewer must-links (the cost grows with the points in chunklets) or the method parts, or raise the memory limit"
 
 // Method returns "krca".
 func (Learner) Method() string { return Method }

@@ -205,7 +205,7 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 	f.support = f.basis()
 	n, m := f.X.Len(), len(f.support)
 	need := engine.MatrixBytes(n, m) + 6*engine.MatrixBytes(m, m)
-	if err := f.Eng.Check(fmt.Sprintf("lleratio on %d points with %d of them as a basis", n, m), need, "use fewer must-links, or mode=linear"); err != nil {
+	if err := f.Eng.Check(fmt.Sprintf("lleratio on %d points with %d of them as a basis", n, m), need, "use fewer must-links, mode=linear, or the method parts"); err != nil {
 		return blas.Matrix{}, err
 	}
 	if _, err := f.Params.dims(m); err != nil { // before the expensive part

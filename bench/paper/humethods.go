@@ -16,8 +16,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// huSmall is another delta, small, to make the Laplacian regular: with it, not with C/2, NPK and SDPLR
-// come near the printed numbers.
+// huSmall is another delta, small, to make the Laplacian regular: with it, not with C/2, NPK and
+// SDPLR come near the printed numbers.
 const huSmall = 1e-3
 
 // huMethod is a method of Table 3. Given the weight of the links, it returns coordinates.

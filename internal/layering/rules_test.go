@@ -227,7 +227,7 @@ func checkEngine(pkg, target string) string {
 var aboveCatalog = []string{"selection", "labelnoise"}
 
 // aboveMethods are methods that are made of other methods.
-var aboveMethods = []string{"blend"}
+var aboveMethods = []string{"blend", "parts"}
 
 // checkAlgorithms checks an import between two packages of algorithms: all may import the contract
 // and internal packages, only the catalog and methods made of methods may import methods, and only

@@ -13,6 +13,7 @@ __all__ = [
     "LLERatio",
     "GML",
     "Blend",
+    "Parts",
     "Forest",
     "RCA",
     "XRCA",
@@ -767,6 +768,93 @@ class Blend(MetricLearner):
         memory_limit: int | None = None,
     ):
         self.kernel = kernel
+        self.dims = dims
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class Parts(MetricLearner):
+    """Lleratio, krca or gml from many links: fitted to parts of them, and averaged.
+
+    Zhang, Duchi & Wainwright, Divide and conquer kernel ridge regression, JMLR 16, 2015.
+
+    Parameters
+    ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: linear.
+    base : {"lleratio", "krca", "gml"}, default="lleratio"
+        Method that learns from each part: lleratio, krca or gml.
+    links : int, default=2000
+        Number of links in a part, at most, >= 10.
+    dims : int, default=25
+        Maximum number of columns of the embedding, and of each part's, >= 1.
+    standardize : bool, default=False
+        Scale features to mean 0 and standard deviation 1, in fit and transform.
+    n_links : int or str or None, default=None
+        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
+    unlabeled : Any, default=None
+        The value of y for unlabeled rows; None: all rows are labeled.
+    random_state : Any, default=1
+        Seed of all random choices: an integer, None for 1, or a RandomState.
+    n_jobs : int or None, default=None
+        Number of workers; None or -1: all processors. Results do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes of one request; None: no limit.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the training points.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features. Defined only when the column names of X are strings.
+    n_iter_ : int
+        Number of iterations of the fit, 1 for direct methods.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import Parts
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = Parts().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "parts"
+    _defaults = {
+        "base": ("base", "lleratio"),
+        "links": ("links", 2000),
+        "dims": ("dims", 25),
+    }
+    _kernels = True
+    _uses_cannot_links = True
+    _pairwise = True
+    _needs_links = True
+
+    def __init__(
+        self,
+        *,
+        kernel: str | None = None,
+        base: Literal["lleratio", "krca", "gml"] = "lleratio",
+        links: int = 2000,
+        dims: int = 25,
+        standardize: bool = False,
+        n_links: int | str | None = None,
+        unlabeled: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ):
+        self.kernel = kernel
+        self.base = base
+        self.links = links
         self.dims = dims
         self.standardize = standardize
         self.n_links = n_links

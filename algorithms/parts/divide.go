@@ -1,0 +1,110 @@
+package parts
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+// piece is a part of the links with its points.
+type piece struct {
+	rows  []int // ascending
+	links *links.Set
+}
+
+// divide deals the links of each kind, and the points without links, to a number of parts.
+func divide(set *links.Set, count int, seed uint64) ([]piece, error) {
+	rng := rand.New(rand.NewPCG(seed, 0x7061727473))
+	must, cannot := slices.Clone(set.Must()), slices.Clone(set.Cannot())
+	for _, list := range [][]links.Link{must, cannot} {
+		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	}
+	linked := make([]bool, set.N())
+	for _, l := range slices.Concat(must, cannot) {
+		linked[l.I], linked[l.J] = true, true
+	}
+	var free []int
+	for i, is := range linked {
+		if !is {
+			free = append(free, i)
+		}
+	}
+	rng.Shuffle(len(free), func(i, j int) { free[i], free[j] = free[j], free[i] })
+	out := make([]piece, count)
+	for k := range out {
+		own := slices.Concat(share(must, k, count), share(cannot, k, count))
+		rows := slices.Clone(share(free, k, count))
+		for _, l := range own {
+			rows = append(rows, l.I, l.J)
+		}
+		slices.Sort(rows)
+		rows = slices.Compact(rows)
+		all, err := links.New(set.N(), own)
+		if err != nil {
+			return nil, err
+		}
+		if all, err = all.Restrict(rows); err != nil {
+			return nil, err
+		}
+		out[k] = piece{rows, all}
+	}
+	return out, nil
+}
+
+// share returns part k of a list.
+func share[T any](list []T, k, count int) []T {
+	return list[len(list)*k/count : len(list)*(k+1)/count]
+}
+
+// sample is the number of points from which the directions of the embedding come.
+const sample = 4000
+
+// axes returns the principal directions of the coordinates of all parts, one column for each.
+func (p Params) axes(ctx context.Context, f *learner.Fit, parts []*maps.Map) (blas.Matrix, error) {
+	some, total := f.X.Select(draw.Some(f.X.Len(), sample, f.Seed)), 0
+	for _, m := range parts {
+		total += m.Dim()
+	}
+	y, first := f.Eng.NewMatrix(some.Len(), total), 0
+	for _, m := range parts {
+		own, err := m.Embed(ctx, f.Eng, some)
+		if err != nil {
+			return y, err
+		}
+		for i := range own.Rows {
+			copy(y.Row(i)[first:], own.Row(i))
+		}
+		first += own.Cols
+	}
+	linear.Center(y)
+	b := f.Eng.Backend()
+	covariance := f.Eng.NewMatrix(total, total)
+	b.Syrk(true, 1, y, 0, covariance)
+	d := min(p.Dims, total)
+	w, v := make([]float64, d), blas.NewMatrix(d, total)
+	if err := f.Eng.SymEigTop(ctx, covariance, w, v); err != nil {
+		return y, err
+	}
+	for d > 0 && !(w[d-1] > 1e-12*w[0]) {
+		d--
+	}
+	if d == 0 {
+		return y, fault.Data("", "the coordinates of the parts do not vary: want points that differ")
+	}
+	axes, root := blas.NewMatrix(total, d), 1/math.Sqrt(float64(len(parts)))
+	for r := range d {
+		for c, x := range v.Row(r) {
+			axes.Set(c, r, root*x)
+		}
+	}
+	return axes, ctx.Err()
+}

@@ -1,0 +1,183 @@
+// Package parts (engine room: may change) learns a metric from many links: it divides the links,
+// fits a method to each part, and takes the mean of the learned kernels.
+//
+// # Method
+//
+// A part has an equal share of the must-links and of the cannot-links, drawn at random, the points
+// of these links, and a share of the points without links. The cost of the methods grows with the
+// square or the cube of the linked points, so parts take much less time than the whole, and they
+// are fitted side by side. The learned kernel is
+//
+//	k(x, y) = 1/P sum_p k_p(x, y)
+//
+// for P parts. With the coordinates f_p of the parts, y = A (f_1, ..., f_P) / sqrt(P), where A has
+// the principal directions of a sample of the points.
+//
+// Averaging estimators of parts of the data is due to Zhang, Duchi & Wainwright, "Divide and
+// conquer kernel ridge regression", JMLR 16, 2015. They show that it loses nothing as long as the
+// parts are not too small.
+package parts
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/batch"
+	"github.com/mustlink/mustlink/algorithms/gml"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/krca"
+	"github.com/mustlink/mustlink/algorithms/lleratio"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Method is the name of this method in the catalog and in model files.
+const Method = "parts"
+
+// About describes the method.
+var About = algorithms.About{
+	Name:            Method,
+	Title:           "Parts",
+	Summary:         "lleratio, krca or gml from many links: fitted to parts of them, and averaged",
+	Paper:           "Zhang, Duchi & Wainwright, Divide and conquer kernel ridge regression, JMLR 16, 2015",
+	UsesCannotLinks: true,
+	Pairwise:        true,
+}
+
+// Params are the parameters of the method. [DefaultParams] returns the defaults.
+type Params struct {
+	Base  string `json:"base" param:"base" default:"lleratio" choices:"lleratio,krca,gml" help:"method that learns from each part"`
+	Links int    `json:"links" param:"links" default:"2000" range:">= 10" help:"number of links in a part, at most"`
+	Dims  int    `json:"dims" param:"dims" default:"25" range:">= 1" help:"maximum number of columns of the embedding, and of each part's"`
+}
+
+// DefaultParams returns lleratio in parts of 2000 links.
+func DefaultParams() Params { return param.Default[Params]() }
+
+// Validate returns a *fault.ParamError for the first invalid value.
+func (p Params) Validate() error { return param.Validate(p) }
+
+// Rules describes the method and the input that it requires.
+func (Params) Rules() learner.Rules {
+	return learner.Rules{About: About, Needs: learner.AnyLinks, Pairs: true}
+}
+
+// kind is a method that can learn from a part.
+type kind struct {
+	new    func(dims int, c algorithms.Common) algorithms.Learner
+	decode func(f *model.File) (algorithms.Model, error)
+}
+
+// kinds returns the methods by name.
+func kinds() map[string]kind {
+	return map[string]kind{
+		lleratio.Method: {func(_ int, c algorithms.Common) algorithms.Learner {
+			return lleratio.New(lleratio.DefaultParams(), c) // a small part has fewer directions than dims
+		}, decoder(lleratio.Decode)},
+		krca.Method: {func(dims int, c algorithms.Common) algorithms.Learner {
+			own := krca.DefaultParams()
+			own.Dims = dims
+			return krca.New(own, c)
+		}, decoder(krca.Decode)},
+		gml.Method: {func(dims int, c algorithms.Common) algorithms.Learner {
+			own := gml.DefaultParams()
+			own.Dims = dims
+			return gml.New(own, c)
+		}, decoder(gml.Decode)},
+	}
+}
+
+func decoder[M algorithms.Model](decode func(*model.File) (M, error)) func(*model.File) (algorithms.Model, error) {
+	return func(f *model.File) (algorithms.Model, error) { return decode(f) }
+}
+
+// Learn fits the parts and averages them.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	if _, is := f.X.(*points.Gram); is {
+		return nil, fault.Data("", "parts divides the points, which the columns of a Gram matrix do not allow: want vectors or sequences")
+	}
+	pieces, err := divide(f.Links, (f.Links.Len()+p.Links-1)/p.Links, f.Seed)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := p.fit(ctx, f, pieces)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]*maps.Map, len(parts))
+	for k, part := range parts {
+		all[k] = part.(maps.Member).Parent()
+	}
+	axes, err := p.axes(ctx, f, all)
+	if err != nil {
+		return nil, err
+	}
+	return &Model{record.New(maps.Turned(Method, all, axes), p, f.Status(status(f, parts))), parts}, nil
+}
+
+// fit fits the parts side by side.
+func (p Params) fit(ctx context.Context, f *learner.Fit, pieces []piece) ([]algorithms.Model, error) {
+	var out []algorithms.Model
+	o := batch.Options{Parallel: min(len(pieces), f.Eng.Workers()), Large: math.MaxInt}
+	f.Report(algorithms.Progress{Stage: "parts", Total: len(pieces)})
+	results, err := batch.Fit(ctx, f.Eng, func(yield func(batch.Job) bool) {
+		for _, piece := range pieces {
+			learner := kinds()[p.Base].new(p.Dims, algorithms.Common{Kernel: f.Kernel, Seed: f.Seed})
+			if !yield(batch.Job{Learner: learner, Points: f.X.Select(piece.rows), Links: piece.links}) {
+				return
+			}
+		}
+	}, o)
+	if err != nil {
+		return nil, err
+	}
+	for r := range results {
+		if r.Err != nil {
+			return nil, fmt.Errorf("part %d of %d: %w", r.Index, len(pieces), r.Err)
+		}
+		out = append(out, r.Model)
+		f.Report(algorithms.Progress{Stage: "parts", Done: len(out), Total: len(pieces)})
+	}
+	return out, ctx.Err()
+}
+
+// status returns what the parts say together, and passes on the notices of the first one.
+func status(f *learner.Fit, parts []algorithms.Model) algorithms.Status {
+	all := algorithms.Status{Converged: true}
+	for k, m := range parts {
+		s := m.Status()
+		all.Converged = all.Converged && s.Converged
+		all.Iterations += s.Iterations
+		if s.Message != "" && all.Message == "" {
+			all.Message = fmt.Sprintf("part %d: %s", k, s.Message)
+		}
+		for _, n := range s.Notices {
+			if k == 0 {
+				f.Notices = append(f.Notices, "part 0: "+n)
+			}
+		}
+	}
+	return all
+}
+
+// Model is a fitted metric. It is immutable and safe for concurrent use. A point costs what it
+// costs all parts. Distances and Gram are those of the embedding.
+type Model struct {
+	*record.Model[Params]
+	parts []algorithms.Model
+}
+
+// Describe returns the statistics of the model.
+func (m *Model) Describe() []algorithms.Statistic {
+	return []algorithms.Statistic{
+		{Name: "method of the parts", Value: m.Params().Base},
+		{Name: "parts", Value: len(m.parts)},
+		{Name: "dimensions", Value: m.Dim()},
+	}
+}
