@@ -52,9 +52,9 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	Base  string `json:"base" param:"base" default:"lleratio" choices:"lleratio,krca,gml" help:"method that learns from each part"`
-	Links int    `json:"links" param:"links" default:"2000" range:">= 10" help:"number of links in a part, at most"`
-	Dims  int    `json:"dims" param:"dims" default:"25" range:">= 1" help:"maximum number of columns of the embedding, and of each part's"`
+	Base string `json:"base" param:"base" default:"lleratio" choices:"lleratio,krca,gml" help:"method that learns from each part"`
+	Size int    `json:"size" param:"size" default:"2000" range:">= 10" help:"number of links in a part, at most"`
+	Dims int    `json:"dims" param:"dims" default:"25" range:">= 1" help:"maximum number of columns of the embedding, and of each part's"`
 }
 
 // DefaultParams returns lleratio in parts of 2000 links.
@@ -70,22 +70,24 @@ func (Params) Rules() learner.Rules {
 
 // kind is a method that can learn from a part.
 type kind struct {
-	new    func(dims int, c algorithms.Common) algorithms.Learner
+	new    func(dims, points int, c algorithms.Common) algorithms.Learner
 	decode func(f *model.File) (algorithms.Model, error)
 }
 
 // kinds returns the methods by name.
 func kinds() map[string]kind {
 	return map[string]kind{
-		lleratio.Method: {func(_ int, c algorithms.Common) algorithms.Learner {
-			return lleratio.New(lleratio.DefaultParams(), c) // a small part has fewer directions than dims
+		lleratio.Method: {func(_, points int, c algorithms.Common) algorithms.Learner { // a small part has fewer directions than dims
+			own := lleratio.DefaultParams()
+			own.Neighbors = max(1, min(own.Neighbors, points-1))
+			return lleratio.New(own, c)
 		}, decoder(lleratio.Decode)},
-		krca.Method: {func(dims int, c algorithms.Common) algorithms.Learner {
+		krca.Method: {func(dims, _ int, c algorithms.Common) algorithms.Learner {
 			own := krca.DefaultParams()
 			own.Dims = dims
 			return krca.New(own, c)
 		}, decoder(krca.Decode)},
-		gml.Method: {func(dims int, c algorithms.Common) algorithms.Learner {
+		gml.Method: {func(dims, _ int, c algorithms.Common) algorithms.Learner {
 			own := gml.DefaultParams()
 			own.Dims = dims
 			return gml.New(own, c)
@@ -102,7 +104,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if _, is := f.X.(*points.Gram); is {
 		return nil, fault.Data("", "parts divides the points, which the columns of a Gram matrix do not allow: want vectors or sequences")
 	}
-	pieces, err := divide(f.Links, (f.Links.Len()+p.Links-1)/p.Links, f.Seed)
+	pieces, err := divide(f.Links, (f.Links.Len()+p.Size-1)/p.Size, f.Seed)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +130,7 @@ func (p Params) fit(ctx context.Context, f *learner.Fit, pieces []piece) ([]algo
 	f.Report(algorithms.Progress{Stage: "parts", Total: len(pieces)})
 	results, err := batch.Fit(ctx, f.Eng, func(yield func(batch.Job) bool) {
 		for _, piece := range pieces {
-			learner := kinds()[p.Base].new(p.Dims, algorithms.Common{Kernel: f.Kernel, Seed: f.Seed})
+			learner := kinds()[p.Base].new(p.Dims, len(piece.rows), algorithms.Common{Kernel: f.Kernel, Seed: f.Seed})
 			if !yield(batch.Job{Learner: learner, Points: f.X.Select(piece.rows), Links: piece.links}) {
 				return
 			}

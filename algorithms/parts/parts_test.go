@@ -20,7 +20,7 @@ import (
 )
 
 func params(base string, count, dims int) Params {
-	return Params{Base: base, Links: count, Dims: dims}
+	return Params{Base: base, Size: count, Dims: dims}
 }
 
 func divided(p Params) algorithms.Learner { return learner.New(p, algorithms.Common{Seed: 1}) }
@@ -95,7 +95,7 @@ func TestMean(t *testing.T) {
 		}
 		pairs, mean := [][2]int{{0, 1}, {2, 5}, {7, 19}}, make([]float64, 3)
 		for _, piece := range pieces {
-			own, err := kinds()[base].new(p.Dims, algorithms.Common{Seed: 1}).Fit(t.Context(), eng, x.Select(piece.rows), piece.links)
+			own, err := kinds()[base].new(p.Dims, len(piece.rows), algorithms.Common{Seed: 1}).Fit(t.Context(), eng, x.Select(piece.rows), piece.links)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +125,7 @@ func TestOnePart(t *testing.T) {
 	x, _, set := enginetest.Blobs(t, 60, 4, 30, 3)
 	eng := enginetest.New(t, 2)
 	whole := fittest.Fit[*Model](t, divided(DefaultParams()), x, set)
-	own, err := kinds()["lleratio"].new(0, algorithms.Common{Seed: 1}).Fit(t.Context(), eng, x, set)
+	own, err := kinds()["lleratio"].new(0, x.N, algorithms.Common{Seed: 1}).Fit(t.Context(), eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}

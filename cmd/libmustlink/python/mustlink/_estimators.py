@@ -788,7 +788,7 @@ class Parts(MetricLearner):
         Kernel such as "rbf:sigma=median", or "precomputed"; None: linear.
     base : {"lleratio", "krca", "gml"}, default="lleratio"
         Method that learns from each part: lleratio, krca or gml.
-    links : int, default=2000
+    size : int, default=2000
         Number of links in a part, at most, >= 10.
     dims : int, default=25
         Maximum number of columns of the embedding, and of each part's, >= 1.
@@ -830,7 +830,7 @@ class Parts(MetricLearner):
     _method = "parts"
     _defaults = {
         "base": ("base", "lleratio"),
-        "links": ("links", 2000),
+        "size": ("size", 2000),
         "dims": ("dims", 25),
     }
     _kernels = True
@@ -843,7 +843,7 @@ class Parts(MetricLearner):
         *,
         kernel: str | None = None,
         base: Literal["lleratio", "krca", "gml"] = "lleratio",
-        links: int = 2000,
+        size: int = 2000,
         dims: int = 25,
         standardize: bool = False,
         n_links: int | str | None = None,
@@ -854,7 +854,7 @@ class Parts(MetricLearner):
     ):
         self.kernel = kernel
         self.base = base
-        self.links = links
+        self.size = size
         self.dims = dims
         self.standardize = standardize
         self.n_links = n_links
