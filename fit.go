@@ -6,9 +6,11 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Fit learns a model from the rows of a table and the links between them.
@@ -16,6 +18,9 @@ import (
 // Without [Method] or [Using] the method depends on the input: mlkr for [Targets], lsml for
 // [Quadruplets], itml for [Triplets], lleratio for links of both kinds, krca for must-links alone,
 // and itml for cannot-links alone.
+//
+// With more than 20,000 linked rows and no parameters, lleratio, krca and gml are fitted by the
+// method parts, as they would take hours or too much memory themselves; a notice says so.
 //
 // Links may be nil if there are triplets, quadruplets or targets to learn from. A fit that stops
 // before it converges is not an error; [Model.Describe] reports it.
@@ -38,7 +43,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.learner(l)
+	learner, err := s.learner(t, l)
 	if err != nil {
 		return nil, err
 	}
@@ -76,12 +81,20 @@ func (s *settings) linksOf(t *Table, l *Links) (*Links, error) {
 }
 
 // learner returns the learner for the settings and the links.
-func (s *settings) learner(l *Links) (algorithms.Learner, error) {
+func (s *settings) learner(t *Table, l *Links) (algorithms.Learner, error) {
 	method, err := s.choose(l)
 	if err != nil {
 		return nil, err
 	}
-	learner, err := method.New(catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: s.progress})
+	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: s.progress}
+	_, gram := t.data.Points.(*points.Gram)
+	if s.params == nil && len(s.text) == 0 && s.triplets == nil && !gram && parts.Suits(method.Name, l) {
+		config.Params = map[string]string{"base": method.Name}
+		if method, err = catalog.Lookup(parts.Method); err != nil {
+			return nil, err
+		}
+	}
+	learner, err := method.New(config)
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,8 @@ package mustlink_test
 
 import (
 	"bytes"
+	"context"
+	"errors"
 	"math"
 	"path/filepath"
 	"slices"
@@ -274,6 +276,44 @@ func TestChoice(t *testing.T) {
 	}
 	if m, err := mustlink.Fit(ctx, table, nil, triplets); err != nil || m.Describe().Method != "itml" {
 		t.Errorf("triplets: %v", err)
+	}
+}
+
+// TestManyLinks: with more than 20,000 linked rows krca learns from parts of the links, unless it
+// has parameters. The fits are canceled at their first report.
+func TestManyLinks(t *testing.T) {
+	const n = 20002
+	x := mat.NewDense(n, 1, nil)
+	for i := range n {
+		x.Set(i, 0, float64(i%97))
+	}
+	table := try(mustlink.FromMatrix(x))
+	for _, c := range []struct {
+		linked  int
+		options []mustlink.Option
+		stage   string
+	}{
+		{n, nil, "parts"}, {n, []mustlink.Option{mustlink.Param("dims", "3")}, "bandwidth"}, {n - 2, nil, "bandwidth"},
+	} {
+		var must [][2]int
+		for i := 0; i < c.linked; i += 2 {
+			must = append(must, [2]int{i, i + 1})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		first := ""
+		progress := mustlink.OnProgress(func(p mustlink.Progress) {
+			if first == "" && p.Stage != "" {
+				first = p.Stage
+				cancel()
+			}
+		})
+		options := append(c.options, mustlink.Method("krca"), mustlink.MemoryLimit(64<<30), progress)
+		if _, err := mustlink.Fit(ctx, table, try(mustlink.NewLinks(n, must, nil)), options...); !errors.Is(err, context.Canceled) {
+			t.Errorf("%d linked rows: error %v", c.linked, err)
+		}
+		if first != c.stage {
+			t.Errorf("%d linked rows, %d options: the first stage is %q, want %q", c.linked, len(c.options), first, c.stage)
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
@@ -99,6 +100,36 @@ func decoder[M algorithms.Model](decode func(*model.File) (M, error)) func(*mode
 	return func(f *model.File) (algorithms.Model, error) { return decode(f) }
 }
 
+// manyRows is the number of linked rows that a base method takes whole: with twice as many,
+// lleratio takes ten times as long, and three times the memory.
+const manyRows = 20000
+
+// Suits reports whether a method should learn from links in parts: it can be a base, and there are
+// more than 20,000 linked rows, but no more than ten links for each row.
+func Suits(method string, set *links.Set) bool {
+	if _, is := kinds()[method]; !is || set.N() <= manyRows || set.Len() > 10*set.N() {
+		return false
+	}
+	linked, of := make([]bool, set.N()), set.Components()
+	size := make([]int, set.N())
+	for _, c := range of {
+		size[c]++
+	}
+	for i, c := range of {
+		linked[i] = size[c] > 1
+	}
+	for _, l := range set.Cannot() {
+		linked[l.I], linked[l.J] = true, true
+	}
+	count := 0
+	for _, is := range linked {
+		if is {
+			count++
+		}
+	}
+	return count > manyRows
+}
+
 // Learn fits the parts and averages them.
 func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	if _, is := f.X.(*points.Gram); is {
@@ -107,6 +138,9 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	pieces, err := divide(f.Links, (f.Links.Len()+p.Size-1)/p.Size, f.Seed)
 	if err != nil {
 		return nil, err
+	}
+	if len(pieces) > 1 {
+		f.Notices = append(f.Notices, fmt.Sprintf("%d links: %s learned from each of %d parts of them, and the metric is the mean", f.Links.Len(), p.Base, len(pieces)))
 	}
 	parts, err := p.fit(ctx, f, pieces)
 	if err != nil {

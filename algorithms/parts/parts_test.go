@@ -204,3 +204,42 @@ func TestPartsErrors(t *testing.T) {
 		}
 	}
 }
+
+// TestSuits: rows in must-linked groups and in cannot-links count, for base methods alone, and not
+// where links are far more than rows.
+func TestSuits(t *testing.T) {
+	const n = manyRows + 2
+	var pairs []links.Link
+	for i := 0; i < n; i += 2 {
+		pairs = append(pairs, links.NewLink(i, i+1, []links.Sign{links.Must, links.Cannot}[i/2%2]))
+	}
+	build := func(n int, list []links.Link) *links.Set {
+		set, err := links.New(n, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return set
+	}
+	group := make([]int, n)
+	for i := range group {
+		group[i] = i
+	}
+	crowd, err := links.FromChunklets(n, [][]int{group})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		method string
+		set    *links.Set
+		want   bool
+	}{
+		"all rows":  {"lleratio", build(n, pairs), true},
+		"no base":   {"itml", build(n, pairs), false},
+		"few rows":  {"krca", build(n, pairs[:len(pairs)-1]), false},
+		"all pairs": {"krca", crowd, false},
+	} {
+		if got := Suits(c.method, c.set); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
