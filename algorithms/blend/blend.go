@@ -42,6 +42,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/members"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
@@ -104,10 +105,10 @@ func kinds() map[string]kind {
 				own.Dims = p.Dims
 			}
 			return lleratio.New(own, c)
-		}, decoder(lleratio.Decode)},
+		}, members.Decoder(lleratio.Decode)},
 		npkl.Method: {npkl.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
 			return npkl.New(npkl.DefaultParams(), c)
-		}, decoder(npkl.Decode)},
+		}, members.Decoder(npkl.Decode)},
 		krca.Method: {krca.Method, func(p Params, c algorithms.Common) algorithms.Learner {
 			own := krca.DefaultParams()
 			own.Power = power
@@ -115,17 +116,13 @@ func kinds() map[string]kind {
 				own.Dims = p.Dims
 			}
 			return krca.New(own, c)
-		}, decoder(krca.Decode)},
+		}, members.Decoder(krca.Decode)},
 		gml.Method: {gml.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
 			own := gml.DefaultParams()
 			own.Tol = tolerance
 			return gml.New(own, c)
-		}, decoder(gml.Decode)},
+		}, members.Decoder(gml.Decode)},
 	}
-}
-
-func decoder[M algorithms.Model](decode func(*model.File) (M, error)) func(*model.File) (algorithms.Model, error) {
-	return func(f *model.File) (algorithms.Model, error) { return decode(f) }
 }
 
 // step is a stage to fit.

@@ -28,6 +28,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/gml"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/members"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
@@ -82,22 +83,18 @@ func kinds() map[string]kind {
 			own := lleratio.DefaultParams()
 			own.Neighbors = max(1, min(own.Neighbors, points-1))
 			return lleratio.New(own, c)
-		}, decoder(lleratio.Decode)},
+		}, members.Decoder(lleratio.Decode)},
 		krca.Method: {func(dims, _ int, c algorithms.Common) algorithms.Learner {
 			own := krca.DefaultParams()
 			own.Dims = dims
 			return krca.New(own, c)
-		}, decoder(krca.Decode)},
+		}, members.Decoder(krca.Decode)},
 		gml.Method: {func(dims, _ int, c algorithms.Common) algorithms.Learner {
 			own := gml.DefaultParams()
 			own.Dims = dims
 			return gml.New(own, c)
-		}, decoder(gml.Decode)},
+		}, members.Decoder(gml.Decode)},
 	}
-}
-
-func decoder[M algorithms.Model](decode func(*model.File) (M, error)) func(*model.File) (algorithms.Model, error) {
-	return func(f *model.File) (algorithms.Model, error) { return decode(f) }
 }
 
 // manyRows is the number of linked rows that a base method takes whole: with twice as many,
@@ -193,11 +190,9 @@ func status(f *learner.Fit, parts []algorithms.Model) algorithms.Status {
 		if s.Message != "" && all.Message == "" {
 			all.Message = fmt.Sprintf("part %d: %s", k, s.Message)
 		}
-		for _, n := range s.Notices {
-			if k == 0 {
-				f.Notices = append(f.Notices, "part 0: "+n)
-			}
-		}
+	}
+	for _, n := range parts[0].Status().Notices {
+		f.Notices = append(f.Notices, "part 0: "+n)
 	}
 	return all
 }

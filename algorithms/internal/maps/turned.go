@@ -60,16 +60,15 @@ func (t turned) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 	for lo := 0; lo < x.Len(); lo += rows {
 		hi := min(lo+rows, x.Len())
 		part, to := points.Slice(x, lo, hi), y.View(lo, hi, 0, y.Cols)
-		clear := 0.0 // of the block's earlier content
-		first := 0
+		first, kept := 0, 0.0 // kept: the factor of what is in the block
 		for _, m := range t.members {
 			d := m.Dim()
 			own := blas.Matrix{Rows: hi - lo, Cols: d, Stride: d, Data: memory.Data[:(hi-lo)*d]}
 			if err := m.embed(ctx, eng, part, own); err != nil {
 				return fault.InRows(err, lo)
 			}
-			eng.Backend().Gemm(false, false, 1, own, t.axes.View(first, first+d, 0, y.Cols), clear, to)
-			first, clear = first+d, 1
+			eng.Backend().Gemm(false, false, 1, own, t.axes.View(first, first+d, 0, y.Cols), kept, to)
+			first, kept = first+d, 1
 		}
 	}
 	return ctx.Err()

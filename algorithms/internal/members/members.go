@@ -27,6 +27,11 @@ func File(m algorithms.Model) (model.File, error) {
 	return f, err
 }
 
+// Decoder returns the function that decodes the models of a method, for a table of methods.
+func Decoder[M algorithms.Model](decode func(*model.File) (M, error)) func(*model.File) (algorithms.Model, error) {
+	return func(f *model.File) (algorithms.Model, error) { return decode(f) }
+}
+
 // Store adds the tensors of the members' files to that of the named method. Tensors that equal its
 // own of the same name, such as training points, are stored once.
 func Store(f *model.File, method string, files []model.File) {
