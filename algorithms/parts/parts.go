@@ -55,11 +55,11 @@ var About = algorithms.About{
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Base string `json:"base" param:"base" default:"lleratio" choices:"lleratio,krca,gml" help:"method that learns from each part"`
-	Size int    `json:"size" param:"size" default:"2000" range:">= 10" help:"number of links in a part, at most"`
+	Size int    `json:"size" param:"size" default:"1800" range:">= 10" help:"number of links in a part, at most"`
 	Dims int    `json:"dims" param:"dims" default:"25" range:">= 1" help:"maximum number of columns of the embedding, and of each part's"`
 }
 
-// DefaultParams returns lleratio in parts of 2000 links.
+// DefaultParams returns lleratio in parts of 1800 links.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.

@@ -788,7 +788,7 @@ class Parts(MetricLearner):
         Kernel such as "rbf:sigma=median", or "precomputed"; None: linear.
     base : {"lleratio", "krca", "gml"}, default="lleratio"
         Method that learns from each part: lleratio, krca or gml.
-    size : int, default=2000
+    size : int, default=1800
         Number of links in a part, at most, >= 10.
     dims : int, default=25
         Maximum number of columns of the embedding, and of each part's, >= 1.
@@ -830,7 +830,7 @@ class Parts(MetricLearner):
     _method = "parts"
     _defaults = {
         "base": ("base", "lleratio"),
-        "size": ("size", 2000),
+        "size": ("size", 1800),
         "dims": ("dims", 25),
     }
     _kernels = True
@@ -843,7 +843,7 @@ class Parts(MetricLearner):
         *,
         kernel: str | None = None,
         base: Literal["lleratio", "krca", "gml"] = "lleratio",
-        size: int = 2000,
+        size: int = 1800,
         dims: int = 25,
         standardize: bool = False,
         n_links: int | str | None = None,
