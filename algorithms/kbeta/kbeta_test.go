@@ -161,7 +161,9 @@ func TestInvariants(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		kernel.Center(k)
+		if _, err := kernel.Center(ctx, eng, k); err != nil {
+			t.Fatal(err)
+		}
 		a, b := blas.NewMatrix(n, n), blas.NewMatrix(n, n)
 		eng.Backend().Gemm(false, false, 1, k, g, 0, a)
 		eng.Backend().Gemm(false, false, 1, g, k, 0, b)

@@ -33,7 +33,9 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 	if _, isGram := x.(*points.Gram); isGram {
 		m.between = squaredDistances(k)
 	}
-	m.means = kernel.Center(k)
+	if m.means, err = kernel.Center(ctx, eng, k); err != nil {
+		return err
+	}
 	mu, v, err := m.leading(ctx, eng, k, q)
 	if err != nil {
 		return err
@@ -61,11 +63,14 @@ func (m *metric) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix,
 			some = q
 		}
 		mu, v, work := make([]float64, some), eng.NewMatrix(some, k.Rows), k
+		var err error
 		if !all {
 			work = eng.GetMatrix(k.Rows, k.Cols)
-			work.CopyFrom(k)
+			err = eng.Each(ctx, k.Rows, 64, func(i int) { copy(work.Row(i), k.Row(i)) })
 		}
-		err := eng.SymEigTop(ctx, work, mu, v)
+		if err == nil {
+			err = eng.SymEigTop(ctx, work, mu, v)
+		}
 		if !all {
 			eng.PutMatrix(work)
 		}

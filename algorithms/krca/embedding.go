@@ -137,7 +137,9 @@ func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, params 
 	}
 	var column []float64
 	if centered {
-		column = kernel.Center(kt)
+		if column, err = kernel.Center(ctx, eng, kt); err != nil {
+			return p, nil, err
+		}
 	}
 	w, v, err := leading(ctx, eng, kt, params.Dims)
 	if err != nil {

@@ -36,7 +36,10 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 	if err != nil {
 		return nil, err
 	}
-	means := kernel.Center(gram)
+	means, err := kernel.Center(ctx, eng, gram)
+	if err != nil {
+		return nil, err
+	}
 	w, u, err := directions(ctx, eng, gram, dims, tol, seed)
 	if err != nil {
 		return nil, err
