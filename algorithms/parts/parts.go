@@ -97,8 +97,8 @@ func kinds() map[string]kind {
 	}
 }
 
-// manyRows is the number of linked rows that a base method takes whole: with twice as many,
-// lleratio takes ten times as long, and three times the memory.
+// manyRows is the number of linked rows that a base method takes whole. The time of lleratio grows
+// with their cube, and its memory with their square.
 const manyRows = 20000
 
 // Suits reports whether a method should learn from links in parts: it can be a base, and there are
