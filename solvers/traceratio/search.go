@@ -264,6 +264,8 @@ func (s *search) newton() (*Result, error) {
 		}
 		gain := (next - l) / math.Abs(next)
 		switch {
+		case gain < -roughly: // l was no ratio but rounding: see coarse
+			l = next
 		case s.rough && gain < roughly:
 			return s.result("newton", true), nil
 		case gain > tolerance:
@@ -279,7 +281,8 @@ func (s *search) newton() (*Result, error) {
 }
 
 // coarse returns the best ratio of directions that use the first coordinates alone, one in four,
-// and leaves these directions as a start. The ratio is a lower bound, and takes little time.
+// and leaves these directions as a start. The ratio is a lower bound, and takes little time. It is
+// 0 if these coordinates have none, because both matrices vanish there.
 func (s *search) coarse() (float64, error) {
 	m := s.m / 4
 	if m < 4*(s.d+1) {
@@ -288,8 +291,8 @@ func (s *search) coarse() (float64, error) {
 	part := &search{Options: s.Options, ctx: s.ctx, eng: s.eng, d: s.d, m: m, a: s.a.View(0, m, 0, m), b: s.b.View(0, m, 0, m), shifted: s.shifted.View(0, m, 0, m), rough: true}
 	part.Progress = nil
 	found, err := part.newton()
-	if err != nil {
-		return 0, err
+	if err != nil || !(found.Ratio > 0) || math.IsInf(found.Ratio, 1) {
+		return 0, s.ctx.Err()
 	}
 	s.before = blas.NewMatrix(s.d, s.m)
 	for r := range s.d {

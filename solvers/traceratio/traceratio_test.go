@@ -398,3 +398,33 @@ func ExampleSolve() {
 	fmt.Printf("ratio %.2f, in %d eigenproblems\n", res.Ratio, res.Eigenproblems)
 	// Output: ratio 2.20, in 2 eigenproblems
 }
+
+// TestVanishingCoordinates: large problems are solved where both matrices vanish, or are only
+// rounding, on many of the first coordinates. The best subspace has the one coordinate with the
+// largest ratio, and others where the matrices vanish.
+func TestVanishingCoordinates(t *testing.T) {
+	const m, d = 700, 10
+	for _, zeros := range []int{172, 200, 400} {
+		for _, noise := range []float64{0, 1e-18} {
+			rng, eng := rand.New(rand.NewPCG(1, 1)), enginetest.New(t, 2)
+			a, b, want := blas.NewMatrix(m, m), blas.NewMatrix(m, m), 0.0
+			for i := range m {
+				x, y, scale := rng.Float64(), 1+rng.Float64(), 1.0
+				if i < zeros {
+					scale = noise
+				} else {
+					want = max(want, x/y)
+				}
+				a.Set(i, i, scale*x)
+				b.Set(i, i, scale*y)
+			}
+			got, err := Solve(context.Background(), eng, a, b, d, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !got.Converged || !(math.Abs(got.Ratio-want) <= 1e-9*want) {
+				t.Errorf("%d coordinates of size %g: ratio %.12g, converged %v, want %.12g", zeros, noise, got.Ratio, got.Converged, want)
+			}
+		}
+	}
+}
