@@ -2,6 +2,7 @@ package parts
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 )
@@ -28,16 +30,7 @@ func divide(set *links.Set, count int, seed uint64) ([]piece, error) {
 	for _, list := range [][]links.Link{must, cannot} {
 		rng.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 	}
-	linked := make([]bool, set.N())
-	for _, l := range slices.Concat(must, cannot) {
-		linked[l.I], linked[l.J] = true, true
-	}
-	var free []int
-	for i, is := range linked {
-		if !is {
-			free = append(free, i)
-		}
-	}
+	free := unlinked(set)
 	rng.Shuffle(len(free), func(i, j int) { free[i], free[j] = free[j], free[i] })
 	out := make([]piece, count)
 	for k := range out {
@@ -60,6 +53,23 @@ func divide(set *links.Set, count int, seed uint64) ([]piece, error) {
 	return out, nil
 }
 
+// unlinked returns the rows without links. It makes no list of the pairs of chunklets.
+func unlinked(set *links.Set) (rows []int) {
+	linked, of, size := make([]bool, set.N()), set.Components(), make([]int, set.N())
+	for _, c := range of {
+		size[c]++
+	}
+	for _, l := range set.Cannot() {
+		linked[l.I], linked[l.J] = true, true
+	}
+	for i, is := range linked {
+		if !is && size[of[i]] == 1 {
+			rows = append(rows, i)
+		}
+	}
+	return rows
+}
+
 // share returns part k of a list.
 func share[T any](list []T, k, count int) []T {
 	return list[len(list)*k/count : len(list)*(k+1)/count]
@@ -73,6 +83,10 @@ func (p Params) axes(ctx context.Context, f *learner.Fit, parts []*maps.Map) (bl
 	some, total := f.X.Select(draw.Some(f.X.Len(), sample, f.Seed)), 0
 	for _, m := range parts {
 		total += m.Dim()
+	}
+	need := engine.MatrixBytes(some.Len(), total) + 2*engine.MatrixBytes(total, total)
+	if err := f.Eng.Check(fmt.Sprintf("directions of %d coordinates of %d parts", total, len(parts)), need, "use larger parts or fewer dims"); err != nil {
+		return blas.Matrix{}, err
 	}
 	y, first := f.Eng.NewMatrix(some.Len(), total), 0
 	for _, m := range parts {

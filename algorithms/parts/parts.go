@@ -107,24 +107,7 @@ func Suits(method string, set *links.Set) bool {
 	if _, is := kinds()[method]; !is || set.N() <= manyRows || set.Len() > 10*set.N() {
 		return false
 	}
-	linked, of := make([]bool, set.N()), set.Components()
-	size := make([]int, set.N())
-	for _, c := range of {
-		size[c]++
-	}
-	for i, c := range of {
-		linked[i] = size[c] > 1
-	}
-	for _, l := range set.Cannot() {
-		linked[l.I], linked[l.J] = true, true
-	}
-	count := 0
-	for _, is := range linked {
-		if is {
-			count++
-		}
-	}
-	return count > manyRows
+	return set.N()-len(unlinked(set)) > manyRows
 }
 
 // Learn fits the parts and averages them.
