@@ -42,6 +42,20 @@ type ReadOptions struct {
 	Labels string
 	// IgnoreLabels omits the labels of the data file.
 	IgnoreLabels bool
+	// Label and ID name the columns of labels and of ids; "" stands for `label` and `id`, which need
+	// not be there. A column that is named must be there.
+	Label, ID string
+	// Drop has names of columns that are not read, Keep, if not empty, those of the only features. A
+	// name may be a pattern, such as total_*.
+	Drop, Keep []string
+	// Mixed accepts texts and missing cells in the columns of a table: the points become a
+	// *points.Mixed, unless every cell is a number.
+	Mixed bool
+	// Text and Numbers have names, or patterns, of columns that are texts, and of those that are
+	// numbers, whatever their first cells look like. Only for Mixed.
+	Text, Numbers []string
+	// Thousands accepts groups of three digits in numbers, as in 1,234,567.
+	Thousands bool
 	// HeaderLabels takes the second word of each header of a FASTA file as the label. A
 	// header without one is an error.
 	HeaderLabels bool

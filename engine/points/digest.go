@@ -39,6 +39,11 @@ func Digest(p Points) [sha256.Size]byte {
 		for _, v := range x.Reference {
 			h.word(uint64(v))
 		}
+	case *Mixed:
+		h.head("mixed", x.N, len(x.Columns))
+		for j := range x.Columns {
+			h.column(&x.Columns[j])
+		}
 	default:
 		panic(fmt.Sprintf("points: points of type %T", p))
 	}
@@ -68,6 +73,26 @@ func (d *digest) floats(x []float64) {
 	for _, v := range x {
 		d.word(math.Float64bits(v))
 	}
+}
+
+// column hashes the name and the cells of a column; texts count, not their codes.
+func (d *digest) column(c *Column) {
+	d.text(c.Name)
+	d.floats(c.Numbers)
+	for _, code := range c.Codes {
+		if code < 0 {
+			d.word(math.MaxUint64)
+		} else {
+			d.text(c.Levels[code])
+		}
+	}
+}
+
+// text hashes the length of a text and its bytes.
+func (d *digest) text(s string) {
+	d.word(uint64(len(s)))
+	d.flush()
+	d.sum.Write([]byte(s))
 }
 
 func (d *digest) flush() {

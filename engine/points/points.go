@@ -1,18 +1,18 @@
 // Package points (engine room: may change) stores the objects of a data set: dense vectors, sparse
-// vectors, sequences of letters, or rows of a precomputed Gram matrix.
+// vectors, sequences of letters, rows of a precomputed Gram matrix, or mixed columns of a table.
 //
 // It only stores and validates; package engine/kernel evaluates kernels.
 package points
 
 import "fmt"
 
-// Points is a set of n objects. The implementations are *[Dense], *[CSR], *[Sequences]
-// and *[Gram]; code that evaluates kernels switches on these four.
+// Points is a set of n objects. The implementations are *[Dense], *[CSR], *[Sequences] and *[Gram],
+// on which code that evaluates kernels switches, and *[Mixed], which must be prepared first.
 type Points interface {
 	// Len returns the number of objects.
 	Len() int
-	// Dim returns the number of features, of letters in the alphabet for sequences, or of
-	// reference objects for a Gram matrix.
+	// Dim returns the number of features, of letters in the alphabet for sequences, of reference
+	// objects for a Gram matrix, or of columns of a table.
 	Dim() int
 	// Select returns the objects at the given rows, in that order, without sharing memory that the
 	// caller may write. It panics if a row is out of range.
@@ -55,13 +55,16 @@ var (
 	_ Points = (*Gram)(nil)
 )
 
-// Slice returns the objects [lo, hi) of x; dense vectors share its memory.
+// Slice returns the objects [lo, hi) of x; dense vectors and mixed columns share its memory.
 func Slice(x Points, lo, hi int) Points {
 	if lo == 0 && hi == x.Len() {
 		return x
 	}
 	if p, ok := x.(*Dense); ok {
 		return &Dense{N: hi - lo, D: p.D, Data: p.Data[lo*p.D : hi*p.D]}
+	}
+	if p, ok := x.(*Mixed); ok {
+		return p.slice(lo, hi)
 	}
 	rows := make([]int, 0, hi-lo)
 	for i := lo; i < hi; i++ {
@@ -82,6 +85,12 @@ func Bytes(x Points) int64 {
 		return word*int64(len(p.Start)) + int64(len(p.Letters))
 	case *Gram:
 		return word * int64(len(p.Data)+len(p.Diagonal)+len(p.Reference))
+	case *Mixed:
+		total := int64(0)
+		for _, c := range p.Columns {
+			total += word*int64(len(c.Numbers)) + word/2*int64(len(c.Codes))
+		}
+		return total
 	}
 	panic(fmt.Sprintf("points: points of type %T", x))
 }

@@ -31,6 +31,8 @@ func Points(x points.Points) error {
 		return err
 	}
 	switch p := x.(type) {
+	case *points.Mixed:
+		return &fault.ParamError{Param: "points", Value: "columns of a table", Want: "rows of numbers, which a preparation makes of them"}
 	case *points.Dense:
 		if k := beyond(p.Data, Largest); k >= 0 {
 			return tooLarge(k/p.D, k%p.D, p.Data[k], Largest)
