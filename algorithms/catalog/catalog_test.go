@@ -212,11 +212,6 @@ func TestPrepare(t *testing.T) {
 	if _, err := f.Prepare(&dataset.Data{Points: row(3)}); !errors.As(err, &shape) || shape.Got != 3 {
 		t.Errorf("three features: error %v", err)
 	}
-	swapped := []string{f.Features[1], f.Features[0]}
-	var data *fault.DataError
-	if _, err := f.Prepare(&dataset.Data{Points: row(2), Features: swapped}); !errors.As(err, &data) || data.Column != swapped[0] {
-		t.Errorf("swapped features: error %v", err)
-	}
 	x, err := f.Prepare(&dataset.Data{Points: row(2)})
 	if err != nil {
 		t.Fatal(err)

@@ -14,27 +14,79 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Prepare returns the points of d, scaled like the training points. It checks that d has the
-// features of the model: their number and, if both have names, their names and order.
+// Prepare returns the points of d, prepared like the training points. If the model and d both name
+// their columns, the model takes its own in its order, and no others; see [Fitted.Unused]. Otherwise
+// d must have as many columns as the training points.
 //
-// A wrong number of features is a *fault.ShapeError, a wrong name a *fault.DataError; both describe
-// the difference.
+// A wrong number of features is a *fault.ShapeError, a missing column a *fault.DataError; both
+// describe the difference.
 func (f *Fitted) Prepare(d *dataset.Data) (points.Points, error) {
 	if err := f.checkAlphabet(d); err != nil {
 		return nil, err
 	}
-	if want := f.InputDim(); want >= 0 && d.Points.Dim() != want {
-		return nil, f.wrongCount(d, want)
+	x, err := f.ownColumns(d)
+	if err != nil || f.Scaling == nil {
+		return x, err
 	}
-	if f.Features != nil && d.Features != nil {
-		if err := f.checkNames(d); err != nil {
-			return nil, err
+	return f.Scaling.Apply(x)
+}
+
+// ownColumns returns the points of d with the columns of the training points, in their order.
+func (f *Fitted) ownColumns(d *dataset.Data) (points.Points, error) {
+	if f.Features == nil || d.Features == nil || slices.Equal(f.Features, d.Features) {
+		if want := f.InputDim(); want >= 0 && d.Points.Dim() != want {
+			return nil, f.wrongCount(d, want)
 		}
-	}
-	if f.Scaling == nil {
 		return d.Points, nil
 	}
-	return f.Scaling.Apply(d.Points)
+	if missing := without(f.Features, d.Features); missing != "" {
+		return nil, f.missing(d, missing)
+	}
+	return columns(d, f.Features)
+}
+
+// missing returns the error for columns that d lacks.
+func (f *Fitted) missing(d *dataset.Data, names string) error {
+	others := ""
+	if unused := f.Unused(d.Features); unused != "" {
+		others = " (not in the model: " + unused + ")"
+	}
+	return fault.Data(d.Name, "it lacks %s%s: want the columns that the model was fitted on", names, others)
+}
+
+// Unused lists the columns that the model does not take, "" for none. It is "" too if the model or
+// the columns have no names.
+func (f *Fitted) Unused(features []string) string {
+	if f.Features == nil || features == nil {
+		return ""
+	}
+	return without(features, f.Features)
+}
+
+// columns returns some columns of d, which has them. Cost: O(values) for dense points.
+func columns(d *dataset.Data, names []string) (points.Points, error) {
+	at := make([]int, len(names))
+	for j, name := range names {
+		at[j] = slices.Index(d.Features, name)
+	}
+	switch x := d.Points.(type) {
+	case *points.Mixed:
+		out := &points.Mixed{N: x.N, Columns: make([]points.Column, len(at))}
+		for j, from := range at {
+			out.Columns[j] = x.Columns[from]
+		}
+		return out, nil
+	case *points.Dense:
+		data := make([]float64, 0, x.N*len(at))
+		for i := range x.N {
+			row := x.Row(i)
+			for _, from := range at {
+				data = append(data, row[from])
+			}
+		}
+		return &points.Dense{N: x.N, D: len(at), Data: data}, nil
+	}
+	return nil, fault.Data(d.Name, "its columns are not in the order of the model: want the same order for points of type %T", d.Points)
 }
 
 // checkAlphabet returns an error unless d has sequences over the model's alphabet, if the model was
@@ -56,8 +108,7 @@ func (f *Fitted) checkAlphabet(d *dataset.Data) error {
 	return nil
 }
 
-// wrongCount returns the error of a wrong number of features. If both have names, it lists the
-// missing and the unknown ones.
+// wrongCount returns the error of a wrong number of features.
 func (f *Fitted) wrongCount(d *dataset.Data, want int) error {
 	what := "number of features"
 	if _, ok := d.Points.(*points.Gram); ok {
@@ -66,36 +117,7 @@ func (f *Fitted) wrongCount(d *dataset.Data, want int) error {
 	if d.Name != "" {
 		what += " in " + d.Name
 	}
-	text := fmt.Sprintf("%d, as the model was fitted on", want)
-	if f.Features != nil && d.Features != nil {
-		var parts []string
-		if missing := without(f.Features, d.Features); missing != "" {
-			parts = append(parts, "missing: "+missing)
-		}
-		if extra := without(d.Features, f.Features); extra != "" {
-			parts = append(parts, "not in the model: "+extra)
-		}
-		if len(parts) > 0 {
-			text += " (" + strings.Join(parts, "; ") + ")"
-		}
-	}
-	return &fault.ShapeError{What: what, Got: d.Points.Dim(), Want: text}
-}
-
-// checkNames compares the names in their order.
-func (f *Fitted) checkNames(d *dataset.Data) error {
-	for j, want := range f.Features {
-		got := d.Features[j]
-		if got == want {
-			continue
-		}
-		err := fmt.Errorf("column %d is not the model's: want %s", j, strconv.Quote(want))
-		if at := slices.Index(d.Features, want); at >= 0 {
-			err = fmt.Errorf("column %d is not the model's: want %s, which is column %d here; put the columns in the model's order", j, strconv.Quote(want), at)
-		}
-		return &fault.DataError{File: d.Name, Row: -1, Column: got, Err: err}
-	}
-	return nil
+	return &fault.ShapeError{What: what, Got: d.Points.Dim(), Want: fmt.Sprintf("%d, as the model was fitted on", want)}
 }
 
 // without lists up to five of the names that are not among others.

@@ -3,6 +3,7 @@ package catalog_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,7 +14,7 @@ import (
 )
 
 // TestPrepareNamesTheDifference: of columns that are missing or unknown the message lists the first
-// five, and of columns in another order it says where the right one is.
+// five.
 func TestPrepareNamesTheDifference(t *testing.T) {
 	f := &catalog.Fitted{Model: fitted(t).Model, Features: fitted(t).Features}
 	own := f.Features
@@ -31,25 +32,44 @@ func TestPrepareNamesTheDifference(t *testing.T) {
 		data  *dataset.Data
 		words []string
 	}{
-		"one is missing":  {with(own[0]), []string{"new.csv", "2, as the model was fitted on", "missing: \"" + own[1] + `"`}},
-		"one is too many": {with(own[0], own[1], "age"), []string{`not in the model: "age"`}},
-		"many":            {with(append(own[:1:1], many...)...), []string{"missing: \"" + own[1] + `"`, `"extra4", …`}},
-		"a Gram matrix": {&dataset.Data{Points: &points.Gram{N: 1, M: 3, Data: make([]float64, 3), Diagonal: make([]float64, 1), Reference: []int{-1}}},
-			[]string{"number of reference objects"}},
+		"one is missing": {with(own[0]), []string{"new.csv: it lacks \"" + own[1] + `"`, "the model was fitted on"}},
+		"another name":   {with(own[0], "age"), []string{"it lacks \"" + own[1] + `"`, `not in the model: "age"`}},
+		"many":           {with(append(own[:1:1], many...)...), []string{"it lacks \"" + own[1] + `"`, `"extra4", …`}},
 	} {
 		_, err := f.Prepare(c.data)
-		var shape *fault.ShapeError
 		for _, w := range c.words {
-			if !errors.As(err, &shape) || !strings.Contains(err.Error(), w) {
-				t.Errorf("%s: error %v: want a ShapeError that holds %q", name, err, w)
+			if !fault.IsInput(err) || !strings.Contains(err.Error(), w) {
+				t.Errorf("%s: error %v: want an input error that holds %q", name, err, w)
 			}
 		}
 	}
-	var data *fault.DataError
-	if _, err := f.Prepare(with(own[1], own[0])); !errors.As(err, &data) || !strings.Contains(err.Error(), "which is column 1 here") {
-		t.Errorf("the other order: error %v", err)
+	gram := &points.Gram{N: 1, M: 3, Data: make([]float64, 3), Diagonal: make([]float64, 1), Reference: []int{-1}}
+	var shape *fault.ShapeError
+	if _, err := f.Prepare(&dataset.Data{Points: gram}); !errors.As(err, &shape) || !strings.Contains(err.Error(), "number of reference objects") {
+		t.Errorf("a Gram matrix: error %v", err)
 	}
-	if _, err := f.Prepare(with(own[0], "other")); !errors.As(err, &data) || data.Column != "other" || data.File != "new.csv" {
-		t.Errorf("another name: error %v", err)
+}
+
+// TestColumnsAreTakenByName: another order and more columns change nothing; a model and data of
+// which one has no names go by position.
+func TestColumnsAreTakenByName(t *testing.T) {
+	f := &catalog.Fitted{Model: fitted(t).Model, Features: []string{"a", "b"}}
+	for _, c := range []struct {
+		names  []string
+		row    []float64
+		unused string
+	}{
+		{[]string{"a", "b"}, []float64{1, 2}, ""},
+		{[]string{"b", "a"}, []float64{2, 1}, ""},
+		{[]string{"x", "b", "y", "a"}, []float64{7, 2, 8, 1}, `"x", "y"`},
+		{nil, []float64{1, 2}, ""},
+	} {
+		x, err := f.Prepare(&dataset.Data{Features: c.names, Points: &points.Dense{N: 1, D: len(c.row), Data: c.row}})
+		if err != nil || !slices.Equal(x.(*points.Dense).Data, []float64{1, 2}) {
+			t.Errorf("columns %q: %v, %v: want 1, 2", c.names, x, err)
+		}
+		if got := f.Unused(c.names); got != c.unused {
+			t.Errorf("columns %q: unused are %s: want %s", c.names, got, c.unused)
+		}
 	}
 }
