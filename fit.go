@@ -3,10 +3,12 @@ package mustlink
 import (
 	"context"
 	"fmt"
+	"reflect"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/parts"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -16,11 +18,14 @@ import (
 // Fit learns a model from the rows of a table and the links between them.
 //
 // Without [Method] or [Using] the method depends on the input: mlkr for [Targets], lsml for
-// [Quadruplets], itml for [Triplets], lleratio for links of both kinds, krca for must-links alone,
-// and itml for cannot-links alone.
+// [Quadruplets], itml for [Triplets], blend for links of both kinds, krca for must-links alone, and
+// itml for cannot-links alone.
 //
 // With more than 20,000 linked rows and no parameters, lleratio, krca and gml are fitted by the
 // method parts, as they would take hours or too much memory themselves; a notice says so.
+//
+// Fit prepares the columns of a table that is not prepared yet; see [Table.Prepare], and the options
+// [Prepare] and [Unprepared].
 //
 // Links may be nil if there are triplets, quadruplets or targets to learn from. A fit that stops
 // before it converges is not an error; [Model.Describe] reports it.
@@ -51,14 +56,14 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err != nil {
 		return nil, err
 	}
-	if t, err = s.prepared(t); err != nil {
+	if t, err = s.prepared(eng, t); err != nil {
 		return nil, err
 	}
 	m, err := learner.Fit(ctx, eng, t.data.Points, l)
 	if err != nil {
 		return nil, fault.InFile(err, t.data.Name)
 	}
-	fitted := catalog.NewFitted(eng, m, t.data.Features)
+	fitted := catalog.NewFitted(eng, m, t.raw.Features)
 	fitted.Scaling, fitted.Fingerprint, fitted.Single = t.transform, dataset.Fingerprint(t.raw.Points), s.single
 	return &Model{fitted, eng}, nil
 }
@@ -98,7 +103,7 @@ func (s *settings) learner(t *Table, l *Links) (algorithms.Learner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return catalog.Teach(learner, catalog.Lesson{Triplets: s.triplets, Quadruplets: s.quadruplets, Targets: s.targets})
+	return catalog.Teach(learner, s.lesson())
 }
 
 // choose returns the method of the options, or else the one for the input.
@@ -111,30 +116,27 @@ func (s *settings) choose(l *Links) (catalog.Method, error) {
 	case s.method != "":
 		return catalog.Lookup(s.method)
 	}
-	must, cannot := l.Count()
-	name := "krca"
-	switch {
-	case s.targets != nil:
-		name = "mlkr"
-	case s.quadruplets != nil:
-		name = "lsml"
-	case s.triplets != nil || must == 0:
-		name = "itml"
-	case cannot > 0:
-		name = "lleratio"
-	}
-	return catalog.Lookup(name)
+	m, _, err := catalog.MethodFor(l, s.lesson())
+	return m, err
 }
 
-// prepared returns the table with its features transformed as the settings ask.
-func (s *settings) prepared(t *Table) (*Table, error) {
+// lesson returns what there is to learn from besides links.
+func (s *settings) lesson() catalog.Lesson {
+	return catalog.Lesson{Triplets: s.triplets, Quadruplets: s.quadruplets, Targets: s.targets}
+}
+
+// prepared returns the table with its columns prepared as the settings ask.
+func (s *settings) prepared(eng *engine.Engine, t *Table) (*Table, error) {
+	asked := !reflect.DeepEqual(s.preparing, Preparing{})
 	switch {
-	case s.standardize && s.tfidf:
-		return nil, &fault.ParamError{Param: "standardize", Value: true, Want: "one of Standardize and TFIDF"}
-	case s.standardize:
-		return t.Standardize()
+	case s.tfidf && asked, s.unprepared && (asked || s.tfidf):
+		return nil, &fault.ParamError{Param: "option", Value: "TFIDF or Unprepared", Want: "no other preparation with it"}
 	case s.tfidf:
 		return t.TFIDF()
+	case t.transform != nil && asked:
+		return nil, t.plain()
+	case t.transform != nil || s.unprepared:
+		return t, nil
 	}
-	return t, nil
+	return t.prepare(eng, s.preparing)
 }

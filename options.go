@@ -34,7 +34,8 @@ type settings struct {
 	using       bool
 	text        map[string]string
 	kernel      string
-	standardize bool
+	preparing   Preparing
+	unprepared  bool
 	tfidf       bool
 	single      bool
 	seed        uint64
@@ -88,10 +89,23 @@ func Param(name, value string) Option {
 // method has a default.
 func Kernel(text string) Option { return Option{"Kernel", fit, func(s *settings) { s.kernel = text }} }
 
-// Standardize scales the features of [Fit] to mean 0 and standard deviation 1. The model keeps the
-// scaling and applies it to new rows.
+// Prepare says how [Fit] makes numbers of the columns of its table; without it, it does what the
+// columns ask for. The model keeps the preparation and applies it to the rows of other tables. See
+// [Table.Prepare].
+func Prepare(p Preparing) Option {
+	return Option{"Prepare", fit, func(s *settings) { s.preparing = p }}
+}
+
+// Standardize scales the numbers of the table of [Fit] to mean 0 and standard deviation 1, also
+// where Fit would leave them as they are.
 func Standardize() Option {
-	return Option{"Standardize", fit, func(s *settings) { s.standardize = true }}
+	return Option{"Standardize", fit, func(s *settings) { s.preparing.Scale = "standardize" }}
+}
+
+// Unprepared makes [Fit] take the numbers of its table as they are. Columns of text and missing
+// values are then errors.
+func Unprepared() Option {
+	return Option{"Unprepared", fit, func(s *settings) { s.unprepared = true }}
 }
 
 // TFIDF weights counts of terms by the rarity of the terms (TF-IDF) and scales rows to unit length,

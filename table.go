@@ -3,7 +3,6 @@ package mustlink
 import (
 	"fmt"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/mat"
 
@@ -20,6 +19,7 @@ type Table struct {
 	data      *dataset.Data     // as a fit sees it
 	transform dataset.Transform // from raw to data, nil for none
 	remarks   []string          // of the transform
+	columns   []Column          // what the transform does with each
 }
 
 // newTable returns the table of data without a transform.
@@ -27,6 +27,25 @@ func newTable(d *dataset.Data) *Table { return &Table{raw: d, data: d} }
 
 // ReadOption changes how [ReadTable] reads a file.
 type ReadOption func(*dataset.ReadOptions)
+
+// Columns changes which columns of a table [ReadTable] reads, and how.
+type Columns struct {
+	Label, ID string   // names of the columns of labels and of names of rows; "" for label and id, if there
+	Drop      []string // names of columns, or patterns such as total_*, that are left out
+	Keep      []string // the only features, if not empty
+	Text      []string // columns that are texts, also where they look like numbers
+	Numbers   []string // columns that are numbers, also where their first cells do not look so
+	Thousands bool     // numbers may be written as 1,234,567
+	Strict    bool     // texts and missing values are errors
+}
+
+// ReadColumns chooses columns.
+func ReadColumns(c Columns) ReadOption {
+	return func(o *dataset.ReadOptions) {
+		o.Label, o.ID, o.Drop, o.Keep = c.Label, c.ID, c.Drop, c.Keep
+		o.Text, o.Numbers, o.Thousands, o.Mixed = c.Text, c.Numbers, c.Thousands, !c.Strict
+	}
+}
 
 // FileFormat names the format of a file without a known extension: "csv", "npy", "svm", "idx" or
 // "fasta".
@@ -57,13 +76,13 @@ func ReadLimit(bytes int64) ReadOption {
 	return func(o *dataset.ReadOptions) { o.MemoryLimit = bytes }
 }
 
-// ReadTable reads a file. The extension selects the format: .csv, .npy, .svm, .idx or .fasta, each
-// also with .gz. In a CSV with a header, the column "label" contains labels and the column "id"
-// names of rows; all other columns are features.
+// ReadTable reads a file. The extension selects the format: .csv, .tsv, .npy, .svm, .idx or .fasta,
+// each also with .gz. In a table with a header, the column "label" contains labels and the column
+// "id" names of rows; all other columns are features, numbers or texts. [ReadColumns] changes that.
 //
 // Errors: a file that cannot be read; a bad value is a *fault.DataError with file, line and column.
 func ReadTable(path string, options ...ReadOption) (*Table, error) {
-	var o dataset.ReadOptions
+	o := dataset.ReadOptions{Mixed: true}
 	for _, option := range options {
 		if option != nil {
 			option(&o)
@@ -254,24 +273,10 @@ func (t *Table) check(what string) error {
 	return nil
 }
 
-// Standardize returns the table whose features have mean 0 and standard deviation 1 in a fit. The
-// model of the fit keeps the scaling and applies it to the rows of other tables, which must not be
-// standardized themselves. A constant feature becomes 0; [Table.Warnings] names it. Sequences and
-// Gram matrices, which have no features to scale, are a *fault.ParamError.
-func (t *Table) Standardize() (*Table, error) {
-	if err := t.plain(); err != nil {
-		return nil, err
-	}
-	scaling, constant, err := dataset.Standardize(t.raw.Points)
-	if err != nil {
-		return nil, fault.InFile(err, t.raw.Name)
-	}
-	var remarks []string
-	for _, j := range constant {
-		remarks = append(remarks, fmt.Sprintf("column %s is constant: it is kept at 0", t.columnName(j)))
-	}
-	return t.transformed(scaling, remarks)
-}
+// Standardize is [Table.Prepare] that also scales numbers which share a unit to mean 0 and standard
+// deviation 1. Sequences and Gram matrices, which have no features to scale, are a
+// *fault.ParamError.
+func (t *Table) Standardize() (*Table, error) { return t.Prepare(Preparing{Scale: "standardize"}) }
 
 // TFIDF returns the table of counts of terms, a row for each text. A fit sees them weighted by the
 // rarity of the terms, as rows of unit length. The model of the fit keeps the weights and applies
@@ -293,7 +298,7 @@ func (t *Table) plain() error {
 		return err
 	}
 	if t.transform != nil {
-		return &fault.ParamError{Param: "standardize", Value: true, Want: "one of Standardize and TFIDF, once"}
+		return &fault.ParamError{Param: "preparation", Value: "a second one", Want: "one of Prepare, Standardize and TFIDF, once"}
 	}
 	return nil
 }
@@ -305,14 +310,6 @@ func (t *Table) transformed(by dataset.Transform, remarks []string) (*Table, err
 		return nil, fault.InFile(err, t.raw.Name)
 	}
 	return &Table{raw: t.raw, data: &data, transform: by, remarks: remarks}, nil
-}
-
-// columnName returns the name of a column in quotes, or its number.
-func (t *Table) columnName(j int) string {
-	if t.raw.Features != nil {
-		return strconv.Quote(t.raw.Features[j])
-	}
-	return strconv.Itoa(j)
 }
 
 // Warnings returns remarks on what was ignored when the table was read, and on what a fit cannot

@@ -3,7 +3,6 @@ package catalog
 import (
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"runtime/debug"
 
@@ -20,7 +19,7 @@ import (
 type Fitted struct {
 	Model    algorithms.Model
 	Features []string          // names of the training columns, nil for none
-	Scaling  dataset.Transform // applied to points before the model, nil for none
+	Scaling  dataset.Transform // prepares points for the model, nil for none
 
 	Fingerprint string // dataset.Fingerprint of the training points, "" if unknown
 	// LibraryVersion and Build identify the program that fitted the model. If they are "", Save writes
@@ -31,13 +30,6 @@ type Fitted struct {
 	// loaded model has the rounded values. Computations are in double precision.
 	Single bool
 }
-
-// Names of the tensors that hold the scaling.
-const (
-	scalingMean  = "scaling.mean"
-	scalingScale = "scaling.scale"
-	termWeights  = "tfidf.weight"
-)
 
 // NewFitted returns the Fitted of a model without scaling. eng is the engine of the fit; features
 // are the names of the columns, nil for none.
@@ -97,12 +89,8 @@ func Encode(f *Fitted) (*model.File, error) {
 	if f.Build == "" {
 		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	}
-	switch t := f.Scaling.(type) {
-	case *dataset.Scaling:
-		file.SetFloat64s(scalingMean, t.Mean)
-		file.SetFloat64s(scalingScale, t.Scale)
-	case *dataset.TFIDF:
-		file.SetFloat64s(termWeights, t.Weight)
+	if err := encodeTransform(f.Scaling, file); err != nil {
+		return nil, err
 	}
 	if f.Single {
 		return narrowed(file)
@@ -177,69 +165,35 @@ func Decode(file *model.File) (*Fitted, error) {
 	if f.Model, err = method.decode(file); err != nil {
 		return nil, err
 	}
-	dim := f.InputDim()
-	if dim >= 0 && f.Features != nil && len(f.Features) != dim {
-		return nil, fault.Data("", "header of the model: %d feature names: want %d", len(f.Features), dim)
-	}
-	if f.Scaling, err = decodeScaling(file); err != nil {
+	want := f.modelDim()
+	if f.Scaling, err = decodeTransform(file); err != nil {
 		return nil, err
 	}
-	if dim >= 0 && f.Scaling != nil && f.Scaling.Features() != dim {
-		return nil, fault.Data("", "scaling of %d features: want %d", f.Scaling.Features(), dim)
+	if got := f.preparedDim(); want >= 0 && got >= 0 && got != want {
+		return nil, fault.Data("", "preparation to %d features: want %d", got, want)
+	}
+	if dim := f.InputDim(); dim >= 0 && f.Features != nil && len(f.Features) != dim {
+		return nil, fault.Data("", "header of the model: %d feature names: want %d", len(f.Features), dim)
 	}
 	return f, nil
 }
 
-func decodeScaling(file *model.File) (dataset.Transform, error) {
-	if file.Has(termWeights) {
-		weights, err := file.Float64s(termWeights, -1)
-		if err != nil {
-			return nil, err
-		}
-		for j, w := range weights {
-			if !(w >= 0) || math.IsInf(w, 0) {
-				return nil, fault.Data("", "tensor %s: weight %g of term %d: want a finite number >= 0", termWeights, w, j)
-			}
-		}
-		return &dataset.TFIDF{Weight: weights}, nil
+// InputDim returns the number of columns of the rows that [Fitted.Prepare] takes, -1 if it accepts
+// any number.
+func (f *Fitted) InputDim() int {
+	if f.Scaling != nil {
+		return f.Scaling.Features()
 	}
-	if !file.Has(scalingMean) && !file.Has(scalingScale) {
-		return nil, nil
+	if dim := f.modelDim(); dim >= 0 || f.Features == nil {
+		return dim
 	}
-	mean, err := file.Float64s(scalingMean, -1)
-	if err != nil {
-		return nil, err
-	}
-	scale, err := file.Float64s(scalingScale, len(mean))
-	if err != nil {
-		return nil, err
-	}
-	for j := range mean {
-		if m, s := mean[j], scale[j]; m-m != 0 || s-s != 0 || s < 0 {
-			return nil, fault.Data("", "scaling of column %d is mean %g, scale %g: want finite numbers, scale >= 0", j, m, s)
-		}
-	}
-	return &dataset.Scaling{Mean: mean, Scale: scale}, nil
+	return len(f.Features)
 }
 
-// InputDim returns the number of input features of the model, -1 if it accepts any number.
-func (f *Fitted) InputDim() int {
+// modelDim returns the number of features that the model itself takes, -1 for any number.
+func (f *Fitted) modelDim() int {
 	if m, ok := f.Model.(algorithms.Inputs); ok {
 		return m.InputDim()
 	}
-	if f.Features != nil {
-		return len(f.Features)
-	}
 	return -1
-}
-
-// Preparation returns the name of the transformation of features before the model.
-func (f *Fitted) Preparation() string {
-	switch f.Scaling.(type) {
-	case *dataset.Scaling:
-		return "standardize"
-	case *dataset.TFIDF:
-		return "tfidf"
-	}
-	return "none"
 }

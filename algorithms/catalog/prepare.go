@@ -162,7 +162,7 @@ func BlockRows(width int, limit int64) int {
 // BlockRows returns the number of rows that the model embeds at a time, for a memory limit in
 // bytes, 0 for none.
 func (f *Fitted) BlockRows(limit int64) int {
-	return BlockRows(max(f.Model.Dim(), f.InputDim()), limit)
+	return BlockRows(max(f.Model.Dim(), f.InputDim(), f.preparedDim()), limit)
 }
 
 // EmbedBlocks embeds the rows of d block by block. It calls use for every block of coordinates,

@@ -31,9 +31,15 @@ func (v Number) String() string {
 	return strconv.FormatFloat(float64(v), 'f', 4, 64)
 }
 
-// Warnf prints a warning to standard error and keeps it for the JSON report.
+// Warnf prints a warning to standard error and keeps it for the JSON report, unless it did so before.
+// It is safe for concurrent use.
 func (s *Session) Warnf(format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
+	s.warning.Lock()
+	defer s.warning.Unlock()
+	if slices.Contains(s.warnings, message) {
+		return
+	}
 	s.warnings = append(s.warnings, message)
 	fmt.Fprintln(s.Stderr, s.Name+": warning: "+message)
 }
@@ -51,6 +57,8 @@ func (s *Session) WarnOf(name string, warnings []string) {
 // Warnings returns the warnings for a JSON report: never nil, so that the field is
 // always a list.
 func (s *Session) Warnings() []string {
+	s.warning.Lock()
+	defer s.warning.Unlock()
 	return append([]string{}, s.warnings...)
 }
 

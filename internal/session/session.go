@@ -4,11 +4,13 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"runtime/debug"
+	"sync"
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/backends"
@@ -39,6 +41,7 @@ type Session struct {
 	ballast   *ballast.Ballast // nil for none
 	stdinUsed string           // the flag that reads standard input, "" if none does
 	inputs    []string         // paths read, which no output may replace
+	warning   sync.Mutex       // of warnings
 	warnings  []string         // printed so far, for --json
 }
 
@@ -49,31 +52,30 @@ const (
 )
 
 // Engine opens the engine that the global flags and the environment describe.
-func (s *Session) Engine() (*engine.Engine, error) {
+func (s *Session) Engine() (*engine.Engine, error) { return s.EngineOf(s.Workers, s.BLASThreads) }
+
+// EngineOf opens an engine as Engine does, but with the given numbers of workers and threads.
+func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 	switch {
-	case s.Workers < 0:
-		return nil, usage.Errorf("--workers is %d: want a number >= 0 (0 for all processors)", s.Workers)
-	case s.BLASThreads < 0:
-		return nil, usage.Errorf("--blas-threads is %d: want a number >= 0 (0 for as many as --workers)", s.BLASThreads)
+	case workers < 0:
+		return nil, usage.Errorf("--workers is %d: want a number >= 0 (0 for all processors)", workers)
+	case threads < 0:
+		return nil, usage.Errorf("--blas-threads is %d: want a number >= 0 (0 for as many as --workers)", threads)
 	}
 	if s.MemoryLimit > 0 {
 		debug.SetMemoryLimit(int64(s.MemoryLimit))
 	} else if s.ballast == nil && s.Garbage > 0 {
 		s.ballast = ballast.New(s.Garbage)
 	}
-	threads := s.BLASThreads
-	if threads == 0 {
-		threads = s.Workers
-	}
 	backend, err := backends.Open(backends.Options{
 		Name:    s.Getenv(BackendVariable),
 		SIMD:    s.Getenv(SIMDVariable),
-		Threads: threads,
+		Threads: cmp.Or(threads, workers),
 	})
 	if err != nil {
 		return nil, EnvironmentError(err)
 	}
-	return engine.New(engine.Options{Backend: backend, Workers: s.Workers, MemoryLimit: int64(s.MemoryLimit)})
+	return engine.New(engine.Options{Backend: backend, Workers: workers, MemoryLimit: int64(s.MemoryLimit)})
 }
 
 // DropBallast restores the garbage collection of Go's default until restore is called; see package
@@ -83,13 +85,6 @@ func (s *Session) DropBallast() (restore func()) {
 		return func() {}
 	}
 	return s.ballast.Drop()
-}
-
-// EngineOf opens an engine as Engine does, but with the given numbers of workers and threads.
-func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
-	with := *s
-	with.Workers, with.BLASThreads = workers, threads
-	return with.Engine()
 }
 
 // EnvironmentError renames the parameter of an error to the environment variable with the wrong

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -23,7 +24,7 @@ type classifyCommand struct {
 	train       string
 	trainLabels string
 	neighbors   int
-	scaling     source.Scaling
+	preparing   source.Preparing
 	out         string
 }
 
@@ -52,7 +53,7 @@ written block by block, also from a pipe: their number is bounded by the disk, n
 	c.data.ReadingFlags(cmd)
 	c.data.LabelFlags(cmd)
 	f.IntVar(&c.neighbors, "neighbors", 4, "number of nearest neighbors that vote")
-	c.scaling.Flags(f, "without MODEL: ", "so that those of --train have mean 0 and standard deviation 1")
+	c.preparing.Flags(cmd, "without MODEL: ")
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
 	return cmd
 }
@@ -72,7 +73,7 @@ type classifyReport struct {
 func (c *classifyCommand) check(check *session.Checks, args []string) {
 	check.Required("train", "input", "output")
 	check.AtLeast("--neighbors", c.neighbors, 1)
-	c.scaling.Check(check, len(args) > 0, false)
+	c.preparing.Check(check, len(args) > 0, &c.data)
 	check.Models(args)
 	check.Input("--train", c.train)
 	check.File("--train-labels", c.trainLabels, "")
@@ -122,11 +123,7 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 	if err != nil {
 		return nil, err
 	}
-	open, err := c.data.WithFeatures(train.Points.Dim()).Reopen(ctx, c.Session)
-	if err != nil {
-		return nil, err
-	}
-	table, err := c.scaling.Apply(c.Session, train)
+	table, err := c.preparing.Apply(c.Session, train)
 	if err != nil {
 		return nil, err
 	}
@@ -134,8 +131,12 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 	if err != nil {
 		return nil, err
 	}
-	m.Scale = table.Transform()
-	rows := &metric.Rows{Metric: m, Stage: "classification", Open: open.Like(train)}
+	m.Before = &catalog.Fitted{Features: train.Features, Scaling: table.Transform()}
+	open, err := m.Flags(&c.data).Reopen(ctx, c.Session)
+	if err != nil {
+		return nil, err
+	}
+	rows := &metric.Rows{Metric: m, Stage: "classification", Open: open}
 	r := &classifyReport{Metric: m.Name(), Train: known.Rows, Neighbors: c.neighbors, Output: c.out}
 	r.Scores, err = writeLabels(ctx, rows, c.out, func(ctx context.Context, block metric.Block) ([]string, error) {
 		r.N += block.At.Rows

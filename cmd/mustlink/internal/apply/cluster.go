@@ -48,7 +48,7 @@ type clusterCommand struct {
 	k         int
 	algorithm string
 	kernel    string
-	scaling   source.Scaling
+	preparing source.Preparing
 	metric    string // of mpck
 	weight    float64
 	restarts  int
@@ -111,7 +111,7 @@ If DATA has labels, the summary scores the clusters against them.`,
 	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL` of -a kernel without MODEL (default linear)")
 	f.StringVar(&c.metric, "metric", mpckMetrics()[0], "`METRIC` of -a mpck: "+strings.Join(mpckMetrics(), ", ")+" (one for each cluster)")
 	f.Float64Var(&c.weight, "weight", 1, "price of a violated link of weight 1; for -a pck in units of the points' variance")
-	c.scaling.Flags(f, "without MODEL: ", "to mean 0 and standard deviation 1")
+	c.preparing.Flags(cmd, "without MODEL: ")
 	f.IntVar(&c.restarts, "restarts", cluster.DefaultRestarts, "number of starts; the best result is kept")
 	usage.SeedFlag(f, &c.seed)
 	f.BoolVar(&c.stream, "stream", false, "for -a kmeans: read the rows several times instead of keeping them in memory; the default if they take more than a third of --memory-limit")
@@ -259,7 +259,10 @@ func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 	check.Refuse(given("weight") && !c.penalized(), "--weight is for -a pck and mpck, not %s", c.algorithm)
 	check.Refuse(!(c.weight > 0), "--weight is %v: want a number > 0", c.weight)
 	check.Refuse(c.kernel != "" && (model || c.algorithm != algKernel), "-k is for -a kernel without MODEL: want no -k")
-	c.scaling.Check(check, model, c.data.Gram)
+	if c.streamed() || c.saveTo != "" {
+		c.preparing.TakeAsRead()
+	}
+	c.preparing.Check(check, model, &c.data)
 	c.checkStream(check, model)
 	check.Do(func() error {
 		_, err := c.spec()
@@ -278,9 +281,10 @@ func (c *clusterCommand) checkStream(check *session.Checks, model bool) {
 	check.Refuse(c.stream && c.algorithm != algKMeans, "--stream is for -a kmeans, not %s", c.algorithm)
 	check.Refuse(c.saveTo != "" && (c.algorithm == algKernel || c.penalized()),
 		"--save-centers is given, but the clusters of -a %s are not those of the nearest centers: want -a kmeans, minibatch or constrained", c.algorithm)
-	check.Refuse(c.scaling.Any() && (c.centers != "" || c.saveTo != ""),
-		"%s is given with a file of centers, which does not contain the scaling: want a MODEL that scales", c.scaling.Name())
-	check.Refuse(c.scaling.Any() && c.streamed(), "%s is given, but streamed rows are not scaled: want a MODEL that scales, or scaled data", c.scaling.Name())
+	asked := c.preparing.Asked()
+	check.Refuse(asked != "" && (c.centers != "" || c.saveTo != ""),
+		"%s is given with a file of centers, which does not contain the preparation: want a MODEL, which does", asked)
+	check.Refuse(asked != "" && c.streamed(), "%s is given, but streamed rows are not prepared: want a MODEL, which prepares them, or prepared data", asked)
 	check.Refuse(c.data.Gram && c.streamed() && !model, "--gram is given without MODEL: want -a kernel, a Gram matrix has no coordinates")
 	c.checkPasses(check)
 }

@@ -72,7 +72,7 @@ func (c *clusterCommand) cluster(ctx context.Context, d *dataset.Data) (*partiti
 			return nil, err
 		}
 	}
-	table, err := c.scaling.Apply(c.Session, d)
+	table, err := c.preparing.Apply(c.Session, d)
 	if err != nil {
 		return nil, err
 	}

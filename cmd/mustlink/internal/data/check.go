@@ -2,6 +2,7 @@ package data
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -16,9 +18,10 @@ import (
 
 type checkCommand struct {
 	*session.Session
-	data  source.Data
-	links source.Links
-	max   int
+	data      source.Data
+	links     source.Links
+	preparing source.Preparing
+	max       int
 }
 
 func newCheck(s *session.Session) *cobra.Command {
@@ -27,8 +30,9 @@ func newCheck(s *session.Session) *cobra.Command {
 		Use:   "check -i DATA [-c LINKS]",
 		Short: "validate files: list every faulty line and suggest a fix",
 		Long: `Read DATA, and LINKS if given, as fit would. List every error with its line, row and column
-and a suggested fix, then every warning. The exit code is 2 if there are errors, and 0 if there
-are none or only warnings.`,
+and a suggested fix, then every warning, then every column: its kind, its values, and what fit
+makes of it. The flags that change this are those of fit. The exit code is 2 if there are errors,
+and 0 if there are none or only warnings.`,
 		Example: `  mustlink check -i data.csv -c links.csv
   mustlink check -i data.csv --json`,
 		Args: usage.Positional(0, 0, ""),
@@ -37,6 +41,7 @@ are none or only warnings.`,
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
+	c.preparing.Flags(cmd, "")
 	cmd.Flags().IntVar(&c.max, "max", 100, "list at most this many problems of each file")
 	return cmd
 }
@@ -54,16 +59,17 @@ type checkProblem struct {
 
 // checkReport is the result of `mustlink check`.
 type checkReport struct {
-	OK        bool           `json:"ok"`
-	Problems  []checkProblem `json:"problems"`
-	N         int            `json:"n,omitempty"` // of data without problems
-	D         int            `json:"d,omitempty"`
-	Classes   int            `json:"classes,omitempty"`
-	HasIDs    bool           `json:"has_ids"`
-	MustLinks int            `json:"must_links,omitempty"`
-	Cannot    int            `json:"cannot_links,omitempty"`
-	Chunklets int            `json:"chunklets,omitempty"`
-	Warnings  []string       `json:"warnings"`
+	OK        bool            `json:"ok"`
+	Problems  []checkProblem  `json:"problems"`
+	N         int             `json:"n,omitempty"` // of data without problems
+	D         int             `json:"d,omitempty"`
+	Classes   int             `json:"classes,omitempty"`
+	HasIDs    bool            `json:"has_ids"`
+	MustLinks int             `json:"must_links,omitempty"`
+	Cannot    int             `json:"cannot_links,omitempty"`
+	Chunklets int             `json:"chunklets,omitempty"`
+	Columns   []source.Column `json:"columns,omitempty"`
+	Warnings  []string        `json:"warnings"`
 	shape     string
 }
 
@@ -91,6 +97,7 @@ func (c *checkCommand) check(check *session.Checks, _ []string) {
 	check.Refuse(c.data.Path == session.Stream || c.links.Path == session.Stream, "\"-\" is standard input, but check reads files twice: want a file")
 	check.AtLeast("--max", c.max, 1)
 	c.links.CheckBy(check)
+	c.preparing.Check(check, false, &c.data)
 	c.data.Check(check)
 }
 
@@ -112,29 +119,22 @@ func (c *checkCommand) checkData(ctx context.Context, r *checkReport) (*dataset.
 	}
 	r.N, r.D, r.HasIDs, r.shape = d.Points.Len(), d.Points.Dim(), d.IDs != nil, source.Shape(d.Points)
 	r.Classes = source.Classes(d.Labels)
-	return d, c.warnConstant(d)
-}
-
-// warnConstant warns about constant columns.
-func (c *checkCommand) warnConstant(d *dataset.Data) error {
-	switch x := d.Points.(type) {
-	case *points.CSR:
+	if x, ok := d.Points.(*points.CSR); ok {
 		if unused := unusedFeatures(x); unused > 0 {
 			c.Warnf("%s: %d of %d features never occur: they carry no information", d.Name, unused, x.D)
 		}
-		return nil
-	case *points.Dense:
-	default:
-		return nil
+		return d, nil
 	}
-	_, constant, err := dataset.Standardize(d.Points)
+	table, err := c.preparing.Apply(c.Session, d)
+	if de, ok := errors.AsType[*fault.DataError](err); ok {
+		r.add([]dataset.Problem{{Err: de}})
+		return nil, nil
+	}
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, j := range constant {
-		c.Warnf("%s: column %s is constant: it carries no information", d.Name, columnName(d, j))
-	}
-	return nil
+	r.Columns = source.Columns(table.Summary())
+	return d, nil
 }
 
 // unusedFeatures counts the features that are 0 in every row.
@@ -198,17 +198,13 @@ func (r *checkReport) write(w io.Writer) {
 		}
 		fmt.Fprintln(w)
 	}
+	if len(r.Columns) > 0 {
+		source.WriteColumns(w, r.Columns)
+	}
 	if r.MustLinks+r.Cannot+r.Chunklets > 0 {
 		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot, session.Plural(r.Chunklets, "chunklet"))
 	}
 	if r.OK {
 		fmt.Fprintln(w, "no problems")
 	}
-}
-
-func columnName(d *dataset.Data, j int) string {
-	if j < len(d.Features) {
-		return fmt.Sprintf("%q", d.Features[j])
-	}
-	return fmt.Sprint(j)
 }

@@ -44,7 +44,7 @@ func (p *plotCommand) checkCurve(check *session.Checks, args []string) {
 	check.Refuse(p.curve == curveTrace && (len(args) == 0 || p.Data.Path != ""), "--curve trace draws MODELs: want one or more, and no -i")
 	check.Refuse(p.curve != curveTrace && p.Data.Path == "", "-i, --input is missing: want labeled rows for --curve %s", p.curve)
 	check.Refuse(p.spectrum || p.before || p.dims != nil || p.Links.Path != "", "--curve is given with --spectrum, --before, --dims or -c: want --curve alone")
-	p.Scaling.Check(check, len(args) > 0, false)
+	p.Preparing.Check(check, len(args) > 0, &p.Data)
 	check.Do(p.checkFormat)
 	check.Models(args)
 	if p.Data.Path != "" {

@@ -179,7 +179,7 @@ func (p *plotCommand) check(check *session.Checks, args []string) {
 	check.Refuse(!model && sequences, "%s contains sequences, which have no coordinates; fit a model and pass it", p.Data.Path)
 	check.Refuse(p.chunklets && p.Links.Path == "", "--chunklets is given without -c: want a file of links or chunklets")
 	check.Refuse(!(p.pointSize >= 0 && p.pointSize <= 100), "--point-size is %v: want 0 to 100", p.pointSize)
-	p.Scaling.Check(check, model, false)
+	p.Preparing.Check(check, model, &p.Data)
 	check.Do(p.checkFormat)
 	check.Models(args)
 	if !p.spectrum {
@@ -248,7 +248,7 @@ func (p *plotCommand) scatterBefore(ctx context.Context, d *dataset.Data, learne
 
 // rawCoordinates uses the points' own coordinates.
 func (p *plotCommand) rawCoordinates(ctx context.Context, d *dataset.Data, s *view.Scatter) error {
-	table, err := p.Scaling.Apply(p.Session, d)
+	table, err := p.Preparing.Apply(p.Session, d)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,7 @@ func (c *reportCommand) check(check *session.Checks, args []string) {
 	check.Refuse(c.Clusters < 0 || c.Clusters == 1, "-n, --clusters is %d: want a number >= 2", c.Clusters)
 	check.Ending("-o, --output", c.Output, "html")
 	check.Refuse(len(args) == 0 && c.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
-	c.Scaling.Check(check, len(args) > 0, false)
+	c.Preparing.Check(check, len(args) > 0, &c.Data)
 	check.Models(args)
 	c.Data.Check(check)
 	c.Links.Check(check)

@@ -4,6 +4,7 @@ package metric
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -27,8 +28,8 @@ import (
 type Metric struct {
 	*session.Session
 	Eng    *engine.Engine
-	Fitted *catalog.Fitted   // nil for the points as they are
-	Scale  dataset.Transform // what is done to these before, or nil
+	Fitted *catalog.Fitted // nil for the raw points
+	Before *catalog.Fitted // the columns of these and how they are prepared, without a model; or nil
 }
 
 // Open makes the engine and reads the model, if one is named.
@@ -55,14 +56,9 @@ func (m *Metric) Name() string {
 	return m.Fitted.Model.Method()
 }
 
-// Flags returns d with the number of features that the model takes, for files that do not contain
-// it.
-func (m *Metric) Flags(d *source.Data) *source.Data {
-	if m.Fitted == nil {
-		return d
-	}
-	return d.WithFeatures(max(0, m.Fitted.InputDim()))
-}
+// Flags returns d with what its file does not say and the model, or the preparation, knows: the
+// number of features, and which columns are texts.
+func (m *Metric) Flags(d *source.Data) *source.Data { return d.For(cmp.Or(m.Fitted, m.Before)) }
 
 // Read reads the points that d describes.
 func (m *Metric) Read(ctx context.Context, d *source.Data) (*dataset.Data, error) {
@@ -74,8 +70,8 @@ func (m *Metric) Points(d *dataset.Data) (points.Points, error) {
 	switch {
 	case m.Fitted != nil:
 		return m.Fitted.Prepare(d)
-	case m.Scale != nil:
-		return m.Scale.Apply(d.Points)
+	case m.Before != nil:
+		return m.Before.Prepare(d)
 	}
 	return d.Points, nil
 }

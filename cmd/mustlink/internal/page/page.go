@@ -134,7 +134,7 @@ func (o *Options) command(models []string) string {
 	}
 	add(true, "-i", o.Data.Path)
 	add(o.Links.Path != "", "-c", o.Links.Path)
-	add(o.Scaling.Any(), o.Scaling.Name())
+	add(o.Preparing.Asked() != "", o.Preparing.Asked())
 	add(o.Clusters > 0, "-n", strconv.Itoa(o.Clusters))
 	add(o.Suspicious > 0, "--suspicious", strconv.Itoa(o.Suspicious))
 	add(true, "--seeds", strconv.Itoa(o.Seeds), "--seed", strconv.FormatUint(o.Seed, 10))

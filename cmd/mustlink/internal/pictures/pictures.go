@@ -36,9 +36,9 @@ type Space struct {
 // Input names what to read: points, the links between them, if any, and how to scale the points
 // without a model.
 type Input struct {
-	Data    source.Data
-	Links   source.Links
-	Scaling source.Scaling
+	Data      source.Data
+	Links     source.Links
+	Preparing source.Preparing
 }
 
 // Flags defines the flags of the input.
@@ -46,7 +46,7 @@ func (in *Input) Flags(cmd *cobra.Command) {
 	in.Data.Flags(cmd)
 	in.Data.LabelFlags(cmd)
 	in.Links.Flags(cmd)
-	in.Scaling.Flags(cmd.Flags(), "without MODEL: ", "to mean 0 and standard deviation 1")
+	in.Preparing.Flags(cmd, "without MODEL: ")
 }
 
 // Scene is the set of raw points, also under the metrics of models.
@@ -91,7 +91,7 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		}
 		scene.Spaces = append(scene.Spaces, space)
 	}
-	return scene, scene.addRaw(&in.Scaling)
+	return scene, scene.addRaw(&in.Preparing)
 }
 
 // nameOf returns the method of a model, with its file if another model has the same method.
@@ -107,12 +107,12 @@ func nameOf(models []*metric.Metric, paths []string, k int) string {
 
 // addRaw puts the raw points first, scaled as for the first model; it leaves out objects without
 // coordinates.
-func (s *Scene) addRaw(scaling *source.Scaling) error {
+func (s *Scene) addRaw(preparing *source.Preparing) error {
 	var x points.Points
 	if len(s.Spaces) > 0 {
 		x = s.Spaces[0].X
 	} else {
-		table, err := scaling.Apply(s.Session, s.Data)
+		table, err := preparing.Apply(s.Session, s.Data)
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
@@ -28,25 +27,6 @@ type Blocks struct {
 
 // Opener opens points at their first row; it can be called several times.
 type Opener func(ctx context.Context) (*Blocks, error)
-
-// Like makes o refuse points whose features differ from those of data.
-func (o Opener) Like(data *dataset.Data) Opener {
-	return func(ctx context.Context) (*Blocks, error) {
-		b, err := o(ctx)
-		if err != nil {
-			return nil, err
-		}
-		next := b.Next
-		b.Next = func(ctx context.Context, limit int) (*dataset.Data, error) {
-			part, err := next(ctx, limit)
-			if err == nil && part.Points.Dim() != data.Points.Dim() {
-				err = &fault.ShapeError{What: "number of features of " + part.Name, Got: part.Points.Dim(), Want: fmt.Sprintf("%d, as in %s", data.Points.Dim(), data.Name)}
-			}
-			return part, err
-		}
-		return b, nil
-	}
-}
 
 // Reopen returns an Opener for the points that d describes. It opens a file that can be streamed
 // again at each call, and reads other points once.
@@ -81,8 +61,18 @@ func (d *Data) Open(ctx context.Context, s *session.Session, counted bool) (*Blo
 	if err != nil {
 		return nil, FormatError(err, d.Path)
 	}
+	var odd catalog.Remarks
+	name := ""
 	next := func(ctx context.Context, limit int) (*dataset.Data, error) {
-		return session.Await(ctx, func() (*dataset.Data, error) { return stream.Next(limit) })
+		part, err := session.Await(ctx, func() (*dataset.Data, error) { return stream.Next(limit) })
+		switch {
+		case err == io.EOF:
+			s.WarnOf(name, odd.Text())
+		case err == nil && d.model != nil:
+			name = part.Name
+			odd.Add(d.model, part)
+		}
+		return part, err
 	}
 	return &Blocks{Rows: stream.Rows(), Next: next, Close: func() { _ = stream.Close() }}, nil // nothing was written
 }

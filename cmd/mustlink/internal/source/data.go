@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -27,7 +28,14 @@ type Data struct {
 	Alphabet     string
 	HeaderLabels bool
 	Features     int
-	Share        int // the points may take 1/share of the memory limit; 0 is all of it
+	Label, ID    string          // columns of labels and ids
+	Drop, Keep   []string        // columns to leave out, or the only ones to take
+	Text         []string        // columns that are texts whatever they look like
+	Numbers      []string        // columns that are numbers
+	Thousands    bool            // numbers may be written as 1,234,567
+	Mixed        bool            // texts and missing cells are accepted
+	model        *catalog.Fitted // that the points are for, or nil
+	Share        int             // the points may take 1/share of the memory limit; 0 is all of it
 }
 
 // Flags defines the flags for reading points, -i first.
@@ -48,6 +56,11 @@ func (d *Data) ReadingFlags(cmd *cobra.Command) {
 	f.StringVar(&d.Format, "format", "", "`FORMAT` of - and of files without a known extension: "+strings.Join(session.Formats(), ", ")+", each also with .gz (default csv)")
 	f.StringVar(&d.Alphabet, "alphabet", "", "the letters of FASTA sequences: `protein|dna|rna` or the letters themselves (default protein)")
 	f.IntVar(&d.Features, "features", 0, "number of features of .svm data; 0 for the model's, or without a model the largest feature number in the file")
+	f.StringVar(&d.Label, "label", "", "the `COLUMN` of labels (default label, if there)")
+	f.StringVar(&d.ID, "id", "", "the `COLUMN` of ids (default id, if there)")
+	f.StringSliceVar(&d.Drop, "drop", nil, "`COLUMNS` to leave out, as names or patterns: A,total_*")
+	f.StringSliceVar(&d.Keep, "keep", nil, "`COLUMNS` to take, and no others, as names or patterns")
+	f.BoolVar(&d.Thousands, "thousands", false, "read 1,234,567 in quotes as a number")
 	usage.CompleteWith(cmd, "format", session.Formats()...)
 	usage.CompleteWith(cmd, "alphabet", "protein", "dna", "rna")
 }
@@ -67,13 +80,22 @@ func (d *Data) FormatName() string {
 	return session.FormatOf(d.Path)
 }
 
-// WithFeatures returns d with n as the number of features.
-func (d *Data) WithFeatures(n int) *Data {
-	if d.Features > 0 || d.FormatName() != "svm" {
+// For returns d with what a model knows and the file does not say: the number of features, and which
+// columns are texts. What is odd about the rows for the model will be a warning. A nil f changes
+// nothing.
+func (d *Data) For(f *catalog.Fitted) *Data {
+	if f == nil {
 		return d
 	}
 	out := *d
-	out.Features = n
+	out.model = f
+	if d.Features == 0 && d.FormatName() == "svm" {
+		out.Features = max(0, f.InputDim())
+	}
+	if f.Features != nil && !d.Gram {
+		out.Mixed = true
+		out.Text, out.Numbers = f.Kinds()
+	}
 	return &out
 }
 
@@ -100,6 +122,11 @@ func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, err
 		return nil, FormatError(err, d.Path)
 	}
 	s.WarnOf(data.Name, data.Warnings)
+	if d.model != nil {
+		var odd catalog.Remarks
+		odd.Add(d.model, data)
+		s.WarnOf(data.Name, odd.Text())
+	}
 	return data, nil
 }
 
@@ -107,7 +134,8 @@ func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, err
 func FormatError(err error, path string) error {
 	pe, ok := errors.AsType[*fault.ParamError](err)
 	if !ok || pe.Param != "format of "+path {
-		return usage.RenameParams(err, "format", "--format", "alphabet", "--alphabet", "features", "--features")
+		return usage.RenameParams(err, "format", "--format", "alphabet", "--alphabet", "features", "--features",
+			"label", "--label", "id", "--id", "drop", "--drop", "keep", "--keep", "thousands", "--thousands")
 	}
 	return &fault.ParamError{Param: pe.Param, Value: pe.Value, Want: "one of ." + strings.Join(session.Formats(), ", .") + " (each also .gz), or --format"}
 }
@@ -120,6 +148,14 @@ func (d *Data) Options(s *session.Session) dataset.ReadOptions {
 		HeaderLabels: d.HeaderLabels,
 		Alphabet:     d.Alphabet,
 		Features:     d.Features,
+		Label:        d.Label,
+		ID:           d.ID,
+		Drop:         d.Drop,
+		Keep:         d.Keep,
+		Text:         d.Text,
+		Numbers:      d.Numbers,
+		Thousands:    d.Thousands,
+		Mixed:        d.Mixed,
 		Gram:         d.Gram,
 		GramDiagonal: d.GramDiagonal,
 		MemoryLimit:  int64(s.MemoryLimit) / int64(max(1, d.Share)),

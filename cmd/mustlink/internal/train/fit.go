@@ -30,14 +30,15 @@ type fitCommand struct {
 	params []string
 	drop   float64 // share of links, the most suspicious
 
-	method catalog.Method      // of that name
+	method catalog.Method      // of that name, or the one that suits the flags until links are known
+	why    string              // it was chosen, "" if it was named
 	chosen selection.Candidate // the method with its kernel and parameters
 }
 
 func newFit(s *session.Session) *cobra.Command {
 	c := &fitCommand{training: training{Session: s}}
 	cmd := &cobra.Command{
-		Use:   "fit -m METHOD -i DATA (-c LINKS | --links-from-labels N | --triplets FILE | --quadruplets FILE | --targets FILE) -o MODEL",
+		Use:   "fit [-m METHOD] -i DATA (-c LINKS | --links-from-labels N | --triplets FILE | --quadruplets FILE | --targets FILE) -o MODEL",
 		Short: "learn a metric from points and links, and write the model",
 		Long: `Learn a metric from points and the links between them, and write the model.
 
@@ -46,6 +47,9 @@ with the columns i, chunklet (rows that belong together). --links-from-labels dr
 must-links (and N cannot-links, if the method uses them) from the labels of DATA; "all"
 takes every pair that the labels imply. Some methods also learn from comparisons (--triplets,
 --quadruplets), with links or without. ` + strings.Join(targetMethods(), ", ") + ` learns from a number for each row (--targets) and ignores links.
+
+Without -m the method is chosen by what there is to learn from: blend for links of both kinds, krca
+for must-links alone, itml for cannot-links alone or triplets, lsml for quadruplets, mlkr for targets.
 
 A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
 the links: those most likely mislabeled.
@@ -61,7 +65,7 @@ kernels. A bandwidth may be a rule with a factor: rbf:sigma=0.5mean; the rules a
 		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&c.name, "method", "m", "", "`METHOD`: "+strings.Join(methods.Names(), ", "))
+	f.StringVarP(&c.name, "method", "m", "", "`METHOD`: "+strings.Join(methods.Names(), ", ")+" (default: chosen by the links)")
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
@@ -69,7 +73,7 @@ kernels. A bandwidth may be a rule with a factor: rbf:sigma=0.5mean; the rules a
 	c.lesson.flags(cmd)
 	f.StringVarP(&c.kernel, "kernel", "k", "", "`KERNEL`, such as rbf:sigma=median (default: the method's)")
 	f.StringArrayVarP(&c.params, "param", "p", nil, "a parameter of the method as `name=value`; repeatable")
-	c.scaling.Flags(f, "", "to mean 0 and standard deviation 1, in the fit and wherever the model is applied")
+	c.preparing.Flags(cmd, "")
 	f.Float64Var(&c.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect --suspicious' ranks them")
 	c.endFlags(cmd)
 	c.precision.Flag(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
@@ -101,20 +105,20 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	r.Dropped = dropped
+	r.Dropped, r.Why = dropped, c.why
 	return c.Summarize(c.out, r, r.text)
 }
 
 // check finds every mistake that shows before data are read.
 func (c *fitCommand) check(check *session.Checks, _ []string) {
-	check.Required("method", "input", "output")
+	check.Required("input", "output")
 	check.Do(c.choose)
 	check.Do(func() error { return c.lesson.checkTargets(c.method) })
 	c.checkLinks(check, c.lesson.given())
 	check.Do(func() error { return c.lesson.triplets.check(c.method) })
 	check.Do(func() error { return c.lesson.quadruplets.check(c.method) })
 	check.Do(c.precision.Check)
-	c.scaling.Check(check, false, c.data.Gram)
+	c.preparing.Check(check, false, &c.data)
 	check.Refuse(!(c.drop >= 0 && c.drop < 1), "--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", c.drop)
 	c.data.Check(check)
 	c.links.Check(check)
@@ -124,10 +128,40 @@ func (c *fitCommand) check(check *session.Checks, _ []string) {
 
 // choose looks the method up and checks that its parameters go together.
 func (c *fitCommand) choose() (err error) {
+	if c.name == "" {
+		return c.chooseAlone()
+	}
 	if c.method, err = catalog.Lookup(c.name); err != nil {
 		return usage.RenameParams(err, "method", "-m, --method")
 	}
-	c.chosen = selection.Candidate{Method: c.name, Kernel: c.kernel}
+	return c.candidate()
+}
+
+// chooseAlone chooses a method for the flags; links may change it.
+func (c *fitCommand) chooseAlone() (err error) {
+	if len(c.params) > 0 {
+		return usage.Errorf("-p is given without -m: want -m METHOD, as parameters belong to a method")
+	}
+	if c.method, c.why, err = catalog.MethodFor(nil, c.lesson.kinds()); err != nil {
+		return err
+	}
+	return c.candidate()
+}
+
+// chooseForLinks chooses the method if none is named.
+func (c *fitCommand) chooseForLinks(set *links.Set, lesson catalog.Lesson) (err error) {
+	if c.name != "" {
+		return nil
+	}
+	if c.method, c.why, err = catalog.MethodFor(set, lesson); err != nil {
+		return err
+	}
+	return c.candidate()
+}
+
+// candidate checks that the parameters go with the method.
+func (c *fitCommand) candidate() (err error) {
+	c.chosen = selection.Candidate{Method: c.method.Name, Kernel: c.kernel}
 	if c.chosen.Params, err = parseParams(c.params); err != nil {
 		return err
 	}
@@ -175,7 +209,7 @@ func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set,
 		return nil, nil, lesson, err
 	}
 	c.WarnOf(c.links.Path, set.Warnings())
-	return d, set, lesson, nil
+	return d, set, lesson, c.chooseForLinks(set, lesson)
 }
 
 // readLinks reads the links, or draws them from the labels of d.

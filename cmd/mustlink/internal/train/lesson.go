@@ -51,6 +51,20 @@ func (l *lessonFlags) given() bool {
 	return l.triplets.path != "" || l.quadruplets.path != "" || l.targets != ""
 }
 
+// kinds returns a lesson of the kinds that are given, without their content.
+func (l *lessonFlags) kinds() (out catalog.Lesson) {
+	if l.triplets.path != "" {
+		out.Triplets = []links.Triplet{}
+	}
+	if l.quadruplets.path != "" {
+		out.Quadruplets = []links.Quadruplet{}
+	}
+	if l.targets != "" {
+		out.Targets = []float64{}
+	}
+	return out
+}
+
 // checkTargets refuses targets that the method does not learn from, and missing targets for a
 // method that requires them.
 func (l *lessonFlags) checkTargets(m catalog.Method) error {

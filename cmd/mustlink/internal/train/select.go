@@ -85,7 +85,7 @@ is partly luck. By default it is blend.`,
 	f.Float64Var(&c.margin, "margin", selection.DefaultOptions().Margin, "number of standard errors by which another candidate must beat the --incumbent; 0: the best one is taken")
 	f.StringVar(&c.state, "state", "", "`FILE` for finished fits, from which an interrupted run resumes")
 	f.StringVar(&c.report, "report", "", "a .json `FILE` for all trials")
-	c.scaling.Flags(f, "", "to mean 0 and standard deviation 1, in the fit and wherever the model is applied")
+	c.preparing.Flags(cmd, "")
 	c.endFlags(cmd)
 	c.outputFlag(cmd)
 	usage.CompleteWith(cmd, "methods", methods.That(func(m catalog.Method) bool { return !m.UsesTargets })...)
@@ -166,7 +166,7 @@ func (c *selectCommand) check(check *session.Checks, _ []string) {
 	}
 	check.Do(func() error { return c.keep(check.Cmd) })
 	c.checkLinks(check, false)
-	c.scaling.Check(check, false, c.data.Gram)
+	c.preparing.Check(check, false, &c.data)
 	c.data.Check(check)
 	c.links.Check(check)
 	check.State(c.state)

@@ -28,7 +28,7 @@ type suggestCommand struct {
 	classes     int
 	interactive bool
 	seed        uint64
-	scaling     source.Scaling
+	preparing   source.Preparing
 	out         string
 }
 
@@ -68,7 +68,7 @@ contradicts the links so far is refused; the message names those links, and the 
 	f.IntVarP(&c.count, "count", "n", suggestedPairs, "number of pairs; with --interactive the maximum number of answers (default all)")
 	f.IntVar(&c.classes, "classes", 0, "number of classes, if it is known")
 	f.BoolVar(&c.interactive, "interactive", false, "ask, and append the answers to LINKS, a .csv file that is created if it does not exist")
-	c.scaling.Flags(f, "without MODEL: ", "to mean 0 and standard deviation 1")
+	c.preparing.Flags(cmd, "without MODEL: ")
 	usage.SeedFlag(f, &c.seed)
 	f.StringVarP(&c.out, "output", "o", "", "the file of `PAIRS` to write; - for standard output")
 	return cmd
@@ -95,7 +95,7 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	table, err := c.scaling.Apply(c.Session, data)
+	table, err := c.preparing.Apply(c.Session, data)
 	if err != nil {
 		return err
 	}
@@ -139,7 +139,7 @@ func (c *suggestCommand) check(check *session.Checks, args []string) {
 	check.Required("input")
 	check.AtLeast("-n, --count", c.count, 1)
 	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0, "--classes is %d: want a number >= 2", c.classes)
-	c.scaling.Check(check, len(args) > 0, c.data.Gram)
+	c.preparing.Check(check, len(args) > 0, &c.data)
 	check.Models(args)
 	c.data.Check(check)
 	if c.interactive {

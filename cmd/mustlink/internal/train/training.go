@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"time"
 
@@ -30,7 +31,7 @@ type training struct {
 	data       source.Data
 	links      source.Links
 	fromLabels string // how many links to draw
-	scaling    source.Scaling
+	preparing  source.Preparing
 	strict     bool
 	seed       uint64
 	precision  source.Precision
@@ -84,7 +85,7 @@ func (t *training) drawLinks(d *dataset.Data, both bool) (*links.Set, error) {
 
 // table transforms features as the flags ask.
 func (t *training) table(d *dataset.Data) (*mustlink.Table, error) {
-	table, err := t.scaling.Apply(t.Session, d)
+	table, err := t.preparing.Apply(t.Session, d)
 	if err != nil {
 		return nil, err
 	}
@@ -109,6 +110,9 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Triplets(lesson.Triplets), mustlink.Quadruplets(lesson.Quadruplets),
 		mustlink.Targets(lesson.Targets), mustlink.Seed(t.seed), mustlink.OnProgress(bar.Report), mustlink.Engine(eng),
 	}
+	if table.Transform() == nil {
+		options = append(options, mustlink.Unprepared()) // as the flags ask
+	}
 	for name, value := range chosen.Params {
 		options = append(options, mustlink.Param(name, value))
 	}
@@ -121,7 +125,7 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	}
 	bar.Done()
 	r := reportOf(m, table.Data().Points, set, lesson, time.Since(begin))
-	r.Model = t.out
+	r.Model, r.Columns = t.out, source.Columns(table.Summary())
 	t.WarnOf("", m.Describe().Notices)
 	if !r.Converged {
 		t.Warnf("%s did not converge: %s", r.Method, r.Message)
@@ -136,6 +140,7 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 // fitReport is the result of `mustlink fit`.
 type fitReport struct {
 	Method      string `json:"method"`
+	Why         string `json:"why,omitempty"` // the method was chosen
 	Kernel      string `json:"kernel,omitempty"`
 	N           int    `json:"n"`
 	D           int    `json:"d"`
@@ -147,6 +152,7 @@ type fitReport struct {
 	Chunklets   int    `json:"chunklets"`
 	// Dropped are the suspicious links that were left out.
 	Dropped    []mislabeled.Link `json:"dropped,omitempty"`
+	Columns    []source.Column   `json:"columns,omitempty"`
 	Dim        int               `json:"dim"`
 	Converged  bool              `json:"converged"`
 	Iterations int               `json:"iterations"`
@@ -181,7 +187,14 @@ func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson ca
 }
 
 func (r *fitReport) text(w io.Writer) {
-	fmt.Fprintf(w, "method\t%s\n", r.Method)
+	if prepared(r.Columns) {
+		source.WriteColumns(w, r.Columns)
+	}
+	if r.Why == "" {
+		fmt.Fprintf(w, "method\t%s\n", r.Method)
+	} else {
+		fmt.Fprintf(w, "method\t%s, chosen since %s\n", r.Method, r.Why)
+	}
 	if r.Kernel != "" {
 		fmt.Fprintf(w, "kernel\t%s\n", r.Kernel)
 	}
@@ -202,4 +215,9 @@ func (r *fitReport) text(w io.Writer) {
 	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Converged, r.Iterations, r.Message))
 	fmt.Fprintf(w, "time\t%s\n", session.ShortTime(r.Seconds))
 	fmt.Fprintf(w, "model\t%s\n", r.Model)
+}
+
+// prepared reports whether something is done with a column.
+func prepared(columns []source.Column) bool {
+	return slices.ContainsFunc(columns, func(c source.Column) bool { return c.Does != "" })
 }

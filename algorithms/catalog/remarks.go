@@ -1,0 +1,50 @@
+package catalog
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
+)
+
+// Remarks collects, block by block, what is odd about the rows that a model is applied to. The zero
+// value has no remarks.
+type Remarks struct {
+	unused string
+	unseen map[string]int // rows by column
+}
+
+// Add adds the remarks on a block of rows: columns that the model does not take, and texts that the
+// fit did not see.
+func (r *Remarks) Add(f *Fitted, d *dataset.Data) {
+	r.unused = f.Unused(d.Features)
+	by, ok := f.Scaling.(*prepare.Preparation)
+	if !ok {
+		return
+	}
+	x, err := f.ownColumns(d)
+	mixed, ok := x.(*points.Mixed)
+	if err != nil || !ok {
+		return
+	}
+	for column, rows := range by.Unseen(mixed) {
+		if r.unseen == nil {
+			r.unseen = map[string]int{}
+		}
+		r.unseen[column] += rows
+	}
+}
+
+// Text returns a sentence for each remark.
+func (r *Remarks) Text() (list []string) {
+	if r.unused != "" {
+		list = append(list, "the model does not take the columns "+r.unused)
+	}
+	for _, column := range slices.Sorted(maps.Keys(r.unseen)) {
+		list = append(list, fmt.Sprintf("column %q: %d rows have texts that the fit did not see", column, r.unseen[column]))
+	}
+	return list
+}

@@ -1,0 +1,114 @@
+package catalog
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/prepare"
+)
+
+// Names of the tensors of the transforms that scale alone.
+const (
+	scalingMean  = "scaling.mean"
+	scalingScale = "scaling.scale"
+	termWeights  = "tfidf.weight"
+)
+
+// encodeTransform writes what prepares the points of a model.
+func encodeTransform(t dataset.Transform, file *model.File) error {
+	switch t := t.(type) {
+	case *dataset.Scaling:
+		file.SetFloat64s(scalingMean, t.Mean)
+		file.SetFloat64s(scalingScale, t.Scale)
+	case *dataset.TFIDF:
+		file.SetFloat64s(termWeights, t.Weight)
+	case *prepare.Preparation:
+		return t.Encode(file)
+	}
+	return nil
+}
+
+// decodeTransform reads what encodeTransform wrote, nil for nothing.
+func decodeTransform(file *model.File) (dataset.Transform, error) {
+	if p, err := prepare.Decode(file); p != nil || err != nil {
+		return p, err
+	}
+	if file.Has(termWeights) {
+		return decodeTFIDF(file)
+	}
+	if file.Has(scalingMean) || file.Has(scalingScale) {
+		return decodeScaling(file)
+	}
+	return nil, nil
+}
+
+func decodeTFIDF(file *model.File) (dataset.Transform, error) {
+	weights, err := file.Float64s(termWeights, -1)
+	if err != nil {
+		return nil, err
+	}
+	for j, w := range weights {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return nil, fault.Data("", "tensor %s: weight %g of term %d: want a finite number >= 0", termWeights, w, j)
+		}
+	}
+	return &dataset.TFIDF{Weight: weights}, nil
+}
+
+func decodeScaling(file *model.File) (dataset.Transform, error) {
+	mean, err := file.Float64s(scalingMean, -1)
+	if err != nil {
+		return nil, err
+	}
+	scale, err := file.Float64s(scalingScale, len(mean))
+	if err != nil {
+		return nil, err
+	}
+	for j := range mean {
+		if m, s := mean[j], scale[j]; m-m != 0 || s-s != 0 || s < 0 {
+			return nil, fault.Data("", "scaling of column %d is mean %g, scale %g: want finite numbers, scale >= 0", j, m, s)
+		}
+	}
+	return &dataset.Scaling{Mean: mean, Scale: scale}, nil
+}
+
+// Kinds returns the names of the columns that the model takes as texts and as numbers, for a reader
+// of such rows.
+func (f *Fitted) Kinds() (text, numbers []string) {
+	p, _ := f.Scaling.(*prepare.Preparation)
+	for j, name := range f.Features {
+		if p != nil && p.IsText(j) {
+			text = append(text, name)
+		} else {
+			numbers = append(numbers, name)
+		}
+	}
+	return text, numbers
+}
+
+// preparedDim returns the number of features after the transform, -1 without one.
+func (f *Fitted) preparedDim() int {
+	switch t := f.Scaling.(type) {
+	case nil:
+		return -1
+	case *prepare.Preparation:
+		return len(t.Outputs())
+	default:
+		return t.Features()
+	}
+}
+
+// Preparation returns the name of the transformation of features before the model.
+func (f *Fitted) Preparation() string {
+	switch f.Scaling.(type) {
+	case *dataset.Scaling:
+		return "standardize"
+	case *dataset.TFIDF:
+		return "tfidf"
+	case *prepare.Preparation:
+		return "columns"
+	}
+	return "none"
+}

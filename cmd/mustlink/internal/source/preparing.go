@@ -1,0 +1,163 @@
+package source
+
+import (
+	"errors"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/prepare"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// Preparing says how the columns of points become numbers before anything else.
+type Preparing struct {
+	mode        string   // auto or none
+	kinds       []string // COLUMN=KIND
+	options     mustlink.Preparing
+	standardize bool
+	robust      bool
+	tfidf       bool
+	learns      bool // what follows learns from the points, and not from what a model makes of them
+	cmd         *cobra.Command
+}
+
+// The values of --prepare.
+const (
+	prepareAuto = "auto"
+	prepareNone = "none"
+)
+
+// preparingFlags are the flags that ask for something else than the default.
+var preparingFlags = []string{"standardize", "robust", "tfidf", "impute", "indicators", "type", "levels", "cyclic", "text"}
+
+// Flags defines the flags; before is the beginning of their help texts.
+func (p *Preparing) Flags(cmd *cobra.Command, before string) {
+	p.cmd = cmd
+	f := cmd.Flags()
+	f.StringVar(&p.mode, "prepare", prepareAuto, before+"`auto|none`: make numbers of the columns as their kinds ask, or take complete numbers as they are")
+	f.StringArrayVar(&p.kinds, "type", nil, before+"the kind of a column as `COLUMN=KIND`: "+strings.Join(prepare.Kinds(), ", ")+"; repeatable")
+	f.StringVar(&p.options.Impute, "impute", "", before+"how missing numbers are filled: `median|mean|most-frequent|constant=V|error` (default median)")
+	f.BoolVar(&p.options.Indicators, "indicators", false, before+"add a column of 0 and 1 for each column with missing values")
+	f.BoolVar(&p.standardize, "standardize", false, before+"scale all numbers to mean 0 and standard deviation 1, also where they share a unit")
+	f.BoolVar(&p.robust, "robust", false, before+"scale all numbers by their medians and quartiles")
+	f.IntVar(&p.options.Levels, "levels", 0, before+"columns of a category, at most; the rarer texts share the last one (default 50)")
+	f.BoolVar(&p.options.Cyclic, "cyclic", false, before+"add the day of the week, the day of the year and the hour of dates, as cosines and sines")
+	f.StringVar(&p.options.Text, "text", "", before+"columns of text as weighted counts (TF-IDF) of `words|letters:K`")
+	f.BoolVar(&p.tfidf, "tfidf", false, before+"weight counts of terms by the rarity of the terms (TF-IDF), and scale rows to unit length")
+	usage.CompleteWith(cmd, "prepare", prepareAuto, prepareNone)
+	usage.CompleteWith(cmd, "impute", "median", "mean", "most-frequent", "error")
+	usage.CompleteWith(cmd, "text", "words", "letters:3")
+}
+
+// Asked returns the flag that asks for something else than the default, "" for none.
+func (p *Preparing) Asked() string {
+	if p.cmd == nil {
+		return ""
+	}
+	for _, name := range preparingFlags {
+		if p.cmd.Flags().Changed(name) {
+			return "--" + name
+		}
+	}
+	return ""
+}
+
+// AsRead reports whether points are taken as they are.
+func (p *Preparing) AsRead() bool { return p.mode == prepareNone && p.Asked() == "" }
+
+// TakeAsRead makes the default of --prepare none, for commands whose other inputs are points as they
+// are.
+func (p *Preparing) TakeAsRead() {
+	if !p.cmd.Flags().Changed("prepare") {
+		p.mode = prepareNone
+	}
+}
+
+// Check refuses combinations that exclude a preparation, and makes data be read as it asks.
+func (p *Preparing) Check(c *session.Checks, model bool, data *Data) {
+	asked := p.Asked()
+	c.OneOf("--prepare", p.mode, []string{prepareAuto, prepareNone})
+	c.Exclusive("standardize", "tfidf")
+	c.Exclusive("robust", "tfidf")
+	c.Exclusive("standardize", "robust")
+	c.Refuse(asked != "" && model, "%s is given with MODEL: want one of the two, the model prepares points as in its fit", asked)
+	c.Refuse(asked != "" && data.Gram, "%s and --gram are given together: a Gram matrix has no columns to prepare", asked)
+	strict := p.mode == prepareNone
+	only := asked == "" || asked == "--standardize" || asked == "--tfidf" || asked == "--robust"
+	c.Refuse(strict && !only, "%s is given with --prepare none: want --prepare auto", asked)
+	c.Do(func() error { return p.parseKinds(data) })
+	data.Mixed = !strict && !p.tfidf && !model && !data.Gram
+	switch {
+	case p.standardize:
+		p.options.Scale = prepare.Standardize
+	case p.robust:
+		p.options.Scale = prepare.Robust
+	case model:
+		p.mode = prepareNone // the model prepares
+	}
+	p.learns = !model
+}
+
+// parseKinds reads the values of --type.
+func (p *Preparing) parseKinds(data *Data) error {
+	for _, text := range p.kinds {
+		column, kind, ok := strings.Cut(text, "=")
+		if !ok || column == "" {
+			return &fault.ParamError{Param: "--type", Value: text, Want: "COLUMN=KIND"}
+		}
+		if err := prepare.CheckKind(prepare.Kind(kind)); err != nil {
+			return usage.RenameParams(err, "kind", "--type "+column)
+		}
+		if p.options.Kinds == nil {
+			p.options.Kinds = map[string]mustlink.ColumnKind{}
+		}
+		p.options.Kinds[column] = prepare.Kind(kind)
+		switch prepare.Kind(kind) {
+		case prepare.Number:
+			data.Numbers = append(data.Numbers, column)
+		case prepare.Drop:
+		default:
+			data.Text = append(data.Text, column)
+		}
+	}
+	return nil
+}
+
+// Apply prepares the points of d as the flags ask, and reports what is odd about its columns.
+func (p *Preparing) Apply(run *session.Session, d *dataset.Data) (table *mustlink.Table, err error) {
+	table = mustlink.FromData(d)
+	switch {
+	case p.tfidf:
+		table, err = table.TFIDF()
+	case !p.AsRead():
+		table, err = table.Prepare(p.options)
+	}
+	if err != nil {
+		return nil, fault.InFile(p.renamed(err), d.Name)
+	}
+	warnings := table.Warnings()[len(d.Warnings):]
+	if p.AsRead() && p.learns {
+		apart, err := scalesApart(d)
+		if err != nil {
+			return nil, fault.InFile(err, d.Name)
+		}
+		if apart != "" {
+			warnings = append(warnings, apart)
+		}
+	}
+	run.WarnOf(d.Name, warnings)
+	return table, nil
+}
+
+// renamed names the flags in an error.
+func (p *Preparing) renamed(err error) error {
+	if pe, ok := errors.AsType[*fault.ParamError](err); ok && p.cmd.Flags().Lookup(pe.Param) != nil {
+		return usage.RenameParams(err, pe.Param, "--"+pe.Param)
+	}
+	return err
+}

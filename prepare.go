@@ -1,0 +1,85 @@
+package mustlink
+
+import (
+	"fmt"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/prepare"
+)
+
+// Preparing says how the columns of a table become numbers. The zero value does what the columns
+// ask for: it fills missing numbers with medians, makes a column of zeros and ones for each text of
+// a category, leaves out constant columns and row numbers, and standardizes numbers unless they
+// share a unit.
+type Preparing = prepare.Options
+
+// ColumnKind is the kind of a column: "number", "category", "boolean", "date", "text", "constant",
+// "identifier", or "drop" to leave it out.
+type ColumnKind = prepare.Kind
+
+// Column describes a column of a table, and what a preparation does with it.
+type Column = prepare.Column
+
+// Prepare returns the table as a fit sees it: rows of numbers that p makes of its columns. The model
+// of the fit keeps the preparation and applies it to the rows of other tables, which must not be
+// prepared themselves. [Table.Summary] says what was done.
+//
+// Errors: a column that p cannot prepare is a *fault.DataError, an option that does not exist a
+// *fault.ParamError. Cost: O(rows columns); memory for the numbers, 8 bytes each.
+func (t *Table) Prepare(p Preparing) (*Table, error) {
+	eng, err := shared()
+	if err != nil {
+		return nil, err
+	}
+	return t.prepare(eng, p)
+}
+
+// prepare is Prepare within the memory limit of an engine.
+func (t *Table) prepare(eng *engine.Engine, p Preparing) (*Table, error) {
+	if err := t.plain(); err != nil {
+		return nil, err
+	}
+	by, columns, err := prepare.Fit(t.raw, p)
+	if err != nil {
+		return nil, fault.InFile(err, t.raw.Name)
+	}
+	var remarks []string
+	for _, c := range columns {
+		if c.Warning != "" {
+			remarks = append(remarks, fmt.Sprintf("column %q: %s", c.Name, c.Warning))
+		}
+	}
+	if by == nil {
+		out := *t
+		out.columns, out.remarks = columns, remarks
+		return &out, nil
+	}
+	if some, ok := by.(*prepare.Preparation); ok {
+		what := fmt.Sprintf("%d rows of %d numbers", t.Rows(), len(some.Outputs()))
+		if err := eng.Check(what, some.OutputBytes(t.Rows()), "use fewer rows, or fewer levels of categories"); err != nil {
+			return nil, err
+		}
+	}
+	out, err := t.transformed(by, remarks)
+	if err == nil {
+		out.columns = columns
+	}
+	return out, err
+}
+
+// Summary describes the columns of the table, in their order, and what is done with each. It is nil
+// for a table that is not prepared.
+func (t *Table) Summary() []Column { return t.columns }
+
+// Remarks returns what is odd about a table that the model is to be applied to: columns that it
+// does not take, and rows with texts that it did not see in the fit.
+func (m *Model) Remarks(t *Table) []string {
+	if m.empty() || t.check("table") != nil {
+		return nil
+	}
+	var r catalog.Remarks
+	r.Add(m.fitted, t.raw)
+	return r.Text()
+}
