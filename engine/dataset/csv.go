@@ -146,6 +146,18 @@ func (r *records) next() (fields []string, line int, err error) {
 	}
 }
 
+// badOption reports columns that the options name wrongly.
+func (r *records) badOption(err error) error {
+	de, ok := errors.AsType[*fault.DataError](err)
+	if !ok {
+		return err
+	}
+	if err := r.rep.add(de, "correct the name, or that of the column"); err != nil {
+		return err
+	}
+	return errStop
+}
+
 // problem reports a problem of the current record.
 func (r *records) problem(line int, column, fix, format string, args ...any) error {
 	e := fault.Data(r.rep.file, format, args...)
@@ -269,7 +281,10 @@ type csvRows struct {
 	labels, ids *names
 	features    []int    // the columns that are features
 	names       []string // names of the features
-	isFeature   []bool   // of every column
+	numbers     []int    // the features that are numbers
+	roles       []role   // of every column
+	words       bool     // some columns are not numbers
+	mix         mixture
 }
 
 // openCSVRows reads the header.
@@ -278,20 +293,45 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &csvRows{records: r, src: src, o: o, labels: labelNames(r.column(labelColumn)), ids: idNames(r.column(idColumn))}
-	c.isFeature = make([]bool, len(r.columns))
-	for i, name := range r.columns {
-		if i != c.labels.at && i != c.ids.at {
-			c.features, c.names, c.isFeature[i] = append(c.features, i), append(c.names, name), true
-		}
+	parts, err := o.Roles(r.columns)
+	if err != nil {
+		return nil, r.badOption(err)
 	}
+	c := &csvRows{records: r, src: src, o: o, labels: labelNames(parts.Label), ids: idNames(parts.ID), features: parts.Features}
 	if len(c.features) == 0 {
 		return nil, rep.fatal("add numeric columns", "it has no feature columns, only %s", strings.Join(r.columns, " and "))
 	}
 	if o.IgnoreLabels {
 		c.labels.at = -1
 	}
+	c.assign(parts)
 	return c, nil
+}
+
+// assign sets the roles of the columns.
+func (c *csvRows) assign(parts Roles) {
+	c.roles = make([]role, len(c.columns))
+	for _, i := range c.features {
+		c.roles[i], c.names = asNumber, append(c.names, c.columns[i])
+	}
+	if c.o.Mixed && !c.o.Gram {
+		c.decide(parts)
+	}
+	for _, i := range c.features {
+		if c.roles[i] == asNumber {
+			c.numbers = append(c.numbers, i)
+		}
+	}
+	c.mix.above = make([]int, len(c.numbers))
+	for _, part := range []struct {
+		at   int
+		role role
+	}{{c.labels.at, asLabel}, {c.ids.at, asID}} {
+		if part.at >= 0 {
+			c.roles[part.at] = part.role
+		}
+	}
+	c.words = len(c.numbers) < len(c.columns)
 }
 
 // openCSVStream is like openCSVRows, for more rows than memory can hold.
@@ -308,7 +348,7 @@ func (c *csvRows) count() int { return -1 }
 
 // next returns the next rows, at most limit of them; after the last one the error is io.EOF.
 func (c *csvRows) next(limit int) (*table, error) {
-	t := &table{cols: len(c.features), features: c.names}
+	t := &table{cols: len(c.numbers), features: c.names}
 	for t.rows < limit {
 		length := c.addPlain(t)
 		if length == 0 {
@@ -324,21 +364,49 @@ func (c *csvRows) next(limit int) (*table, error) {
 				return nil, err
 			}
 			if c.rep.takeBad()[c.row] {
-				t.data, c.labels.values, c.ids.values = t.data[:t.rows*t.cols], c.labels.values[:labels], c.ids.values[:ids]
+				t.data, c.labels.values, c.ids.values = t.data[:(t.rows-c.mix.moved)*t.cols], c.labels.values[:labels], c.ids.values[:ids]
+				c.mix.drop(t.rows)
 				continue
 			}
 			length = lengthOf(fields)
 		}
 		if t.rows == 0 { // the length of the first row bounds the number of rows
-			t.data = grow(t.data, c.src.size, t.cols, length, c.o.rowsWithin(limit, t.cols))
-		}
-		if err := checkMemory(c.o, c.src.name, int64(len(t.data))); err != nil {
-			return nil, err
+			c.reserve(t, length, limit)
 		}
 		t.rows++
+		if err := c.settle(t); err != nil {
+			return nil, err
+		}
 	}
 	t.ids, t.labels = c.ids.take(), c.labels.take()
+	c.mix.finish(t, c)
 	return t, nil
+}
+
+// reserve allocates memory for the rows after a first one of the given length.
+func (c *csvRows) reserve(t *table, length, limit int) {
+	limit = c.o.rowsWithin(limit, len(c.features))
+	if !c.mix.apart() {
+		t.data = grow(t.data, c.src.size, t.cols, length, limit)
+		return
+	}
+	c.mix.reserve(expected(c.src.size, length, limit))
+}
+
+// settle accepts the row that was added: it compares the memory with the limit, and moves the
+// numbers of a mixed table to their columns now and then.
+func (c *csvRows) settle(t *table) error {
+	m := &c.mix
+	bytes := 8 * int64(t.rows) * int64(t.cols)
+	if m.on {
+		m.missing, m.gap = m.missing || m.gap, false
+		bytes += m.bytes(t.rows)
+		if m.apart() && len(t.data) >= moveValues {
+			bytes += 8 * int64(len(t.data)-moveValues) // many if they are all before the first gap
+			m.move(t)
+		}
+	}
+	return checkBytes(c.o, c.src.name, bytes)
 }
 
 func (c *csvRows) skip(n int) error {
@@ -366,7 +434,51 @@ func (c *csvRows) add(t *table, fields []string, line int) error {
 	if err := c.ids.add(c.records, fields, line); err != nil {
 		return err
 	}
-	return t.addRow(c.records, fields, c.features, line)
+	if !c.mix.on {
+		return t.addRow(c.records, fields, c.numbers, line)
+	}
+	return c.addMixed(t, fields, line)
+}
+
+// addMixed appends the features of one record of a mixed table.
+func (c *csvRows) addMixed(t *table, fields []string, line int) error {
+	for _, i := range c.features {
+		if x := c.mix.at[i]; x != nil {
+			x.push([]byte(fields[i]))
+			continue
+		}
+		v, err := parseFloat(fields[i])
+		if err != nil || v-v != 0 {
+			if v, err = c.oddNumber(t, fields[i], i, line); err != nil {
+				return err
+			}
+		}
+		t.data = append(t.data, v)
+	}
+	return nil
+}
+
+// oddNumber parses a cell of a column of numbers that the fast path refused: NaN if it is missing.
+func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, error) {
+	cell = strings.TrimSpace(cell)
+	if isMissing(cell) {
+		c.mix.gap = true
+		return math.NaN(), nil
+	}
+	v, what, fix := parseNumber(cell)
+	switch {
+	case what == "":
+		return v, nil
+	case isNumber(cell):
+		return v, c.problem(line, c.columns[column], fix, "%s: want a finite number", what)
+	}
+	return v, c.textAmongNumbers(t, column, line, cell)
+}
+
+// isNumber reports whether a text is a number, perhaps one that is infinite or out of range.
+func isNumber(s string) bool {
+	v, err := strconv.ParseFloat(s, 64)
+	return err == nil && v == v || errors.Is(err, strconv.ErrRange)
 }
 
 // addRow parses the features of one record.
@@ -424,12 +536,18 @@ func lengthOf(fields []string) int {
 // row of the given length. A value takes at least two bytes of text, so this is at most four times
 // the size of the file.
 func grow(data []float64, size int64, cols, rowLength, limit int) []float64 {
+	rows := expected(size, rowLength, limit)
+	values := min(rows*cols, int(size/2+1))
+	return append(make([]float64, 0, max(len(data), values)), data...)
+}
+
+// expected returns the number of rows, up to limit, that a file of size bytes may have after a
+// first row of the given length, 0 if the size is not known.
+func expected(size int64, rowLength, limit int) int {
 	if size <= 0 {
-		return data
+		return 0
 	}
-	rows := min(float64(size)/float64(rowLength)*1.02+1, float64(limit))
-	values := min(rows*float64(cols), float64(size)/2+1)
-	return append(make([]float64, 0, max(len(data), int(values))), data...)
+	return int(min(float64(size)/float64(rowLength)*1.02+1, float64(limit)))
 }
 
 // rowsWithin returns limit, or the smallest number of rows that exceeds the memory limit if that is

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"unicode/utf8"
 )
@@ -11,59 +12,74 @@ import (
 // and add do for any record. It returns the length of the record with its line end, or 0 if it
 // leaves the record to them.
 func (c *csvRows) addPlain(t *table) int {
-	text := c.csv.plainLine()
-	if len(text) == 0 {
+	line := c.csv.plainLine()
+	if len(line) == 0 {
 		return 0
 	}
 	before := len(t.data)
-	label, id, ok := c.parsePlain(t, text)
+	label, id, ok := c.parsePlain(t, line)
 	if !ok {
 		t.data = t.data[:before]
-		c.csv.unread(text)
+		c.mix.drop(t.rows)
+		c.csv.unread(line)
 		return 0
 	}
 	c.row++
 	c.labels.pushPlain(label, c.csv.line)
 	c.ids.pushPlain(id, c.csv.line)
-	return len(text) + 1
+	return len(line) + 1
 }
 
 // parsePlain appends the features of a record to t and returns its names.
-func (c *csvRows) parsePlain(t *table, text []byte) (label, id []byte, ok bool) {
-	last := len(c.isFeature) - 1
-	for i, number := range c.isFeature {
+func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) {
+	if c.words && (bytes.IndexByte(line, '"') >= 0 || bytes.IndexByte(line, '\r') >= 0) {
+		return nil, nil, false
+	}
+	last := len(c.roles) - 1
+	for i, role := range c.roles {
 		var size int
-		if number {
+		if role == asNumber {
 			var v float64
-			if v, size = numberField(text); size < 0 {
+			if v, size = c.numberField(line); size < 0 {
 				return nil, nil, false
 			}
 			t.data = append(t.data, v)
 		} else {
-			if size = nameField(text); size < 0 {
+			if size = bytes.IndexByte(line, ','); size < 0 {
+				size = len(line)
+			}
+			field := line[:size]
+			if role != ignored && !plainText(field) && (role != asText || size > 0) {
 				return nil, nil, false
 			}
-			switch i {
-			case c.labels.at:
-				label = text[:size]
-			case c.ids.at:
-				id = text[:size]
+			switch role {
+			case asText:
+				c.mix.at[i].push(field)
+			case asLabel:
+				label = field
+			case asID:
+				id = field
 			}
 		}
 		if i == last {
-			return label, id, size == len(text) && (id == nil || !c.ids.has(id))
+			return label, id, size == len(line) && (id == nil || !c.ids.has(id))
 		}
-		if size == len(text) {
+		if size == len(line) {
 			break
 		}
-		text = text[size+1:]
+		line = line[size+1:]
 	}
 	return nil, nil, false
 }
 
+// plainText reports whether a field without quotes is not empty and has no space before it.
+func plainText(field []byte) bool {
+	return len(field) > 0 && field[0] > ' ' && field[0] < utf8.RuneSelf
+}
+
 // numberField parses the finite number before the first comma of text and returns its length, -1 if
-// there is no such number.
-func numberField(text []byte) (v float64, size int) {
+// there is no such number. In a mixed table it may be missing.
+func (c *csvRows) numberField(text []byte) (v float64, size int) {
 	v, size = decimal(text)
 	if size >= 0 && (size == len(text) || text[size] == ',') {
 		return v, size
@@ -71,25 +87,16 @@ func numberField(text []byte) (v float64, size int) {
 	if size = bytes.IndexByte(text, ','); size < 0 {
 		size = len(text)
 	}
-	v, err := strconv.ParseFloat(string(text[:size]), 64)
+	field := text[:size]
+	if c.mix.on && isMissing(string(field)) {
+		c.mix.gap = true
+		return math.NaN(), size
+	}
+	v, err := strconv.ParseFloat(string(field), 64)
 	if err != nil || v-v != 0 {
 		return 0, -1
 	}
 	return v, size
-}
-
-// nameField returns the length of the field before the first comma of text, -1 if it is empty or
-// not plain.
-func nameField(text []byte) int {
-	size := bytes.IndexByte(text, ',')
-	if size < 0 {
-		size = len(text)
-	}
-	field := text[:size]
-	if size == 0 || field[0] <= ' ' || field[0] >= utf8.RuneSelf || bytes.IndexByte(field, '"') >= 0 || bytes.IndexByte(field, '\r') >= 0 {
-		return -1
-	}
-	return size
 }
 
 // has reports whether an id occurred before.

@@ -174,6 +174,11 @@ func kindOf(p points.Points) string {
 // decodeData decodes one source and adds the parts that the options request.
 func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error) {
 	rep.file = src.name
+	if !f.named {
+		if err := o.needColumns(f.name); err != nil {
+			return nil, err
+		}
+	}
 	t, err := f.decode(src, o, rep)
 	if err != nil {
 		return nil, err

@@ -39,7 +39,7 @@ type RowReader interface {
 
 // format returns the entry for the table of formats.
 func (x Extension) format() format {
-	return format{name: x.Name, endings: x.Endings, decode: x.decode, rows: x.rows, encode: x.encode}
+	return format{name: x.Name, endings: x.Endings, decode: x.decode, rows: x.rows, encode: x.encode, named: true}
 }
 
 // extendedRows reads the rows of an extension.

@@ -19,6 +19,7 @@ type format struct {
 	rows    func(src *source, o ReadOptions, rep *report) (rowReader, error) // reads one block at a time
 	labels  func(src *source, maxLine int) (labels, ids []string, err error)
 	encode  func(w *matrixWriter) error
+	named   bool // its columns have names
 }
 
 func (f format) readable() bool { return f.decode != nil }
@@ -30,11 +31,11 @@ const npyName = "npy"
 // entry here.
 func formats(extra []Extension) []format {
 	table := []format{
-		{"csv", []string{".csv"}, decodeCSV, openCSVStream, decodeLabels, encodeCSV},
-		{npyName, []string{".npy"}, decodeNPY, openNPYRows, nil, encodeNPY},
-		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, nil, labelsSVM, nil},
-		{"idx", []string{".idx", "-ubyte"}, decodeIDX, nil, labelsIDX, nil},
-		{"fasta", []string{".fasta", ".fa", ".faa", ".fna"}, decodeFASTA, nil, labelsFASTA, nil},
+		{"csv", []string{".csv"}, decodeCSV, openCSVStream, decodeLabels, encodeCSV, true},
+		{npyName, []string{".npy"}, decodeNPY, openNPYRows, nil, encodeNPY, false},
+		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, nil, labelsSVM, nil, false},
+		{"idx", []string{".idx", "-ubyte"}, decodeIDX, nil, labelsIDX, nil, false},
+		{"fasta", []string{".fasta", ".fa", ".faa", ".fna"}, decodeFASTA, nil, labelsFASTA, nil, false},
 	}
 	for _, x := range extra {
 		table = append(table, x.format())

@@ -134,6 +134,11 @@ func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
 	case o.Gram || o.Labels != "":
 		return nil, &fault.ParamError{Param: "stream", Value: src.name, Want: "points only, without a Gram matrix or a file of labels"}
 	}
+	if !f.named {
+		if err = o.needColumns(f.name); err != nil {
+			return nil, err
+		}
+	}
 	s = &Stream{reading: reading{source: src, rep: &report{file: src.name, max: 1, badRow: o.BadRow, bad: map[int]bool{}}}, o: o}
 	if s.rows, err = f.rows(src, o, s.rep); err != nil {
 		return nil, s.rep.outcome(err)

@@ -1,0 +1,194 @@
+package dataset
+
+import (
+	"math"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// role is what a column of a CSV file is.
+type role uint8
+
+const (
+	ignored role = iota
+	asNumber
+	asText
+	asLabel
+	asID
+	asRow // the number of the row, which is not data
+)
+
+// textColumn collects the cells of one column of text.
+type textColumn struct {
+	at     int     // index of the column in the file
+	forced bool    // only an empty cell is missing
+	codes  []int32 // of the rows of the block
+	levels []string
+	known  map[string]int32 // the code of every text so far, -1 for a missing cell
+	bytes  int64            // approximate memory of levels and known
+}
+
+// push appends a cell.
+func (x *textColumn) push(cell []byte) {
+	code, ok := x.known[string(cell)]
+	if !ok {
+		code = x.learn(string(cell))
+	}
+	x.codes = append(x.codes, code)
+}
+
+// learn returns the code of a new text.
+func (x *textColumn) learn(cell string) int32 {
+	code := int32(-1)
+	if trimmed := strings.TrimSpace(cell); trimmed != "" && (x.forced || !isMissing(trimmed)) {
+		code = int32(len(x.levels))
+		x.levels = append(x.levels, cell)
+	}
+	const entry = 64 // bytes of a level and its place in the map, in addition to its letters
+	x.bytes += entry + int64(len(cell))
+	x.known[cell] = code
+	return code
+}
+
+// take returns the column of the rows so far and begins the next block, which has the same levels
+// and perhaps more.
+func (x *textColumn) take(name string) points.Column {
+	c := points.Column{Name: name, Codes: x.codes, Levels: x.levels[:len(x.levels):len(x.levels)]}
+	x.codes = nil
+	const limit = 1 << 12 // levels that are kept from block to block: there may be as many as rows
+	if len(x.known) > limit {
+		x.levels, x.known, x.bytes = nil, map[string]int32{}, 0
+	}
+	return c
+}
+
+// mixture collects the cells of a block of rows column by column. Numbers are parsed into a few
+// rows in the table's data, from where they move to their columns.
+type mixture struct {
+	on      bool          // texts and missing cells are accepted
+	texts   []*textColumn // in the order of the file
+	at      []*textColumn // of every column of the file, nil for other columns
+	missing bool          // the block has missing numbers
+	gap     bool          // the current row has one
+	columns [][]float64   // the numbers that moved, nil before the first
+	moved   int           // rows
+	room    int           // rows to expect
+	above   []int         // of every column of numbers: those in earlier blocks
+}
+
+// apart reports whether the numbers of the block belong into columns.
+func (m *mixture) apart() bool { return m.missing || len(m.texts) > 0 }
+
+// drop removes the cells after the first n rows.
+func (m *mixture) drop(n int) {
+	for _, x := range m.texts {
+		x.codes = x.codes[:n]
+	}
+	m.gap = false
+}
+
+// reserve allocates memory for rows to come.
+func (m *mixture) reserve(rows int) {
+	m.room = rows
+	for _, x := range m.texts {
+		x.codes = append(make([]int32, 0, max(rows, len(x.codes))), x.codes...)
+	}
+}
+
+// bytes returns the approximate memory of the texts for a number of rows.
+func (m *mixture) bytes(rows int) int64 {
+	sum := 4 * int64(rows) * int64(len(m.texts))
+	for _, x := range m.texts {
+		sum += x.bytes
+	}
+	return sum
+}
+
+// moveValues is the number of values that move to their columns at a time. They fit in the cache.
+const moveValues = 1 << 15
+
+// move moves the parsed numbers to their columns.
+func (m *mixture) move(t *table) {
+	if t.cols == 0 {
+		return
+	}
+	n := len(t.data) / t.cols
+	if m.columns == nil {
+		m.columns = make([][]float64, t.cols)
+		for j := range m.columns {
+			m.columns[j] = make([]float64, 0, max(n, m.room))
+		}
+	}
+	for j := range m.columns {
+		column := m.columns[j]
+		for k := j; k < len(t.data); k += t.cols {
+			column = append(column, t.data[k])
+		}
+		m.columns[j] = column
+	}
+	m.moved += n
+	if t.data = t.data[:0]; cap(t.data) > 4*moveValues {
+		t.data = nil
+	}
+}
+
+// finish makes the points of a block, unless all its cells are numbers, and begins the next.
+func (m *mixture) finish(t *table, c *csvRows) {
+	if !m.on {
+		return
+	}
+	m.count(t)
+	if m.apart() {
+		m.move(t)
+		t.data, t.points = nil, m.points(t.rows, c)
+	}
+	m.missing, m.columns, m.moved = false, nil, 0
+}
+
+// points returns the table of the features in their order in the file.
+func (m *mixture) points(rows int, c *csvRows) *points.Mixed {
+	p := &points.Mixed{N: rows}
+	next := 0
+	for k, i := range c.features {
+		if x := m.at[i]; x != nil {
+			p.Columns = append(p.Columns, x.take(c.names[k]))
+			continue
+		}
+		p.Columns = append(p.Columns, points.Column{Name: c.names[k], Numbers: m.columns[next]})
+		next++
+	}
+	return p
+}
+
+// count adds the numbers of the block to those above the next one.
+func (m *mixture) count(t *table) {
+	for j := range m.above {
+		m.above[j] += m.numbers(t, j)
+	}
+}
+
+// numbers returns how many cells of a column of numbers are not missing in the block.
+func (m *mixture) numbers(t *table, j int) int {
+	if !m.missing {
+		return m.moved + len(t.data)/t.cols
+	}
+	n := 0
+	if m.columns != nil {
+		n = present(m.columns[j], 1)
+	}
+	if j < len(t.data) {
+		n += present(t.data[j:], t.cols)
+	}
+	return n
+}
+
+// present counts the numbers among every step-th value.
+func present(values []float64, step int) (n int) {
+	for k := 0; k < len(values); k += step {
+		if !math.IsNaN(values[k]) {
+			n++
+		}
+	}
+	return n
+}
