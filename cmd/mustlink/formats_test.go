@@ -329,7 +329,7 @@ func TestKindsOfPoints(t *testing.T) {
 	// As many features as the protein alphabet has letters: the number is not enough to recognize the
 	// kind.
 	clitest.Write(t, dir, "twenty.csv", clitest.Blobs(8, 20, false))
-	clitest.Write(t, dir, "wide.csv", clitest.Blobs(8, 4, false))
+	clitest.Write(t, dir, "narrow.csv", clitest.Blobs(8, 2, false))
 	clitest.Write(t, dir, "rows.svm", "1 1:1\n2 4:1\n")
 	clitest.Write(t, dir, "pairs.csv", "i,j,link\n0,1,must\n")
 	harness.RunOK(t, dir, "fit -q -m krca -i seq.fasta -c links.csv -k spectrum:k=2 -o seq.mlk")
@@ -346,7 +346,7 @@ func TestKindsOfPoints(t *testing.T) {
 		{"classify seq.mlk --train twenty.csv -i seq.fasta --neighbors 1 -o out.csv", []string{"twenty.csv", "sequences"}},
 		{"embed vec.mlk -i seq.fasta -o out.csv", []string{"seq.fasta"}},
 		{"update vec.mlk -i seq.fasta -c pairs.csv -o out.mlk", []string{"seq.fasta"}},
-		{"update vec.mlk -i wide.csv -c pairs.csv -o out.mlk", []string{"wide.csv", "features", "4", "3"}},
+		{"update vec.mlk -i narrow.csv -c pairs.csv -o out.mlk", []string{"narrow.csv", `"f2"`}},
 		{"update vec.mlk -i rows.svm -c pairs.csv -o out.mlk", []string{"rows.svm", "line 2", "feature 4", "1 to 3"}},
 		{"update seq.mlk -i seq.fasta -c pairs.csv -k spectrum:k=3 -o out.mlk", []string{"spectrum:k=2", "cannot change"}},
 		{"update seq.mlk --drop-last 2 -o out.mlk", []string{"seq.mlk", "--drop-last is 2"}},

@@ -126,7 +126,7 @@ func TestBadUpdate(t *testing.T) {
 		{"update model.mlk --drop-last -3 -o out.mlk", []string{"--drop-last is -3"}},
 		{"update model.mlk --drop-last two -o out.mlk", []string{"--drop-last", "two"}},
 		{"update model.mlk --drop-last 1 -o out.mlk", []string{"model.mlk", "--drop-last is 1", "no updates"}},
-		{"update model.mlk -i narrow.csv -c c.csv -o out.mlk", []string{"number of features", "2", "3"}},
+		{"update model.mlk -i narrow.csv -c c.csv -o out.mlk", []string{"narrow.csv", `"f2"`}},
 		{"update model.mlk -i data.csv -c far.csv -o out.mlk", []string{"far.csv", "line 3", "row 20"}},
 		{"update model.mlk -i data.csv -c nine.csv --extend -o out.mlk", []string{"nine.csv", "chunklet 9", "0 to 3"}},
 		{"update model.mlk -i data.csv -c header.csv --extend -o out.mlk", []string{"header.csv", "i,chunklet"}},

@@ -96,6 +96,13 @@ func Streams(path, format string, extra ...Extension) bool {
 	return err == nil && f.rows != nil
 }
 
+// NamesColumns reports whether the columns of a file of this name, or of this format, have names:
+// .csv and extensions.
+func NamesColumns(path, format string, extra ...Extension) bool {
+	f, _, err := ReadOptions{Extensions: extra}.input(path, format)
+	return err == nil && f.named
+}
+
 // OpenStream begins to read the data file at path, as [Read] does, and with its errors. Gram
 // matrices, labels from another file and .npy arrays that are stored column by column are refused.
 // Ids are not checked for duplicates, as that would keep them all in memory.

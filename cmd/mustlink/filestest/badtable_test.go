@@ -59,6 +59,7 @@ func TestBadInputs(t *testing.T) {
 	data := clitest.Lines(clitest.Blobs(20, 3, false))
 	clitest.Write(t, dir, "ids.csv", clitest.Blobs(20, 3, true))
 	clitest.Write(t, dir, "wide.csv", clitest.Blobs(20, 4, false))
+	clitest.Write(t, dir, "narrow.csv", clitest.Blobs(20, 2, false))
 	var unlabeled, gram strings.Builder
 	for i, row := range data {
 		unlabeled.WriteString(row[:strings.LastIndex(row, ",")] + "\n")

@@ -70,7 +70,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("check of sound files prints %q", o.Stdout)
 	}
 	clitest.Write(t, dir, "bad.csv", "a,b\n1,2\nx,3\n4\n5,\n6,7\n")
-	o = harness.Run(t, dir, "check -i bad.csv -c links.csv")
+	o = harness.Run(t, dir, "check -i bad.csv -c links.csv --prepare none")
 	if o.Code != usage.ExitInput {
 		t.Errorf("exit code %d: want %d", o.Code, usage.ExitInput)
 	}

@@ -157,7 +157,7 @@ func TestPlotBadInput(t *testing.T) {
 		"plot -i s.fasta -o p.png":                                {"sequences", "fit a model and pass it"},
 		"plot -i gram.csv --gram -o p.png":                        {"--gram", "fit a model and pass it"},
 		"plot model.mlk -i data.csv --standardize -o p.png":       {"--standardize"},
-		"plot model.mlk -i gram.csv -o p.png":                     {"number of features", "3"},
+		"plot model.mlk -i gram.csv -o p.png":                     {"gram.csv", `"f0"`},
 		"plot -i data.csv -c links.csv -o links.csv":              {"links.csv"},
 		"plot -i data.csv -o no/such/folder/p.png":                {"no/such/folder"},
 		"plot -i data.csv --point-size -2 -o p.png":               {"--point-size"},

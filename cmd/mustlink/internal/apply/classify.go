@@ -132,7 +132,7 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 		return nil, err
 	}
 	m.Before = &catalog.Fitted{Features: train.Features, Scaling: table.Transform()}
-	open, err := m.Flags(&c.data).Reopen(ctx, c.Session)
+	open, err := m.Flags(c.data.WithFeatures(train.Points.Dim())).Reopen(ctx, c.Session)
 	if err != nil {
 		return nil, err
 	}

@@ -135,7 +135,11 @@ func (c *clusterCommand) run(ctx context.Context, args []string) (err error) {
 	}
 	r, err := work(ctx)
 	if err == errTooManyRows {
-		c.Warnf("%s: the rows exceed the memory limit: k-means reads the file once for every iteration instead", c.data.Path)
+		as := ""
+		if c.m.Fitted == nil && !c.preparing.AsRead() {
+			c.data.Mixed, as = false, ", and takes the rows as they are, without a preparation"
+		}
+		c.Warnf("%s: the rows exceed the memory limit: k-means reads the file once for every iteration instead%s", c.data.Path, as)
 		r, err = c.clusterStreamed(ctx)
 	}
 	if err != nil {

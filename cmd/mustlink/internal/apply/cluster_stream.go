@@ -23,7 +23,7 @@ func (c *clusterCommand) streamed() bool {
 // mayStream reports whether the algorithm can switch to streaming if the rows exceed the memory
 // limit.
 func (c *clusterCommand) mayStream() bool {
-	return c.algorithm == algKMeans && (c.m.Fitted != nil || c.preparing.AsRead()) && source.CanReadTwice(c.data.Path) && c.data.InBlocks(c.Session)
+	return c.algorithm == algKMeans && c.preparing.Asked() == "" && source.CanReadTwice(c.data.Path) && c.data.InBlocks(c.Session)
 }
 
 // errTooManyRows makes k-means read the file repeatedly instead of keeping its rows.

@@ -178,7 +178,7 @@ func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*
 	if err != nil {
 		return nil, err
 	}
-	d, err := i.data.ReadAtLeastTwo(ctx, i.Session)
+	d, err := i.data.For(fitted).ReadAtLeastTwo(ctx, i.Session)
 	if err != nil {
 		return nil, err
 	}

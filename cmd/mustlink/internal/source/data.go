@@ -80,6 +80,16 @@ func (d *Data) FormatName() string {
 	return session.FormatOf(d.Path)
 }
 
+// WithFeatures returns d with n as the number of features, for files that do not contain it.
+func (d *Data) WithFeatures(n int) *Data {
+	if d.Features > 0 || d.FormatName() != "svm" {
+		return d
+	}
+	out := *d
+	out.Features = n
+	return &out
+}
+
 // For returns d with what a model knows and the file does not say: the number of features, and which
 // columns are texts. What is odd about the rows for the model will be a warning. A nil f changes
 // nothing.
@@ -87,12 +97,9 @@ func (d *Data) For(f *catalog.Fitted) *Data {
 	if f == nil {
 		return d
 	}
-	out := *d
+	out := *d.WithFeatures(max(0, f.InputDim()))
 	out.model = f
-	if d.Features == 0 && d.FormatName() == "svm" {
-		out.Features = max(0, f.InputDim())
-	}
-	if f.Features != nil && !d.Gram {
+	if f.Features != nil && !d.Gram && dataset.NamesColumns(d.Path, session.FormatFor(d.Path, d.Format), session.Extensions()...) {
 		out.Mixed = true
 		out.Text, out.Numbers = f.Kinds()
 	}
