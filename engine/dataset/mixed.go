@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"math"
-	"strings"
 
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -18,50 +17,6 @@ const (
 	asID
 	asRow // the number of the row, which is not data
 )
-
-// textColumn collects the cells of one column of text.
-type textColumn struct {
-	at     int     // index of the column in the file
-	forced bool    // only an empty cell is missing
-	codes  []int32 // of the rows of the block
-	levels []string
-	known  map[string]int32 // the code of every text so far, -1 for a missing cell
-	bytes  int64            // approximate memory of levels and known
-}
-
-// push appends a cell.
-func (x *textColumn) push(cell []byte) {
-	code, ok := x.known[string(cell)]
-	if !ok {
-		code = x.learn(string(cell))
-	}
-	x.codes = append(x.codes, code)
-}
-
-// learn returns the code of a new text.
-func (x *textColumn) learn(cell string) int32 {
-	code := int32(-1)
-	if trimmed := strings.TrimSpace(cell); trimmed != "" && (x.forced || !isMissing(trimmed)) {
-		code = int32(len(x.levels))
-		x.levels = append(x.levels, cell)
-	}
-	const entry = 64 // bytes of a level and its place in the map, in addition to its letters
-	x.bytes += entry + int64(len(cell))
-	x.known[cell] = code
-	return code
-}
-
-// take returns the column of the rows so far and begins the next block, which has the same levels
-// and perhaps more.
-func (x *textColumn) take(name string) points.Column {
-	c := points.Column{Name: name, Codes: x.codes, Levels: x.levels[:len(x.levels):len(x.levels)]}
-	x.codes = nil
-	const limit = 1 << 12 // levels that are kept from block to block: there may be as many as rows
-	if len(x.known) > limit {
-		x.levels, x.known, x.bytes = nil, map[string]int32{}, 0
-	}
-	return c
-}
 
 // mixture collects the cells of a block of rows column by column. Numbers are parsed into a few
 // rows in the table's data, from where they move to their columns.
