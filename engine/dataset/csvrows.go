@@ -132,12 +132,12 @@ func (c *csvRows) next(limit int) (*table, error) {
 			c.reserve(t, length, limit)
 		}
 		t.rows++
-		if err := c.settle(t); err != nil {
+		if err := checkBytes(c.o, c.src.name, c.mix.settle(t)); err != nil {
 			return nil, err
 		}
 	}
 	t.ids, t.labels = c.ids.take(), c.labels.take()
-	c.mix.finish(t, c)
+	c.mix.finish(t, c.features)
 	return t, nil
 }
 
@@ -149,22 +149,6 @@ func (c *csvRows) reserve(t *table, length, limit int) {
 		return
 	}
 	c.mix.reserve(expected(c.src.size, length, limit))
-}
-
-// settle accepts the row that was added: it compares the memory with the limit, and moves the
-// numbers of a mixed table to their columns now and then.
-func (c *csvRows) settle(t *table) error {
-	m := &c.mix
-	bytes := 8 * int64(t.rows) * int64(t.cols)
-	if m.on {
-		m.missing, m.gap = m.missing || m.gap, false
-		bytes += m.bytes(t.rows)
-		if m.apart() && len(t.data) >= moveValues {
-			bytes += 8 * int64(len(t.data)-moveValues) // many if they are all before the first gap
-			m.move(t)
-		}
-	}
-	return checkBytes(c.o, c.src.name, bytes)
 }
 
 func (c *csvRows) skip(n int) error {

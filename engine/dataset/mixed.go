@@ -23,7 +23,7 @@ const (
 type mixture struct {
 	on      bool          // texts and missing cells are accepted
 	texts   []*textColumn // in the order of the file
-	at      []*textColumn // of every column of the file, nil for other columns
+	at      []*textColumn // of every column, nil for those that are not text
 	missing bool          // the block has missing numbers
 	gap     bool          // the current row has one
 	columns [][]float64   // the numbers that moved, nil before the first
@@ -88,29 +88,46 @@ func (m *mixture) move(t *table) {
 	}
 }
 
+// settle accepts a row, or some, that were added to t, moves numbers to their columns now and then,
+// and returns the memory that the table takes.
+func (m *mixture) settle(t *table) int64 {
+	bytes := 8 * int64(t.rows) * int64(t.cols)
+	if !m.on {
+		return bytes
+	}
+	m.missing, m.gap = m.missing || m.gap, false
+	bytes += m.bytes(t.rows)
+	if m.apart() && len(t.data) >= moveValues {
+		bytes += 8 * int64(len(t.data)-moveValues) // many if they are all before the first gap
+		m.move(t)
+	}
+	return bytes
+}
+
 // finish makes the points of a block, unless all its cells are numbers, and begins the next.
-func (m *mixture) finish(t *table, c *csvRows) {
+// features are their indices in m.at.
+func (m *mixture) finish(t *table, features []int) {
 	if !m.on {
 		return
 	}
 	m.count(t)
 	if m.apart() {
 		m.move(t)
-		t.data, t.points = nil, m.points(t.rows, c)
+		t.data, t.points = nil, m.points(t, features)
 	}
 	m.missing, m.columns, m.moved = false, nil, 0
 }
 
 // points returns the table of the features in their order in the file.
-func (m *mixture) points(rows int, c *csvRows) *points.Mixed {
-	p := &points.Mixed{N: rows}
+func (m *mixture) points(t *table, features []int) *points.Mixed {
+	p := &points.Mixed{N: t.rows}
 	next := 0
-	for k, i := range c.features {
+	for k, i := range features {
 		if x := m.at[i]; x != nil {
-			p.Columns = append(p.Columns, x.take(c.names[k]))
+			p.Columns = append(p.Columns, x.take(t.features[k]))
 			continue
 		}
-		p.Columns = append(p.Columns, points.Column{Name: c.names[k], Numbers: m.columns[next]})
+		p.Columns = append(p.Columns, points.Column{Name: t.features[k], Numbers: m.columns[next]})
 		next++
 	}
 	return p

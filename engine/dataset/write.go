@@ -94,6 +94,10 @@ type Rows struct {
 	Data   []float64 // row-major, without gaps
 	IDs    []string  // one a row, or nil
 	Labels []string  // the same
+	// Texts has the columns of text that a reader of a mixed table returns, "" for a missing cell:
+	// one entry for each feature, nil for one of numbers. Data then has only the numbers, NaN for a
+	// missing one. Texts is nil if there are only numbers.
+	Texts [][]string
 }
 
 // matrixWriter is a matrix that a format writes: a block of rows, and the source of more.
