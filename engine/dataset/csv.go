@@ -3,7 +3,6 @@ package dataset
 import (
 	"errors"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,11 +19,16 @@ const (
 // records reads the records of a CSV file with a checked header. All CSV files of this package are
 // read through it.
 type records struct {
-	csv     *csvReader
-	rep     *report
-	columns []string // names from the header, all different
-	row     int      // 0-based number of the record that next returned
-	pairs   bool     // the records are not data rows, so messages do not name the row
+	csv      *csvReader
+	rep      *report
+	columns  []string // names from the header, all different
+	row      int      // 0-based number of the record that next returned
+	pairs    bool     // the records are not data rows, so messages do not name the row
+	marks    numerals
+	first    [][]string // the first records, if they were looked at before they are read
+	counts   bool       // the first column has no name and numbers the rows
+	begin    int        // the number of the first row in that column, -1 before it is known
+	warnings []string
 }
 
 // openRecords reads the header. Problems go to rep.
@@ -43,7 +47,7 @@ func openRecords(src *source, maxLine int, rep *report) (*records, error) {
 		}
 		return nil, errStop // nothing can be read without a header
 	}
-	r := &records{csv: c, rep: rep, row: -1}
+	r := &records{csv: c, rep: rep, row: -1, begin: -1}
 	for _, name := range header {
 		r.columns = append(r.columns, strings.Clone(strings.TrimSpace(name)))
 	}
@@ -70,19 +74,13 @@ func (r *records) checkHeader(line int) error {
 		e.Line, e.Column = line, column
 		return r.rep.add(e, fix)
 	}
-	if len(r.columns) == 1 {
-		for _, sep := range []string{";", "\t", "|"} {
-			if strings.Contains(r.columns[0], sep) {
-				_ = add("", "save it with commas between the fields", "the header is separated by %q: want commas", sep)
-				return errStop
-			}
-		}
-	}
 	seen := make(map[string]int, len(r.columns))
 	for i, name := range r.columns {
 		first, twice := seen[name]
 		var err error
 		switch {
+		case name == "" && i == 0 && len(r.columns) > 1:
+			r.counts = true
 		case name == "":
 			err = add(strconv.Itoa(i), "name the column, or remove it", "field %d of the header is empty: want a name", i+1)
 		case twice:
@@ -132,6 +130,9 @@ func (r *records) next() (fields []string, line int, err error) {
 		}
 		r.row++
 		if err == nil && len(fields) == len(r.columns) {
+			if r.counts && !r.isNext([]byte(fields[0]), r.row) {
+				return nil, 0, r.notRowNumber(fields[0], line)
+			}
 			return fields, line, nil
 		}
 		if err == nil {
@@ -144,6 +145,30 @@ func (r *records) next() (fields []string, line int, err error) {
 			return nil, 0, err
 		}
 	}
+}
+
+// isNext reports whether a cell is the number of a row: rows count from 0 or 1, as the first one
+// says.
+func (r *records) isNext(cell []byte, row int) bool {
+	v, size := decimal(cell)
+	if size < 0 || size < len(cell) {
+		return false
+	}
+	first := v - float64(row)
+	if r.begin < 0 && (first == 0 || first == 1) {
+		r.begin = int(first)
+	}
+	return first == float64(r.begin)
+}
+
+// notRowNumber ends the reading of a file whose first column has no name and does not number the
+// rows.
+func (r *records) notRowNumber(cell string, line int) error {
+	const fix = "name the column, or remove it"
+	if r.begin < 0 {
+		return r.rep.fatalAt(1, "0", fix, "field 1 of the header is empty, and the column does not number the rows from 0 or 1: want a name")
+	}
+	return r.rep.fatalAt(line, "0", fix, "the column has no name, and its cell is %s: want %d, the number of the row, or a name for the column", quote(cell), r.row+r.begin)
 }
 
 // badOption reports columns that the options name wrongly.
@@ -259,296 +284,6 @@ func (c *names) take() []string {
 
 func labelNames(at int) *names { return &names{at: at, seen: interner{}} }
 func idNames(at int) *names    { return &names{at: at, seen: interner{}, lines: map[string]int{}} }
-
-// decodeCSV reads a data file in CSV.
-func decodeCSV(src *source, o ReadOptions, rep *report) (*table, error) {
-	c, err := openCSVRows(src, o, rep)
-	if err != nil {
-		return nil, err
-	}
-	t, err := c.next(math.MaxInt)
-	if err == io.EOF {
-		return nil, c.none()
-	}
-	return t, err
-}
-
-// csvRows reads the rows of a CSV file, a block at a time.
-type csvRows struct {
-	*records
-	src         *source
-	o           ReadOptions
-	labels, ids *names
-	features    []int    // the columns that are features
-	names       []string // names of the features
-	numbers     []int    // the features that are numbers
-	roles       []role   // of every column
-	words       bool     // some columns are not numbers
-	mix         mixture
-}
-
-// openCSVRows reads the header.
-func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
-	r, err := openRecords(src, o.MaxLine, rep)
-	if err != nil {
-		return nil, err
-	}
-	parts, err := o.Roles(r.columns)
-	if err != nil {
-		return nil, r.badOption(err)
-	}
-	c := &csvRows{records: r, src: src, o: o, labels: labelNames(parts.Label), ids: idNames(parts.ID), features: parts.Features}
-	if len(c.features) == 0 {
-		return nil, rep.fatal("add numeric columns", "it has no feature columns, only %s", strings.Join(r.columns, " and "))
-	}
-	if o.IgnoreLabels {
-		c.labels.at = -1
-	}
-	c.assign(parts)
-	return c, nil
-}
-
-// assign sets the roles of the columns.
-func (c *csvRows) assign(parts Roles) {
-	c.roles = make([]role, len(c.columns))
-	for _, i := range c.features {
-		c.roles[i], c.names = asNumber, append(c.names, c.columns[i])
-	}
-	if c.o.Mixed && !c.o.Gram {
-		c.decide(parts)
-	}
-	for _, i := range c.features {
-		if c.roles[i] == asNumber {
-			c.numbers = append(c.numbers, i)
-		}
-	}
-	c.mix.above = make([]int, len(c.numbers))
-	for _, part := range []struct {
-		at   int
-		role role
-	}{{c.labels.at, asLabel}, {c.ids.at, asID}} {
-		if part.at >= 0 {
-			c.roles[part.at] = part.role
-		}
-	}
-	c.words = len(c.numbers) < len(c.columns)
-}
-
-// openCSVStream is like openCSVRows, for more rows than memory can hold.
-func openCSVStream(src *source, o ReadOptions, rep *report) (rowReader, error) {
-	c, err := openCSVRows(src, o, rep)
-	if err != nil {
-		return nil, err
-	}
-	c.ids.seen, c.ids.lines = nil, nil
-	return c, nil
-}
-
-func (c *csvRows) count() int { return -1 }
-
-// next returns the next rows, at most limit of them; after the last one the error is io.EOF.
-func (c *csvRows) next(limit int) (*table, error) {
-	t := &table{cols: len(c.numbers), features: c.names}
-	for t.rows < limit {
-		length := c.addPlain(t)
-		if length == 0 {
-			fields, line, err := c.records.next()
-			if err == io.EOF && t.rows > 0 {
-				break
-			}
-			if err != nil {
-				return nil, err
-			}
-			labels, ids := len(c.labels.values), len(c.ids.values)
-			if err := c.add(t, fields, line); err != nil {
-				return nil, err
-			}
-			if c.rep.takeBad()[c.row] {
-				t.data, c.labels.values, c.ids.values = t.data[:(t.rows-c.mix.moved)*t.cols], c.labels.values[:labels], c.ids.values[:ids]
-				c.mix.drop(t.rows)
-				continue
-			}
-			length = lengthOf(fields)
-		}
-		if t.rows == 0 { // the length of the first row bounds the number of rows
-			c.reserve(t, length, limit)
-		}
-		t.rows++
-		if err := c.settle(t); err != nil {
-			return nil, err
-		}
-	}
-	t.ids, t.labels = c.ids.take(), c.labels.take()
-	c.mix.finish(t, c)
-	return t, nil
-}
-
-// reserve allocates memory for the rows after a first one of the given length.
-func (c *csvRows) reserve(t *table, length, limit int) {
-	limit = c.o.rowsWithin(limit, len(c.features))
-	if !c.mix.apart() {
-		t.data = grow(t.data, c.src.size, t.cols, length, limit)
-		return
-	}
-	c.mix.reserve(expected(c.src.size, length, limit))
-}
-
-// settle accepts the row that was added: it compares the memory with the limit, and moves the
-// numbers of a mixed table to their columns now and then.
-func (c *csvRows) settle(t *table) error {
-	m := &c.mix
-	bytes := 8 * int64(t.rows) * int64(t.cols)
-	if m.on {
-		m.missing, m.gap = m.missing || m.gap, false
-		bytes += m.bytes(t.rows)
-		if m.apart() && len(t.data) >= moveValues {
-			bytes += 8 * int64(len(t.data)-moveValues) // many if they are all before the first gap
-			m.move(t)
-		}
-	}
-	return checkBytes(c.o, c.src.name, bytes)
-}
-
-func (c *csvRows) skip(n int) error {
-	for ; n > 0; n-- {
-		_, _, err := c.csv.next()
-		if re, wrong := errors.AsType[*recordError](err); wrong && !re.fatal {
-			err = nil // a skipped row is not parsed, so it cannot be wrong
-		}
-		if err == io.EOF {
-			return err
-		}
-		c.row++
-		if err != nil {
-			return noteRecord(c.rep, err, c.row)
-		}
-	}
-	return nil
-}
-
-// add appends one record to t.
-func (c *csvRows) add(t *table, fields []string, line int) error {
-	if err := c.labels.add(c.records, fields, line); err != nil {
-		return err
-	}
-	if err := c.ids.add(c.records, fields, line); err != nil {
-		return err
-	}
-	if !c.mix.on {
-		return t.addRow(c.records, fields, c.numbers, line)
-	}
-	return c.addMixed(t, fields, line)
-}
-
-// addMixed appends the features of one record of a mixed table.
-func (c *csvRows) addMixed(t *table, fields []string, line int) error {
-	for _, i := range c.features {
-		if x := c.mix.at[i]; x != nil {
-			x.push([]byte(fields[i]))
-			continue
-		}
-		v, err := parseFloat(fields[i])
-		if err != nil || v-v != 0 {
-			if v, err = c.oddNumber(t, fields[i], i, line); err != nil {
-				return err
-			}
-		}
-		t.data = append(t.data, v)
-	}
-	return nil
-}
-
-// oddNumber parses a cell of a column of numbers that the fast path refused: NaN if it is missing.
-func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, error) {
-	cell = strings.TrimSpace(cell)
-	if isMissing(cell) {
-		c.mix.gap = true
-		return math.NaN(), nil
-	}
-	v, what, fix := parseNumber(cell)
-	switch {
-	case what == "":
-		return v, nil
-	case isNumber(cell):
-		return v, c.problem(line, c.columns[column], fix, "%s: want a finite number", what)
-	}
-	return v, c.textAmongNumbers(t, column, line, cell)
-}
-
-// isNumber reports whether a text is a number, perhaps one that is infinite or out of range.
-func isNumber(s string) bool {
-	v, err := strconv.ParseFloat(s, 64)
-	return err == nil && v == v || errors.Is(err, strconv.ErrRange)
-}
-
-// addRow parses the features of one record.
-func (t *table) addRow(r *records, fields []string, features []int, line int) error {
-	for _, i := range features {
-		v, err := parseFloat(fields[i])
-		if err != nil || v-v != 0 {
-			var what, fix string
-			if v, what, fix = parseNumber(fields[i]); what != "" {
-				if err := r.problem(line, r.columns[i], fix, "%s: want a finite number", what); err != nil {
-					return err
-				}
-			}
-		}
-		t.data = append(t.data, v)
-	}
-	return nil
-}
-
-// parseNumber parses a cell that the fast path refused. If it is not a finite number, what states
-// the problem and fix what to do.
-func parseNumber(s string) (v float64, what, fix string) {
-	s = strings.TrimSpace(s)
-	v, err := strconv.ParseFloat(s, 64)
-	switch {
-	case s == "":
-		return 0, "the cell is empty", "fill in a number, or remove the row"
-	case err == nil && math.IsNaN(v):
-		return 0, "the value is " + s, "fill in a number, or remove the row"
-	case err == nil && math.IsInf(v, 0):
-		return 0, "the value is " + s, "fill in a finite number, or remove the row"
-	case errors.Is(err, strconv.ErrRange):
-		return 0, "the value " + quote(s) + " is beyond the range of float64", "rescale the column"
-	case err != nil && s == "?" || s == "NA" || s == "N/A" || s == "null":
-		return 0, "the value is missing (" + quote(s) + ")", "fill in a number, or remove the row"
-	case err != nil && strings.Count(s, ",") == 1:
-		return 0, "the text " + quote(s) + " is not a number", "write a decimal point, not a comma"
-	case err != nil:
-		return 0, "the text " + quote(s) + " is not a number",
-			"correct it, encode the categories as numbers, or call the column label or id if it holds labels or ids"
-	}
-	return v, "", ""
-}
-
-// lengthOf returns the approximate number of bytes of a record.
-func lengthOf(fields []string) int {
-	n := len(fields)
-	for _, f := range fields {
-		n += len(f)
-	}
-	return n
-}
-
-// grow allocates memory for the rows, up to limit, that a file of size bytes may have after a first
-// row of the given length. A value takes at least two bytes of text, so this is at most four times
-// the size of the file.
-func grow(data []float64, size int64, cols, rowLength, limit int) []float64 {
-	rows := expected(size, rowLength, limit)
-	values := min(rows*cols, int(size/2+1))
-	return append(make([]float64, 0, max(len(data), values)), data...)
-}
-
-// expected returns the number of rows, up to limit, that a file of size bytes may have after a
-// first row of the given length, 0 if the size is not known.
-func expected(size int64, rowLength, limit int) int {
-	if size <= 0 {
-		return 0
-	}
-	return int(min(float64(size)/float64(rowLength)*1.02+1, float64(limit)))
-}
 
 // rowsWithin returns limit, or the smallest number of rows that exceeds the memory limit if that is
 // lower.

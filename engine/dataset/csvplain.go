@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"math"
-	"strconv"
 	"unicode/utf8"
 )
 
@@ -35,30 +34,32 @@ func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) 
 	if c.words && (bytes.IndexByte(line, '"') >= 0 || bytes.IndexByte(line, '\r') >= 0) {
 		return nil, nil, false
 	}
-	last := len(c.roles) - 1
+	last, delimiter := len(c.roles)-1, c.csv.delimiter
 	for i, role := range c.roles {
 		var size int
 		if role == asNumber {
 			var v float64
-			if v, size = c.numberField(line); size < 0 {
+			if v, size = c.numberField(line, delimiter); size < 0 {
 				return nil, nil, false
 			}
 			t.data = append(t.data, v)
 		} else {
-			if size = bytes.IndexByte(line, ','); size < 0 {
+			if size = bytes.IndexByte(line, delimiter); size < 0 {
 				size = len(line)
 			}
 			field := line[:size]
-			if role != ignored && !plainText(field) && (role != asText || size > 0) {
+			switch {
+			case role == ignored:
+			case !plainText(field) && (role != asText || size > 0):
 				return nil, nil, false
-			}
-			switch role {
-			case asText:
+			case role == asText:
 				c.mix.at[i].push(field)
-			case asLabel:
+			case role == asLabel:
 				label = field
-			case asID:
+			case role == asID:
 				id = field
+			case !c.isNext(field, c.row+1):
+				return nil, nil, false
 			}
 		}
 		if i == last {
@@ -77,14 +78,14 @@ func plainText(field []byte) bool {
 	return len(field) > 0 && field[0] > ' ' && field[0] < utf8.RuneSelf
 }
 
-// numberField parses the finite number before the first comma of text and returns its length, -1 if
-// there is no such number. In a mixed table it may be missing.
-func (c *csvRows) numberField(text []byte) (v float64, size int) {
+// numberField parses the finite number before the first delimiter of text and returns its length,
+// -1 if there is no such number. In a mixed table it may be missing.
+func (c *csvRows) numberField(text []byte, delimiter byte) (v float64, size int) {
 	v, size = decimal(text)
-	if size >= 0 && (size == len(text) || text[size] == ',') {
+	if size >= 0 && (size == len(text) || text[size] == delimiter) && !c.marks.comma {
 		return v, size
 	}
-	if size = bytes.IndexByte(text, ','); size < 0 {
+	if size = bytes.IndexByte(text, delimiter); size < 0 {
 		size = len(text)
 	}
 	field := text[:size]
@@ -92,7 +93,7 @@ func (c *csvRows) numberField(text []byte) (v float64, size int) {
 		c.mix.gap = true
 		return math.NaN(), size
 	}
-	v, err := strconv.ParseFloat(string(field), 64)
+	v, err := c.marks.float(field)
 	if err != nil || v-v != 0 {
 		return 0, -1
 	}

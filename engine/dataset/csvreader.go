@@ -17,9 +17,10 @@ func csvKind() textKind { return textKind{"csv", "CSV text", "a header and data 
 // missing value.
 type csvReader struct {
 	lineReader
-	blank  int    // the first of the preceding blank lines, 0 for none
-	ahead  *ahead // an outcome that was read already but belongs to the next record
-	fields []string
+	delimiter byte   // between fields
+	blank     int    // the first of the preceding blank lines, 0 for none
+	ahead     *ahead // an outcome that was read already but belongs to the next record
+	fields    []string
 }
 
 // ahead is an outcome of nextLine that is kept for later.
@@ -30,7 +31,10 @@ type ahead struct {
 
 func newCSVReader(src *source, maxLine int) (*csvReader, error) {
 	lines, err := newLineReader(src, maxLine, csvKind())
-	return &csvReader{lineReader: lines}, err
+	if err != nil {
+		return nil, err
+	}
+	return &csvReader{lineReader: lines, delimiter: lines.findDelimiter()}, nil
 }
 
 // next returns the fields of the next record and the line it begins on. The slice is valid until
@@ -59,22 +63,29 @@ func (r *csvReader) next() (fields []string, line int, err error) {
 		if strings.IndexByte(text, '\r') >= 0 {
 			return nil, line, r.bareReturn(line)
 		}
-		for {
-			field, rest, more := strings.Cut(text, ",")
-			r.fields = append(r.fields, trimLeft(field))
-			if !more {
-				return r.fields, line, nil
-			}
-			text = rest
+		for more := true; more; {
+			var field string
+			field, text, more = r.cut(text)
+			r.fields = append(r.fields, trimLeft(field, r.delimiter))
 		}
+		return r.fields, line, nil
 	}
 	return r.splitQuoted(text, line)
 }
 
-// trimLeft removes the spaces before a field; it is fast if there are none.
-func trimLeft(s string) string {
+// cut divides a text at the first delimiter.
+func (r *csvReader) cut(text string) (field, rest string, more bool) {
+	if i := strings.IndexByte(text, r.delimiter); i >= 0 {
+		return text[:i], text[i+1:], true
+	}
+	return text, "", false
+}
+
+// trimLeft removes the spaces before a field, but not the delimiter, which may be a tab; it is fast
+// if there are none.
+func trimLeft(s string, delimiter byte) string {
 	if s != "" && (s[0] <= ' ' || s[0] >= utf8.RuneSelf) {
-		return strings.TrimLeftFunc(s, unicode.IsSpace)
+		return strings.TrimLeftFunc(s, func(c rune) bool { return unicode.IsSpace(c) && c != rune(delimiter) })
 	}
 	return s
 }
@@ -87,18 +98,19 @@ func (r *csvReader) bareReturn(line int) error {
 func (r *csvReader) splitQuoted(text string, line int) ([]string, int, error) {
 	for more := true; more; {
 		var field string
-		text = trimLeft(text)
+		text = trimLeft(text, r.delimiter)
 		if strings.HasPrefix(text, `"`) {
 			rest, err := r.quotedField(&field, text[1:], line)
 			if err != nil {
 				return nil, line, err
 			}
-			if text, more = strings.CutPrefix(rest, ","); !more && text != "" {
+			var behind string
+			if behind, text, more = r.cut(rest); behind != "" {
 				return nil, line, r.bad(r.line, false, `write a quote inside a quoted field as ""`,
-					"field %d has text behind its closing quote: want a comma", len(r.fields)+1)
+					"field %d has text behind its closing quote: want a %s", len(r.fields)+1, delimiterName(r.delimiter))
 			}
 		} else {
-			field, text, more = strings.Cut(text, ",")
+			field, text, more = r.cut(text)
 			if strings.IndexByte(field, '"') >= 0 {
 				return nil, line, r.bad(line, false, `quote the whole field and write the quote inside as ""`,
 					"field %d has a quote in its middle: want the whole field in quotes", len(r.fields)+1)

@@ -31,7 +31,7 @@ type RowReader interface {
 	Count() int         // the total number of rows
 	Features() []string // the name of each column of features
 	// Next returns the next rows, 1 to limit of them, in new memory; after the last one the error
-	// is io.EOF.
+	// is io.EOF. If ReadOptions.Mixed is set and Gram is not, they may have texts and missing cells.
 	Next(limit int) (Rows, error)
 	// Skip skips the next n rows, which must exist.
 	Skip(n int) error
@@ -48,6 +48,8 @@ type extendedRows struct {
 	src  *source
 	rep  *report
 	done int // rows
+	o    ReadOptions
+	mix  mixture
 }
 
 func (x Extension) rows(src *source, o ReadOptions, rep *report) (rowReader, error) {
@@ -59,12 +61,15 @@ func (x Extension) rows(src *source, o ReadOptions, rep *report) (rowReader, err
 	if err != nil {
 		return nil, src.extensionError(err)
 	}
-	return &extendedRows{in: r, src: src, rep: rep}, nil
+	return &extendedRows{in: r, src: src, rep: rep, o: o, mix: mixture{on: o.Mixed && !o.Gram}}, nil
 }
 
 func (r *extendedRows) count() int { return r.in.Count() }
 
 func (r *extendedRows) next(limit int) (*table, error) {
+	if r.mix.on {
+		return r.nextMixed(limit)
+	}
 	rows, err := r.in.Next(limit)
 	if err != nil {
 		return nil, r.src.extensionError(err)
@@ -82,6 +87,85 @@ func (r *extendedRows) skip(n int) error {
 	}
 	r.done += n
 	return r.src.extensionError(r.in.Skip(n))
+}
+
+// nextMixed is next for a table that may have texts and missing cells. It reads a few rows at a
+// time.
+func (r *extendedRows) nextMixed(limit int) (*table, error) {
+	t := &table{features: r.in.Features()}
+	for t.rows < limit {
+		rows, err := r.in.Next(min(limit-t.rows, sampleRecords))
+		if err == io.EOF && t.rows > 0 {
+			break
+		}
+		if err != nil {
+			return nil, r.src.extensionError(err)
+		}
+		r.mixed(t, rows)
+		if err := checkBytes(r.o, r.src.name, r.mix.settle(t)); err != nil {
+			return nil, err
+		}
+	}
+	features := make([]int, len(t.features))
+	for k := range features {
+		features[k] = k
+	}
+	r.mix.finish(t, features)
+	return t, nil
+}
+
+// mixed appends rows to a mixed table.
+func (r *extendedRows) mixed(t *table, rows Rows) {
+	m := &r.mix
+	if m.at == nil {
+		r.divide(rows)
+	}
+	t.cols = len(m.above)
+	n := rows.count(t.cols)
+	bad := r.rep.takeBad()
+	for i := range n {
+		if bad[r.done+i] {
+			continue
+		}
+		row := rows.Data[i*t.cols : (i+1)*t.cols]
+		m.gap = m.gap || present(row, 1) < len(row)
+		t.data = append(t.data, row...)
+		for _, x := range m.texts {
+			x.push([]byte(rows.Texts[x.at][i]))
+		}
+		if rows.IDs != nil {
+			t.ids = append(t.ids, rows.IDs[i])
+		}
+		if rows.Labels != nil {
+			t.labels = append(t.labels, rows.Labels[i])
+		}
+		t.rows++
+	}
+	r.done += n
+}
+
+// divide divides the features into texts and numbers, as the first rows are.
+func (r *extendedRows) divide(rows Rows) {
+	m, names := &r.mix, r.in.Features()
+	m.at = make([]*textColumn, len(names))
+	for j, texts := range rows.Texts {
+		if texts != nil {
+			forced, err := matching(r.o.Text, names[j:j+1], "Text")
+			m.at[j] = newTextColumn(j, err == nil && forced[0])
+			m.texts = append(m.texts, m.at[j])
+		}
+	}
+	m.above = make([]int, len(names)-len(m.texts))
+}
+
+// count returns the number of rows, with cols numbers each.
+func (r Rows) count(cols int) int {
+	for _, texts := range r.Texts {
+		if texts != nil {
+			return len(texts)
+		}
+	}
+	return len(r.Data) / cols
 }
 
 // extensionError adds the name of the file to an error of an extension.

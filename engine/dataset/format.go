@@ -25,13 +25,25 @@ type format struct {
 func (f format) readable() bool { return f.decode != nil }
 func (f format) writable() bool { return f.encode != nil }
 
-const npyName = "npy"
+const (
+	npyName   = "npy"
+	tsvEnding = ".tsv"
+)
+
+// withTabs reads CSV text as if it were called .tsv.
+func withTabs[T any](read func(src *source, o ReadOptions, rep *report) (T, error)) func(src *source, o ReadOptions, rep *report) (T, error) {
+	return func(src *source, o ReadOptions, rep *report) (T, error) {
+		src.tabs = true
+		return read(src, o, rep)
+	}
+}
 
 // formats returns the table, with the formats of other packages at the end. A new format is a new
 // entry here.
 func formats(extra []Extension) []format {
 	table := []format{
 		{"csv", []string{".csv"}, decodeCSV, openCSVStream, decodeLabels, encodeCSV, true},
+		{"tsv", []string{tsvEnding}, withTabs(decodeCSV), withTabs(openCSVStream), decodeLabels, encodeTSV, true},
 		{npyName, []string{".npy"}, decodeNPY, openNPYRows, nil, encodeNPY, false},
 		{"svm", []string{".svm", ".svmlight", ".libsvm"}, decodeSVM, nil, labelsSVM, nil, false},
 		{"idx", []string{".idx", "-ubyte"}, decodeIDX, nil, labelsIDX, nil, false},

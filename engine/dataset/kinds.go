@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -30,31 +31,23 @@ func (s *source) lookAhead(maxLine int) []byte {
 		}
 		lines, begin = lines+1, len(head)
 	}
-	rest := io.Reader(s.r)
-	if err != nil {
-		rest = &failing{err}
-	}
-	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(head), rest), bufferSize)
+	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(head), s.r), bufferSize)
 	return head
 }
 
-// failing is a reader at its end, or with another error.
-type failing struct{ err error }
-
-func (f *failing) Read([]byte) (int, error) { return 0, f.err }
-
 // sample returns the next records, which stay to be read. Those that cannot be read are left out.
 func (r *records) sample() [][]string {
-	head := r.csv.src.lookAhead(r.csv.max)
-	c := &csvReader{lineReader: lineReader{src: newSource(r.csv.src.name, bytes.NewReader(head), -1, false), max: r.csv.max, kind: r.csv.kind}}
-	var list [][]string
+	if r.first != nil {
+		return r.first
+	}
+	c := r.csv.over(r.csv.src.lookAhead(r.csv.max), r.csv.delimiter)
 	for {
 		fields, _, err := c.next()
 		if re, bad := err.(*recordError); err != nil && (!bad || re.fatal) {
-			return list
+			return r.first
 		}
 		if err == nil && len(fields) == len(r.columns) {
-			list = append(list, append([]string(nil), fields...))
+			r.first = append(r.first, slices.Clone(fields))
 		}
 	}
 }
@@ -63,30 +56,24 @@ func (r *records) sample() [][]string {
 // nine in ten of the cells that are not missing in the first records are numbers, or if all are
 // missing. The options come first.
 func (c *csvRows) decide(forced Roles) {
-	var first [][]string
-	for _, i := range c.features {
-		if !forced.Text[i] && !forced.Numbers[i] && first == nil {
-			first = c.sample()
-		}
-	}
 	c.mix.on, c.mix.at = true, make([]*textColumn, len(c.columns))
 	for _, i := range c.features {
-		if forced.Text[i] || !forced.Numbers[i] && !mostlyNumbers(first, i) {
-			x := &textColumn{at: i, forced: forced.Text[i], known: map[string]int32{}}
+		if forced.Text[i] || !forced.Numbers[i] && !c.mostlyNumbers(i) {
+			x := newTextColumn(i, forced.Text[i])
 			c.roles[i], c.mix.at[i], c.mix.texts = asText, x, append(c.mix.texts, x)
 		}
 	}
 }
 
-func mostlyNumbers(rows [][]string, column int) bool {
+func (c *csvRows) mostlyNumbers(column int) bool {
 	cells, numbers := 0, 0
-	for _, row := range rows {
+	for _, row := range c.sample() {
 		cell := strings.TrimSpace(row[column])
 		if isMissing(cell) {
 			continue
 		}
 		cells++
-		if isNumber(cell) {
+		if c.marks.isNumber(cell) {
 			numbers++
 		}
 	}

@@ -51,6 +51,7 @@ func newLineReader(src *source, maxLine int, kind textKind) (lineReader, error) 
 	if maxLine <= 0 {
 		r.max = DefaultMaxLine
 	}
+	src.asUTF8()
 	head, err := src.r.Peek(512)
 	if err != nil && err != io.EOF {
 		return r, src.readError(err)

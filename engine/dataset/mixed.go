@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"math"
-	"strings"
 
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -19,56 +18,12 @@ const (
 	asRow // the number of the row, which is not data
 )
 
-// textColumn collects the cells of one column of text.
-type textColumn struct {
-	at     int     // index of the column in the file
-	forced bool    // only an empty cell is missing
-	codes  []int32 // of the rows of the block
-	levels []string
-	known  map[string]int32 // the code of every text so far, -1 for a missing cell
-	bytes  int64            // approximate memory of levels and known
-}
-
-// push appends a cell.
-func (x *textColumn) push(cell []byte) {
-	code, ok := x.known[string(cell)]
-	if !ok {
-		code = x.learn(string(cell))
-	}
-	x.codes = append(x.codes, code)
-}
-
-// learn returns the code of a new text.
-func (x *textColumn) learn(cell string) int32 {
-	code := int32(-1)
-	if trimmed := strings.TrimSpace(cell); trimmed != "" && (x.forced || !isMissing(trimmed)) {
-		code = int32(len(x.levels))
-		x.levels = append(x.levels, cell)
-	}
-	const entry = 64 // bytes of a level and its place in the map, in addition to its letters
-	x.bytes += entry + int64(len(cell))
-	x.known[cell] = code
-	return code
-}
-
-// take returns the column of the rows so far and begins the next block, which has the same levels
-// and perhaps more.
-func (x *textColumn) take(name string) points.Column {
-	c := points.Column{Name: name, Codes: x.codes, Levels: x.levels[:len(x.levels):len(x.levels)]}
-	x.codes = nil
-	const limit = 1 << 12 // levels that are kept from block to block: there may be as many as rows
-	if len(x.known) > limit {
-		x.levels, x.known, x.bytes = nil, map[string]int32{}, 0
-	}
-	return c
-}
-
 // mixture collects the cells of a block of rows column by column. Numbers are parsed into a few
 // rows in the table's data, from where they move to their columns.
 type mixture struct {
 	on      bool          // texts and missing cells are accepted
 	texts   []*textColumn // in the order of the file
-	at      []*textColumn // of every column of the file, nil for other columns
+	at      []*textColumn // of every column, nil for those that are not text
 	missing bool          // the block has missing numbers
 	gap     bool          // the current row has one
 	columns [][]float64   // the numbers that moved, nil before the first
@@ -133,29 +88,46 @@ func (m *mixture) move(t *table) {
 	}
 }
 
+// settle accepts a row, or some, that were added to t, moves numbers to their columns now and then,
+// and returns the memory that the table takes.
+func (m *mixture) settle(t *table) int64 {
+	bytes := 8 * int64(t.rows) * int64(t.cols)
+	if !m.on {
+		return bytes
+	}
+	m.missing, m.gap = m.missing || m.gap, false
+	bytes += m.bytes(t.rows)
+	if m.apart() && len(t.data) >= moveValues {
+		bytes += 8 * int64(len(t.data)-moveValues) // many if they are all before the first gap
+		m.move(t)
+	}
+	return bytes
+}
+
 // finish makes the points of a block, unless all its cells are numbers, and begins the next.
-func (m *mixture) finish(t *table, c *csvRows) {
+// features are their indices in m.at.
+func (m *mixture) finish(t *table, features []int) {
 	if !m.on {
 		return
 	}
 	m.count(t)
 	if m.apart() {
 		m.move(t)
-		t.data, t.points = nil, m.points(t.rows, c)
+		t.data, t.points = nil, m.points(t, features)
 	}
 	m.missing, m.columns, m.moved = false, nil, 0
 }
 
 // points returns the table of the features in their order in the file.
-func (m *mixture) points(rows int, c *csvRows) *points.Mixed {
-	p := &points.Mixed{N: rows}
+func (m *mixture) points(t *table, features []int) *points.Mixed {
+	p := &points.Mixed{N: t.rows}
 	next := 0
-	for k, i := range c.features {
+	for k, i := range features {
 		if x := m.at[i]; x != nil {
-			p.Columns = append(p.Columns, x.take(c.names[k]))
+			p.Columns = append(p.Columns, x.take(t.features[k]))
 			continue
 		}
-		p.Columns = append(p.Columns, points.Column{Name: c.names[k], Numbers: m.columns[next]})
+		p.Columns = append(p.Columns, points.Column{Name: t.features[k], Numbers: m.columns[next]})
 		next++
 	}
 	return p

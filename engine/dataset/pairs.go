@@ -62,6 +62,7 @@ func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
 	if isChunklets(r) {
 		return decodeChunklets(r, c, find)
 	}
+	r.findNumerals(false)
 	p := linkParser{r: r, find: find, i: r.column("i"), j: r.column("j"), link: r.column("link"),
 		bound: r.column("bound"), weight: r.column("weight")}
 	known := 3
@@ -141,11 +142,11 @@ func (p *linkParser) add(fields []string, line int) error {
 	l.Sign, what = parseSign(fields[p.link])
 	note(p.link, what, "write must or cannot")
 	if p.bound >= 0 && strings.TrimSpace(fields[p.bound]) != "" {
-		l.Bound, what = parsePositive(fields[p.bound])
+		l.Bound, what = p.r.positive(fields[p.bound])
 		note(p.bound, what, "give a squared distance > 0, or leave the cell empty")
 	}
 	if p.weight >= 0 && strings.TrimSpace(fields[p.weight]) != "" {
-		l.Weight, what = parsePositive(fields[p.weight])
+		l.Weight, what = p.r.positive(fields[p.weight])
 		note(p.weight, what, "give a number > 0, or leave the cell empty")
 	}
 	if sound {
@@ -164,8 +165,8 @@ func parseSign(s string) (sign links.Sign, what string) {
 	return 0, "the link is " + quote(s) + ": want must, cannot, 1 or -1"
 }
 
-func parsePositive(s string) (v float64, what string) {
-	v, err := strconv.ParseFloat(strings.TrimSpace(s), 64)
+func (r *records) positive(s string) (v float64, what string) {
+	v, err := r.marks.float([]byte(strings.TrimSpace(s)))
 	if err != nil || !(v > 0) || math.IsInf(v, 0) {
 		return 0, "the value is " + quote(s) + ": want a finite number > 0"
 	}

@@ -70,6 +70,14 @@ func (r *report) fatal(fix, format string, args ...any) error {
 	return errStop
 }
 
+// fatalAt is fatal for a problem at a place.
+func (r *report) fatalAt(line int, column, fix, format string, args ...any) error {
+	e := fault.Data(r.file, format, args...)
+	e.Line, e.Column = line, column
+	_ = r.add(e, fix)
+	return errStop
+}
+
 // outcome returns the error of a reader: the first problem, or err if there is none.
 func (r *report) outcome(err error) error {
 	if len(r.problems) > 0 {

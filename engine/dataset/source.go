@@ -28,6 +28,7 @@ type source struct {
 	packed int64
 	// limit is the limit on the bytes of labels, 0 for none.
 	limit  int64
+	tabs   bool        // it is called .tsv, so a tab in the header of CSV text separates names
 	file   io.ReaderAt // the regular uncompressed file of r, nil for anything else
 	copied int64       // bytes of a copy in memory, which count against the limit
 	opened *os.File    // nil for a reader of the caller
@@ -93,14 +94,33 @@ func cannotRead(path string, err error) error {
 }
 
 func newSource(name string, r io.Reader, size int64, gz bool) *source {
+	base, _ := cutGzip(name)
+	s := &source{name: name, size: size, packed: -1, tabs: strings.HasSuffix(base, tsvEnding)}
 	if gz {
-		return &source{name: name, r: bufio.NewReaderSize(&gzipReader{name: name, in: r}, bufferSize), size: -1, packed: size}
+		s.size, s.packed = -1, size
+		s.r = bufio.NewReaderSize(&steady{in: &gzipReader{name: name, in: r}}, bufferSize)
+		return s
 	}
-	s := &source{name: name, r: bufio.NewReaderSize(r, bufferSize), size: size, packed: -1}
+	s.r = bufio.NewReaderSize(&steady{in: r}, bufferSize)
 	if file, ok := r.(io.ReaderAt); ok && size >= 0 {
 		s.file = file
 	}
 	return s
+}
+
+// steady returns an error of its reader again and again: a buffer whose bytes are looked at forgets
+// it.
+type steady struct {
+	in  io.Reader
+	err error
+}
+
+func (s *steady) Read(p []byte) (n int, err error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, s.err = s.in.Read(p)
+	return n, s.err
 }
 
 // readError wraps an error from reading the source, unless it names the source itself.
@@ -161,8 +181,6 @@ func sniff(head []byte, format string) (what, fix string) {
 		{"\x93NUMPY", "a NumPy array", "name it .npy, or give the format npy"},
 		{"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it, or save the sheet as CSV"},
 		{"PAR1", "a Parquet file", "name it .parquet, or save it as " + strings.ToUpper(format)},
-		{"\xff\xfe", "UTF-16 text", "save it as UTF-8"},
-		{"\xfe\xff", "UTF-16 text", "save it as UTF-8"},
 	} {
 		if bytes.HasPrefix(head, []byte(k.magic)) {
 			return k.what, k.fix

@@ -3,7 +3,6 @@ package dataset
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -45,8 +44,9 @@ func targetsOf(src *source, limit int64, rep *report) (table, error) {
 	}
 	at := r.column(targetColumn)
 	if at < 0 {
-		return list, rep.fatal("call the column of targets target", "the header is %s: want a column %s", quote(strings.Join(r.columns, ",")), targetColumn)
+		return list, rep.fatal("call the column of targets target", "the header is %s: want a column %s", r.header(), targetColumn)
 	}
+	r.findNumerals(false)
 	return list, r.eachWithin(limit, 2*8, func(fields []string, line int) error { // factor 2: the list grows
 		return list.addRow(r, fields, []int{at}, line)
 	})

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"bufio"
+	"cmp"
 	"compress/gzip"
 	"encoding/csv"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"iter"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/internal/atomicfile"
@@ -92,6 +94,10 @@ type Rows struct {
 	Data   []float64 // row-major, without gaps
 	IDs    []string  // one a row, or nil
 	Labels []string  // the same
+	// Texts has the columns of text that a reader of a mixed table returns, "" for a missing cell:
+	// one entry for each feature, nil for one of numbers. Data then has only the numbers, NaN for a
+	// missing one. Texts is nil if there are only numbers.
+	Texts [][]string
 }
 
 // matrixWriter is a matrix that a format writes: a block of rows, and the source of more.
@@ -105,6 +111,7 @@ type matrixWriter struct {
 	columns    []string
 	labels     []string
 	single     bool // the values are in single precision
+	delimiter  byte // between the fields of CSV, 0 for a comma
 	// next, if not nil, returns the next rows; data, ids and labels then contain the rows [from,
 	// to).
 	next     func() (Rows, error)
@@ -282,6 +289,7 @@ func (w *matrixWriter) check() error {
 // encodeCSV writes header and rows. Numbers do not go through encoding/csv, which would allocate a
 // string for each.
 func encodeCSV(w *matrixWriter) error {
+	w.delimiter = cmp.Or(w.delimiter, ',')
 	out := bufio.NewWriterSize(w.out, bufferSize)
 	if err := w.writeHeader(out); err != nil {
 		return err
@@ -290,16 +298,16 @@ func encodeCSV(w *matrixWriter) error {
 	err := w.each(func(i int, row []float64) error {
 		line = line[:0]
 		if w.ids != nil {
-			line = append(appendField(line, w.ids[i-w.from]), ',')
+			line = append(appendField(line, w.ids[i-w.from]), w.delimiter)
 		}
 		for _, v := range row {
-			line = append(w.number(line, v), ',')
+			line = append(w.number(line, v), w.delimiter)
 		}
 		if w.labels != nil {
-			line = append(appendField(line, w.labels[i-w.from]), ',')
+			line = append(appendField(line, w.labels[i-w.from]), w.delimiter)
 		}
 		if len(line) > 0 {
-			line[len(line)-1] = '\n' // instead of the last comma
+			line[len(line)-1] = '\n' // instead of the last delimiter
 		}
 		_, err := out.Write(line)
 		return err
@@ -308,6 +316,12 @@ func encodeCSV(w *matrixWriter) error {
 		return err
 	}
 	return out.Flush()
+}
+
+// encodeTSV is encodeCSV with tabs between the fields.
+func encodeTSV(w *matrixWriter) error {
+	w.delimiter = '\t'
+	return encodeCSV(w)
 }
 
 // number appends digits that restore v exactly.
@@ -335,7 +349,7 @@ func (w *matrixWriter) writeHeader(out io.Writer) error {
 	}
 	var line []byte
 	for _, name := range header {
-		line = append(appendField(line, name), ',')
+		line = append(appendField(line, name), w.delimiter)
 	}
 	if len(line) > 0 {
 		line = line[:len(line)-1]
@@ -349,7 +363,7 @@ func appendField(line []byte, s string) []byte {
 	quoted := s == ""
 	for i := 0; i < len(s); i++ {
 		switch c := s[i]; {
-		case c == '"' || c == ',' || c == '\n' || c == '\r':
+		case c == '"' || strings.IndexByte(delimiters, c) >= 0 || c == '\n' || c == '\r':
 			quoted = true
 		case i == 0 && (c <= ' ' || c >= 0x80): // may be a space, which readers trim
 			quoted = true

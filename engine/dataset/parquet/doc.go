@@ -7,7 +7,13 @@
 // The columns id and label have the same meaning as in CSV; every other column is a feature:
 // booleans, whole numbers up to 2^53 in size, float16, float and double. A column of lists, all of
 // one length k, is k features. A null, NaN or infinity is an error that names row and column, and
-// so is a column of another type. Pages may be plain, dictionary-encoded, delta-encoded or split
+// so is a column of another type.
+//
+// With ReadOptions.Mixed, nulls and NaN are missing cells, decimals are numbers too, and columns of
+// UTF-8 text, dates and time stamps are texts, the latter in ISO form: 2006-01-02 and
+// 2006-01-02T15:04:05Z, also for times without a zone.
+//
+// Pages may be plain, dictionary-encoded, delta-encoded or split
 // into streams of bytes, of version 1 or 2, uncompressed or compressed with snappy, gzip or zstd.
 //
 // A file is read a block of rows at a time. Memory contains the block and the current page and

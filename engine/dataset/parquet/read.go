@@ -17,8 +17,12 @@ type reader struct {
 	o           dataset.ReadOptions
 	rows, done  int
 	names       []string // names of the features
+	numbers     []string // names of those that are numbers
 	features    []*chunks[uint64]
-	ids, labels *textColumn // nil for none
+	words       []*textColumn // features of a mixed table
+	wordsAt     []int         // their indices in names
+	mixed       bool          // texts and missing cells are accepted
+	ids, labels *textColumn   // nil for none
 	buffer      [1 << 12]uint64
 }
 
@@ -33,7 +37,7 @@ func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{f: f, o: o}
+	r := &reader{f: f, o: o, mixed: o.Mixed && !o.Gram}
 	if r.rows, err = f.check(len(columns)); err != nil {
 		return nil, err
 	}
@@ -48,20 +52,44 @@ func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault
 			}
 		}
 	}
-	r.names = featureNames(features)
+	r.nameAll(features)
 	return r, r.checkNames()
 }
 
 // sort divides the columns into features, ids and labels, and reports columns of other types.
 func (r *reader) sort(columns []*column) (features []*column, err error) {
-	for _, c := range columns {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.name
+	}
+	roles, err := r.o.Roles(names)
+	if err != nil {
+		return nil, err
+	}
+	isFeature := make([]bool, len(columns))
+	for _, i := range roles.Features {
+		isFeature[i] = true
+	}
+	is := func(c *column, i, at int) bool { return at >= 0 && c.name == names[at] && (c.isName() || i == at) }
+	for i, c := range columns {
+		c.asText = r.mixed && (roles.Text[i] || c.isText() && !roles.Numbers[i])
+		if r.mixed && (c.asText || c.mixed == decimals) && !(c.list && c.asText) {
+			c.what = ""
+		}
 		switch {
-		case c.name == idColumn && c.isName():
+		case is(c, i, roles.ID) && c.isName():
 			r.ids, err = r.named(r.ids, c)
-		case c.name == labelColumn && c.isName():
+		case is(c, i, roles.Label) && c.isName():
 			r.labels, err = r.named(r.labels, c)
+		case is(c, i, roles.ID) && r.o.ID != "", is(c, i, roles.Label) && r.o.Label != "":
+			err = r.f.problem(columnError(c.name, "it cannot be the labels or ids: want texts or whole numbers"), "choose another column")
+		case !isFeature[i] && i != roles.ID && i != roles.Label:
 		case c.what != "":
 			err = r.f.problem(columnError(c.name, "it contains %s: want numbers", c.what), c.fix)
+		case c.asText && (c.list || c.kind == format.FixedLenByteArray):
+			err = r.f.problem(columnError(c.name, "it cannot be read as text: want texts, numbers or dates"), "read it as numbers, or drop it")
+		case c.asText:
+			features, r.words = append(features, c), append(r.words, r.textsOf(c, true))
 		default:
 			features = append(features, c)
 			n := &chunks[uint64]{f: r.f, c: c, begin: c.numbers}
@@ -85,7 +113,7 @@ func (r *reader) named(before *textColumn, c *column) (*textColumn, error) {
 	if before != nil {
 		return before, r.f.problem(columnError(c.name, "columns %d and %d have the same name: want different ones", before.c.at, c.at), "rename one of them")
 	}
-	return r.texts(c), nil
+	return r.textsOf(c, false), nil
 }
 
 // measure determines the length of the lists of a column.
@@ -141,11 +169,11 @@ func (r *reader) Next(limit int) (dataset.Rows, error) {
 		return dataset.Rows{}, err
 	}
 	if r.o.MemoryLimit > 0 { // the block and the pages share the limit
-		block := 8 * int64(n) * int64(len(r.names))
+		block := 8 * int64(n) * int64(len(r.numbers))
 		r.f.held.used += block
 		defer r.f.held.give(block)
 	}
-	rows := dataset.Rows{Data: make([]float64, n*len(r.names))}
+	rows := dataset.Rows{Data: make([]float64, n*len(r.numbers))}
 	at := 0
 	for _, c := range r.features {
 		if err := r.readFeature(rows.Data, c, at, n); err != nil {
@@ -154,7 +182,10 @@ func (r *reader) Next(limit int) (dataset.Rows, error) {
 		at += c.c.width
 	}
 	var err error
-	if rows.IDs, err = r.ids.read(n); err == nil {
+	if rows.Texts, err = r.readTexts(n); err == nil {
+		rows.IDs, err = r.ids.read(n)
+	}
+	if err == nil {
 		rows.Labels, err = r.labels.read(n)
 	}
 	r.done += n
@@ -175,7 +206,7 @@ func (r *reader) Skip(n int) error {
 			return err
 		}
 	}
-	for _, t := range []*textColumn{r.ids, r.labels} {
+	for _, t := range append([]*textColumn{r.ids, r.labels}, r.words...) {
 		if err := t.skip(n); err != nil {
 			return err
 		}
@@ -205,8 +236,13 @@ func (r *reader) checkMemory(n int) error {
 
 // readFeature reads n values or lists of a column into the features from number at on.
 func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error {
-	cols, width := len(r.names), c.c.width
+	cols, width := len(r.numbers), c.c.width
+	var gaps []int // missing numbers of a mixed table, as indices in data
 	missing := func(row, place int) error {
+		if r.mixed {
+			gaps = append(gaps, (row-r.done)*cols+at+place)
+			return nil
+		}
 		return r.bad(row, at+place, "the cell is empty: want a finite number", "fill in a number, or remove the row")
 	}
 	next, place := at, 0 // index of the next value in data, and in its list
@@ -217,7 +253,7 @@ func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error
 		}
 		for _, bits := range part {
 			v := c.c.number(bits)
-			if v-v != 0 {
+			if v-v != 0 && !(r.mixed && v != v) {
 				if err := r.notFinite(c.c, i/width, at+place, v); err != nil {
 					return err
 				}
@@ -231,6 +267,9 @@ func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error
 			}
 		}
 	}
+	for _, k := range gaps {
+		data[k] = math.NaN()
+	}
 	return nil
 }
 
@@ -243,7 +282,7 @@ func (r *reader) notFinite(c *column, row, feature int, v float64) error {
 }
 
 func (r *reader) bad(row, feature int, what, fix string) error {
-	e := columnError(r.names[feature], "%s", what)
+	e := columnError(r.numbers[feature], "%s", what)
 	e.Row = row
 	return r.f.problem(e, fix)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
@@ -28,7 +29,23 @@ type column struct {
 	width    int // values of a row: those of a list, or 1
 	fix      string
 	what     string // its values if they are not numbers, "" for numbers
+	mixed    meaning
+	asText   bool          // the column is one of text in a mixed table
+	scale    int           // decimals of a decimal
+	unit     time.Duration // of a time stamp
+	length   int           // bytes of a string of fixed length
 }
+
+// meaning is what values that are not plain numbers are in a mixed table.
+type meaning uint8
+
+const (
+	unreadable meaning = iota
+	words
+	days     // since 1970
+	instants // units since 1970
+	decimals
+)
 
 // schemaReader reads the elements of a schema, which are a tree in depth-first order.
 type schemaReader struct {
@@ -99,7 +116,8 @@ func columnError(name, format string, args ...any) *fault.DataError {
 
 // typed sets the type of the column's values.
 func (c *column) typed(e *format.SchemaElement) {
-	c.kind = e.Type.V
+	c.kind, c.length = e.Type.V, int(e.TypeLength.V)
+	defer c.mean(e)
 	logical, converted := e.LogicalType.Value, e.ConvertedType
 	old := func(types ...deprecated.ConvertedType) bool {
 		return converted.Valid && slices.Contains(types, converted.V)
@@ -128,9 +146,58 @@ func (c *column) typed(e *format.SchemaElement) {
 	}
 }
 
+// mean sets what the values are in a mixed table, if they are not plain numbers.
+func (c *column) mean(e *format.SchemaElement) {
+	if c.what == "" || !e.Type.Valid {
+		return
+	}
+	converted := deprecated.ConvertedType(-1)
+	if e.ConvertedType.Valid {
+		converted = e.ConvertedType.V
+	}
+	switch t := e.LogicalType.Value.(type) {
+	case *format.DecimalType:
+		c.mixed, c.scale = decimals, int(t.Scale)
+	case *format.DateType:
+		c.mixed = days
+	case *format.TimestampType:
+		if t.Unit.Value != nil {
+			c.mixed, c.unit = instants, t.Unit.Value.Duration()
+		}
+	case nil:
+		switch {
+		case converted == deprecated.Decimal:
+			c.mixed, c.scale = decimals, int(e.Scale.V)
+		case converted == deprecated.Date:
+			c.mixed = days
+		case converted == deprecated.TimestampMillis:
+			c.mixed, c.unit = instants, time.Millisecond
+		case converted == deprecated.TimestampMicros:
+			c.mixed, c.unit = instants, time.Microsecond
+		case c.kind == format.ByteArray:
+			c.mixed = words
+		}
+	default:
+		if c.kind == format.ByteArray {
+			c.mixed = words
+		}
+	}
+	wrong := c.mixed == days && c.kind != format.Int32 || c.mixed == instants && c.kind != format.Int64 ||
+		c.mixed == decimals && (c.scale < 0 || c.scale > 400 || c.kind == format.FixedLenByteArray && (c.length < 1 || c.length > 64)) ||
+		c.list && c.mixed != decimals
+	if wrong {
+		c.mixed = unreadable
+	}
+}
+
+// isText reports whether a mixed table has the column as text.
+func (c *column) isText() bool {
+	return c.mixed == words || c.mixed == days || c.mixed == instants
+}
+
 // isName reports whether the column can contain ids or labels.
 func (c *column) isName() bool {
-	return !c.list && (c.what == "" && c.kind != format.FixedLenByteArray || c.kind == format.ByteArray)
+	return !c.list && c.mixed != decimals && (c.what == "" && c.kind != format.FixedLenByteArray || c.kind == format.ByteArray)
 }
 
 // featureNames returns the names of the features of the columns.

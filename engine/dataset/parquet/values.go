@@ -4,7 +4,10 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"time"
+	"unicode/utf8"
 
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -27,6 +30,10 @@ func fill[T any](dst []T, next func() (T, error)) (err error) {
 // numbers returns a reader for a page of at most n numbers, as their bits, little-endian, in the
 // lower bytes.
 func (c *column) numbers(encoding format.Encoding, b []byte, n int) (values[uint64], error) {
+	if c.mixed == decimals && (c.kind == format.ByteArray || c.kind == format.FixedLenByteArray) {
+		texts, err := c.strings(encoding, b, n)
+		return &decimalTexts{texts: texts, scale: c.scale}, err
+	}
 	switch {
 	case encoding == format.Plain && c.kind == format.Boolean:
 		return &booleans{b: b}, nil
@@ -62,8 +69,16 @@ func (c *column) texts(encoding format.Encoding, b []byte, n int) (values[string
 		numbers, err := c.numbers(encoding, b, n)
 		return &numberTexts{numbers: numbers, c: c}, err
 	}
+	return c.strings(encoding, b, n)
+}
+
+// strings returns a reader for a page of at most n strings of bytes.
+func (c *column) strings(encoding format.Encoding, b []byte, n int) (values[string], error) {
 	switch encoding {
 	case format.Plain:
+		if c.kind == format.FixedLenByteArray {
+			return &fixedTexts{b, c.length}, nil
+		}
 		return &plainTexts{b}, nil
 	case format.DeltaLengthByteArray:
 		return newDeltaTexts(b, n)
@@ -297,11 +312,14 @@ func (f *frontTexts) next() (string, error) {
 	return f.last, nil
 }
 
-// textColumn reads ids or labels.
-type textColumn struct{ *chunks[string] }
+// textColumn reads ids, labels or a feature of text.
+type textColumn struct {
+	*chunks[string]
+	gaps bool // a cell may be empty
+}
 
-func (r *reader) texts(c *column) *textColumn {
-	return &textColumn{&chunks[string]{f: r.f, c: c, begin: c.texts}}
+func (r *reader) textsOf(c *column, gaps bool) *textColumn {
+	return &textColumn{&chunks[string]{f: r.f, c: c, begin: c.texts}, gaps}
 }
 
 // read returns the texts of the next n rows, nil for no column.
@@ -328,17 +346,29 @@ func (t *textColumn) read(n int) ([]string, error) {
 				held -= int64(len(s))
 				return nil, err
 			}
-			if s == "" {
-				e := columnError(t.c.name, "the cell is empty: want a %s", t.c.name)
-				e.Row = row + i
-				if err := t.f.problem(e, "fill in the cell, or remove the row"); err != nil {
-					return nil, err
-				}
+			if err := t.check(s, row+i); err != nil {
+				return nil, err
 			}
 			i++
 		}
 	}
 	return out, nil
+}
+
+// check reports a text that is missing, or is not text.
+func (t *textColumn) check(s string, row int) error {
+	var e *fault.DataError
+	fix := "fill in the cell, or remove the row"
+	switch {
+	case s == "" && !t.gaps:
+		e = columnError(t.c.name, "the cell is empty: want a %s", t.c.name)
+	case t.gaps && !utf8.ValidString(s):
+		e, fix = columnError(t.c.name, "the cell is not UTF-8: want text"), "remove the column, if it holds other bytes than text"
+	default:
+		return nil
+	}
+	e.Row = row
+	return t.f.problem(e, fix)
 }
 
 // skip skips n rows.
@@ -352,6 +382,9 @@ func (t *textColumn) skip(n int) error {
 // number returns the number with these bits. Whole numbers without an exact float64 become
 // infinite.
 func (c *column) number(bits uint64) float64 {
+	if c.mixed == decimals {
+		return c.decimal(bits)
+	}
 	switch c.kind {
 	case format.Double:
 		return math.Float64frombits(bits)
@@ -391,6 +424,10 @@ func half(bits uint16) float64 {
 // text returns a number as the text that CSV would have, "" for NaN.
 func (c *column) text(bits uint64) string {
 	switch {
+	case c.mixed == days:
+		return time.Unix(int64(int32(bits))*24*3600, 0).UTC().Format(time.DateOnly)
+	case c.mixed == instants:
+		return instant(int64(bits), c.unit)
 	case c.kind == format.Boolean:
 		return strconv.FormatBool(bits != 0)
 	case c.kind == format.Int32 && c.unsigned:

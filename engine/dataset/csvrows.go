@@ -1,0 +1,245 @@
+package dataset
+
+import (
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"strings"
+)
+
+// decodeCSV reads a data file in CSV.
+func decodeCSV(src *source, o ReadOptions, rep *report) (*table, error) {
+	c, err := openCSVRows(src, o, rep)
+	if err != nil {
+		return nil, err
+	}
+	t, err := c.next(math.MaxInt)
+	if err == io.EOF {
+		return nil, c.none()
+	}
+	return t, err
+}
+
+// csvRows reads the rows of a CSV file, a block at a time.
+type csvRows struct {
+	*records
+	src         *source
+	o           ReadOptions
+	labels, ids *names
+	features    []int    // the columns that are features
+	names       []string // names of the features
+	numbers     []int    // the features that are numbers
+	roles       []role   // of every column
+	words       bool     // some columns are not numbers
+	mix         mixture
+}
+
+// openCSVRows reads the header.
+func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
+	r, err := openRecords(src, o.MaxLine, rep)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := o.Roles(r.columns)
+	if err != nil {
+		return nil, r.badOption(err)
+	}
+	if r.counts {
+		parts.Features = slices.DeleteFunc(parts.Features, func(i int) bool { return i == 0 })
+	}
+	c := &csvRows{records: r, src: src, o: o, labels: labelNames(parts.Label), ids: idNames(parts.ID), features: parts.Features}
+	if len(c.features) == 0 {
+		return nil, rep.fatal("add numeric columns", "it has no feature columns, only %s", strings.Join(r.columns, " and "))
+	}
+	if o.IgnoreLabels {
+		c.labels.at = -1
+	}
+	c.findNumerals(o.Thousands)
+	c.assign(parts)
+	c.first = nil
+	return c, nil
+}
+
+// assign sets the roles of the columns.
+func (c *csvRows) assign(parts Roles) {
+	c.roles = make([]role, len(c.columns))
+	for _, i := range c.features {
+		c.roles[i], c.names = asNumber, append(c.names, c.columns[i])
+	}
+	if c.o.Mixed && !c.o.Gram {
+		c.decide(parts)
+	}
+	for _, i := range c.features {
+		if c.roles[i] == asNumber {
+			c.numbers = append(c.numbers, i)
+		}
+	}
+	c.mix.above = make([]int, len(c.numbers))
+	for _, part := range []struct {
+		at   int
+		role role
+	}{{c.labels.at, asLabel}, {c.ids.at, asID}} {
+		if part.at >= 0 {
+			c.roles[part.at] = part.role
+		}
+	}
+	if c.counts {
+		c.roles[0] = asRow
+		c.warnings = append(c.warnings, "the first column has no name and numbers the rows: it is left out")
+	}
+	c.words = len(c.numbers) < len(c.columns)
+}
+
+// openCSVStream is like openCSVRows, for more rows than memory can hold.
+func openCSVStream(src *source, o ReadOptions, rep *report) (rowReader, error) {
+	c, err := openCSVRows(src, o, rep)
+	if err != nil {
+		return nil, err
+	}
+	c.ids.seen, c.ids.lines = nil, nil
+	return c, nil
+}
+
+func (c *csvRows) count() int { return -1 }
+
+// next returns the next rows, at most limit of them; after the last one the error is io.EOF.
+func (c *csvRows) next(limit int) (*table, error) {
+	t := &table{cols: len(c.numbers), features: c.names, warnings: c.warnings}
+	c.warnings = nil
+	for t.rows < limit {
+		length := c.addPlain(t)
+		if length == 0 {
+			fields, line, err := c.records.next()
+			if err == io.EOF && t.rows > 0 {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			labels, ids := len(c.labels.values), len(c.ids.values)
+			if err := c.add(t, fields, line); err != nil {
+				return nil, err
+			}
+			if c.rep.takeBad()[c.row] {
+				t.data, c.labels.values, c.ids.values = t.data[:(t.rows-c.mix.moved)*t.cols], c.labels.values[:labels], c.ids.values[:ids]
+				c.mix.drop(t.rows)
+				continue
+			}
+			length = lengthOf(fields)
+		}
+		if t.rows == 0 { // the length of the first row bounds the number of rows
+			c.reserve(t, length, limit)
+		}
+		t.rows++
+		if err := checkBytes(c.o, c.src.name, c.mix.settle(t)); err != nil {
+			return nil, err
+		}
+	}
+	t.ids, t.labels = c.ids.take(), c.labels.take()
+	c.mix.finish(t, c.features)
+	return t, nil
+}
+
+// reserve allocates memory for the rows after a first one of the given length.
+func (c *csvRows) reserve(t *table, length, limit int) {
+	limit = c.o.rowsWithin(limit, len(c.features))
+	if !c.mix.apart() {
+		t.data = grow(t.data, c.src.size, t.cols, length, limit)
+		return
+	}
+	c.mix.reserve(expected(c.src.size, length, limit))
+}
+
+func (c *csvRows) skip(n int) error {
+	for ; n > 0; n-- {
+		_, _, err := c.csv.next()
+		if re, wrong := errors.AsType[*recordError](err); wrong && !re.fatal {
+			err = nil // a skipped row is not parsed, so it cannot be wrong
+		}
+		if err == io.EOF {
+			return err
+		}
+		c.row++
+		if err != nil {
+			return noteRecord(c.rep, err, c.row)
+		}
+	}
+	return nil
+}
+
+// add appends one record to t.
+func (c *csvRows) add(t *table, fields []string, line int) error {
+	if err := c.labels.add(c.records, fields, line); err != nil {
+		return err
+	}
+	if err := c.ids.add(c.records, fields, line); err != nil {
+		return err
+	}
+	if !c.mix.on {
+		return t.addRow(c.records, fields, c.numbers, line)
+	}
+	return c.addMixed(t, fields, line)
+}
+
+// addMixed appends the features of one record of a mixed table.
+func (c *csvRows) addMixed(t *table, fields []string, line int) error {
+	for _, i := range c.features {
+		if x := c.mix.at[i]; x != nil {
+			x.push([]byte(fields[i]))
+			continue
+		}
+		v, err := c.marks.float([]byte(fields[i]))
+		if err != nil || v-v != 0 {
+			if v, err = c.oddNumber(t, fields[i], i, line); err != nil {
+				return err
+			}
+		}
+		t.data = append(t.data, v)
+	}
+	return nil
+}
+
+// oddNumber parses a cell of a column of numbers that the fast path refused: NaN if it is missing.
+func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, error) {
+	cell = strings.TrimSpace(cell)
+	if isMissing(cell) {
+		c.mix.gap = true
+		return math.NaN(), nil
+	}
+	v, what, fix := c.marks.parse(cell)
+	switch {
+	case what == "":
+		return v, nil
+	case isNumber(cell):
+		return v, c.problem(line, c.columns[column], fix, "%s: want a finite number", what)
+	}
+	return v, c.textAmongNumbers(t, column, line, cell)
+}
+
+// lengthOf returns the approximate number of bytes of a record.
+func lengthOf(fields []string) int {
+	n := len(fields)
+	for _, f := range fields {
+		n += len(f)
+	}
+	return n
+}
+
+// grow allocates memory for the rows, up to limit, that a file of size bytes may have after a first
+// row of the given length. A value takes at least two bytes of text, so this is at most four times
+// the size of the file.
+func grow(data []float64, size int64, cols, rowLength, limit int) []float64 {
+	rows := expected(size, rowLength, limit)
+	values := min(rows*cols, int(size/2+1))
+	return append(make([]float64, 0, max(len(data), values)), data...)
+}
+
+// expected returns the number of rows, up to limit, that a file of size bytes may have after a
+// first row of the given length, 0 if the size is not known.
+func expected(size int64, rowLength, limit int) int {
+	if size <= 0 {
+		return 0
+	}
+	return int(min(float64(size)/float64(rowLength)*1.02+1, float64(limit)))
+}

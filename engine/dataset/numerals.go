@@ -1,0 +1,164 @@
+package dataset
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// numerals is how a file writes its numbers. The zero value is that of strconv.
+type numerals struct {
+	comma  bool // numbers have a decimal comma
+	groups bool // digits may be in groups of three: 1,234,567
+}
+
+// plain returns a number as strconv writes it. ok is false for a text with marks that do not belong
+// there: a decimal point in a file of decimal commas might as well be that of a thousand.
+func (n numerals) plain(s string) (plain string, ok bool) {
+	point, group := ".", ","
+	if n.comma {
+		point, group = group, point
+	}
+	if n.groups && strings.Contains(s, group) {
+		if s, ok = ungroup(s, point, group); !ok {
+			return s, false
+		}
+	}
+	if !n.comma {
+		return s, true
+	}
+	return strings.Replace(s, ",", ".", 1), !strings.Contains(s, ".")
+}
+
+// ungroup removes the marks between groups of three digits before the point.
+func ungroup(s, point, group string) (string, bool) {
+	whole, _, _ := strings.Cut(s, point)
+	groups := strings.Split(strings.TrimLeft(whole, "+-"), group)
+	for k, g := range groups {
+		if strings.Trim(g, "0123456789") != "" || len(g) > 3 || len(g) < 3 && k > 0 || g == "" {
+			return s, false
+		}
+	}
+	return strings.ReplaceAll(whole, group, "") + s[len(whole):], !strings.Contains(s[len(whole):], group)
+}
+
+// isNumber reports whether a text is a number, perhaps one that is infinite or out of range.
+func (n numerals) isNumber(s string) bool {
+	s, ok := n.plain(s)
+	return ok && isNumber(s)
+}
+
+// parse is parseNumber for these numerals.
+func (n numerals) parse(s string) (v float64, what, fix string) {
+	plain, ok := n.plain(strings.TrimSpace(s))
+	if ok {
+		if v, what, fix = parseNumber(plain); what == "" {
+			return v, "", ""
+		}
+	}
+	if _, what, fix = parseNumber(s); what == "" {
+		what, fix = "the number "+quote(s)+" has a decimal point, but others have a comma", "write a decimal comma"
+	}
+	return 0, what, fix
+}
+
+// findNumerals decides how the numbers of the file are written; groups accepts groups of digits. A
+// file has decimal commas if it has semicolons or tabs between its fields and more numbers of the
+// first records are written so than with a point; with tabs none may have a point.
+func (r *records) findNumerals(groups bool) {
+	r.marks.groups = groups
+	if r.csv.delimiter != ';' && r.csv.delimiter != '\t' {
+		return
+	}
+	commas, points := 0, 0
+	for _, fields := range r.sample() {
+		for _, f := range fields {
+			f = strings.TrimSpace(f)
+			with, without := numerals{true, groups}.isNumber(f), numerals{false, groups}.isNumber(f)
+			switch { // 12, and perhaps 1,234, is a number either way
+			case with && !without:
+				commas++
+			case without && !with:
+				points++
+			}
+		}
+	}
+	tabs := r.csv.delimiter == '\t'
+	r.marks.comma = commas > points && (points == 0 || !tabs)
+	if r.marks.comma && (tabs || points > 0) {
+		r.warnings = append(r.warnings, "numbers are read with a decimal comma, as "+count(commas, "number")+" of the first rows have one")
+	}
+}
+
+// isNumber reports whether a text is a number, perhaps one that is infinite or out of range.
+func isNumber(s string) bool {
+	v, err := strconv.ParseFloat(s, 64)
+	return err == nil && v == v || errors.Is(err, strconv.ErrRange)
+}
+
+// addRow parses the features of one record.
+func (t *table) addRow(r *records, fields []string, features []int, line int) error {
+	for _, i := range features {
+		v, err := r.marks.float([]byte(fields[i]))
+		if err != nil || v-v != 0 {
+			var what, fix string
+			if v, what, fix = r.marks.parse(fields[i]); what != "" {
+				if err := r.problem(line, r.columns[i], fix, "%s: want a finite number", what); err != nil {
+					return err
+				}
+			}
+		}
+		t.data = append(t.data, v)
+	}
+	return nil
+}
+
+// parseNumber parses a cell that the fast path refused. If it is not a finite number, what states
+// the problem and fix what to do.
+func parseNumber(s string) (v float64, what, fix string) {
+	s = strings.TrimSpace(s)
+	v, err := strconv.ParseFloat(s, 64)
+	switch {
+	case s == "":
+		return 0, "the cell is empty", "fill in a number, or remove the row"
+	case err == nil && math.IsNaN(v):
+		return 0, "the value is " + s, "fill in a number, or remove the row"
+	case err == nil && math.IsInf(v, 0):
+		return 0, "the value is " + s, "fill in a finite number, or remove the row"
+	case errors.Is(err, strconv.ErrRange):
+		return 0, "the value " + quote(s) + " is beyond the range of float64", "rescale the column"
+	case err != nil && s == "?" || s == "NA" || s == "N/A" || s == "null":
+		return 0, "the value is missing (" + quote(s) + ")", "fill in a number, or remove the row"
+	case err != nil && strings.Count(s, ",") == 1:
+		return 0, "the text " + quote(s) + " is not a number", "write a decimal point, not a comma"
+	case err != nil:
+		return 0, "the text " + quote(s) + " is not a number",
+			"correct it, encode the categories as numbers, or call the column label or id if it holds labels or ids"
+	}
+	return v, "", ""
+}
+
+// float is parseFloat for these numerals. A number with a decimal comma is not much slower than one
+// with a point.
+func (n numerals) float(field []byte) (float64, error) {
+	if v, size := decimal(field); size == len(field) && size > 0 && !n.comma {
+		return v, nil
+	}
+	var short [24]byte
+	if n.comma && len(field) <= len(short) && bytes.IndexByte(field, '.') < 0 {
+		copied := short[:copy(short[:], field)]
+		if i := bytes.IndexByte(copied, ','); i >= 0 {
+			copied[i] = '.'
+		}
+		if v, size := decimal(copied); size == len(copied) && size > 0 {
+			return v, nil
+		}
+	}
+	plain, ok := n.plain(string(field))
+	if !ok {
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(plain, 64)
+}

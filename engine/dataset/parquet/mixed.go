@@ -1,0 +1,122 @@
+package parquet
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/parquet-go/parquet-go/format"
+)
+
+// fixedTexts reads strings of a fixed number of bytes.
+type fixedTexts struct {
+	b    []byte
+	size int
+}
+
+func (p *fixedTexts) read(dst []string) error {
+	if len(p.b)/p.size < len(dst) {
+		return errShort
+	}
+	for i := range dst {
+		dst[i], p.b = string(p.b[:p.size]), p.b[p.size:]
+	}
+	return nil
+}
+
+// decimalTexts reads decimals that are stored as strings of bytes, as the bits of their float64.
+type decimalTexts struct {
+	texts  values[string]
+	scale  int
+	buffer [64]string
+}
+
+func (d *decimalTexts) read(dst []uint64) error {
+	for len(dst) > 0 {
+		part := d.buffer[:min(len(dst), len(d.buffer))]
+		if err := d.texts.read(part); err != nil {
+			return err
+		}
+		for i, s := range part {
+			dst[i] = math.Float64bits(decimalOf([]byte(s), d.scale))
+		}
+		dst = dst[len(part):]
+	}
+	return nil
+}
+
+// decimalOf returns a decimal in two's complement, the highest byte first.
+func decimalOf(b []byte, scale int) float64 {
+	whole := new(big.Int).SetBytes(b)
+	if len(b) > 0 && b[0] >= 0x80 {
+		whole.Sub(whole, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	return scaled(whole.String(), scale)
+}
+
+// scaled returns digits/10^scale, correctly rounded, or an infinity.
+func scaled(digits string, scale int) float64 {
+	v, _ := strconv.ParseFloat(digits+"e-"+strconv.Itoa(scale), 64)
+	return v
+}
+
+// decimal returns the decimal with these bits.
+func (c *column) decimal(bits uint64) float64 {
+	whole := int64(bits)
+	switch c.kind {
+	case format.Int32:
+		whole = int64(int32(bits))
+	case format.Int64:
+	default: // decimalTexts has converted it
+		return math.Float64frombits(bits)
+	}
+	const exact, power = 1 << 53, 22 // numbers and powers of ten that float64 has exactly
+	if whole < exact && whole > -exact && c.scale <= power {
+		return float64(whole) / math.Pow10(c.scale)
+	}
+	return scaled(strconv.FormatInt(whole, 10), c.scale)
+}
+
+// instant returns a point in time as ISO 8601 writes it. Times without a zone look like those of
+// UTC.
+func instant(units int64, unit time.Duration) string {
+	perSecond := int64(time.Second / unit)
+	whole, rest := units/perSecond, units%perSecond
+	return time.Unix(whole, rest*int64(unit)).UTC().Format(time.RFC3339Nano)
+}
+
+// readTexts returns the columns of text of the next n rows: one for each feature, nil for numbers.
+func (r *reader) readTexts(n int) ([][]string, error) {
+	if len(r.words) == 0 {
+		return nil, nil
+	}
+	texts := make([][]string, len(r.names))
+	for k, t := range r.words {
+		var err error
+		if texts[r.wordsAt[k]], err = t.read(n); err != nil {
+			return nil, err
+		}
+	}
+	return texts, nil
+}
+
+// nameAll sets the names of the features, among which are columns of text.
+func (r *reader) nameAll(features []*column) {
+	r.names = featureNames(features)
+	r.numbers = r.names
+	if len(r.words) == 0 {
+		return
+	}
+	r.numbers = featureNames(slices.DeleteFunc(slices.Clone(features), (*column).inWords))
+	at := 0
+	for _, c := range features {
+		if c.asText {
+			r.wordsAt = append(r.wordsAt, at)
+		}
+		at += c.width
+	}
+}
+
+func (c *column) inWords() bool { return c.asText }
