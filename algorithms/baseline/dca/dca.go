@@ -35,6 +35,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -75,8 +76,8 @@ type Model = record.Model[Params]
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadEither) }
 
 // Learner learns from must-links and cannot-links on the points; at least one cannot-link joins two
-// chunklets. Its zero Kernel means the linear mode, which takes dense vectors. The result has the
-// type *[Model].
+// chunklets. Its zero Kernel means the linear mode for dense vectors, and otherwise the default
+// kernel of such points. The result has the type *[Model].
 //
 // Cost: in linear mode the eigendecomposition of the covariance matrix, in kernel mode that of the
 // kernel matrix, n^3; and q^2 flops per linked point and per pair of cannot-linked chunklets.
@@ -103,11 +104,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 // coordinates returns the coordinates of the points in principal directions, and the function that
 // turns directions in them into a map.
 func (p Params) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func(blas.Matrix) *maps.Map, error) {
-	if f.Kernel == (kernel.Spec{}) {
-		dense, err := input.Vectors(Method, f.X)
-		if err != nil {
-			return blas.Matrix{}, nil, err
-		}
+	if dense, is := f.X.(*points.Dense); is && f.Kernel == (kernel.Spec{}) {
 		pc, err := linear.NewPrincipal(ctx, f.Eng, dense, p.RankTol)
 		if err != nil {
 			return blas.Matrix{}, nil, err

@@ -23,11 +23,13 @@ type Axes struct {
 	V         blas.Matrix // q x n
 	Center    []float64   // length q
 	Variances []float64   // length q, descending
+	Total     float64     // the sum of all variances, those of dropped directions too
 	Z         blas.Matrix // n x q: the coordinates of the points, with mean 0
 }
 
 // New returns the dims leading directions, all for 0. It drops directions whose variance is at most
-// tol times the largest.
+// tol times the largest, and those that may be rounding of the kernel values, which centering
+// leaves.
 //
 // Errors: points that are all equal in the feature space; those of the kernel matrix and of the
 // eigensolver. Cost: n^2 kernel values, and n^3 flops for all directions.
@@ -36,16 +38,19 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 	if err != nil {
 		return nil, err
 	}
+	n := x.Len()
+	rounding := max(0, 0x1p-52*diagonal(gram))
 	means, err := kernel.Center(ctx, eng, gram)
 	if err != nil {
 		return nil, err
 	}
-	w, u, err := directions(ctx, eng, gram, dims, tol, seed)
+	total := diagonal(gram) / float64(n)
+	w, u, err := directions(ctx, eng, gram, dims, tol, rounding, seed)
 	if err != nil {
 		return nil, err
 	}
-	n, q := x.Len(), len(w)
-	a := &Axes{kernel: k, support: x, V: blas.NewMatrix(q, n), Center: make([]float64, q), Variances: make([]float64, q), Z: eng.NewMatrix(n, q)}
+	q := len(w)
+	a := &Axes{kernel: k, support: x, Total: total, V: blas.NewMatrix(q, n), Center: make([]float64, q), Variances: make([]float64, q), Z: eng.NewMatrix(n, q)}
 	for r := range q { // V = W^-1/2 U' H, and Center = V K 1 / n
 		from, to, mean, root := u.Row(r), a.V.Row(r), 0.0, math.Sqrt(w[r])
 		for _, v := range from {
@@ -90,9 +95,17 @@ func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *maps.Ma
 	return maps.NewExpansion(method, a.kernel, a.support, v, c)
 }
 
-// directions returns the leading eigenvalues of the centered kernel matrix, and the eigenvectors as
-// rows.
-func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol float64, seed uint64) (w []float64, u blas.Matrix, err error) {
+// diagonal returns the sum of the diagonal of k.
+func diagonal(k blas.Matrix) (sum float64) {
+	for i := range k.Rows {
+		sum += k.At(i, i)
+	}
+	return sum
+}
+
+// directions returns the leading eigenvalues of the centered kernel matrix, those above tol times
+// the largest and above rounding, and the eigenvectors as rows.
+func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol, rounding float64, seed uint64) (w []float64, u blas.Matrix, err error) {
 	n := k.Rows
 	if dims > 0 && dims < n/4 {
 		a, err := operator.Dense(k)
@@ -116,7 +129,7 @@ func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int
 		}
 	}
 	keep := 0
-	for keep < len(w) && (dims == 0 || keep < dims) && w[keep] > 0 && w[keep] > tol*w[0] {
+	for keep < len(w) && (dims == 0 || keep < dims) && w[keep] > rounding && w[keep] > tol*w[0] {
 		keep++
 	}
 	if keep == 0 {
