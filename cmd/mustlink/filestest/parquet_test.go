@@ -142,5 +142,5 @@ func TestParquetBad(t *testing.T) {
 	for _, line := range []string{"embed model.mlk -i x.parquet -o out.parquet", "gram model.mlk -i x.parquet -o out.parquet", "cluster -i x.parquet -n 2 -o out.csv"} {
 		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, "x.parquet")
 	}
-	harness.WantInputError(t, dir, harness.Run(t, dir, "embed model.mlk -i data.csv -o out.parkett"), before, ".csv or .npy or .parquet")
+	harness.WantInputError(t, dir, harness.Run(t, dir, "embed model.mlk -i data.csv -o out.parkett"), before, ".csv or .tsv or .npy or .parquet")
 }
