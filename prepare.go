@@ -2,6 +2,7 @@ package mustlink
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
@@ -41,6 +42,9 @@ func (t *Table) prepare(eng *engine.Engine, p Preparing) (*Table, error) {
 	if err := t.plain(); err != nil {
 		return nil, err
 	}
+	if err := eng.Check(fmt.Sprintf("statistics of %d rows", t.Rows()), prepare.FitBytes(t.raw.Points, runtime.GOMAXPROCS(0)), "use fewer rows"); err != nil {
+		return nil, err
+	}
 	by, columns, err := prepare.Fit(t.raw, p)
 	if err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
@@ -67,6 +71,14 @@ func (t *Table) prepare(eng *engine.Engine, p Preparing) (*Table, error) {
 		out.columns = columns
 	}
 	return out, err
+}
+
+// inputs returns the names of the columns that a model of the table takes.
+func (t *Table) inputs() []string {
+	if by, ok := t.transform.(*prepare.Preparation); ok {
+		return by.Columns()
+	}
+	return t.raw.Features
 }
 
 // Summary describes the columns of the table, in their order, and what is done with each. It is nil
