@@ -110,9 +110,6 @@ func (m Method) check(p parameters, asked kernel.Spec) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
-	if m.Linear && asked != (kernel.Spec{}) {
-		return &fault.ParamError{Param: "kernel", Value: asked.String(), Want: "no kernel with " + m.Name + ", which is linear (krca takes kernels)"}
-	}
 	if k, is := p.(kernelChecker); is {
 		return k.CheckKernel(asked)
 	}

@@ -239,12 +239,12 @@ func (f *fit) basis() []int {
 // linear returns the principal coordinates. They leave out constant and collinear features, on
 // which both matrices are zero.
 func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
-	dense, err := input.Vectors(Method+" in linear mode", f.X)
-	if err != nil {
+	if err := f.Vectors(ctx); err != nil {
 		return blas.Matrix{}, err
 	}
 	const constant = 1e-12
-	if f.principal, err = linear.NewPrincipal(ctx, f.Eng, dense, constant); err != nil {
+	var err error
+	if f.principal, err = linear.NewPrincipal(ctx, f.Eng, f.Dense, constant); err != nil {
 		return blas.Matrix{}, err
 	}
 	return f.principal.Z, nil

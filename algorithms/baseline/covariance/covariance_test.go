@@ -116,7 +116,7 @@ func TestDims(t *testing.T) {
 // TestBadInput checks that points that cannot be whitened, and parameters out of range, are input
 // errors.
 func TestBadInput(t *testing.T) {
-	gram, err := points.NewGram(2, 2, []float64{1, 0, 0, 1}, nil, nil)
+	gram, err := points.NewGram(2, 2, []float64{1, 1, 1, 1}, nil, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestBadInput(t *testing.T) {
 		p covariance.Params
 		x points.Points
 	}{
-		"a Gram matrix":     {covariance.DefaultParams(), gram},
+		"one place":         {covariance.DefaultParams(), gram},
 		"equal points":      {covariance.DefaultParams(), &points.Dense{N: 3, D: 1, Data: []float64{2, 2, 2}}},
 		"NaN":               {covariance.DefaultParams(), &points.Dense{N: 2, D: 1, Data: []float64{2, math.NaN()}}},
 		"negative dims":     {covariance.Params{Dims: -1}, cloud(9)},

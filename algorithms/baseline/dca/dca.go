@@ -35,6 +35,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -103,11 +104,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 // coordinates returns the coordinates of the points in principal directions, and the function that
 // turns directions in them into a map.
 func (p Params) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func(blas.Matrix) *maps.Map, error) {
-	if f.Kernel == (kernel.Spec{}) {
-		dense, err := input.Vectors(Method, f.X)
-		if err != nil {
-			return blas.Matrix{}, nil, err
-		}
+	if dense, is := f.X.(*points.Dense); is && f.Kernel == (kernel.Spec{}) {
 		pc, err := linear.NewPrincipal(ctx, f.Eng, dense, p.RankTol)
 		if err != nil {
 			return blas.Matrix{}, nil, err

@@ -50,8 +50,7 @@ func (Learner) Method() string { return Method }
 // c^2 bytes, unless these are more than 1 GiB.
 //
 // Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
-// exist, linear mode with points other than dense vectors, and a bound that is a percentile of 0
-// are errors, too.
+// exist, and a bound that is a percentile of 0 are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
@@ -76,9 +75,9 @@ func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit
 
 // model learns the metric.
 func (f *fit) model(ctx context.Context) (*Model, error) {
-	learn := f.linear
-	if f.Kernel != (kernel.Spec{}) {
-		learn = f.kernel
+	learn := f.kernel
+	if _, dense := f.X.(*points.Dense); dense && f.Kernel == (kernel.Spec{}) {
+		learn = f.linear
 	}
 	m, check, err := learn(ctx)
 	if err != nil {
@@ -110,12 +109,8 @@ func (f *fit) options() logdet.Options {
 
 // linear learns a matrix over the features.
 func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
-	dense, err := input.Vectors(Method, f.X)
-	if err != nil {
-		return nil, check, err
-	}
 	const constant = 1e-12
-	p, err := linear.NewPrincipal(ctx, f.Eng, dense, constant)
+	p, err := linear.NewPrincipal(ctx, f.Eng, f.X.(*points.Dense), constant)
 	if err != nil {
 		return nil, check, err
 	}

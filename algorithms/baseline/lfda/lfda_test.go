@@ -334,7 +334,7 @@ func TestBadInput(t *testing.T) {
 		"one place":     {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, "equal"},
 		"rows":          {nothing, x.Select([]int{1, 2}), set, "40"},
 		"infinity":      {nothing, inf, set, "row 3"},
-		"sparse":        {nothing, &points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, "dense"},
+		"zeros":         {nothing, &points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, "no variance"},
 	} {
 		if _, err := (Learner{Params: with(c.change)}).Fit(t.Context(), eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, want one of the input that says %q", name, err, c.says)

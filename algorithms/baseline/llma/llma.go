@@ -284,7 +284,7 @@ func bent(eng *engine.Engine, p parts, a blas.Matrix) *maps.Map {
 // Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
 	return []algorithms.Statistic{
-		{Name: "window", Value: m.Kernel().String()},
+		{Name: "window", Value: m.Inner().Kernel().String()},
 		{Name: "anchors", Value: m.Support()},
 		{Name: "dim", Value: m.Dim()},
 	}

@@ -36,6 +36,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
@@ -93,6 +94,7 @@ func Decode(f *model.File) (*Model, error) {
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
+	Kernel kernel.Spec // zero: the features of dense vectors, else as in [learner.Learner]
 	Params Params
 	// Quadruplets and Triplets are comparisons in addition to those of the links.
 	Quadruplets []links.Quadruplet
@@ -108,7 +110,7 @@ var (
 
 // New returns the learner.
 func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Params: p, Seed: c.Seed, Progress: c.Progress}
+	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
 }
 
 // Method returns "lsml".
@@ -135,7 +137,7 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 // Errors are those of [learner.Learner.Fit]. No comparisons and no links of both kinds, and
 // comparisons of rows that do not exist, are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	rules, common := learner.Rules{About: About, Pairs: true}, algorithms.Common{Seed: l.Seed, Progress: l.Progress}
+	rules, common := learner.Rules{About: About, Pairs: true}, algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
 	f := learner.Begin(rules, common, eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
 }

@@ -30,6 +30,7 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
@@ -77,7 +78,9 @@ func Decode(f *model.File) (*Model, error) {
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams], targets
 // from [Learner.WithTargets].
 type Learner struct {
+	Kernel   kernel.Spec // zero: the features of dense vectors, else as in [learner.Learner]
 	Params   Params
+	Seed     uint64 // of the points that carry kernel principal coordinates
 	Progress algorithms.ProgressFunc
 	targets  []float64
 }
@@ -86,7 +89,7 @@ var _ algorithms.Targets = Learner{}
 
 // New returns a learner that still needs targets.
 func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Params: p, Progress: c.Progress}
+	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
 }
 
 // Method returns "mlkr".
@@ -105,7 +108,7 @@ func (l Learner) WithTargets(values []float64) algorithms.Learner {
 // Errors are those of [learner.Learner.Fit]. No targets, targets that are not finite, all equal or
 // not one for each point, and more dimensions than directions are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	f := learner.Begin(learner.Rules{About: About}, algorithms.Common{Progress: l.Progress}, eng, x, set)
+	f := learner.Begin(learner.Rules{About: About}, algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}, eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
 }
 

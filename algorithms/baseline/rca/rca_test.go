@@ -306,7 +306,7 @@ func TestBadInput(t *testing.T) {
 		"equal points":   {&points.Dense{N: 20, D: 3, Data: make([]float64, 60)}, set, rca.DefaultParams()},
 		"equal chunklet": {&points.Dense{N: 20, D: 1, Data: append([]float64{1, 1}, make([]float64, 18)...)}, pair, rca.DefaultParams()},
 		"too large":      {&points.Dense{N: 20, D: 1, Data: append([]float64{1e200, -1e200}, make([]float64, 18)...)}, pair, rca.DefaultParams()},
-		"not dense":      {&points.CSR{N: 20, D: 3, Start: make([]int, 21)}, set, rca.DefaultParams()},
+		"no values":      {&points.CSR{N: 20, D: 3, Start: make([]int, 21)}, set, rca.DefaultParams()},
 		"sequences":      {&points.Sequences{Alphabet: "AB", Start: make([]int, 21)}, set, rca.DefaultParams()},
 	} {
 		_, err := (&rca.Learner{Params: c.p}).Fit(context.Background(), enginetest.New(t, 0), c.x, c.set)

@@ -41,6 +41,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
@@ -99,6 +100,7 @@ func Decode(f *model.File) (*Model, error) {
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
+	Kernel   kernel.Spec // zero: the features of dense vectors, else as in [learner.Learner]
 	Params   Params
 	Triplets []links.Triplet // in addition to those of the links
 	Seed     uint64
@@ -107,7 +109,7 @@ type Learner struct {
 
 // New returns the learner.
 func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Params: p, Seed: c.Seed, Progress: c.Progress}
+	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
 }
 
 // Method returns "scml".
@@ -128,7 +130,7 @@ func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 // Errors are those of [learner.Learner.Fit]. No triplets and no links that give some, basis=lda
 // without such links, and triplets of rows that do not exist are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	common := algorithms.Common{Seed: l.Seed, Progress: l.Progress}
+	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
 	f := learner.Begin(learner.Rules{About: About}, common, eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
 }

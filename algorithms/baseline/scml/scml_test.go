@@ -248,7 +248,7 @@ func TestBadInput(t *testing.T) {
 		"max_iter":      {func(l *Learner) { l.Params.MaxIter = 0 }, x, set, "max_iter"},
 		"one place":     {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, "equal"},
 		"rows":          {nothing, x.Select([]int{1, 2}), set, "rows"},
-		"no dense rows": {nothing, &points.CSR{N: 40, D: 1, Start: make([]int, 41)}, set, "dense vectors"},
+		"zeros":         {nothing, &points.CSR{N: 40, D: 1, Start: make([]int, 41)}, set, "no variance"},
 	} {
 		l := seeded()
 		c.change(&l)

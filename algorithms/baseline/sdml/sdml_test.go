@@ -245,7 +245,7 @@ func TestBadInput(t *testing.T) {
 		"rows":         {nothing, x.Select([]int{1, 2}), set, "40"},
 		"NaN":          {nothing, nan, set, "row 3"},
 		"wide":         {nothing, &points.Dense{N: 40, D: 2049, Data: make([]float64, 40*2049)}, set, "2048"},
-		"sparse":       {nothing, &points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, "dense"},
+		"zeros":        {nothing, &points.CSR{N: 40, D: 4, Start: make([]int, 41)}, set, "no variance"},
 	} {
 		if _, err := (Learner{Params: with(c.change)}).Fit(t.Context(), eng, c.x, c.set); !fault.IsInput(err) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: error %v, want one of the input that says %q", name, err, c.says)

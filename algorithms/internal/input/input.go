@@ -84,7 +84,7 @@ func specFor(asked kernel.Spec, x points.Points, fallback string) (kernel.Spec, 
 func Vectors(method string, x points.Points) (*points.Dense, error) {
 	dense, ok := x.(*points.Dense)
 	if !ok {
-		return nil, &fault.ParamError{Param: "points", Value: "not dense vectors", Want: "dense vectors for " + method + " (krca with a linear kernel takes sparse rows and Gram matrices)"}
+		return nil, &fault.ParamError{Param: "points", Value: "not dense vectors", Want: "dense vectors for " + method + ", as the model was fitted on"}
 	}
 	return dense, nil
 }

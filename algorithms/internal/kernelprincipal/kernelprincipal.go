@@ -23,6 +23,7 @@ type Axes struct {
 	V         blas.Matrix // q x n
 	Center    []float64   // length q
 	Variances []float64   // length q, descending
+	Total     float64     // the sum of all variances, those of dropped directions too
 	Z         blas.Matrix // n x q: the coordinates of the points, with mean 0
 }
 
@@ -40,12 +41,16 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 	if err != nil {
 		return nil, err
 	}
+	n, total := x.Len(), 0.0
+	for i := range n {
+		total += gram.At(i, i) / float64(n)
+	}
 	w, u, err := directions(ctx, eng, gram, dims, tol, seed)
 	if err != nil {
 		return nil, err
 	}
-	n, q := x.Len(), len(w)
-	a := &Axes{kernel: k, support: x, V: blas.NewMatrix(q, n), Center: make([]float64, q), Variances: make([]float64, q), Z: eng.NewMatrix(n, q)}
+	q := len(w)
+	a := &Axes{kernel: k, support: x, Total: total, V: blas.NewMatrix(q, n), Center: make([]float64, q), Variances: make([]float64, q), Z: eng.NewMatrix(n, q)}
 	for r := range q { // V = W^-1/2 U' H, and Center = V K 1 / n
 		from, to, mean, root := u.Row(r), a.V.Row(r), 0.0, math.Sqrt(w[r])
 		for _, v := range from {

@@ -5,10 +5,13 @@ package learner
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
+	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -30,7 +33,9 @@ type Method interface {
 // DefaultParams. A Learner is immutable and safe for concurrent use.
 type Learner[M Method] struct {
 	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero Spec
-	// means the method's default. Linear methods take no kernel.
+	// means the method's default. Linear methods work in principal coordinates of the kernel; their
+	// default is no kernel for dense vectors, linear for sparse ones and Gram matrices, and spectrum:k=3
+	// for sequences.
 	Kernel kernel.Spec
 	Params M
 	// Similarities, n x n, are for methods on a graph, if the graph is "given".
@@ -64,11 +69,13 @@ type Fit struct {
 	algorithms.Common
 	Eng   *engine.Engine
 	X     points.Points
-	Dense *points.Dense // X, for a linear method
+	Dense *points.Dense // for a linear method: X, or its kernel principal coordinates
 	Links *links.Set
 	// Notices are the notices of the status. The first one reports ignored links, if there are any.
 	Notices []string
 	begin   time.Time
+	axes    *kernelprincipal.Axes // those of Dense, nil if Dense is X
+	leftOut []string              // a notice of what these leave out
 }
 
 // Begin returns a fit that begins now. It does not check its input.
@@ -80,8 +87,14 @@ func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, se
 // the method.
 func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
 	m, err := algorithms.Model(nil), f.Check(p)
+	if err == nil && f.Linear {
+		err = f.Vectors(ctx)
+	}
 	if err == nil {
 		m, err = learn()
+	}
+	if err == nil && f.axes != nil {
+		maps.Compose(m.(maps.Member).Parent(), f.axes.Map(f.Name))
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -90,14 +103,9 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 }
 
 // Check validates parameters, points and links, in this order.
-func (f *Fit) Check(p record.Parameters) (err error) {
+func (f *Fit) Check(p record.Parameters) error {
 	if err := p.Validate(); err != nil {
 		return err
-	}
-	if f.Linear {
-		if f.Dense, err = input.Vectors(f.Name, f.X); err != nil {
-			return err
-		}
 	}
 	if err := input.Check(f.X, f.Links); err != nil {
 		return err
@@ -114,6 +122,21 @@ func (f *Fit) Check(p record.Parameters) (err error) {
 		f.Notices = []string{fmt.Sprintf("%s uses must-links only: %d cannot-links ignored", f.Name, cannot)}
 	}
 	return nil
+}
+
+// Vectors sets Dense: to X if these are dense vectors and no kernel is asked for, and otherwise to
+// their coordinates in the feature space of the kernel. [Fit.Run] calls it for linear methods, and
+// makes their map of the coordinates one of the points.
+func (f *Fit) Vectors(ctx context.Context) (err error) {
+	if dense, is := f.X.(*points.Dense); is && f.Kernel == (kernel.Spec{}) {
+		f.Dense = dense
+		return nil
+	}
+	notice := ""
+	if f.Dense, f.axes, notice, err = kernelprincipal.Coordinates(ctx, f.Eng, f.Kernel, f.X, f.Seed); notice != "" {
+		f.leftOut = []string{f.Name + notice}
+	}
+	return err
 }
 
 // Report reports progress with the time since the fit began.
@@ -141,7 +164,7 @@ func (f *Fit) Stages(total int) func(name string) {
 
 // Status returns s with the time since the fit began and with the notices.
 func (f *Fit) Status(s algorithms.Status) algorithms.Status {
-	s.Elapsed, s.Notices = time.Since(f.begin), f.Notices
+	s.Elapsed, s.Notices = time.Since(f.begin), slices.Concat(f.leftOut, f.Notices)
 	return s
 }
 

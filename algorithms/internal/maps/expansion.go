@@ -41,7 +41,7 @@ func expand(b basis, v blas.Matrix, center []float64) *expansion {
 
 // Support returns the number of support points of an expansion, and 0 for another map.
 func (m *Map) Support() int {
-	if e, is := m.form.(interface{ count() int }); is {
+	if e, is := m.Inner().form.(interface{ count() int }); is {
 		return e.count()
 	}
 	return 0

@@ -49,7 +49,10 @@ func (m *Model[P]) Status() algorithms.Status { return m.status }
 // Describe returns the statistics of the model.
 func (m *Model[P]) Describe() []algorithms.Statistic {
 	k, rows := m.Kernel().String(), m.Coordinates().Rows
+	count, width := m.First()
 	switch {
+	case width > 0:
+		return []algorithms.Statistic{{Name: "kernel", Value: k}, {Name: "points", Value: count}, {Name: "kernel principal coordinates", Value: width}, {Name: "dim", Value: m.Dim()}}
 	case k == "":
 		return []algorithms.Statistic{{Name: "features", Value: m.InputDim()}, {Name: "dimensions", Value: m.Dim()}}
 	case rows == 0:
@@ -74,7 +77,10 @@ func Decode[P Parameters](method string, f *model.File, read maps.Reader, extra 
 	if err != nil {
 		return nil, err
 	}
-	m.Map, err = read(method, f)
+	if m.Map, err = read(method, f); err != nil {
+		return nil, err
+	}
+	m.Map, err = maps.ReadComposed(f, m.Map)
 	return m, err
 }
 
