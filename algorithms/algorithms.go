@@ -46,7 +46,8 @@ type About struct {
 	Summary       string // one line
 	Paper         string // where it was published
 	DefaultKernel string // in the form of kernel.Parse; "" for none
-	// Linear is true for a method that takes no kernel.
+	// Linear is true for a method that learns from the features of dense vectors. With a kernel, and
+	// from other points, it learns in kernel principal coordinates.
 	Linear bool
 	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
 	UsesCannotLinks bool

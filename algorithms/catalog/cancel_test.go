@@ -16,10 +16,11 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// elsewhere are parameters that send methods through other loops than their defaults do.
+// elsewhere are parameters and kernels that send methods through other loops than their defaults do.
 var elsewhere = []string{
 	"krca landmarks=15", "krca form=spectral", "kbeta landmarks=20", "kbeta landmarks=20 extension=nystrom",
 	"npkl plan=full", "npkl loss=hl", "lleratio mode=linear", "lleratio mode=full", "gml prior=spectral", "gml prior=datadep",
+	"rca kernel=rbf:sigma=mean", "mmc kernel=linear", "lmnn kernel=rbf:sigma=mean", "mlkr kernel=rbf:sigma=mean", "llma kernel=rbf:sigma=mean", "forest kernel=rbf:sigma=mean",
 	"gml prior=spectral basis=isomap", "mmc diagonal=true", "spectral kind=order", "spectral kind=alignment", "spectral kind=eigenmaps basis=lle",
 }
 
@@ -49,8 +50,11 @@ func (p problem) with(name string, settings []string) problem {
 	p.method.New = func(c catalog.Config) (algorithms.Learner, error) {
 		c.Params = map[string]string{}
 		for _, s := range settings {
-			key, value, _ := strings.Cut(s, "=")
-			c.Params[key] = value
+			if key, value, _ := strings.Cut(s, "="); key == "kernel" {
+				c.Kernel = value
+			} else {
+				c.Params[key] = value
+			}
 		}
 		return make(c)
 	}

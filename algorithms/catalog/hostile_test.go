@@ -78,7 +78,12 @@ func victims(t *testing.T) []victim {
 	for _, x := range []points.Points{sparse, sequences, gram} {
 		fit("krca", "", x, nil)
 		fit("kbeta", "", x, nil)
+		fit("mmc", "", x, nil)
+		fit("forest", "", x, nil)
+		fit("llma", "", x, nil)
 	}
+	fit("lleratio", "", sparse, nil, "mode=linear")
+	fit("nca", "rbf:sigma=median", d.Points, nil)
 	fit("krca", "linear", d.Points, &dataset.Scaling{Mean: []float64{1, 2}, Scale: []float64{3, 0}}, "form=spectral")
 	fit("krca", "linear", sparse, &dataset.TFIDF{Weight: make([]float64, sparse.D)})
 	fit("kbeta", "", d.Points, nil, "extension=nystrom")

@@ -55,7 +55,7 @@ func drawConfig(rng *rand.Rand, m catalog.Method, p ordeal) catalog.Config {
 		}
 	}
 	_, sequences := p.x.(*points.Sequences)
-	if m.DefaultKernel != "" && !sequences && rng.IntN(3) == 0 && c.Params["metric"] == "" && c.Params["mode"] != "linear" {
+	if (m.DefaultKernel != "" || m.Linear) && !sequences && rng.IntN(3) == 0 && c.Params["metric"] == "" {
 		c.Kernel = kernels[rng.IntN(len(kernels))]
 	}
 	if slices.Contains([]string{"itml", "dca"}, m.Name) && rng.IntN(3) == 0 && c.Params["prior"] == "" {

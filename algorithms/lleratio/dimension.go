@@ -27,8 +27,11 @@ func (f *fit) weight(ctx context.Context) (float64, error) {
 // dimension returns the number of features that vary. For a Gram matrix, which has no features, it
 // is the dimension of the space that the objects span: that of the vectors, if the matrix holds
 // their inner products. Both are counted up to fewDimensions+1. For sequences it is the number of
-// letters.
+// letters. In linear mode it is the number of coordinates that vary.
 func (f *fit) dimension(ctx context.Context) (int, error) {
+	if f.Params.Mode == Linear {
+		return varyingDense(f.Dense, fewDimensions+1), nil
+	}
 	switch x := f.X.(type) {
 	case *points.Dense:
 		return varyingDense(x, fewDimensions+1), nil

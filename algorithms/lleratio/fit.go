@@ -25,7 +25,8 @@ import (
 type Learner struct {
 	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero Spec
 	// means DefaultKernel for vectors, linear for a Gram matrix and spectrum:k=3 for sequences. Linear
-	// mode takes no kernel.
+	// mode learns in principal coordinates of the kernel; its zero Spec means the features of dense
+	// vectors, and linear for sparse ones.
 	Kernel   kernel.Spec
 	Params   Params
 	Seed     uint64
@@ -53,7 +54,9 @@ func (Learner) Method() string { return Method }
 // many neighbors as points; points that are all equal.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
-	f := &fit{Fit: learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set), Params: l.Params}
+	rules := learner.Rules{About: About, Pairs: true}
+	rules.Linear = l.Params.Mode == Linear
+	f := &fit{Fit: learner.Begin(rules, common, eng, x, set), Params: l.Params}
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return f.learn(ctx) })
 }
 
@@ -135,9 +138,6 @@ func (f *fit) step(_ int, ratio float64) {
 // check returns an error for input without anything to learn.
 func (f *fit) check(ctx context.Context) (err error) {
 	p := f.Params
-	if err := p.CheckKernel(f.Kernel); err != nil {
-		return err
-	}
 	must, cannot := f.Links.Count()
 	if f.alpha, err = f.weight(ctx); err != nil {
 		return err
@@ -239,9 +239,6 @@ func (f *fit) basis() []int {
 // linear returns the principal coordinates. They leave out constant and collinear features, on
 // which both matrices are zero.
 func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
-	if err := f.Vectors(ctx); err != nil {
-		return blas.Matrix{}, err
-	}
 	const constant = 1e-12
 	var err error
 	if f.principal, err = linear.NewPrincipal(ctx, f.Eng, f.Dense, constant); err != nil {

@@ -38,7 +38,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
@@ -104,14 +103,6 @@ func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return param.Validate(p) }
-
-// CheckKernel returns an error for a kernel in linear mode.
-func (p Params) CheckKernel(asked kernel.Spec) error {
-	if p.Mode == Linear && asked != (kernel.Spec{}) {
-		return &fault.ParamError{Param: "kernel", Value: asked.String(), Want: "no kernel in linear mode (mode=kernel takes one)"}
-	}
-	return nil
-}
 
 // dims returns the number of dimensions for m coordinates. It must be below m: with m dimensions
 // every basis has the same ratio.

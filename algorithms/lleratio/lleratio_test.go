@@ -455,22 +455,21 @@ func TestBadInput(t *testing.T) {
 		set  *links.Set
 		word string
 	}{
-		"no cannot-links":        {plain, x, only(links.Must), "cannot-link"},
-		"no must-links":          {plain, x, only(links.Cannot), "must-link"},
-		"nothing holds":          {with(func(p *lleratio.Params) { p.Mode, p.Alpha = lleratio.Linear, 0 }), x, only(links.Cannot), "alpha"},
-		"too many dims":          {with(func(p *lleratio.Params) { p.Dims = 12 }), x, set, "the same ratio"},
-		"too many dims, linear":  {with(func(p *lleratio.Params) { p.Mode, p.Dims = lleratio.Linear, 4 }), x, set, "the same ratio"},
-		"too many neighbors":     {with(func(p *lleratio.Params) { p.Neighbors = 30 }), x, set, "neighbors"},
-		"no neighbors":           {with(func(p *lleratio.Params) { p.Neighbors = 0 }), x, set, "neighbors"},
-		"alpha below 0":          {with(func(p *lleratio.Params) { p.Alpha = -0.5 }), x, set, "alpha"},
-		"alpha NaN":              {with(func(p *lleratio.Params) { p.Alpha = math.NaN() }), x, set, "alpha"},
-		"mode":                   {with(func(p *lleratio.Params) { p.Mode = "kernal" }), x, set, "kernel"},
-		"orthogonality":          {with(func(p *lleratio.Params) { p.Orthogonality = "" }), x, set, "feature"},
-		"NaN":                    {plain, nan, set, "NaN"},
-		"rows":                   {plain, x.Select([]int{0, 1, 2}), set, "3"},
-		"one place":              {plain, &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, ""},
-		"one place, linear":      {with(func(p *lleratio.Params) { p.Mode = lleratio.Linear }), &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, "equal"},
-		"linear takes no kernel": {lleratio.Learner{Params: with(func(p *lleratio.Params) { p.Mode = lleratio.Linear }).Params, Kernel: enginetest.Spec(t, "rbf:sigma=1")}, x, set, "kernel"},
+		"no cannot-links":       {plain, x, only(links.Must), "cannot-link"},
+		"no must-links":         {plain, x, only(links.Cannot), "must-link"},
+		"nothing holds":         {with(func(p *lleratio.Params) { p.Mode, p.Alpha = lleratio.Linear, 0 }), x, only(links.Cannot), "alpha"},
+		"too many dims":         {with(func(p *lleratio.Params) { p.Dims = 12 }), x, set, "the same ratio"},
+		"too many dims, linear": {with(func(p *lleratio.Params) { p.Mode, p.Dims = lleratio.Linear, 4 }), x, set, "the same ratio"},
+		"too many neighbors":    {with(func(p *lleratio.Params) { p.Neighbors = 30 }), x, set, "neighbors"},
+		"no neighbors":          {with(func(p *lleratio.Params) { p.Neighbors = 0 }), x, set, "neighbors"},
+		"alpha below 0":         {with(func(p *lleratio.Params) { p.Alpha = -0.5 }), x, set, "alpha"},
+		"alpha NaN":             {with(func(p *lleratio.Params) { p.Alpha = math.NaN() }), x, set, "alpha"},
+		"mode":                  {with(func(p *lleratio.Params) { p.Mode = "kernal" }), x, set, "kernel"},
+		"orthogonality":         {with(func(p *lleratio.Params) { p.Orthogonality = "" }), x, set, "feature"},
+		"NaN":                   {plain, nan, set, "NaN"},
+		"rows":                  {plain, x.Select([]int{0, 1, 2}), set, "3"},
+		"one place":             {plain, &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, ""},
+		"one place, linear":     {with(func(p *lleratio.Params) { p.Mode = lleratio.Linear }), &points.Dense{N: 30, D: 4, Data: make([]float64, 120)}, set, "equal"},
 	} {
 		_, err := c.l.Fit(context.Background(), enginetest.New(t, 0), c.x, c.set)
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.word) {

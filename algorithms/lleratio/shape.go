@@ -13,30 +13,34 @@ import (
 )
 
 // reconstruction returns the neighbors of every point and the weights with which they reconstruct
-// it, in the input space or, for sequences, in the feature space. It returns nil if alpha is 0.
+// it, in the input space or, for sequences, in the feature space; in linear mode in the space of the
+// coordinates. It returns nil if alpha is 0.
 func (f *fit) reconstruction(ctx context.Context) (*graph.Neighbors, blas.Matrix, error) {
 	if f.alpha == 0 {
 		return nil, blas.Matrix{}, nil
 	}
-	k := kernel.Linear()
-	if _, ok := f.X.(*points.Sequences); ok {
+	k, x := kernel.Linear(), f.X
+	if f.Params.Mode == Linear {
+		x = f.Dense
+	}
+	if _, ok := x.(*points.Sequences); ok {
 		k = f.kernel
 	}
-	near, err := graph.Nearest(ctx, f.Eng, k, f.X, f.Params.Neighbors)
+	near, err := graph.Nearest(ctx, f.Eng, k, x, f.Params.Neighbors)
 	if err != nil {
 		return nil, blas.Matrix{}, err
 	}
 	var gram lle.Gram
-	if dense, ok := f.X.(*points.Dense); ok {
+	if dense, ok := x.(*points.Dense); ok {
 		gram = lle.OfVectors(f.Eng, dense, near.Index, near.K)
 	} else {
-		value, err := k.Values(ctx, f.Eng, f.X)
+		value, err := k.Values(ctx, f.Eng, x)
 		if err != nil {
 			return nil, blas.Matrix{}, err
 		}
 		gram = lle.OfKernel(value, near.Index, near.K)
 	}
-	w, err := lle.Weights(ctx, f.Eng, f.X.Len(), near.K, gram, f.Params.RegG)
+	w, err := lle.Weights(ctx, f.Eng, x.Len(), near.K, gram, f.Params.RegG)
 	return near, w, err
 }
 

@@ -76,8 +76,8 @@ type Model = record.Model[Params]
 func Decode(f *model.File) (*Model, error) { return record.Decode[Params](Method, f, maps.ReadEither) }
 
 // Learner learns from must-links and cannot-links on the points; at least one cannot-link joins two
-// chunklets. Its zero Kernel means the linear mode, which takes dense vectors. The result has the
-// type *[Model].
+// chunklets. Its zero Kernel means the linear mode for dense vectors, and otherwise the default
+// kernel of such points. The result has the type *[Model].
 //
 // Cost: in linear mode the eigendecomposition of the covariance matrix, in kernel mode that of the
 // kernel matrix, n^3; and q^2 flops per linked point and per pair of cannot-linked chunklets.

@@ -22,7 +22,7 @@ import (
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
 type Learner struct {
 	// Kernel is the kernel to start from, which may contain bandwidth rules; the zero Spec means
-	// linear mode.
+	// linear mode for dense vectors, and otherwise the default kernel of such points.
 	Kernel kernel.Spec
 	Params Params
 	// Triplets are constraints in addition to the links.

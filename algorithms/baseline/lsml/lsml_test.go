@@ -258,20 +258,20 @@ func TestBadInput(t *testing.T) {
 		set    *links.Set
 		words  string
 	}{
-		"no links":      {nothing, x, none, "got 0 and 0, or quadruplets or triplets"},
-		"no cannot":     {nothing, x, must, "got 1 and 0"},
-		"quadruplet":    {func(l *Learner) { l.Quadruplets = []links.Quadruplet{{I: 0, J: 1, K: 2, L: 40}} }, x, set, "row 40"},
-		"same pair":     {func(l *Learner) { l.Quadruplets = []links.Quadruplet{{I: 0, J: 1, K: 1, L: 0}} }, x, set, "two different pairs"},
-		"triplet":       {func(l *Learner) { l.Triplets = []links.Triplet{{I: 0, J: 0, K: 1}} }, x, set, "three different rows"},
-		"gamma":         {func(l *Learner) { l.Params.Gamma = 0 }, x, set, "gamma"},
-		"prior":         {func(l *Learner) { l.Params.Prior = "unit" }, x, set, "prior"},
-		"comparisons":   {func(l *Learner) { l.Params.Comparisons = 0 }, x, set, "comparisons"},
-		"dims":          {func(l *Learner) { l.Params.Dims = -1 }, x, set, "dims"},
-		"tol":           {func(l *Learner) { l.Params.Tol = math.NaN() }, x, set, "tol"},
-		"max_iter":      {func(l *Learner) { l.Params.MaxIter = 0 }, x, set, "max_iter"},
-		"one place":     {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, "equal"},
-		"rows":          {nothing, x.Select([]int{1, 2}), set, "rows"},
-		"zeros":         {nothing, &points.CSR{N: 40, D: 1, Start: make([]int, 41)}, set, "no variance"},
+		"no links":    {nothing, x, none, "got 0 and 0, or quadruplets or triplets"},
+		"no cannot":   {nothing, x, must, "got 1 and 0"},
+		"quadruplet":  {func(l *Learner) { l.Quadruplets = []links.Quadruplet{{I: 0, J: 1, K: 2, L: 40}} }, x, set, "row 40"},
+		"same pair":   {func(l *Learner) { l.Quadruplets = []links.Quadruplet{{I: 0, J: 1, K: 1, L: 0}} }, x, set, "two different pairs"},
+		"triplet":     {func(l *Learner) { l.Triplets = []links.Triplet{{I: 0, J: 0, K: 1}} }, x, set, "three different rows"},
+		"gamma":       {func(l *Learner) { l.Params.Gamma = 0 }, x, set, "gamma"},
+		"prior":       {func(l *Learner) { l.Params.Prior = "unit" }, x, set, "prior"},
+		"comparisons": {func(l *Learner) { l.Params.Comparisons = 0 }, x, set, "comparisons"},
+		"dims":        {func(l *Learner) { l.Params.Dims = -1 }, x, set, "dims"},
+		"tol":         {func(l *Learner) { l.Params.Tol = math.NaN() }, x, set, "tol"},
+		"max_iter":    {func(l *Learner) { l.Params.MaxIter = 0 }, x, set, "max_iter"},
+		"one place":   {nothing, &points.Dense{N: 40, D: 4, Data: make([]float64, 160)}, set, "equal"},
+		"rows":        {nothing, x.Select([]int{1, 2}), set, "rows"},
+		"zeros":       {nothing, &points.CSR{N: 40, D: 1, Start: make([]int, 41)}, set, "no variance"},
 	} {
 		l := tight()
 		c.change(&l)

@@ -28,7 +28,7 @@ type Axes struct {
 }
 
 // New returns the dims leading directions, all for 0. It drops directions whose variance is at most
-// tol times the largest.
+// tol times the largest, and those that may be rounding of the kernel values, which centering leaves.
 //
 // Errors: points that are all equal in the feature space; those of the kernel matrix and of the
 // eigensolver. Cost: n^2 kernel values, and n^3 flops for all directions.
@@ -37,15 +37,14 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 	if err != nil {
 		return nil, err
 	}
+	n := x.Len()
+	rounding := max(0, 0x1p-52*diagonal(gram))
 	means, err := kernel.Center(ctx, eng, gram)
 	if err != nil {
 		return nil, err
 	}
-	n, total := x.Len(), 0.0
-	for i := range n {
-		total += gram.At(i, i) / float64(n)
-	}
-	w, u, err := directions(ctx, eng, gram, dims, tol, seed)
+	total := diagonal(gram) / float64(n)
+	w, u, err := directions(ctx, eng, gram, dims, tol, rounding, seed)
 	if err != nil {
 		return nil, err
 	}
@@ -95,9 +94,17 @@ func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *maps.Ma
 	return maps.NewExpansion(method, a.kernel, a.support, v, c)
 }
 
-// directions returns the leading eigenvalues of the centered kernel matrix, and the eigenvectors as
-// rows.
-func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol float64, seed uint64) (w []float64, u blas.Matrix, err error) {
+// diagonal returns the sum of the diagonal of k.
+func diagonal(k blas.Matrix) (sum float64) {
+	for i := range k.Rows {
+		sum += k.At(i, i)
+	}
+	return sum
+}
+
+// directions returns the leading eigenvalues of the centered kernel matrix, those above tol times the
+// largest and above rounding, and the eigenvectors as rows.
+func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol, rounding float64, seed uint64) (w []float64, u blas.Matrix, err error) {
 	n := k.Rows
 	if dims > 0 && dims < n/4 {
 		a, err := operator.Dense(k)
@@ -121,7 +128,7 @@ func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int
 		}
 	}
 	keep := 0
-	for keep < len(w) && (dims == 0 || keep < dims) && w[keep] > 0 && w[keep] > tol*w[0] {
+	for keep < len(w) && (dims == 0 || keep < dims) && w[keep] > rounding && w[keep] > tol*w[0] {
 		keep++
 	}
 	if keep == 0 {

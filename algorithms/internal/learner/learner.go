@@ -83,12 +83,13 @@ func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, se
 	return &Fit{Rules: r, Common: c, Eng: eng, X: x, Links: set, begin: time.Now()}
 }
 
-// Run checks the input and returns the model of learn. If the context is canceled, the error names
+// Run checks the input and returns the model of learn. The map that a linear method learns on Dense
+// becomes one of the points, if Dense are their coordinates. If the context is canceled, the error names
 // the method.
 func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
 	m, err := algorithms.Model(nil), f.Check(p)
 	if err == nil && f.Linear {
-		err = f.Vectors(ctx)
+		err = f.vectors(ctx)
 	}
 	if err == nil {
 		m, err = learn()
@@ -124,10 +125,9 @@ func (f *Fit) Check(p record.Parameters) error {
 	return nil
 }
 
-// Vectors sets Dense: to X if these are dense vectors and no kernel is asked for, and otherwise to
-// their coordinates in the feature space of the kernel. [Fit.Run] calls it for linear methods, and
-// makes their map of the coordinates one of the points.
-func (f *Fit) Vectors(ctx context.Context) (err error) {
+// vectors sets Dense: to X if these are dense vectors and no kernel is asked for, and otherwise to
+// their coordinates in the feature space of the kernel.
+func (f *Fit) vectors(ctx context.Context) (err error) {
 	if dense, is := f.X.(*points.Dense); is && f.Kernel == (kernel.Spec{}) {
 		f.Dense = dense
 		return nil

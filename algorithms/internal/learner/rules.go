@@ -7,7 +7,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// Rules describe a method and the input that it requires. A linear method takes dense vectors.
+// Rules describe a method and the input that it requires. A linear method learns from
+// dense vectors, features or kernel principal coordinates.
 type Rules struct {
 	algorithms.About
 	Needs Needs

@@ -108,7 +108,7 @@ func ReadComposed(f *model.File, m *Map) (*Map, error) {
 	if err := stored.Extra(f, nameFirst, &about); err != nil {
 		return nil, err
 	}
-	own := &model.File{Header: model.Header{Kernel: about.Kernel, Extra: f.Header.Extra}, Tensors: map[string]model.Tensor{}}
+	own := &model.File{Header: model.Header{Kernel: about.Kernel, Precision: f.Header.Precision, Extra: f.Header.Extra}, Tensors: map[string]model.Tensor{}}
 	for name, t := range f.Tensors {
 		if rest, is := strings.CutPrefix(name, prefixFirst); is {
 			own.Tensors[rest] = t
