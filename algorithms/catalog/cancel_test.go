@@ -16,7 +16,8 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// elsewhere are parameters and kernels that send methods through other loops than their defaults do.
+// elsewhere are parameters and kernels that send methods through other loops than their
+// defaults do.
 var elsewhere = []string{
 	"krca landmarks=15", "krca form=spectral", "kbeta landmarks=20", "kbeta landmarks=20 extension=nystrom",
 	"npkl plan=full", "npkl loss=hl", "lleratio mode=linear", "lleratio mode=full", "gml prior=spectral", "gml prior=datadep",

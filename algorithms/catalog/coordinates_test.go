@@ -125,8 +125,8 @@ func TestLinearKernelIsTheFeatures(t *testing.T) {
 	}
 }
 
-// A matrix of kernel values is as good as the kernel, for vectors and for sequences, whose kernel is
-// spectrum:k=3 unless another is asked for. (spectrum:k=1 has few directions, all of which links
+// A matrix of kernel values is as good as the kernel, for vectors and for sequences, whose kernel
+// is spectrum:k=3 unless another is asked for. (spectrum:k=1 has few directions, all of which links
 // determine.)
 func TestGivenMatrixIsTheKernel(t *testing.T) {
 	eng := enginetest.New(t, 2)
@@ -158,8 +158,8 @@ func rowsOf(x points.Points, rows []int) points.Points {
 	return part
 }
 
-// A model has the place of a row from the row alone: training rows have the same bits when they come
-// as new rows, in any order, and after the model was stored and loaded.
+// A model has the place of a row from the row alone: training rows have the same bits when they
+// come as new rows, in any order, and after the model was stored and loaded.
 func TestCoordinatesOutOfSample(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x, labels := blobs(40, 5, 12)
@@ -204,9 +204,9 @@ func describe(t *testing.T, m algorithms.Model) string {
 	return fmt.Sprint(m.(algorithms.Describer).Describe(), m.Dim(), m.(algorithms.Inputs).InputDim(), m.Status().Notices)
 }
 
-// One row more than there may be carries the directions of no other: 2300 points of rank 6 have
-// exactly their distances in coordinates found in 2000 of them, the fit says so, and a rank above
-// 100 is cut with the share of the variance that is kept.
+// Directions come from at most 2000 points: 2300 points of rank 6 have exactly their distances in
+// coordinates found in 2000 of them, and the fit says so. A rank above 100 is cut, with the share
+// of the variance that is kept.
 func TestCoordinatesOfManyPoints(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x, labels := blobs(2300, 6, 3)

@@ -125,7 +125,14 @@ func TestStoredInSingle(t *testing.T) {
 			for i, d := range a {
 				worst = max(worst, math.Abs(b[i]-d))
 			}
-			if worst > 1e-4*largest(a) {
+			tolerance := 1e-4
+			switch {
+			case strings.HasPrefix(p.method.Name, "forest kernel"): // rounded coordinates fall on other sides of some thresholds
+				tolerance = 0.05
+			case strings.Contains(p.method.Name, " kernel"): // directions of little variance have large weights
+				tolerance = 1e-3
+			}
+			if worst > tolerance*largest(a) {
 				t.Errorf("distances are %.2g of the largest away: want those of rounded numbers", worst/largest(a))
 			}
 		})

@@ -13,8 +13,8 @@ import (
 )
 
 // reconstruction returns the neighbors of every point and the weights with which they reconstruct
-// it, in the input space or, for sequences, in the feature space; in linear mode in the space of the
-// coordinates. It returns nil if alpha is 0.
+// it, in the input space or, for sequences, in the feature space; in linear mode in the space of
+// the coordinates. It returns nil if alpha is 0.
 func (f *fit) reconstruction(ctx context.Context) (*graph.Neighbors, blas.Matrix, error) {
 	if f.alpha == 0 {
 		return nil, blas.Matrix{}, nil

@@ -28,7 +28,8 @@ type Axes struct {
 }
 
 // New returns the dims leading directions, all for 0. It drops directions whose variance is at most
-// tol times the largest, and those that may be rounding of the kernel values, which centering leaves.
+// tol times the largest, and those that may be rounding of the kernel values, which centering
+// leaves.
 //
 // Errors: points that are all equal in the feature space; those of the kernel matrix and of the
 // eigensolver. Cost: n^2 kernel values, and n^3 flops for all directions.
@@ -102,8 +103,8 @@ func diagonal(k blas.Matrix) (sum float64) {
 	return sum
 }
 
-// directions returns the leading eigenvalues of the centered kernel matrix, those above tol times the
-// largest and above rounding, and the eigenvectors as rows.
+// directions returns the leading eigenvalues of the centered kernel matrix, those above tol times
+// the largest and above rounding, and the eigenvectors as rows.
 func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol, rounding float64, seed uint64) (w []float64, u blas.Matrix, err error) {
 	n := k.Rows
 	if dims > 0 && dims < n/4 {

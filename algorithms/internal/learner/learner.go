@@ -34,8 +34,8 @@ type Method interface {
 type Learner[M Method] struct {
 	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero Spec
 	// means the method's default. Linear methods work in principal coordinates of the kernel; their
-	// default is no kernel for dense vectors, linear for sparse ones and Gram matrices, and spectrum:k=3
-	// for sequences.
+	// default is no kernel for dense vectors, linear for sparse ones and Gram matrices, and
+	// spectrum:k=3 for sequences.
 	Kernel kernel.Spec
 	Params M
 	// Similarities, n x n, are for methods on a graph, if the graph is "given".
@@ -84,8 +84,8 @@ func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, se
 }
 
 // Run checks the input and returns the model of learn. The map that a linear method learns on Dense
-// becomes one of the points, if Dense are their coordinates. If the context is canceled, the error names
-// the method.
+// becomes one of the points, if Dense are their coordinates. If the context is canceled, the error
+// names the method.
 func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
 	m, err := algorithms.Model(nil), f.Check(p)
 	if err == nil && f.Linear {

@@ -69,11 +69,12 @@ func (c composed) single(_ context.Context, _ *engine.Engine, method string, _ *
 	return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model of method " + method + " in kernel principal coordinates"}
 }
 
-// The first map of a composed one is stored as a file of its own: its tensors have this prefix, and
-// the header has an entry of this name.
+// The first map of a composed one is stored as a file of its own, of this method: its tensors have
+// this prefix, and the header has an entry of this name.
 const (
+	methodFirst = "principal"
+	prefixFirst = "coordinates."
 	nameFirst   = "coordinates"
-	prefixFirst = nameFirst + "."
 )
 
 type firstAbout struct {
@@ -84,7 +85,7 @@ type firstAbout struct {
 // encode stores the second map as if it were alone.
 func (c composed) encode(f *model.File, method string) any {
 	own := &model.File{}
-	about, err := json.Marshal(firstAbout{c.Kernel().String(), c.first.encode(own, nameFirst).(About)})
+	about, err := json.Marshal(firstAbout{c.Kernel().String(), c.first.encode(own, methodFirst).(About)})
 	if err != nil {
 		panic("maps: " + err.Error()) // strings and a number
 	}
@@ -108,13 +109,15 @@ func ReadComposed(f *model.File, m *Map) (*Map, error) {
 	if err := stored.Extra(f, nameFirst, &about); err != nil {
 		return nil, err
 	}
-	own := &model.File{Header: model.Header{Kernel: about.Kernel, Precision: f.Header.Precision, Extra: f.Header.Extra}, Tensors: map[string]model.Tensor{}}
+	own := &model.File{Tensors: map[string]model.Tensor{}}
+	own.Header.Kernel, own.Header.Precision = about.Kernel, f.Header.Precision
+	own.Header.Extra = map[string]json.RawMessage{methodFirst: f.Header.Extra[nameFirst]}
 	for name, t := range f.Tensors {
 		if rest, is := strings.CutPrefix(name, prefixFirst); is {
 			own.Tensors[rest] = t
 		}
 	}
-	e, err := ReadExpansion(nameFirst, own)
+	e, err := ReadExpansion(methodFirst, own)
 	if err != nil {
 		return nil, err
 	}

@@ -151,21 +151,22 @@ func class(out *strings.Builder, m catalog.Method) error {
 	}
 	own := ofMethod(m)
 	all := append(append([]parameter(nil), own...), common(m)...)
-	if !m.Linear {
-		value := "default: " + m.DefaultKernel
-		if m.DefaultKernel == "" {
-			value = "None: linear"
-		}
-		all = append([]parameter{{"kernel", "str | None", "None", `kernel such as "rbf:sigma=median", or "precomputed"; ` + value, ""}}, all...)
+	kernel := "default: " + m.DefaultKernel
+	switch {
+	case m.Linear:
+		kernel = "None: the features, and linear for sparse rows"
+	case m.DefaultKernel == "":
+		kernel = "None: linear"
 	}
+	all = append([]parameter{{"kernel", "str | None", "None", `kernel such as "rbf:sigma=median", or "precomputed"; ` + kernel, ""}}, all...)
 	fmt.Fprintf(out, "\n\nclass %s(MetricLearner):\n", m.Title)
 	docstring(out, m, all, needs)
 	fmt.Fprintf(out, "\n    _method = %q\n    _defaults = {\n", m.Name)
 	for _, p := range own {
 		fmt.Fprintf(out, "        %q: (%q, %s),\n", p.name, p.method, p.value)
 	}
-	fmt.Fprintf(out, "    }\n    _kernels = %s\n    _uses_cannot_links = %s\n    _pairwise = %s\n    _needs_links = %s\n",
-		pythonBool(!m.Linear), pythonBool(m.UsesCannotLinks), pythonBool(m.Pairwise), pythonBool(needs))
+	fmt.Fprintf(out, "    }\n    _uses_cannot_links = %s\n    _pairwise = %s\n    _needs_links = %s\n",
+		pythonBool(m.UsesCannotLinks), pythonBool(m.Pairwise), pythonBool(needs))
 	if m.UsesTargets {
 		out.WriteString("    _uses_targets = True\n")
 	}

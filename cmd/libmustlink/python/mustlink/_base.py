@@ -21,7 +21,6 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
     _method: ClassVar[str]
     _defaults: ClassVar[dict[str, tuple[str, Any]]]  # attribute: name in the library, default here
-    _kernels: ClassVar[bool]
     _uses_cannot_links: ClassVar[bool]
     _pairwise: ClassVar[bool]
     _needs_links: ClassVar[bool]
@@ -323,7 +322,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._needs_links
         tags.input_tags.pairwise = self._kernel() == PRECOMPUTED
-        tags.input_tags.sparse = self._kernels
+        tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
 

@@ -111,7 +111,6 @@ class KRCA(MetricLearner):
         "robust": ("robust", True),
         "form": ("form", "auto"),
     }
-    _kernels = True
     _uses_cannot_links = False
     _pairwise = False
     _needs_links = True
@@ -232,7 +231,6 @@ class KBeta(MetricLearner):
         "cannot": ("cannot", 0),
         "extension": ("extension", "lle"),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -365,7 +363,6 @@ class NPKL(MetricLearner):
         "tol": ("tol", 1e-05),
         "max_iter": ("max_iter", 2000),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -484,7 +481,6 @@ class LLERatio(MetricLearner):
         "dims": ("dims", 0),
         "max_iter": ("max_iter", 50),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -633,7 +629,6 @@ class GML(MetricLearner):
         "max_iter": ("max_iter", 1000),
         "dims": ("dims", 0),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -750,7 +745,6 @@ class Blend(MetricLearner):
     _defaults = {
         "dims": ("dims", 0),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -833,7 +827,6 @@ class Parts(MetricLearner):
         "size": ("size", 1800),
         "dims": ("dims", 25),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -871,6 +864,8 @@ class Forest(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     trees : int, default=300
         Number of trees, >= 1.
     min_leaf : int, default=1
@@ -921,7 +916,6 @@ class Forest(MetricLearner):
         "rank": ("rank", 100),
         "dims": ("dims", 10),
     }
-    _kernels = False
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -929,6 +923,7 @@ class Forest(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         trees: int = 300,
         min_leaf: int = 1,
         rank: int = 100,
@@ -940,6 +935,7 @@ class Forest(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.trees = trees
         self.min_leaf = min_leaf
         self.rank = rank
@@ -959,6 +955,8 @@ class RCA(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     eps_rel : float, default=1e-06
         Regularization relative to the mean within-group variance, > 0.
     dims : int, default=0
@@ -1009,7 +1007,6 @@ class RCA(MetricLearner):
         "rank_tol": ("rank_tol", 1e-10),
         "robust": ("robust", True),
     }
-    _kernels = False
     _uses_cannot_links = False
     _pairwise = False
     _needs_links = True
@@ -1017,6 +1014,7 @@ class RCA(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         eps_rel: float = 1e-06,
         dims: int = 0,
         rank_tol: float = 1e-10,
@@ -1028,6 +1026,7 @@ class RCA(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.eps_rel = eps_rel
         self.dims = dims
         self.rank_tol = rank_tol
@@ -1047,6 +1046,8 @@ class XRCA(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     eps_rel : float, default=0.3
         Regularization relative to the mean within-group variance, > 0.
     dims : int, default=0
@@ -1094,7 +1095,6 @@ class XRCA(MetricLearner):
         "dims": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
     }
-    _kernels = False
     _uses_cannot_links = True
     _pairwise = False
     _needs_links = True
@@ -1102,6 +1102,7 @@ class XRCA(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         eps_rel: float = 0.3,
         dims: int = 0,
         rank_tol: float = 1e-10,
@@ -1112,6 +1113,7 @@ class XRCA(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.eps_rel = eps_rel
         self.dims = dims
         self.rank_tol = rank_tol
@@ -1179,7 +1181,6 @@ class DCA(MetricLearner):
         "eps_rel": ("eps_rel", 0.001),
         "rank_tol": ("rank_tol", 1e-10),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = False
     _needs_links = True
@@ -1284,7 +1285,6 @@ class ITML(MetricLearner):
         "tol": ("tol", 0.001),
         "max_iter": ("max_iter", 1000),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -1334,6 +1334,8 @@ class MMC(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     diagonal : bool, default=False
         True learns one weight per feature, not a matrix.
     eps_rel : float, default=0.1
@@ -1387,7 +1389,6 @@ class MMC(MetricLearner):
         "tol": ("tol", 0.0001),
         "max_iter": ("max_iter", 1000),
     }
-    _kernels = False
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -1395,6 +1396,7 @@ class MMC(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         diagonal: bool = False,
         eps_rel: float = 0.1,
         rank_tol: float = 1e-10,
@@ -1407,6 +1409,7 @@ class MMC(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.diagonal = diagonal
         self.eps_rel = eps_rel
         self.rank_tol = rank_tol
@@ -1427,6 +1430,8 @@ class LMNN(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     neighbors : int, default=3
         Number of target neighbors of a point, >= 1.
     mu : float, default=0.5
@@ -1486,7 +1491,6 @@ class LMNN(MetricLearner):
         "max_iter": ("max_iter", 300),
         "rank_tol": ("rank_tol", 1e-10),
     }
-    _kernels = False
     _uses_cannot_links = True
     _pairwise = False
     _needs_links = True
@@ -1494,6 +1498,7 @@ class LMNN(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         neighbors: int = 3,
         mu: float = 0.5,
         dims: int = 0,
@@ -1508,6 +1513,7 @@ class LMNN(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.neighbors = neighbors
         self.mu = mu
         self.dims = dims
@@ -1530,6 +1536,8 @@ class NCA(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     dims : int, default=0
         Number of dimensions of the map; 0: as many as there are directions.
     rank : int or {"eighth"}, default="eighth"
@@ -1586,7 +1594,6 @@ class NCA(MetricLearner):
         "contractions": ("contractions", 3),
         "max_iter": ("max_iter", 300),
     }
-    _kernels = False
     _uses_cannot_links = True
     _pairwise = False
     _needs_links = True
@@ -1594,6 +1601,7 @@ class NCA(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         dims: int = 0,
         rank: int | Literal["eighth"] = "eighth",
         rank_tol: float = 1e-10,
@@ -1607,6 +1615,7 @@ class NCA(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.dims = dims
         self.rank = rank
         self.rank_tol = rank_tol
@@ -1628,6 +1637,8 @@ class LSML(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     prior : {"identity", "covariance"}, default="identity"
         Metric that the learned one stays close to: identity (over the mean variance) or covariance (its inverse).
     gamma : float, default=1000
@@ -1684,7 +1695,6 @@ class LSML(MetricLearner):
         "tol": ("tol", 1e-06),
         "max_iter": ("max_iter", 1000),
     }
-    _kernels = False
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -1692,6 +1702,7 @@ class LSML(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         prior: Literal["identity", "covariance"] = "identity",
         gamma: float = 1000,
         comparisons: int = 10000,
@@ -1705,6 +1716,7 @@ class LSML(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.prior = prior
         self.gamma = gamma
         self.comparisons = comparisons
@@ -1726,6 +1738,8 @@ class SCML(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     beta : float, default=1e-05
         Penalty of the weights: the larger, the fewer bases, > 0.
     basis : {"auto", "lda", "triplet_diffs"}, default="auto"
@@ -1785,7 +1799,6 @@ class SCML(MetricLearner):
         "tol": ("tol", 1e-08),
         "max_iter": ("max_iter", 200),
     }
-    _kernels = False
     _uses_cannot_links = True
     _pairwise = False
     _needs_links = True
@@ -1793,6 +1806,7 @@ class SCML(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         beta: float = 1e-05,
         basis: Literal["auto", "lda", "triplet_diffs"] = "auto",
         bases: int = 200,
@@ -1807,6 +1821,7 @@ class SCML(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.beta = beta
         self.basis = basis
         self.bases = bases
@@ -1829,6 +1844,8 @@ class LFDA(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     dims : int, default=0
         Number of directions, those that separate classes best; 0: all.
     neighbors : int, default=7
@@ -1882,7 +1899,6 @@ class LFDA(MetricLearner):
         "eps_rel": ("eps_rel", 0.001),
         "rank_tol": ("rank_tol", 1e-10),
     }
-    _kernels = False
     _uses_cannot_links = True
     _pairwise = False
     _needs_links = True
@@ -1890,6 +1906,7 @@ class LFDA(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         dims: int = 0,
         neighbors: int = 7,
         metric: Literal["weighted", "orthonormalized", "plain"] = "weighted",
@@ -1902,6 +1919,7 @@ class LFDA(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.dims = dims
         self.neighbors = neighbors
         self.metric = metric
@@ -1922,6 +1940,8 @@ class SDML(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     prior : {"identity", "covariance"}, default="identity"
         Metric that the learned one stays close to: identity or covariance (its inverse).
     balance : float, default=0.95
@@ -1975,7 +1995,6 @@ class SDML(MetricLearner):
         "tol": ("tol", 1e-06),
         "max_iter": ("max_iter", 500),
     }
-    _kernels = False
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -1983,6 +2002,7 @@ class SDML(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         prior: Literal["identity", "covariance"] = "identity",
         balance: float = 0.95,
         sparsity: float = 0.01,
@@ -1995,6 +2015,7 @@ class SDML(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.prior = prior
         self.balance = balance
         self.sparsity = sparsity
@@ -2015,6 +2036,8 @@ class MLKR(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     dims : int, default=0
         Number of dimensions of the map; 0: as many as there are directions.
     rank : int, default=0
@@ -2067,7 +2090,6 @@ class MLKR(MetricLearner):
         "tol": ("tol", 1e-05),
         "max_iter": ("max_iter", 2000),
     }
-    _kernels = False
     _uses_cannot_links = False
     _pairwise = False
     _needs_links = True
@@ -2076,6 +2098,7 @@ class MLKR(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         dims: int = 0,
         rank: int = 0,
         rank_tol: float = 1e-10,
@@ -2087,6 +2110,7 @@ class MLKR(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.dims = dims
         self.rank = rank
         self.rank_tol = rank_tol
@@ -2106,6 +2130,8 @@ class Covariance(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     dims : int, default=0
         Number of directions, those of largest variance; 0: all.
     rank_tol : float, default=1e-10
@@ -2149,7 +2175,6 @@ class Covariance(MetricLearner):
         "dims": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
     }
-    _kernels = False
     _uses_cannot_links = False
     _pairwise = False
     _needs_links = False
@@ -2157,6 +2182,7 @@ class Covariance(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         dims: int = 0,
         rank_tol: float = 1e-10,
         standardize: bool = False,
@@ -2166,6 +2192,7 @@ class Covariance(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.dims = dims
         self.rank_tol = rank_tol
         self.standardize = standardize
@@ -2183,6 +2210,8 @@ class Xiang(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     dims : int, default=0
         Columns of the embedding; 0: half of the directions in which the points vary.
     standardize : bool, default=False
@@ -2224,7 +2253,6 @@ class Xiang(MetricLearner):
     _defaults = {
         "dims": ("dims", 0),
     }
-    _kernels = False
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -2232,6 +2260,7 @@ class Xiang(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         dims: int = 0,
         standardize: bool = False,
         n_links: int | str | None = None,
@@ -2240,6 +2269,7 @@ class Xiang(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.dims = dims
         self.standardize = standardize
         self.n_links = n_links
@@ -2302,7 +2332,6 @@ class Klein(MetricLearner):
         "dims": ("dims", 20),
         "neighbors": ("neighbors", 10),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = False
     _needs_links = True
@@ -2338,6 +2367,8 @@ class LLMA(MetricLearner):
 
     Parameters
     ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     sigma : float or str, default="0.5mean"
         Width of the windows: a number or a rule.
     anchors : int, default=50
@@ -2397,7 +2428,6 @@ class LLMA(MetricLearner):
         "dims": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
     }
-    _kernels = False
     _uses_cannot_links = False
     _pairwise = False
     _needs_links = True
@@ -2405,6 +2435,7 @@ class LLMA(MetricLearner):
     def __init__(
         self,
         *,
+        kernel: str | None = None,
         sigma: float | str = "0.5mean",
         anchors: int = 50,
         lam: float = 1,
@@ -2419,6 +2450,7 @@ class LLMA(MetricLearner):
         n_jobs: int | None = None,
         memory_limit: int | None = None,
     ):
+        self.kernel = kernel
         self.sigma = sigma
         self.anchors = anchors
         self.lam = lam
@@ -2507,7 +2539,6 @@ class Spectral(MetricLearner):
         "time": ("time", 1),
         "rank": ("rank", 0),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = False
@@ -2605,7 +2636,6 @@ class KPCA(MetricLearner):
         "rank_tol": ("rank_tol", 1e-10),
         "whiten": ("whiten", False),
     }
-    _kernels = True
     _uses_cannot_links = False
     _pairwise = False
     _needs_links = False
@@ -2709,7 +2739,6 @@ class CMVU(MetricLearner):
         "tol": ("tol", 1e-05),
         "max_iter": ("max_iter", 2000),
     }
-    _kernels = True
     _uses_cannot_links = False
     _pairwise = False
     _needs_links = False
@@ -2823,7 +2852,6 @@ class NPK(MetricLearner):
         "heat": ("heat", False),
         "tol": ("tol", 1e-06),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -2943,7 +2971,6 @@ class SimpleNPKL(MetricLearner):
         "tol": ("tol", 0.001),
         "max_iter": ("max_iter", 500),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True
@@ -3067,7 +3094,6 @@ class SDPLR(MetricLearner):
         "tol": ("tol", 1e-05),
         "max_iter": ("max_iter", 10000),
     }
-    _kernels = True
     _uses_cannot_links = True
     _pairwise = True
     _needs_links = True

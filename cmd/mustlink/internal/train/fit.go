@@ -53,7 +53,9 @@ the links: those most likely mislabeled.
 ` + methods.List() + `
 Kernels (-k): linear, rbf:sigma=1.5, rbf:gamma=0.1, exp:width=2,
 poly:degree=2,coef=1,scale=1, cosine, spectrum:k=3 (sequences); OUTER@INNER composes two
-kernels. A bandwidth may be a rule with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.`,
+kernels. A bandwidth may be a rule with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.
+Linear methods learn in the leading principal coordinates of a kernel, up to 100, if -k names one,
+and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for sequences).`,
 		Example: `  mustlink fit -m krca -i data.csv -c links.csv --standardize -o model.mlk
   mustlink fit -m krca -i data.csv --links-from-labels 200 -k rbf:sigma=median -p eps_rel=1e-2 -o model.mlk
   mustlink fit -m krca -i gram.npy --gram -c chunklets.csv -o model.mlk`,
