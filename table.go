@@ -6,9 +6,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // Table is a set of rows to learn from, or to apply a model to: vectors, sparse vectors, sequences,
@@ -306,7 +308,13 @@ func (t *Table) plain() error {
 func (t *Table) transformed(by dataset.Transform, remarks []string) (*Table, error) {
 	data := *t.raw
 	var err error
-	if data.Points, err = by.Apply(t.raw.Points); err != nil {
+	if some, ok := by.(*prepare.Preparation); ok {
+		data.Points, err = (&catalog.Fitted{Features: some.Columns(), Scaling: by}).Prepare(t.raw)
+		data.Features = some.Outputs()
+	} else {
+		data.Points, err = by.Apply(t.raw.Points)
+	}
+	if err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
 	}
 	return &Table{raw: t.raw, data: &data, transform: by, remarks: remarks}, nil

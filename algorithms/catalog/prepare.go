@@ -54,13 +54,13 @@ func (f *Fitted) missing(d *dataset.Data, names string) error {
 	return fault.Data(d.Name, "it lacks %s%s: want the columns that the model was fitted on", names, others)
 }
 
-// Unused lists the columns that the model does not take, "" for none. It is "" too if the model or
-// the columns have no names.
+// Unused lists the columns that the model does not take and the fit did not leave out, "" for none.
+// It is "" too if the model or the columns have no names.
 func (f *Fitted) Unused(features []string) string {
 	if f.Features == nil || features == nil {
 		return ""
 	}
-	return without(features, f.Features)
+	return without(features, slices.Concat(f.Features, f.LeftOut))
 }
 
 // columns returns some columns of d, which has them. Cost: O(values) for dense points.
