@@ -16,8 +16,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"unicode"
 	"testing/iotest"
+	"unicode"
 
 	"pgregory.net/rapid"
 
