@@ -172,6 +172,9 @@ func TestCoordinatesOutOfSample(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			if !(norm(y) > 1e-6) {
+				t.Errorf("%s of %T: all training rows are at one place", l.Name, p)
+			}
 			file, err := catalog.Encode(&catalog.Fitted{Model: m})
 			if err != nil {
 				t.Fatal(err)

@@ -228,7 +228,8 @@ func (p Params) count(w []float64) int {
 }
 
 // directions returns A, q x dims: the eigenvectors of N a = w (F'F / n + ridge) a for the smallest
-// w.
+// w. Eigenvectors that only the ridge keeps from having no variance are none: with more unknowns
+// than points, both matrices vanish on them.
 func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Matrix) (blas.Matrix, error) {
 	q, b := f.Cols, blas.NewMatrix(f.Cols, f.Cols)
 	eng.Backend().Syrk(true, 1/float64(f.Rows), f, 0, b)
@@ -236,8 +237,9 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Ma
 	for i := range q {
 		trace += b.At(i, i)
 	}
+	ridge := p.Ridge * trace / float64(q)
 	for i := range q {
-		b.Set(i, i, b.At(i, i)+p.Ridge*trace/float64(q))
+		b.Set(i, i, b.At(i, i)+ridge)
 	}
 	if err := eng.Cholesky(ctx, b); err != nil {
 		return b, err
@@ -249,14 +251,39 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Ma
 	if err := eng.SymEig(ctx, n, w, true); err != nil {
 		return b, err
 	}
-	a := blas.NewMatrix(q, p.count(w))
-	for k := range a.Cols {
+	all := blas.NewMatrix(q, q) // a column for each eigenvector
+	for k := range q {
 		for i, v := range n.Row(k) {
-			a.Set(i, k, v)
+			all.Set(i, k, v)
 		}
 	}
-	eng.Backend().Trsm(true, true, b, a)
+	eng.Backend().Trsm(true, true, b, all)
+	var kept []int
+	var energy []float64
+	for k := range q {
+		if variance := 1 - ridge*squaredLength(all, k); variance > leastVariance {
+			kept, energy = append(kept, k), append(energy, w[k])
+		}
+	}
+	a := blas.NewMatrix(q, p.count(energy))
+	for i := range q {
+		for c, k := range kept[:a.Cols] {
+			a.Set(i, c, all.At(i, k))
+		}
+	}
 	return a, nil
+}
+
+// leastVariance is the variance, without the ridge, below which a direction has none but rounding.
+const leastVariance = 1e-8
+
+// squaredLength returns the squared length of a column.
+func squaredLength(a blas.Matrix, column int) float64 {
+	sum := 0.0
+	for i := range a.Rows {
+		sum += a.At(i, column) * a.At(i, column)
+	}
+	return sum
 }
 
 // Model is a linear map plus Gaussian windows. It is immutable and safe for concurrent use. Embed,
