@@ -69,6 +69,14 @@ func (t *Table) prepare(eng *engine.Engine, p Preparing) (*Table, error) {
 	return out, err
 }
 
+// features returns the names of the columns that a model takes, nil if they have none.
+func (t *Table) features() []string {
+	if p, ok := t.transform.(*prepare.Preparation); ok {
+		return p.Columns()
+	}
+	return t.raw.Features
+}
+
 // Summary describes the columns of the table, in their order, and what is done with each. It is nil
 // for a table that is not prepared.
 func (t *Table) Summary() []Column { return t.columns }

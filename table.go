@@ -6,9 +6,11 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // Table is a set of rows to learn from, or to apply a model to: vectors, sparse vectors, sequences,
@@ -305,8 +307,14 @@ func (t *Table) plain() error {
 
 func (t *Table) transformed(by dataset.Transform, remarks []string) (*Table, error) {
 	data := *t.raw
+	x := t.raw.Points
 	var err error
-	if data.Points, err = by.Apply(t.raw.Points); err != nil {
+	if p, ok := by.(*prepare.Preparation); ok && p.Columns() != nil { // without those that are left out
+		if x, err = catalog.Columns(t.raw, p.Columns()); err != nil {
+			return nil, err
+		}
+	}
+	if data.Points, err = by.Apply(x); err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
 	}
 	return &Table{raw: t.raw, data: &data, transform: by, remarks: remarks}, nil

@@ -57,3 +57,5 @@ func Kinds() []string        { return nil }
 func CheckKind(k Kind) error { return nil }
 
 func (p *Preparation) IsText(j int) bool { return false }
+
+func (c *Column) Range() string { return "" }
