@@ -76,7 +76,8 @@ func (f *Fitted) Unused(features []string) string {
 	return without(features, f.Features)
 }
 
-// Columns returns the points of some columns of d, which has them. Cost: O(values) for dense points.
+// Columns returns the points of some columns of d, which has them. Cost: O(values) for dense
+// points.
 func Columns(d *dataset.Data, names []string) (points.Points, error) {
 	at := make([]int, len(names))
 	for j, name := range names {

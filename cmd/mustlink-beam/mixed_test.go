@@ -41,7 +41,7 @@ func writeLines(t *testing.T, path string, lines ...string) string {
 }
 
 // A model that prepares columns gets the rows of a table in many files as the library gets those of
-// the whole table, also where a file looks different by itself, and the columns in another order.
+// the whole table, also where a file alone looks different, and with the columns in another order.
 func TestMixedTables(t *testing.T) {
 	const n = 600
 	lines, dir := customers(n), t.TempDir()

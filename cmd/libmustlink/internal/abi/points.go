@@ -31,9 +31,9 @@ type Points struct {
 	Diagonal unsafe.Pointer // float64
 }
 
-// table returns the points as a table, whose features have the given names or none; a table has its
-// own. With keep it shares no memory with the caller. With gaps, NaN among dense points is a missing
-// number.
+// table returns the points as a table, whose features have the given names or none; a table has
+// its own. With keep it shares no memory with the caller. With gaps, NaN among dense points is a
+// missing number.
 func (p *Points) table(keep, gaps bool, features []string) (*mustlink.Table, error) {
 	d, err := p.unchecked(keep)
 	if err != nil {

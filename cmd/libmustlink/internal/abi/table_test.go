@@ -67,8 +67,8 @@ func embedTable(t *testing.T, e *engine.Engine, m *mustlink.Model, p *Points) []
 	return out
 }
 
-// A table of C gives the bits of the same table of Go, in any order of the columns and among
-// others, in all functions.
+// A table of C is as the same table of Go to the bit, in any order of the columns and among others,
+// in all functions.
 func TestTableIsThatOfGo(t *testing.T) {
 	e := newEngine(t, "")
 	columns, mixed := customers()
@@ -158,7 +158,8 @@ func TestGapsAmongDensePoints(t *testing.T) {
 	}
 }
 
-// The model of prepare none with standardize is that of the scaled numbers, whatever they look like.
+// The model of prepare none with standardize is that of the scaled numbers, whatever they look
+// like.
 func TestStrictStandardize(t *testing.T) {
 	e := newEngine(t, "")
 	x, _ := problem()
@@ -242,7 +243,7 @@ func TestPreparingOptions(t *testing.T) {
 		`{"prepare": "none", "levels": 3}`:             "prepare none",
 		`{"tfidf": true, "cyclic": true}`:              "tfidf",
 		`{"standardize": true, "scale": "robust"}`:     "one of standardize and scale",
-		`{"kinds": {"plan": "colour"}}`:                "colour",
+		`{"kinds": {"plan": "hue"}}`:                "hue",
 		`{"kinds": {"plans": "category"}}`:             "plan",
 		`{"kinds": {"income": 3}}`:                     "kinds",
 		`{"impute": "guess"}`:                          "guess",

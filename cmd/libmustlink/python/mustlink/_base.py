@@ -237,32 +237,32 @@ class MetricLearner(TransformerMixin, BaseEstimator):
     def _points(self, X: Any, diagonal: Any = None, *, fitted: bool = False) -> Points:
         """Convert X to points. If fitted, take the columns of the fit that the model takes."""
         gram = self._kernel() == PRECOMPUTED
-        if not fitted or gram:
-            points = as_points(X, gram=gram, diagonal=diagonal)
-            if fitted:
-                self._check_names(points.names, points.columns)
-            return points
+        if not fitted:
+            return as_points(X, gram=gram, diagonal=diagonal)
         model = self._fitted()
-        if hasattr(X, "tocsr"):
-            points = as_points(X)
-            self._check_names(None, points.columns)
-            return points
+        known = getattr(self, "feature_names_in_", None)
+        if gram or known is None or model.features is None or hasattr(X, "tocsr"):
+            points = as_points(X, gram=gram, diagonal=diagonal)
+            self._check_names(points.names, points.columns)
+            return model._noted(points)
+        return model._noted(as_points(self._own(X, known.tolist(), model.features)))
+
+    def _own(self, X: Any, known: list[str], wanted: list[str]) -> Any:
+        """Return the columns of X that the model takes, where the fit had columns of known names."""
         frame = frame_of(X)
         names = None if frame is None else names_of(frame)
-        X = as_matrix(X) if frame is None else frame
-        known = getattr(self, "feature_names_in_", None)
-        if names is None or known is None or not self._by_name:
-            self._check_names(names, X.shape[1])
-        if known is not None and model.features is not None:
-            if names is not None:
-                X, others = chosen(X, model.features, type(self).__name__)
-                others = sorted(set(others) - set(known))
-                if others:
-                    _model.warn_of_others(others)
-            elif model.features != known.tolist():
-                at = [known.tolist().index(name) for name in model.features]
-                X = X[:, at] if frame is None else X.iloc[:, at]
-        return model._noted(as_points(X))
+        if names is None:  # columns by position
+            X = as_matrix(X) if frame is None else frame
+            self._check_names(None, X.shape[1])
+            at = [known.index(name) for name in wanted]
+            return X if wanted == known else X[:, at] if frame is None else X.iloc[:, at]
+        if not self._by_name:
+            self._check_names(names, len(names))
+        own, others = chosen(frame, wanted, type(self).__name__)
+        new = sorted(set(others) - set(known))
+        if new:
+            _model.warn_of_others(new)
+        return own
 
     def _check_names(self, names: list[str] | None, columns: int) -> None:
         """Compare the names and the number of columns with those of the fit."""
