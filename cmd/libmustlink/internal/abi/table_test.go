@@ -243,7 +243,7 @@ func TestPreparingOptions(t *testing.T) {
 		`{"prepare": "none", "levels": 3}`:             "prepare none",
 		`{"tfidf": true, "cyclic": true}`:              "tfidf",
 		`{"standardize": true, "scale": "robust"}`:     "one of standardize and scale",
-		`{"kinds": {"plan": "hue"}}`:                "hue",
+		`{"kinds": {"plan": "hue"}}`:                   "hue",
 		`{"kinds": {"plans": "category"}}`:             "plan",
 		`{"kinds": {"income": 3}}`:                     "kinds",
 		`{"impute": "guess"}`:                          "guess",

@@ -44,7 +44,7 @@ def frame_of(X: Any) -> Any:
 
 def is_plain(frame: Any) -> bool:
     """Whether a frame has only numbers without gaps."""
-    if not all(isinstance(dtype, np.dtype) and dtype.kind in "biuf" for dtype in frame.dtypes):
+    if not all(isinstance(dtype, np.dtype) and dtype.kind in "iuf" for dtype in frame.dtypes):
         return False
     return not any(np.isnan(frame.iloc[:, j].to_numpy()).any() for j, dtype in enumerate(frame.dtypes) if dtype.kind == "f")
 
@@ -69,7 +69,9 @@ def _cells(column: Any, name: Any) -> Cells:
         return Cells(codes=codes, levels=levels, category=len(np.unique(codes[codes >= 0])) > 1)
     if dtype.kind == "c":
         raise ValueError(f"Complex data not supported: column {name!r} has dtype {dtype}, want real numbers")
-    if dtype.kind in "biuf":
+    if dtype.kind == "b":
+        return _booleans(column.to_numpy(dtype=np.float64) if isinstance(dtype, np.dtype) else column.to_numpy(dtype=np.float64, na_value=np.nan))
+    if dtype.kind in "iuf":
         if isinstance(dtype, np.dtype):
             return Cells(np.ascontiguousarray(column.to_numpy(), dtype=np.float64))
         return Cells(np.ascontiguousarray(column.to_numpy(dtype=np.float64, na_value=np.nan)))
@@ -82,10 +84,17 @@ def _cells(column: Any, name: Any) -> Cells:
     except TypeError as error:
         raise TypeError(f"column {name!r} has values that are no single cells ({error}): want numbers, texts or dates") from error
     values = list(found)
+    if values and all(isinstance(v, (bool, np.bool_)) for v in values):
+        return _booleans(np.append(np.array(values, dtype=np.float64), np.nan)[codes])
     if values and all(_is_number(v) for v in values):
         return Cells(np.append(np.array([float(v) for v in values]), np.nan)[codes])
     codes, levels = _levels(codes, values, name)
     return Cells(codes=codes, levels=levels)
+
+
+def _booleans(values: np.ndarray) -> Cells:
+    """Return 0, 1 and NaN as the texts that to_csv writes, so that the column is a boolean."""
+    return Cells(codes=np.where(np.isnan(values), -1, values).astype(np.int32), levels=["False", "True"])
 
 
 def _is_number(value: Any) -> bool:

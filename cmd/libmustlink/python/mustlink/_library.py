@@ -169,7 +169,9 @@ class Library:
         self._c.mustlink_version.restype = c_char_p
         self._functions = {}
         for name, arguments in _FUNCTIONS.items():
-            function = getattr(self._c, "mustlink_" + name)
+            function = getattr(self._c, "mustlink_" + name, None)
+            if function is None:
+                raise RuntimeError(f"the library {path} is older than this package: it lacks mustlink_{name}; install the matching library")
             function.argtypes, function.restype = arguments, c_int
             self._functions[name] = function
 

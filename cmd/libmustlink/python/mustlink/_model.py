@@ -303,6 +303,9 @@ class Model:
     def info(self) -> dict[str, Any]:
         """Return method, kernel, dimensions, convergence, notices and statistics of the model.
 
+        After a fit, "columns" says what was found in each column of the training points, and what
+        is done with it; it is None for a model that was loaded.
+
         Returns
         -------
         info : dict

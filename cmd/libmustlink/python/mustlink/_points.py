@@ -114,6 +114,8 @@ def chosen(X: Any, wanted: Sequence[str], who: str) -> tuple[Any, list[str]]:
     missing = [name for name in wanted if name not in at]
     if missing:
         raise ValueError(f"X lacks {_listed(missing)}: want the columns that {who} was fitted on")
+    if names == list(wanted):
+        return X, []
     known = set(wanted)
     return X.iloc[:, [at[name] for name in wanted]], [name for name in names if name not in known]
 

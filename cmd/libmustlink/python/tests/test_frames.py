@@ -66,8 +66,9 @@ def prepared(fitted, frame) -> np.ndarray:
 
     number = lambda: make_pipeline(SimpleImputer(strategy="median"), StandardScaler())  # noqa: E731
     text = lambda: OneHotEncoder(handle_unknown="infrequent_if_exist", max_categories=50)  # noqa: E731
-    texts = ("plan", "city", "grade", "size")
-    parts = [(name, text() if name in texts else number(), [name]) for name in frame.columns]
+    special = {name: text() for name in ("plan", "city", "grade", "size")}
+    special.update({name: SimpleImputer(strategy="median") for name in ("active", "member")})
+    parts = [(name, special[name] if name in special else number(), [name]) for name in frame.columns]
     return ColumnTransformer(parts, sparse_threshold=0).fit(usual(fitted)).transform(usual(frame))
 
 
@@ -234,8 +235,8 @@ class Cells(unittest.TestCase):
 
     def test_booleans(self):
         values = np.arange(60) % 4 == 1
-        want = self.fitted(e=values.astype(float))
-        for same in (values, values.astype(object), pandas.array(values, dtype="boolean")):
+        want = self.fitted(e=values.astype(str))
+        for same in (values, values.astype(object), pandas.array(values, dtype="boolean"), np.where(values, "yes", "no")):
             np.testing.assert_array_equal(self.fitted(e=same), want)
 
     def test_texts(self):
