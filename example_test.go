@@ -18,7 +18,7 @@ func Example() {
 	ctx := context.Background()
 	train := try(mustlink.ReadTable("mine.csv"))
 	pairs := try(train.ReadLinks("links.csv"))
-	model := try(mustlink.Fit(ctx, train, pairs, mustlink.Standardize()))
+	model := try(mustlink.Fit(ctx, train, pairs))
 	try(model, model.Save("model.mlk"))
 	model = try(mustlink.Load("model.mlk"))
 	fresh := try(mustlink.ReadTable("new.csv"))
@@ -26,8 +26,8 @@ func Example() {
 	clusters := try(model.Cluster(ctx, fresh, 2))
 	fmt.Println(try(mustlink.Score(fresh, clusters.Labels)))
 	// Output:
-	// 300 25
-	// rand 0.9867, balanced_rand 0.9867, adjusted_rand 0.9734, nmi 0.9489, cluster_accuracy 0.9933, accuracy 0.9933
+	// 300 58
+	// rand 0.9933, balanced_rand 0.9933, adjusted_rand 0.9867, nmi 0.9711, cluster_accuracy 0.9967, accuracy 0.003333
 }
 
 // try returns the value of a call, and ends the program if the call failed.

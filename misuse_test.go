@@ -61,12 +61,12 @@ func TestMisuse(t *testing.T) {
 		"two methods":               {fit(table, pairs, mustlink.Using(krca.DefaultParams()), mustlink.Method("gml")), `method is "gml": want either Method or Using`},
 		"parameters out of range":   {fit(table, pairs, mustlink.Using(krca.Params{})), "eps_rel is 0: want a finite number > 0 (or give eps or fixed_s)"},
 		"a kernel that is none":     {fit(table, pairs, mustlink.Kernel("rfb")), `kernel is "rfb": want one of linear, rbf, exp, poly, cosine, sigmoid, spectrum; did you mean "rbf"?`},
-		"two preparations":          {fit(table, pairs, mustlink.Standardize(), mustlink.TFIDF()), "standardize is true: want one of Standardize and TFIDF"},
+		"two preparations":          {fit(table, pairs, mustlink.Standardize(), mustlink.TFIDF()), `option is "TFIDF or Unprepared": want no other preparation with it`},
 		"an option of another call": {fit(table, pairs, mustlink.Restarts(3)), `option is "Restarts": want an option that Fit takes`},
 		"an option that is none":    {fit(table, pairs, mustlink.Option{}), "option is <nil>: want an option made by a function of package mustlink"},
 		"a nil engine":              {fit(table, pairs, mustlink.Engine(nil)), "engine is <nil>: want an engine made by engine.New, or no such option"},
 		"negative workers":          {fit(table, pairs, mustlink.Workers(-1)), "workers is -1: want a number >= 0 (0 for all processors)"},
-		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)), `moons: all 40 pairs of the chunklets needs 1.9 KiB, limit 100 B: use a smaller number of links instead of chunklets`},
+		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)), "statistics of 40 rows needs 8.1 KiB, limit 100 B: use fewer rows"},
 		"triplets for krca":         {fit(table, pairs, mustlink.Method("krca"), mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}})), "number of triplets is 1: want none: krca does not learn from them"},
 		"targets of other rows":     {fit(table, nil, mustlink.Targets([]float64{1})), "moons: number of targets is 1: want 40, the number of points"},
 		"targets for krca":          {fit(table, pairs, mustlink.Method("krca"), mustlink.Targets([]float64{1})), "number of targets is 1: want none: krca does not learn from them"},
@@ -103,7 +103,7 @@ func TestMisuse(t *testing.T) {
 		"links by ids that are none": {func() error { _, err := table.ReadLinksByID("links.csv"); return err }, `moons: the rows have no ids: want a column id, or links by row number`},
 		"labels of no table":         {func() error { _, err := mustlink.Score(wide, []int{0, 1}); return err }, "the rows of the table have no labels: want a column label, or WithLabels"},
 		"scores of too few":          {func() error { _, err := mustlink.Score(table, []int{0}); return err }, "number of predicted labels is 1: want 40, one for each row"},
-		"standardize twice":          {func() error { _, err := try(table.Standardize()).TFIDF(); return err }, "standardize is true: want one of Standardize and TFIDF, once"},
+		"standardize twice":          {func() error { _, err := try(table.Standardize()).TFIDF(); return err }, `preparation is "a second one": want one of Prepare, Standardize and TFIDF, once`},
 	} {
 		t.Run(name, func(t *testing.T) { wantError(t, c.call(), c.want) })
 	}

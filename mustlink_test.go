@@ -74,7 +74,7 @@ func TestSavedModels(t *testing.T) {
 		"LoadFrom": try(mustlink.LoadFrom(bytes.NewReader(file.Bytes()), int64(file.Len()))),
 	} {
 		equal(t, name, try(again.Embed(ctx, table)), want)
-		if d := again.Describe(); d.String() != about.String() || d.Method != "lleratio" || d.Preparation != "standardize" || d.Fingerprint != about.Fingerprint {
+		if d := again.Describe(); d.String() != about.String() || d.Method != "blend" || d.Preparation != "standardize" || d.Fingerprint != about.Fingerprint {
 			t.Errorf("%s describes itself as %+v: want %+v", name, d, about)
 		}
 	}
@@ -123,7 +123,7 @@ func TestStandardize(t *testing.T) {
 	equal(t, "the option", try(option.Embed(ctx, fresh)), want)
 	equal(t, "before the fit", try(before.Embed(ctx, fresh)), want)
 	flat := try(mustlink.FromRows([][]float64{{1, 5}, {2, 5}, {3, 5}}))
-	if w := try(flat.Standardize()).Warnings(); len(w) != 1 || w[0] != "column 1 is constant: it is kept at 0" {
+	if w := try(flat.Standardize()).Warnings(); len(w) != 1 || w[0] != `column "1": constant, all cells are 5: it is left out` {
 		t.Errorf("warnings %q of a constant column", w)
 	}
 }
@@ -262,10 +262,10 @@ func TestChoice(t *testing.T) {
 	triplets := mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}, {I: 3, J: 4, K: 5}})
 	targets := mustlink.Targets(catalogtest.Targets(40))
 	for want, fit := range map[string]func() (*mustlink.Model, error){
-		"lleratio": func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, both) },
-		"krca":     func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, must) },
-		"itml":     func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, cannot) },
-		"mlkr":     func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, nil, targets) },
+		"blend": func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, both) },
+		"krca":  func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, must) },
+		"itml":  func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, cannot) },
+		"mlkr":  func() (*mustlink.Model, error) { return mustlink.Fit(ctx, table, nil, targets) },
 		"gml": func() (*mustlink.Model, error) {
 			return mustlink.Fit(ctx, table, nil, triplets, mustlink.Method("gml"))
 		},

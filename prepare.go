@@ -2,6 +2,7 @@ package mustlink
 
 import (
 	"fmt"
+	"runtime"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
@@ -41,6 +42,9 @@ func (t *Table) prepare(eng *engine.Engine, p Preparing) (*Table, error) {
 	if err := t.plain(); err != nil {
 		return nil, err
 	}
+	if err := eng.Check(fmt.Sprintf("statistics of %d rows", t.Rows()), prepare.FitBytes(t.raw.Points, runtime.GOMAXPROCS(0)), "use fewer rows"); err != nil {
+		return nil, err
+	}
 	by, columns, err := prepare.Fit(t.raw, p)
 	if err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
@@ -69,10 +73,10 @@ func (t *Table) prepare(eng *engine.Engine, p Preparing) (*Table, error) {
 	return out, err
 }
 
-// features returns the names of the columns that a model takes, nil if they have none.
-func (t *Table) features() []string {
-	if p, ok := t.transform.(*prepare.Preparation); ok {
-		return p.Columns()
+// inputs returns the names of the columns that a model of the table takes.
+func (t *Table) inputs() []string {
+	if by, ok := t.transform.(*prepare.Preparation); ok {
+		return by.Columns()
 	}
 	return t.raw.Features
 }

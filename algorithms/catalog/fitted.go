@@ -91,9 +91,7 @@ func Encode(f *Fitted) (*model.File, error) {
 	if f.Build == "" {
 		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	}
-	if err := encodeTransform(f.Scaling, file); err != nil {
-		return nil, err
-	}
+	encodeTransform(f.Scaling, file)
 	if f.Single {
 		return narrowed(file)
 	}

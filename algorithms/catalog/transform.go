@@ -17,7 +17,7 @@ const (
 )
 
 // encodeTransform writes what prepares the points of a model.
-func encodeTransform(t dataset.Transform, file *model.File) error {
+func encodeTransform(t dataset.Transform, file *model.File) {
 	switch t := t.(type) {
 	case *dataset.Scaling:
 		file.SetFloat64s(scalingMean, t.Mean)
@@ -25,9 +25,8 @@ func encodeTransform(t dataset.Transform, file *model.File) error {
 	case *dataset.TFIDF:
 		file.SetFloat64s(termWeights, t.Weight)
 	case *prepare.Preparation:
-		return t.Encode(file)
+		t.Encode(file)
 	}
-	return nil
 }
 
 // decodeTransform reads what encodeTransform wrote, nil for nothing.
@@ -77,15 +76,10 @@ func decodeScaling(file *model.File) (dataset.Transform, error) {
 // Kinds returns the names of the columns that the model takes as texts and as numbers, for a reader
 // of such rows.
 func (f *Fitted) Kinds() (text, numbers []string) {
-	p, _ := f.Scaling.(*prepare.Preparation)
-	for j, name := range f.Features {
-		if p != nil && p.IsText(j) {
-			text = append(text, name)
-		} else {
-			numbers = append(numbers, name)
-		}
+	if p, ok := f.Scaling.(*prepare.Preparation); ok {
+		return p.Reading()
 	}
-	return text, numbers
+	return nil, f.Features
 }
 
 // preparedDim returns the number of features after the transform, -1 without one.

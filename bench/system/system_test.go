@@ -27,7 +27,7 @@ func TestLearner(t *testing.T) {
 	if err != nil || l.Method() != "krca" || len(values) != 2 {
 		t.Errorf("%v, error %v, values %v", l, err, values)
 	}
-	for method, values := range map[string]map[string]string{"krac": nil, "krca": {"epsrel": "1"}, "rca": {"kernel": "linear"}} {
+	for method, values := range map[string]map[string]string{"krac": nil, "krca": {"epsrel": "1"}, "rca": {"kernel": "rfb:sigma=1"}} {
 		if _, err := Learner(method, values, 1); !fault.IsInput(err) {
 			t.Errorf("%s %v: error %v", method, values, err)
 		}

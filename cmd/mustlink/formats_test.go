@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -262,6 +263,52 @@ func TestTFIDF(t *testing.T) {
 		b, errB := strconv.ParseFloat(second[j], 64)
 		if errA != nil || errB != nil || math.Abs(a-b) > 1e-12*(1+math.Abs(a)) {
 			t.Errorf("column %d is %s and %s of a text and its double", j, first[j], second[j])
+		}
+	}
+}
+
+// TestLinearMethodsOfOtherPoints: what is linear in features learns from sparse rows, sequences and
+// a Gram matrix too, in kernel principal coordinates. inspect shows the kernel, and the coordinates
+// of a row are the same when it comes alone.
+func TestLinearMethodsOfOtherPoints(t *testing.T) {
+	dir := t.TempDir()
+	var sparse, sequences, gram strings.Builder
+	gram.WriteString("0,1,2,3,4,5,6,7,8,9,10,11\n")
+	for i := range 12 {
+		fmt.Fprintf(&sparse, "%d %d:1 %d:%d 900000:%d\n", i%2, 1+i%3, 100+i%5, 1+i, 2+i%2)
+		letters := "ACGGTCATTGAC"[i%4:8+i%4] + strings.Repeat("CT", 1+i%3)
+		fmt.Fprintf(&sequences, ">s%d\n%s\n", i, letters+[]string{"AAAG", "TTGC"}[i%2])
+		for j := range 12 {
+			fmt.Fprintf(&gram, "%s%g", []string{"", ","}[min(j, 1)], math.Exp(-0.1*float64((i-j)*(i-j))))
+		}
+		gram.WriteString("\n")
+	}
+	clitest.Write(t, dir, "data.svm", sparse.String())
+	clitest.Write(t, dir, "data.fasta", sequences.String())
+	clitest.Write(t, dir, "data.csv", gram.String())
+	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n0,1,cannot\n4,5,cannot\n")
+	for _, method := range []string{"rca", "lmnn", "forest"} {
+		for _, c := range []struct{ input, kernel, first string }{
+			{"data.svm --features 900000", "linear", strings.SplitAfter(sparse.String(), "\n")[0]},
+			{"data.fasta --alphabet dna", "spectrum:k=3", strings.SplitAfter(sequences.String(), ">s1\n")[0]},
+			{"data.csv --gram", "linear", ""},
+		} {
+			harness.RunOK(t, dir, fmt.Sprintf("fit -q -m %s -i %s -c links.csv -o model.mlk", method, c.input))
+			if o := harness.RunOK(t, dir, "inspect model.mlk"); !regexp.MustCompile(`(?m)^kernel +` + c.kernel + `$`).MatchString(o.Stdout) {
+				t.Errorf("%s of %s: inspect does not say kernel %s:\n%s", method, c.input, c.kernel, o.Stdout)
+			}
+			harness.RunOK(t, dir, "embed -q model.mlk -i "+c.input+" -o all.csv")
+			harness.RunOK(t, dir, "cluster -q model.mlk -n 2 -i "+c.input+" -o clusters.csv")
+			if c.first == "" {
+				continue
+			}
+			name, rest, _ := strings.Cut(c.input, " ")
+			clitest.Write(t, dir, "one-"+name, strings.TrimSuffix(c.first, ">s1\n"))
+			harness.RunOK(t, dir, "embed -q model.mlk -i one-"+name+" "+rest+" -o one.csv")
+			all, one := clitest.Lines(clitest.Read(t, dir, "all.csv")), clitest.Lines(clitest.Read(t, dir, "one.csv"))
+			if all[1] != one[1] {
+				t.Errorf("%s of %s: the first row is at %s, alone at %s", method, c.input, all[1], one[1])
+			}
 		}
 	}
 }

@@ -53,9 +53,14 @@ func CountTerms(p points.Points) (*TFIDF, error) {
 	}
 	t := &TFIDF{Weight: make([]float64, len(frequency))}
 	for j, f := range frequency {
-		t.Weight[j] = 1 + math.Log((1+float64(p.Len()))/(1+float64(f)))
+		t.Weight[j] = TermWeight(p.Len(), f)
 	}
 	return t, nil
+}
+
+// TermWeight returns the weight of a term that f of n texts contain, as [CountTerms] states it.
+func TermWeight(n, f int) float64 {
+	return 1 + math.Log((1+float64(n))/(1+float64(f)))
 }
 
 // terms calls f for the values of dense and sparse points, except the zeros of sparse points.

@@ -57,6 +57,7 @@ var engineRank = map[string]int{
 	"engine/score":               2,
 	"engine/model":               2,
 	"engine/dataset":             3,
+	"engine/prepare":             4,
 	parquet:                      4,
 	"engine":                     engineRoot,
 	"engine/enginetest":          10,
@@ -118,7 +119,7 @@ var parquetPackages = []string{
 }
 
 // testTools are imported by the tests of all floors, and by the packages that support these tests.
-var testTools = []string{"internal/propertytest", "internal/race", "internal/same"}
+var testTools = []string{"internal/propertytest", "internal/race", "internal/same", "internal/messy"}
 
 // Check returns one message for every import of the package pkg that breaks the order,
 // none if all is well. pkg is relative to the module ("" its root, "engine/kernel");

@@ -63,12 +63,15 @@ func TestTableByBlocks(t *testing.T) {
 }
 
 // Only a linear map has a transformation, only a table has coordinates of training rows and an
-// extension, and a linear map has a kernel only if its method takes kernels.
+// extension, and a linear map has a kernel only if its method takes kernels. A composed map has the
+// kernel of the first and the rest of the second.
 func TestKinds(t *testing.T) {
 	one := blas.Matrix{Rows: 1, Cols: 1, Stride: 1, Data: []float64{2}}
 	x := &points.Dense{N: 1, D: 1, Data: []float64{3}}
 	flat := NewLinear("test", []float64{1}, one)
 	bent := NewExpansion("test", kernel.Linear(), x, one, nil)
+	both := NewLinear("test", []float64{1}, one) // 2 (6 x - 1)
+	Compose(both, bent)
 	table := Extended("test", NewTable(kernel.Linear(), x, one), doubled{})
 	for _, c := range []struct {
 		name          string
@@ -83,6 +86,7 @@ func TestKinds(t *testing.T) {
 		{"linear with kernels", WithKernel(flat), true, false, 0, "linear", true, 4},
 		{"expansion", bent, false, false, 1, "linear", true, 18},
 		{"sum", Sum(flat, bent), false, false, 1, "linear", true, 22},
+		{"composed", both, false, false, 0, "linear", false, 34},
 		{"table", table, false, true, 0, "linear", false, 2},
 	} {
 		ctx, eng := context.Background(), enginetest.New(t, 1)

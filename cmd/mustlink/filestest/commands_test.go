@@ -30,7 +30,7 @@ func TestWarnings(t *testing.T) {
 		flags       string
 		words       []string
 	}{
-		{"constant column", "i,j,link\n0,2,must\n", constant, " --standardize", []string{`column "flat"`, "constant", "kept at 0"}},
+		{"constant column", "i,j,link\n0,2,must\n", constant, " --standardize", []string{`column "flat"`, "constant", "left out"}},
 		{"chunklet of size 1", "i,chunklet\n0,a\n2,a\n5,b\n", nil, "", []string{"chunklet", "row 5"}},
 		{"contradiction", "i,j,link\n0,2,must\n2,4,must\n4,6,must\n0,6,cannot\n", nil, "", []string{"0-2 (line 2), 2-4 (line 3), 4-6 (line 4)"}},
 		{"cannot-links unused", "i,j,link\n0,2,must\n0,1,cannot\n", nil, "", []string{"krca uses must-links only", "1 cannot-link"}},

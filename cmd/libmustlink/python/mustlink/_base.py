@@ -367,8 +367,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         info = self.model_.info()
         self.preparation_ = info["columns"] or []
         self.n_iter_ = max(1, info["iterations"])
-        odd = [f"column {c['name']!r}: {c['warning']}" for c in self.preparation_ if c["warning"]]
-        for notice in [*(info["notices"] or ()), *odd]:
+        for notice in [*(info["notices"] or ()), *_odd(self.preparation_)]:
             warn(notice, Notice)
         if not info["converged"]:
             warn(f"{self._method} did not converge: {info['message']}", ConvergenceWarning)
@@ -395,6 +394,15 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _odd(columns: list[dict[str, Any]]) -> list[str]:
+    """Return the warnings about columns, one for all columns that have the same."""
+    names: dict[str, list[str]] = {}
+    for column in columns:
+        if column["warning"]:
+            names.setdefault(column["warning"], []).append(f'"{column["name"]}"')
+    return [f"column{'s' * (len(of) > 1)} {', '.join(of[:5])}{', ...' * (len(of) > 5)}: {what}" for what, of in names.items()]
 
 
 def _text(value: Any) -> str:

@@ -114,14 +114,17 @@ def _dates(values: np.ndarray) -> Cells:
 
 
 def _levels(codes: np.ndarray, values: list[Any], name: Any) -> tuple[np.ndarray, list[str]]:
-    """Return codes and texts for values. Different values may have the same text."""
+    """Return codes and texts for values.
+
+    Different values may have the same text. An empty text is a missing cell, as it is in a file.
+    """
     texts = [_text(v, name) for v in values]
     codes = np.ascontiguousarray(codes, dtype=np.int32)
-    known = {text: k for k, text in reversed(list(enumerate(texts)))}
+    known = dict.fromkeys(text for text in texts if text.strip())
     if len(known) == len(texts):
         return codes, texts
-    again = {text: k for k, text in enumerate(known)}
-    moved = np.array([again[text] for text in texts] + [-1], dtype=np.int32)
+    place = {text: k for k, text in enumerate(known)}
+    moved = np.array([place.get(text, -1) for text in texts] + [-1], dtype=np.int32)
     return moved[codes], list(known)
 
 

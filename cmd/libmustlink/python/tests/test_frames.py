@@ -152,12 +152,15 @@ class Frames(unittest.TestCase):
     def test_without_some_columns(self):
         """Columns that the fit left out need not be there, and give no notice."""
         frame = self.frame.assign(row=np.arange(len(self.y)), same="x")
+        with self.assertWarnsRegex(Notice, 'column "same": constant'):
+            RCA().fit(frame, self.y)
+        with self.assertWarnsRegex(Notice, 'columns "same", "again": constant'):
+            learner = RCA().fit(frame.assign(again="x"), self.y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            learner = RCA().fit(frame, self.y)
             np.testing.assert_array_equal(learner.transform(frame), self.want)
             np.testing.assert_array_equal(learner.transform(self.frame), self.want)
-        self.assertEqual(learner.n_features_in_, self.frame.shape[1] + 2)
+        self.assertEqual(learner.n_features_in_, self.frame.shape[1] + 3)
         kinds = {c["name"]: c["kind"] for c in learner.preparation_}
         self.assertEqual((kinds["row"], kinds["same"], kinds["since"], kinds["grade"]), ("identifier", "constant", "date", "category"))
 
@@ -247,6 +250,7 @@ class Cells(unittest.TestCase):
             pandas.Categorical(values),
             pandas.Categorical(values, categories=list("zyxw"), ordered=True),
             [np.nan if v is None else v for v in values],
+            ["" if v is None else v for v in values],
         ):
             np.testing.assert_array_equal(self.fitted(e=same), want)
 
@@ -259,6 +263,12 @@ class Cells(unittest.TestCase):
             [None if day is None else str(day) for day in days],
         ):
             np.testing.assert_array_equal(self.fitted(e=same), want)
+        clock = pandas.DataFrame({"e": pandas.to_datetime(days) + pandas.Timedelta("6h")})
+        dates = pandas.DataFrame({"e": pandas.to_datetime(days)})
+        for fitted, other in ((dates, clock), (clock, dates)):  # the one as texts without time of day, the other with it
+            both = KPCA(kernel="linear", prepare={"scale": "none"}).fit(fitted).gram(pandas.concat([fitted, other]))
+            squared = np.diag(both)[:60] + np.diag(both)[60:] - 2 * np.diag(both, 60)
+            np.testing.assert_allclose(squared[np.array(dates["e"].notna())], 1 / 16, rtol=1e-6)
         times = pandas.to_datetime(days) + pandas.to_timedelta(np.arange(60) * 1.5, unit="s")
         np.testing.assert_array_equal(self.fitted(e=times), self.fitted(e=times.astype(str).where(times.notna(), None)))
 

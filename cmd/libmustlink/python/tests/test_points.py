@@ -115,6 +115,17 @@ class Layouts(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "diagonal"):
             got.transform(new @ self.X.T, diagonal=[1.0])
 
+    def test_linear_methods(self):
+        """A Gram matrix, a kernel and sparse rows give a linear method the distances of the features."""
+        pairs = np.array([(i, (7 * i + 3) % len(self.X)) for i in range(len(self.X))])
+        want = RCA().fit(self.X, self.y).distances(self.X, pairs)
+        K = self.X @ self.X.T
+        np.testing.assert_allclose(RCA(kernel="precomputed").fit(K, self.y).distances(K, pairs), want, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(RCA(kernel="linear").fit(self.X, self.y).distances(self.X, pairs), want, rtol=1e-6, atol=1e-9)
+        if sparse is not None:
+            rows = sparse.csr_matrix(self.X)
+            np.testing.assert_allclose(RCA().fit(rows, self.y).distances(rows, pairs), want, rtol=1e-6, atol=1e-9)
+
     def test_standardize(self):
         scaled = (self.X - self.X.mean(axis=0)) / self.X.std(axis=0)
         np.testing.assert_allclose(

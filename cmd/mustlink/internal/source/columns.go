@@ -13,22 +13,21 @@ import (
 
 // Column is a column, or several alike, in the JSON of a command.
 type Column struct {
-	Name     string         `json:"name"`
-	Kind     string         `json:"kind"`
-	Missing  int            `json:"missing"`
-	Distinct int            `json:"distinct"`
-	Low      session.Number `json:"low"`
-	High     session.Number `json:"high"`
-	Example  string         `json:"example"`
-	Outputs  int            `json:"outputs"`
-	Does     string         `json:"does"`
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Missing  int    `json:"missing"`
+	Distinct int    `json:"distinct"`
+	Range    string `json:"range"`
+	Example  string `json:"example"`
+	Outputs  int    `json:"outputs"`
+	Does     string `json:"does"`
 }
 
 // Columns returns the summary of a table for JSON.
 func Columns(summary []mustlink.Column) []Column {
 	var out []Column
 	for _, c := range summary {
-		out = append(out, Column{c.Name, string(c.Kind), c.Missing, c.Distinct, session.Number(c.Low), session.Number(c.High), c.Example, c.Outputs, c.Does})
+		out = append(out, Column{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(), c.Example, c.Outputs, c.Does})
 	}
 	return out
 }
@@ -54,24 +53,16 @@ func alike(a, b *Column) bool {
 
 // writeColumn writes the line of one column, or of several alike.
 func writeColumn(w io.Writer, some []Column) {
-	c, name := some[0], some[0].Name
+	c := some[0]
 	if len(some) > 1 {
-		name = fmt.Sprintf("%s to %s (%d)", c.Name, some[len(some)-1].Name, len(some))
+		c = Column{Name: fmt.Sprintf("%s to %s (%d)", c.Name, some[len(some)-1].Name, len(some)), Kind: c.Kind, Does: c.Does}
+		for _, other := range some {
+			c.Distinct = max(c.Distinct, other.Distinct)
+		}
 	}
-	low, high := c.Low, c.High
-	for _, other := range some {
-		low, high = min(low, other.Low), max(high, other.High)
-		c.Distinct = max(c.Distinct, other.Distinct)
-	}
-	bounds := "-"
-	if low <= high {
-		bounds = short(float64(low)) + " to " + short(float64(high))
-	}
-	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", name, c.Kind, c.Missing, c.Distinct, bounds, session.NameOr(clip(c.Example), "-"), c.Does)
+	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", c.Name, c.Kind, c.Missing, c.Distinct,
+		session.NameOr(c.Range, "-"), session.NameOr(clip(c.Example), "-"), session.NameOr(c.Does, "-"))
 }
-
-// short writes a number with at most six digits.
-func short(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 
 // clip shortens a long text.
 func clip(text string) string {

@@ -2,6 +2,7 @@ package source
 
 import (
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,9 +95,9 @@ func (p *Preparing) Check(c *session.Checks, model bool, data *Data) {
 	data.Mixed = !strict && !p.tfidf && !model && !data.Gram
 	switch {
 	case p.standardize:
-		p.options.Scale = prepare.Standardize
+		p.options.Scale = "standardize"
 	case p.robust:
-		p.options.Scale = prepare.Robust
+		p.options.Scale = "robust"
 	case model:
 		p.mode = prepareNone // the model prepares
 	}
@@ -110,8 +111,8 @@ func (p *Preparing) parseKinds(data *Data) error {
 		if !ok || column == "" {
 			return &fault.ParamError{Param: "--type", Value: text, Want: "COLUMN=KIND"}
 		}
-		if err := prepare.CheckKind(prepare.Kind(kind)); err != nil {
-			return usage.RenameParams(err, "kind", "--type "+column)
+		if !slices.Contains(prepare.Kinds(), kind) {
+			return fault.Unknown("--type "+column, kind, prepare.Kinds())
 		}
 		if p.options.Kinds == nil {
 			p.options.Kinds = map[string]mustlink.ColumnKind{}
@@ -120,8 +121,7 @@ func (p *Preparing) parseKinds(data *Data) error {
 		switch prepare.Kind(kind) {
 		case prepare.Number:
 			data.Numbers = append(data.Numbers, column)
-		case prepare.Drop:
-		default:
+		case prepare.Category, prepare.Boolean, prepare.Date, prepare.Text:
 			data.Text = append(data.Text, column)
 		}
 	}

@@ -189,6 +189,7 @@ func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson ca
 func (r *fitReport) text(w io.Writer) {
 	if prepared(r.Columns) {
 		source.WriteColumns(w, r.Columns)
+		fmt.Fprintln(w)
 	}
 	if r.Why == "" {
 		fmt.Fprintf(w, "method\t%s\n", r.Method)
@@ -219,5 +220,5 @@ func (r *fitReport) text(w io.Writer) {
 
 // prepared reports whether something is done with a column.
 func prepared(columns []source.Column) bool {
-	return slices.ContainsFunc(columns, func(c source.Column) bool { return c.Does != "" })
+	return slices.ContainsFunc(columns, func(c source.Column) bool { return c.Does != "as it is" })
 }

@@ -1,0 +1,284 @@
+package prepare
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// quartileRange is the distance between the quartiles of a normal distribution with standard
+// deviation 1.
+const quartileRange = 1.3489795003921634
+
+// numbers are the statistics of a column of numbers.
+type numbers struct {
+	missing, distinct int
+	low, high         float64
+	whole             bool // all are whole numbers
+	rising            bool // each row has the number of the row before plus 1, or minus 1
+	fill              float64
+	mean, scale       float64 // after filling
+	median, robust    float64 // after filling
+}
+
+// scratch is the memory of one worker, n values each.
+type scratch struct{ a, b []float64 }
+
+func newScratch(n int) *scratch { return &scratch{make([]float64, n), make([]float64, n)} }
+
+// statistics returns those of values, in which NaN is a gap. fill returns what fills gaps, by the
+// sorted values.
+func statistics(values []float64, work *scratch, fill func(sorted []float64) float64) (numbers, error) {
+	s := numbers{whole: true, rising: true}
+	present := work.a[:0]
+	for _, v := range values {
+		if v == v {
+			present = append(present, v+0) // no -0
+			s.whole = s.whole && v == math.Trunc(v) && math.Abs(v) < 1<<53
+		}
+	}
+	s.missing = len(values) - len(present)
+	s.rising = s.whole && s.missing == 0 && countsUp(values)
+	present = sortFloats(present, work.b)
+	for k, v := range present {
+		if k == 0 || v != present[k-1] {
+			s.distinct++
+		}
+	}
+	if len(present) > 0 {
+		s.low, s.high = present[0], present[len(present)-1]
+	}
+	s.fill = fill(present)
+	below, _ := slices.BinarySearch(present, s.fill)
+	at := func(k int) float64 { // the sorted values after filling
+		switch {
+		case k < below:
+			return present[k]
+		case k < below+s.missing:
+			return s.fill
+		}
+		return present[k-s.missing]
+	}
+	s.median = quantile(len(values), 0.5, at)
+	s.robust = (quantile(len(values), 0.75, at) - quantile(len(values), 0.25, at)) / quartileRange
+
+	filled := values
+	if s.missing > 0 {
+		filled = work.a[:len(values)]
+		for i, v := range values {
+			if v != v {
+				v = s.fill
+			}
+			filled[i] = v
+		}
+	}
+	scaling, _, err := dataset.Standardize(&points.Dense{N: len(filled), D: 1, Data: filled})
+	if err != nil {
+		return s, err
+	}
+	s.mean, s.scale = scaling.Mean[0], scaling.Scale[0]
+	if !(s.robust > 0) || math.IsInf(s.robust, 0) {
+		s.robust = s.scale
+	}
+	return s, nil
+}
+
+// countsUp reports whether values are consecutive, row by row.
+func countsUp(values []float64) bool {
+	if len(values) < 2 {
+		return false
+	}
+	step := values[1] - values[0]
+	if step != 1 && step != -1 {
+		return false
+	}
+	for i := 1; i < len(values); i++ {
+		if values[i]-values[i-1] != step {
+			return false
+		}
+	}
+	return true
+}
+
+// source makes numbers of the cells of a column: of numbers, of dates, or of booleans.
+type source struct {
+	kind   Kind
+	layout string
+	pair   [2]string
+}
+
+// read returns the number of every row, NaN for a gap. The cells of columns of numbers are shared.
+// A cell that is no number, or no date of the format, is a *fault.DataError with its row.
+func (s source) read(x *points.Column) ([]float64, error) {
+	if !x.IsText() {
+		if s.kind == Number {
+			return x.Numbers, nil
+		}
+		x = asTexts(x)
+	}
+	values := make([]float64, len(x.Levels))
+	done := make([]bool, len(x.Levels))
+	out := make([]float64, len(x.Codes))
+	for i, code := range x.Codes {
+		if code < 0 {
+			out[i] = math.NaN()
+			continue
+		}
+		if !done[code] {
+			v, err := s.value(x.Levels[code])
+			if err != nil {
+				return nil, &fault.DataError{Row: i, Column: x.Name, Err: err}
+			}
+			values[code], done[code] = v, true
+		}
+		out[i] = values[code]
+	}
+	return out, nil
+}
+
+// value returns the number of a text. A boolean that is none of the two is NaN, as if it were
+// missing.
+func (s source) value(text string) (float64, error) {
+	switch s.kind {
+	case Date:
+		t, ok := parseTime(s.layout, text)
+		if !ok {
+			return 0, fmt.Errorf("%q is not a date like %s, as the cells before it: want one format in all cells, or the column as a category or dropped", short(text), example(s.layout))
+		}
+		return days(t), nil
+	case Boolean:
+		switch plain(text) {
+		case s.pair[0]:
+			return 0, nil
+		case s.pair[1]:
+			return 1, nil
+		}
+		return math.NaN(), nil
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	if err != nil || math.IsInf(v, 0) {
+		return 0, fmt.Errorf("%q is not a finite number: want numbers in all cells, an empty cell for a missing one, or the column as a category", short(text))
+	}
+	return v, nil
+}
+
+// short returns the beginning of a text, for messages.
+func short(text string) string {
+	const limit = 60
+	if runes := []rune(text); len(runes) > limit {
+		return string(runes[:limit]) + "..."
+	}
+	return text
+}
+
+// asTexts returns a column of numbers as one of texts.
+func asTexts(x *points.Column) *points.Column {
+	out := &points.Column{Name: x.Name, Codes: make([]int32, len(x.Numbers)), Levels: []string{}}
+	codes := make(map[float64]int32)
+	for i, v := range x.Numbers {
+		if v != v {
+			out.Codes[i] = -1
+			continue
+		}
+		code, known := codes[v]
+		if !known {
+			code = int32(len(out.Levels))
+			codes[v] = code
+			out.Levels = append(out.Levels, strconv.FormatFloat(v+0, 'f', -1, 64))
+		}
+		out.Codes[i] = code
+	}
+	return out
+}
+
+// texts returns a column as texts.
+func texts(x *points.Column) *points.Column {
+	if x.IsText() {
+		return x
+	}
+	return asTexts(x)
+}
+
+// number fills and scales a column of numbers, dates or booleans.
+type number struct {
+	source            source
+	fill, mean, scale float64 // the result is 0 where scale is 0
+}
+
+// bind returns what writes the rows of a column.
+func (p *number) bind(x *points.Column) (writer, error) {
+	values, err := p.source.read(x)
+	if err != nil {
+		return nil, err
+	}
+	for i, v := range values {
+		if v == v && p.scale != 0 {
+			if y := (v - p.mean) / p.scale; y-y != 0 {
+				return nil, &fault.DataError{Row: i, Column: x.Name, Err: errors.New("the value is too large to scale: want one like those of the training rows")}
+			}
+		}
+	}
+	return func(out []float64, stride, lo, hi int) {
+		if p.scale == 0 {
+			return
+		}
+		for i, v := range values[lo:hi] {
+			if v != v {
+				v = p.fill
+			}
+			out[i*stride] = (v - p.mean) / p.scale
+		}
+	}, nil
+}
+
+// gaps writes 1 where a column has a gap.
+func gaps(x *points.Column) writer {
+	return func(out []float64, stride, lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if x.IsText() && x.Codes[i] < 0 || !x.IsText() && x.Numbers[i] != x.Numbers[i] {
+				out[(i-lo)*stride] = 1
+			}
+		}
+	}
+}
+
+// circles writes the cosines and the sines of the cycles of dates, and zeros for a gap.
+func circles(x *points.Column, layout string) writer {
+	x = texts(x)
+	list := cyclesOf(layout)
+	return func(out []float64, stride, lo, hi int) {
+		for i, code := range x.Codes[lo:hi] {
+			if code < 0 {
+				continue
+			}
+			t, _ := parseTime(layout, x.Levels[code])
+			turn := cycles(t)
+			for k, c := range list {
+				sin, cos := math.Sincos(2 * math.Pi * turn[c])
+				out[i*stride+2*k], out[i*stride+2*k+1] = cos, sin
+			}
+		}
+	}
+}
+
+// firstMissing returns the row of the first gap, -1 if there is none.
+func firstMissing(x *points.Column) int {
+	for i, code := range x.Codes {
+		if code < 0 {
+			return i
+		}
+	}
+	for i, v := range x.Numbers {
+		if v != v {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,226 @@
+package prepare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Kind is what the cells of a column are.
+type Kind string
+
+// The kinds of columns. The last three are left out.
+const (
+	Number     Kind = "number"
+	Category   Kind = "category"
+	Boolean    Kind = "boolean"
+	Date       Kind = "date"
+	Text       Kind = "text"
+	Constant   Kind = "constant"
+	Identifier Kind = "identifier"
+	Drop       Kind = "drop"
+)
+
+// Kinds returns the names of all kinds.
+func Kinds() []string {
+	return []string{string(Number), string(Category), string(Boolean), string(Date), string(Text), string(Constant), string(Identifier), string(Drop)}
+}
+
+// DefaultLevels is the limit on the columns of a category when Options.Levels is 0.
+const DefaultLevels = 50
+
+// Options says how columns are prepared. The zero value is what their kinds ask for.
+type Options struct {
+	// Kinds are the kinds of columns by name, or by a pattern such as total_*, instead of those that
+	// are found. A name counts before patterns, and a longer pattern before a shorter one.
+	Kinds map[string]Kind
+	// Impute says what fills a gap in numbers: median (also ""), mean, most-frequent, constant=V, or
+	// error to refuse gaps in all columns. Dates and booleans take the median for a constant.
+	Impute string
+	// Indicators adds a column of zeros and ones for each column of numbers, dates or booleans that
+	// has gaps.
+	Indicators bool
+	// Scale is auto (also ""), none, standardize or robust. auto standardizes numbers, unless there
+	// are only numbers, and they share a unit.
+	Scale string
+	// Levels is the limit on the columns of a category, 0 for DefaultLevels; the last one is the pool
+	// of the rarer texts.
+	Levels int
+	// Cyclic adds the cosine and the sine of the weekday, of the day of the year, and of the hour to
+	// dates.
+	Cyclic bool
+	// Text says what becomes of columns of text: "" (they are left out), words, or letters:K for the
+	// tf-idf of words or of K letters in a row.
+	Text string
+}
+
+// The choices of Impute and Scale.
+const (
+	imputeMedian   = "median"
+	imputeMean     = "mean"
+	imputeFrequent = "most-frequent"
+	imputeConstant = "constant"
+	imputeError    = "error"
+
+	scaleAuto        = "auto"
+	scaleNone        = "none"
+	scaleStandardize = "standardize"
+	scaleRobust      = "robust"
+)
+
+// settings are checked options.
+type settings struct {
+	Options
+	constant float64
+	letters  int // in a row, 0 for words
+}
+
+func (o Options) check() (*settings, error) {
+	s := &settings{Options: o}
+	s.Impute, s.Scale = cmp.Or(o.Impute, imputeMedian), cmp.Or(o.Scale, scaleAuto)
+	s.Levels = cmp.Or(o.Levels, DefaultLevels)
+	if value, ok := strings.CutPrefix(s.Impute, imputeConstant+"="); ok {
+		v, err := strconv.ParseFloat(strings.TrimSpace(value), 64)
+		if err != nil || v-v != 0 {
+			return nil, &fault.ParamError{Param: "impute", Value: o.Impute, Want: "constant=V with a finite number V"}
+		}
+		s.Impute, s.constant = imputeConstant, v
+	} else if choices := []string{imputeMedian, imputeMean, imputeFrequent, imputeError}; !slices.Contains(choices, s.Impute) {
+		return nil, fault.Unknown("impute", s.Impute, append(choices, imputeConstant+"=V"))
+	}
+	if choices := []string{scaleAuto, scaleNone, scaleStandardize, scaleRobust}; !slices.Contains(choices, s.Scale) {
+		return nil, fault.Unknown("scale", s.Scale, choices)
+	}
+	if s.Levels < 2 || s.Levels > maxLevels {
+		return nil, &fault.ParamError{Param: "levels", Value: o.Levels, Want: fmt.Sprintf("2 to %d columns for a category", maxLevels)}
+	}
+	for _, pattern := range slices.Sorted(maps.Keys(o.Kinds)) {
+		if kind := o.Kinds[pattern]; !slices.Contains(Kinds(), string(kind)) {
+			return nil, fault.Unknown("type of "+pattern, string(kind), Kinds())
+		}
+		if _, err := path.Match(pattern, ""); err != nil {
+			return nil, &fault.ParamError{Param: "type", Value: pattern, Want: "the name of a column, or a pattern such as total_*"}
+		}
+	}
+	var err error
+	s.letters, err = parseText(o.Text)
+	return s, err
+}
+
+// maxLetters is the limit on K of letters:K.
+const maxLetters = 16
+
+// parseText returns K of letters:K, 0 for other texts.
+func parseText(text string) (letters int, err error) {
+	if text == "" || text == "words" {
+		return 0, nil
+	}
+	if k, ok := strings.CutPrefix(text, "letters:"); ok {
+		if letters, err = strconv.Atoi(k); err == nil && letters >= 1 && letters <= maxLetters {
+			return letters, nil
+		}
+		return 0, &fault.ParamError{Param: "text", Value: text, Want: fmt.Sprintf("letters:K with K from 1 to %d", maxLetters)}
+	}
+	return 0, fault.Unknown("text", text, []string{"words", "letters:K"})
+}
+
+// forced returns the kinds of the columns that Options.Kinds names, "" for others. A name or
+// pattern without a column is a *fault.ParamError.
+func (s *settings) forced(names []string) ([]Kind, error) {
+	out := make([]Kind, len(names))
+	patterns := slices.Collect(maps.Keys(s.Kinds))
+	slices.SortFunc(patterns, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(b), len(a)), cmp.Compare(a, b))
+	})
+	used := make(map[string]bool)
+	for j, name := range names {
+		if kind, ok := s.Kinds[name]; ok {
+			out[j], used[name] = kind, true
+		}
+		for _, pattern := range patterns {
+			if match, _ := path.Match(pattern, name); match {
+				used[pattern] = true
+				out[j] = cmp.Or(out[j], s.Kinds[pattern])
+			}
+		}
+	}
+	for _, pattern := range slices.Sorted(maps.Keys(s.Kinds)) {
+		if !used[pattern] {
+			return nil, fault.Unknown("type: column", pattern, names)
+		}
+	}
+	return out, nil
+}
+
+// fill returns what fills gaps, by the sorted values that are there.
+func (s *settings) fill(sorted []float64, kind Kind) float64 {
+	switch {
+	case len(sorted) == 0:
+		return 0
+	case s.Impute == imputeMean:
+		return mean(sorted)
+	case s.Impute == imputeFrequent:
+		return mostFrequent(sorted)
+	case s.Impute == imputeConstant && kind == Number:
+		return s.constant
+	}
+	return quantile(len(sorted), 0.5, func(k int) float64 { return sorted[k] })
+}
+
+// mean returns the mean of values of any magnitude.
+func mean(values []float64) float64 {
+	sum, n := 0.0, float64(len(values))
+	for _, v := range values {
+		sum += v / n
+	}
+	rest := 0.0
+	for _, v := range values {
+		rest += (v - sum) / n
+	}
+	if math.IsInf(sum+rest, 0) {
+		return sum
+	}
+	return sum + rest
+}
+
+// mostFrequent returns the most frequent of sorted values, the smallest of several.
+func mostFrequent(sorted []float64) float64 {
+	best, most := 0.0, 0
+	for lo := 0; lo < len(sorted); {
+		hi := lo
+		for hi < len(sorted) && sorted[hi] == sorted[lo] {
+			hi++
+		}
+		if hi-lo > most {
+			best, most = sorted[lo], hi-lo
+		}
+		lo = hi
+	}
+	return best
+}
+
+// quantile returns the value at q (n - 1) of n sorted values, with linear interpolation.
+func quantile(n int, q float64, at func(k int) float64) float64 {
+	place := q * float64(n-1)
+	k := int(place)
+	low := at(k)
+	rest := place - float64(k)
+	if rest == 0 {
+		return low
+	}
+	high := at(k + 1)
+	if rest == 0.5 { // the mean of the two middle values, as everyone computes it
+		if sum := low + high; !math.IsInf(sum, 0) {
+			return sum / 2
+		}
+		return low/2 + high/2
+	}
+	return low + float64(rest*(high-low))
+}

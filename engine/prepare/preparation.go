@@ -1,0 +1,301 @@
+package prepare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Preparation maps the columns of a table to rows of numbers. It does not change after [Fit] and is
+// safe for concurrent use.
+type Preparation struct {
+	columns []column
+	named   bool
+	strict  bool   // a gap is an error
+	text    string // what text is made of, as in Options.Text
+	cyclic  bool
+	width   int // columns of the result
+}
+
+var _ dataset.Transform = (*Preparation)(nil)
+
+// column is what is done with one column.
+type column struct {
+	name      string
+	kind      Kind // Drop for one that is left out, in a table without names
+	isText    bool // the fit read texts
+	indicator bool
+	number    number // of numbers, dates, and booleans
+	category  *category
+	terms     *terms
+}
+
+// writer writes the rows [lo, hi) of a column: those of row i to out[(i-lo)*stride] and after it.
+// out has zeros.
+type writer func(out []float64, stride, lo, hi int)
+
+// piece is some columns of the result.
+type piece struct {
+	size  int
+	write writer
+}
+
+// size returns the number of columns that a column becomes.
+func (c *column) size(cyclic bool) int {
+	n := 0
+	switch c.kind {
+	case Number, Boolean, Date:
+		n = 1
+	case Category:
+		n = c.category.size()
+	case Text:
+		n = len(c.terms.list)
+	}
+	if c.kind == Date && cyclic {
+		n += 2 * len(cyclesOf(c.number.source.layout))
+	}
+	if c.indicator {
+		n++
+	}
+	return n
+}
+
+// names appends the names of these columns.
+func (c *column) names(dst []string, cyclic bool) []string {
+	switch c.kind {
+	case Number, Boolean, Date:
+		dst = append(dst, c.name)
+	case Category:
+		return c.category.names(dst, c.name)
+	case Text:
+		for _, term := range c.terms.list {
+			dst = append(dst, c.name+":"+term)
+		}
+	}
+	if c.kind == Date && cyclic {
+		for _, k := range cyclesOf(c.number.source.layout) {
+			dst = append(dst, c.name+" "+cycleNames[k]+" cos", c.name+" "+cycleNames[k]+" sin")
+		}
+	}
+	if c.indicator {
+		dst = append(dst, c.name+"="+gap)
+	}
+	return dst
+}
+
+// bind returns what writes the rows of x, piece by piece.
+func (c *column) bind(x *points.Column, cyclic bool) ([]piece, error) {
+	switch c.kind {
+	case Category:
+		return []piece{{c.category.size(), c.category.bind(texts(x))}}, nil
+	case Text:
+		return []piece{{len(c.terms.list), c.terms.bind(x)}}, nil
+	case Drop:
+		return nil, nil
+	}
+	first, err := c.number.bind(x)
+	if err != nil {
+		return nil, err
+	}
+	list := []piece{{1, first}}
+	if layout := c.number.source.layout; c.kind == Date && cyclic {
+		list = append(list, piece{2 * len(cyclesOf(layout)), circles(x, layout)})
+	}
+	if c.indicator {
+		list = append(list, piece{1, gaps(x)})
+	}
+	return list, nil
+}
+
+// Features returns the number of columns of the tables that it takes.
+func (p *Preparation) Features() int { return len(p.columns) }
+
+// Columns returns the names of these columns, in the order in which it takes them, or nil for a
+// table without names. Columns that are left out are not among them, if the table has names.
+func (p *Preparation) Columns() []string {
+	if !p.named {
+		return nil
+	}
+	names := make([]string, len(p.columns))
+	for j := range p.columns {
+		names[j] = p.columns[j].name
+	}
+	return names
+}
+
+// Reading returns the names of the columns that the fit had as texts, and as numbers: for
+// dataset.ReadOptions.Text and Numbers, so that parts of a file are read like the whole.
+func (p *Preparation) Reading() (texts, numbers []string) {
+	for j := range p.columns {
+		if c := &p.columns[j]; c.isText {
+			texts = append(texts, c.name)
+		} else {
+			numbers = append(numbers, c.name)
+		}
+	}
+	return texts, numbers
+}
+
+// Outputs returns the names of the columns of the result, such as income, plan=basic, plan=(other).
+func (p *Preparation) Outputs() []string {
+	names := make([]string, 0, p.width)
+	for j := range p.columns {
+		names = p.columns[j].names(names, p.cyclic)
+	}
+	return names
+}
+
+// OutputBytes returns the bytes that [Preparation.Apply] needs at most for n rows, the result and
+// what it is made from.
+func (p *Preparation) OutputBytes(n int) int64 {
+	const word = 8
+	return int64(min(float64(n)*float64(p.width+len(p.columns))*word, math.MaxInt64/2))
+}
+
+// finish sets what follows from the columns.
+func (p *Preparation) finish() {
+	p.width = 0
+	for j := range p.columns {
+		p.width += p.columns[j].size(p.cyclic)
+	}
+}
+
+// Apply returns the rows as numbers, a *points.Dense. x is a *points.Mixed or *points.Dense with
+// the columns of [Preparation.Columns], in that order; it is not changed.
+//
+// A text that the fit did not have goes to the pool of its column, or becomes zeros; see
+// [Preparation.Unseen]. A cell that is no number, or no date in the format of the training rows, is
+// a *fault.DataError with its row and column, and so is a gap if gaps are refused. Another number
+// of columns is a *fault.ShapeError. Cost: O(cells + results), on all processors.
+func (p *Preparation) Apply(x points.Points) (points.Points, error) {
+	columns, err := p.take(x)
+	if err != nil {
+		return nil, err
+	}
+	pieces := make([][]piece, len(columns))
+	errs := make([]error, len(columns))
+	parallel(len(columns), func(j int) {
+		if p.strict {
+			if i := firstMissing(&columns[j]); i >= 0 {
+				errs[j] = missingError(&columns[j], i)
+				return
+			}
+		}
+		pieces[j], errs[j] = p.columns[j].bind(&columns[j], p.cyclic)
+	})
+	for _, err := range errs {
+		if err != nil {
+			return nil, err
+		}
+	}
+	out := &points.Dense{N: x.Len(), D: p.width, Data: make([]float64, x.Len()*p.width)}
+	rows := max(1, blockValues/max(1, p.width))
+	parallel((out.N+rows-1)/rows, func(b int) {
+		lo, hi := b*rows, min(out.N, (b+1)*rows)
+		block := out.Data[lo*out.D : hi*out.D]
+		at := 0
+		for _, piece := range slices.Concat(pieces...) {
+			if piece.size > 0 {
+				piece.write(block[at:], out.D, lo, hi)
+				at += piece.size
+			}
+		}
+	})
+	return out, nil
+}
+
+// blockValues is the number of values of a block of rows, which is written column by column.
+const blockValues = 1 << 14
+
+// missingError is the error of a gap that is refused.
+func missingError(x *points.Column, row int) error {
+	return &fault.DataError{Row: row, Column: x.Name, Err: fmt.Errorf("the cell is empty: want a value, or impute=median to fill it")}
+}
+
+// take returns the columns of x, with the names of the fit.
+func (p *Preparation) take(x points.Points) ([]points.Column, error) {
+	columns, err := columnsOf(x)
+	if err != nil {
+		return nil, err
+	}
+	if len(columns) != len(p.columns) {
+		return nil, &fault.ShapeError{What: "number of columns", Got: len(columns), Want: fmt.Sprintf("%d, as the preparation takes", len(p.columns))}
+	}
+	for j := range columns {
+		columns[j].Name = p.columns[j].name
+	}
+	return columns, nil
+}
+
+// columnsOf returns the columns of a table, which are checked.
+func columnsOf(x points.Points) ([]points.Column, error) {
+	switch x := x.(type) {
+	case *points.Mixed:
+		if err := x.Validate(); err != nil {
+			return nil, err
+		}
+		return slices.Clone(x.Columns), nil
+	case *points.Dense:
+		if err := x.Validate(); err != nil {
+			return nil, err
+		}
+		return denseColumns(x, 0, x.D), nil
+	}
+	return nil, &fault.ParamError{Param: "prepare", Value: fmt.Sprintf("points of type %T", x), Want: "a table: only tables have columns"}
+}
+
+// together is the number of columns of dense points that are copied at a time: a line of the cache.
+const together = 8
+
+// denseColumns returns the columns [lo, hi) of dense points, in new memory.
+func denseColumns(x *points.Dense, lo, hi int) []points.Column {
+	columns := make([]points.Column, hi-lo)
+	data := make([]float64, x.N*len(columns))
+	for k := range columns {
+		columns[k] = points.Column{Name: strconv.Itoa(lo + k), Numbers: data[k*x.N : (k+1)*x.N : (k+1)*x.N]}
+	}
+	parallel((hi-lo+together-1)/together, func(b int) {
+		first, end := b*together, min(hi-lo, (b+1)*together)
+		for i := range x.N {
+			for k, v := range x.Row(i)[lo+first : lo+end] {
+				columns[first+k].Numbers[i] = v
+			}
+		}
+	})
+	return columns
+}
+
+// Unseen returns, for the columns that have any, the number of rows whose text, or gap, the fit did
+// not have. x is as in [Preparation.Apply]; only categories and booleans have such rows.
+func (p *Preparation) Unseen(x *points.Mixed) map[string]int {
+	columns, err := p.take(x)
+	if err != nil {
+		return nil
+	}
+	counts := make([]int, len(columns))
+	parallel(len(columns), func(j int) {
+		switch c := &p.columns[j]; c.kind {
+		case Category:
+			counts[j] = c.category.unseen(texts(&columns[j]))
+		case Boolean:
+			x := texts(&columns[j])
+			for _, code := range x.Codes {
+				if code >= 0 && !slices.Contains(c.number.source.pair[:], plain(x.Levels[code])) {
+					counts[j]++
+				}
+			}
+		}
+	})
+	out := make(map[string]int)
+	for j, n := range counts {
+		if n > 0 {
+			out[p.columns[j].name] = n
+		}
+	}
+	return out
+}
