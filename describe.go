@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/engine/score"
 )
 
@@ -18,7 +19,8 @@ type Description struct {
 	Kernel      string        // with its bandwidth as a number, "" for a method without kernels
 	Columns     int           // number of features, -1 if the model accepts any number
 	Features    []string      // names of the features, nil if there are none
-	Preparation string        // "standardize", "tfidf" or "none"
+	Preparation string        // "standardize", "tfidf", "columns" or "none"
+	Prepared    []string      // for "columns": a line for each column, how it becomes numbers
 	Dim         int           // columns of Embed
 	Converged   bool          // false if the fit stopped earlier
 	Iterations  int           // 0 for a method without iterations
@@ -45,6 +47,9 @@ func (m *Model) Describe() Description {
 		Method: f.Model.Method(), Columns: f.InputDim(), Features: f.Features, Preparation: f.Preparation(), Dim: m.Dim(),
 		Converged: s.Converged, Iterations: s.Iterations, Message: s.Message, Elapsed: s.Elapsed, Notices: s.Notices,
 		Objective: math.NaN(), Fingerprint: f.Fingerprint, Version: f.LibraryVersion, Build: f.Build,
+	}
+	if by, ok := f.Scaling.(*prepare.Preparation); ok {
+		d.Prepared = by.Describe()
 	}
 	if k, ok := f.Model.(interface{ Kernel() kernel.Kernel }); ok {
 		d.Kernel = k.Kernel().String()

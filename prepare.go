@@ -81,6 +81,24 @@ func (t *Table) inputs() []string {
 	return t.raw.Features
 }
 
+// leftOut returns the names of the columns that the preparation leaves out.
+func (t *Table) leftOut() (names []string) {
+	by, ok := t.transform.(*prepare.Preparation)
+	if !ok {
+		return nil
+	}
+	taken := make(map[string]bool)
+	for _, name := range by.Columns() {
+		taken[name] = true
+	}
+	for _, name := range t.raw.Features {
+		if !taken[name] {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 // Summary describes the columns of the table, in their order, and what is done with each. It is nil
 // for a table that is not prepared.
 func (t *Table) Summary() []Column { return t.columns }

@@ -307,14 +307,14 @@ func (t *Table) plain() error {
 
 func (t *Table) transformed(by dataset.Transform, remarks []string) (*Table, error) {
 	data := *t.raw
-	x := t.raw.Points
 	var err error
-	if p, ok := by.(*prepare.Preparation); ok && p.Columns() != nil { // without those that are left out
-		if x, err = catalog.Columns(t.raw, p.Columns()); err != nil {
-			return nil, err
-		}
+	if some, ok := by.(*prepare.Preparation); ok {
+		data.Points, err = (&catalog.Fitted{Features: some.Columns(), Scaling: by}).Prepare(t.raw)
+		data.Features = some.Outputs()
+	} else {
+		data.Points, err = by.Apply(t.raw.Points)
 	}
-	if data.Points, err = by.Apply(x); err != nil {
+	if err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
 	}
 	return &Table{raw: t.raw, data: &data, transform: by, remarks: remarks}, nil

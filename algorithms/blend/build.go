@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -67,7 +68,11 @@ func (b *builder) fitted(ctx context.Context, s step, x points.Points) (m algori
 			b.fit.Report(p)
 		}
 	}
-	if m, err = kinds()[s.method].new(b.params, c).Fit(ctx, b.fit.Eng, x, b.fit.Links); err != nil {
+	set := b.fit.Links
+	if s.method == krca.Method {
+		set = set.WithoutCannot() // which it would ignore, with a notice
+	}
+	if m, err = kinds()[s.method].new(b.params, c).Fit(ctx, b.fit.Eng, x, set); err != nil {
 		return nil, y, err
 	}
 	if y, err = m.Embed(ctx, b.fit.Eng, x); err != nil {

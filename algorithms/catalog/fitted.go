@@ -22,6 +22,7 @@ type Fitted struct {
 	Features []string          // names of the training columns, nil for none
 	Scaling  dataset.Transform // prepares points for the model, nil for none
 	Columns  []prepare.Column  // what the fit found in the table; nil if unknown, as after Load
+	LeftOut  []string          // names of columns of the training table that the model does not take
 
 	Fingerprint string // dataset.Fingerprint of the training points, "" if unknown
 	// LibraryVersion and Build identify the program that fitted the model. If they are "", Save writes
@@ -92,6 +93,9 @@ func Encode(f *Fitted) (*model.File, error) {
 		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	}
 	encodeTransform(f.Scaling, file)
+	if err := encodeLeftOut(f.LeftOut, file); err != nil {
+		return nil, err
+	}
 	if f.Single {
 		return narrowed(file)
 	}
@@ -163,6 +167,9 @@ func Decode(file *model.File) (*Fitted, error) {
 	}
 	f := &Fitted{Features: h.Features, Fingerprint: h.Fingerprint, LibraryVersion: h.LibraryVersion, Build: h.Build, Single: h.Precision == model.Single}
 	if f.Model, err = method.decode(file); err != nil {
+		return nil, err
+	}
+	if f.LeftOut, err = decodeLeftOut(file); err != nil {
 		return nil, err
 	}
 	want := f.modelDim()

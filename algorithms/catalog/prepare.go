@@ -55,7 +55,7 @@ func (f *Fitted) ownColumns(d *dataset.Data) (points.Points, error) {
 	if missing := without(f.Features, d.Features); missing != "" {
 		return nil, f.missing(d, missing)
 	}
-	return Columns(d, f.Features)
+	return columns(d, f.Features)
 }
 
 // missing returns the error for columns that d lacks.
@@ -67,18 +67,18 @@ func (f *Fitted) missing(d *dataset.Data, names string) error {
 	return fault.Data(d.Name, "it lacks %s%s: want the columns that the model was fitted on", names, others)
 }
 
-// Unused lists the columns that the model does not take, "" for none. It is "" too if the model or
-// the columns have no names.
+// Unused lists the columns that the model does not take and the fit did not leave out, "" for none.
+// It is "" too if the model or the columns have no names.
 func (f *Fitted) Unused(features []string) string {
 	if f.Features == nil || features == nil {
 		return ""
 	}
-	return without(features, f.Features)
+	return without(features, slices.Concat(f.Features, f.LeftOut))
 }
 
-// Columns returns the points of some columns of d, which has them. Cost: O(values) for dense
+// columns returns the points of some columns of d, which has them. Cost: O(values) for dense
 // points.
-func Columns(d *dataset.Data, names []string) (points.Points, error) {
+func columns(d *dataset.Data, names []string) (points.Points, error) {
 	at := make([]int, len(names))
 	for j, name := range names {
 		at[j] = slices.Index(d.Features, name)

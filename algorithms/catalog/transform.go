@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"encoding/json"
 	"math"
 
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -71,6 +72,36 @@ func decodeScaling(file *model.File) (dataset.Transform, error) {
 		}
 	}
 	return &dataset.Scaling{Mean: mean, Scale: scale}, nil
+}
+
+// leftOut is the member of the header's Extra with the names of columns that the model does not
+// take.
+const leftOut = "left_out"
+
+func encodeLeftOut(names []string, file *model.File) error {
+	if len(names) == 0 {
+		return nil
+	}
+	text, err := json.Marshal(names)
+	if err != nil {
+		return err
+	}
+	if file.Header.Extra == nil {
+		file.Header.Extra = map[string]json.RawMessage{}
+	}
+	file.Header.Extra[leftOut] = text
+	return nil
+}
+
+func decodeLeftOut(file *model.File) (names []string, err error) {
+	text, there := file.Header.Extra[leftOut]
+	if !there {
+		return nil, nil
+	}
+	if err := json.Unmarshal(text, &names); err != nil {
+		return nil, fault.Data("", "header of the model: %s: %v", leftOut, err)
+	}
+	return names, nil
 }
 
 // Kinds returns the names of the columns that the model takes as texts and as numbers, for a reader

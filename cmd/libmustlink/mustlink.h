@@ -209,7 +209,8 @@ int mustlink_distances(mustlink_engine engine, mustlink_model model, const mustl
  * sentences: columns that the model does not take, and rows with texts that the fit did not see. */
 int mustlink_remarks(mustlink_model model, const mustlink_points *points, char *buffer, int64_t capacity, int64_t *size);
 
-/* mustlink_model_info writes a description of a model as a JSON object. After a fit, "columns" are
+/* mustlink_model_info writes a description of a model as a JSON object. "prepared" is a line for
+ * each column that the model prepares, "left_out" the names of others. After a fit, "columns" are
  * the columns of its points with what was found and what is done with each; null after a load.
  *
  * Functions with a buffer write *size bytes, for text including its zero byte. When *size is more

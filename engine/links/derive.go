@@ -7,6 +7,11 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
+// WithoutCannot returns the must-links and chunklets alone. Cost: O(1).
+func (s *Set) WithoutCannot() *Set {
+	return &Set{n: s.n, must: s.must, cliques: s.cliques, listed: s.listed}
+}
+
 // Restrict returns the links between the given rows, renumbered so that rows[r] becomes r: the set
 // for a split or for points.Points.Select.
 //

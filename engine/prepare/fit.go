@@ -165,7 +165,7 @@ func (f *fit) one(x *points.Column, kind Kind, work *scratch) (g finding) {
 		f.oneNumber(&g, x, source{kind: Number}, kind != "", work)
 	}
 	if g.used() && labelName(x.Name) && g.Distinct <= 50 && 2*g.Distinct <= len(x.Codes)+len(x.Numbers) {
-		g.warn("it looks like a label, and would tell the answer: label=" + x.Name + " makes it one, type " + x.Name + "=drop leaves it out")
+		g.warn("it looks like a label, which would tell the answer: want it as the label, or dropped")
 	}
 	return g
 }
@@ -237,13 +237,13 @@ func (f *fit) identifier(g *finding, x *points.Column) bool {
 	named := f.named && identifierName(x.Name)
 	switch {
 	case s.rising && (named || n >= few):
-		g.leave(Identifier, "row numbers; type "+x.Name+"=number keeps it")
+		g.leave(Identifier, "row numbers")
 		return true
 	case named:
-		g.leave(Identifier, "a number for each row; type "+x.Name+"=number keeps it")
+		g.leave(Identifier, "a number for each row")
 		return true
 	case n >= few && s.high-s.low < 10*float64(n):
-		g.warn("whole numbers, each in one row: if they are identifiers, type " + x.Name + "=drop leaves them out")
+		g.warn("whole numbers, each in one row only: want it dropped if they are identifiers")
 	}
 	return false
 }
@@ -324,7 +324,7 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 	}
 	switch kind {
 	case Identifier:
-		g.leave(Identifier, "texts that are all different; type "+x.Name+"=category keeps it")
+		g.leave(Identifier, "texts that are all different")
 	case Text:
 		f.oneTerms(g, x)
 	case Category:
@@ -368,7 +368,7 @@ func (f *fit) textKind(g *finding, levels []string, n int) Kind {
 // oneTerms leaves out a column of text, or counts its terms.
 func (f *fit) oneTerms(g *finding, x *points.Column) {
 	if f.Text == "" {
-		g.leave(Text, "text; text=words takes its words, type "+x.Name+"=category its whole cells")
+		g.leave(Text, "text")
 		return
 	}
 	t := newTerms(x, f.letters)
@@ -521,5 +521,5 @@ func (f *fit) nothing() error {
 			break
 		}
 	}
-	return fault.Data(f.data.Name, "no column can be used (%s): want a column of numbers, categories, booleans or dates, or the kind of a column by type COLUMN=KIND", strings.Join(list, ", "))
+	return fault.Data(f.data.Name, "no column can be used (%s): want a column of numbers, categories, booleans or dates, or the kind of a column", strings.Join(list, ", "))
 }

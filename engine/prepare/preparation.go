@@ -214,7 +214,7 @@ const blockValues = 1 << 14
 
 // missingError is the error of a gap that is refused.
 func missingError(x *points.Column, row int) error {
-	return &fault.DataError{Row: row, Column: x.Name, Err: fmt.Errorf("the cell is empty: want a value, or impute=median to fill it")}
+	return &fault.DataError{Row: row, Column: x.Name, Err: fmt.Errorf("the cell is empty: want a value, or another way to impute than error")}
 }
 
 // take returns the columns of x, with the names of the fit.

@@ -61,7 +61,9 @@ type modelInfo struct {
 	InputDim       int            `json:"input_dim"` // -1 for any number
 	Features       []string       `json:"features"`
 	Scaling        string         `json:"scaling"`
-	Columns        []columnInfo   `json:"columns"` // null if unknown
+	Columns        []columnInfo   `json:"columns"`  // null if unknown
+	Prepared       []string       `json:"prepared"` // a line for each column that the model takes
+	LeftOut        []string       `json:"left_out"` // names of other columns of the fit
 	Converged      bool           `json:"converged"`
 	Iterations     int            `json:"iterations"`
 	Message        string         `json:"message"`
@@ -99,7 +101,7 @@ func columnsOf(m *mustlink.Model) (list []columnInfo) {
 func ModelInfo(m *mustlink.Model) any {
 	d := m.Describe()
 	info := modelInfo{
-		Method: d.Method, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns, Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m),
+		Method: d.Method, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns, Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m), Prepared: d.Prepared, LeftOut: m.Record().LeftOut,
 		Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(), Notices: d.Notices,
 		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
 	}

@@ -259,9 +259,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         if not self._by_name:
             self._check_names(names, len(names))
         own, others = chosen(frame, wanted, type(self).__name__)
-        new = sorted(set(others) - set(known))
-        if new:
-            _model.warn_of_others(new)
+        _model.warn_of_others([name for name in others if name not in known])
         return own
 
     def _check_names(self, names: list[str] | None, columns: int) -> None:

@@ -174,7 +174,9 @@ class Model:
         lib.library().call("model_size", handle, ctypes.byref(dimensions), ctypes.byref(features))
         self.dim: int = dimensions.value
         self.n_features: int | None = features.value if features.value >= 0 else None
-        self.features: list[str] | None = self.info()["features"]
+        info = self.info()
+        self.features: list[str] | None = info["features"]
+        self._left_out: list[str] = info["left_out"] or []
 
     def _points(self, X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
         """Convert X to points. The columns of a data frame are found by their names."""
@@ -182,8 +184,7 @@ class Model:
         if frame is None or gram or self.features is None or names_of(frame) is None:
             return as_points(X, gram=gram, diagonal=diagonal)
         own, others = chosen(frame, self.features, "the model")
-        if others:
-            warn_of_others(others)
+        warn_of_others([name for name in others if name not in self._left_out])
         return self._noted(as_points(own))
 
     def _noted(self, points: Points) -> Points:
@@ -303,8 +304,9 @@ class Model:
     def info(self) -> dict[str, Any]:
         """Return method, kernel, dimensions, convergence, notices and statistics of the model.
 
-        After a fit, "columns" says what was found in each column of the training points, and what
-        is done with it; it is None for a model that was loaded.
+        "prepared" has a line for each column of a table that the model takes. After a fit,
+        "columns" says what was found in all columns of the training points; it is None for a model
+        that was loaded.
 
         Returns
         -------
@@ -349,7 +351,9 @@ class Model:
 
 
 def warn_of_others(names: list[str]) -> None:
-    """Warn of columns that a model does not take."""
+    """Warn of columns that a model does not take, if there are any."""
+    if not names:
+        return
     texts = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
     warn(f"the model does not take the columns {texts}", Notice)
 

@@ -158,6 +158,9 @@ class Frames(unittest.TestCase):
             learner = RCA().fit(frame.assign(again="x"), self.y)
         with warnings.catch_warnings():
             warnings.simplefilter("error")
+            for model in (learner.model_, pickle.loads(pickle.dumps(learner.model_))):
+                np.testing.assert_array_equal(model.embed(frame), self.want)
+                self.assertEqual(len(model.info()["prepared"]), len(self.frame.columns))
             np.testing.assert_array_equal(learner.transform(frame), self.want)
             np.testing.assert_array_equal(learner.transform(self.frame), self.want)
         self.assertEqual(learner.n_features_in_, self.frame.shape[1] + 3)

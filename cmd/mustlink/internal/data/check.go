@@ -200,6 +200,7 @@ func (r *checkReport) write(w io.Writer) {
 	}
 	if len(r.Columns) > 0 {
 		source.WriteColumns(w, r.Columns)
+		fmt.Fprintln(w, "To change a column: --type COLUMN=KIND, --label, --id, --drop, --impute; text: --text words")
 	}
 	if r.MustLinks+r.Cannot+r.Chunklets > 0 {
 		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot, session.Plural(r.Chunklets, "chunklet"))

@@ -150,6 +150,7 @@ func (l *linksMakeCommand) check(check *session.Checks, _ []string) {
 	check.AtLeast("--must", l.must, 0)
 	check.AtLeast("--cannot", l.cannot, 0)
 	l.links.CheckBy(check)
+	l.data.Mixed = true // the rows count, not their values
 	l.data.Check(check)
 	check.Output("-o, --output", l.out)
 }
@@ -232,6 +233,7 @@ func (l *linksCloseCommand) check(check *session.Checks, _ []string) {
 	check.Refuse(l.data.Path == "" && l.n == 0, "-i, --input is missing: want the linked data, or -n %s", usage.HelpHint(check.Cmd))
 	check.Refuse(l.data.Path == "" && l.links.By == dataset.ByID, "--links-by id is given without data: want -i")
 	if l.data.Path != "" {
+		l.data.Mixed = true // the rows count, not their values
 		l.data.Check(check)
 	}
 	check.Output("-o, --output", l.out)

@@ -78,6 +78,7 @@ type inspectReport struct {
 	Kernel         string                 `json:"kernel,omitempty"`
 	Features       []string               `json:"features,omitempty"`
 	Scaling        string                 `json:"scaling"`
+	Prepared       []string               `json:"prepared,omitempty"`
 	Dim            int                    `json:"dim"`
 	Status         statusReport           `json:"status"`
 	LibraryVersion string                 `json:"library_version"`
@@ -145,6 +146,7 @@ func (i *inspectCommand) model(ctx context.Context, path string) (*inspectReport
 		Kernel:         h.Kernel,
 		Features:       h.Features,
 		Scaling:        about.Preparation,
+		Prepared:       about.Prepared,
 		Dim:            about.Dim,
 		Status:         statusReport{about.Converged, about.Iterations, about.Message, about.Elapsed.Seconds()},
 		LibraryVersion: h.LibraryVersion,
@@ -219,6 +221,9 @@ func (r *inspectReport) text(w io.Writer) {
 		fmt.Fprintf(w, "features\t%d: %s\n", len(r.Features), firstFew(r.Features, 8))
 	}
 	fmt.Fprintf(w, "scaling\t%s\n", r.Scaling)
+	for _, line := range r.Prepared {
+		fmt.Fprintf(w, "column\t%s\n", line)
+	}
 	for _, f := range r.Figures {
 		fmt.Fprintf(w, "%s\t%v\n", f.Name, f.Value)
 	}

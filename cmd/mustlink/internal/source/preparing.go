@@ -138,7 +138,7 @@ func (p *Preparing) Apply(run *session.Session, d *dataset.Data) (table *mustlin
 		table, err = table.Prepare(p.options)
 	}
 	if err != nil {
-		return nil, fault.InFile(p.renamed(err), d.Name)
+		return nil, p.renamed(err)
 	}
 	warnings := table.Warnings()[len(d.Warnings):]
 	if p.AsRead() && p.learns {
