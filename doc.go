@@ -11,10 +11,12 @@
 //
 //	table, err := mustlink.ReadTable("customers.csv")
 //	pairs, err := table.ReadLinks("links.csv")
-//	model, err := mustlink.Fit(ctx, table, pairs, mustlink.Standardize())
+//	model, err := mustlink.Fit(ctx, table, pairs)
 //	embedded, err := model.Embed(ctx, table)
 //
-// Without [Method] or [Using], [Fit] chooses the method by the kinds of links.
+// Without [Method] or [Using], [Fit] chooses the method by the kinds of links. It makes numbers of
+// the columns of a table as their kinds ask ([Preparing]): gaps are filled, categories and dates
+// become numbers, and numbers in different units are scaled. The model does the same with new rows.
 //
 // # Numbers
 //

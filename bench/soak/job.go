@@ -111,7 +111,7 @@ func sample(rng *rand.Rand, labels []string) (*links.Set, error) {
 // randomKernel returns a random kernel, often "" for the default of the method, which most people
 // use.
 func randomKernel(rng *rand.Rand, m catalog.Method) string {
-	if m.DefaultKernel == "" || rng.IntN(2) == 0 {
+	if m.DefaultKernel == "" && !m.Linear || rng.IntN(2) == 0 {
 		return ""
 	}
 	kernels := []string{"linear", "rbf:sigma=median", "rbf:sigma=0.5msq", "poly:degree=2", "exp:width=mean", "cosine"}
