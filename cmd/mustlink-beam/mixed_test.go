@@ -20,7 +20,7 @@ import (
 func customers(n int) []string {
 	lines := []string{"plan,income,since,code,label"}
 	for i := range n {
-		plan, income, code := []string{"basic", "plus", "gold", ""}[i%4], fmt.Sprint(1000+700*(i%2)+13*(i%29)), fmt.Sprint(i%5)
+		plan, income, code := []string{"basic", "plus", "gold", "", "NA"}[i%5], fmt.Sprint(1000+700*(i%2)+13*(i%29)), fmt.Sprint(i%5)
 		if i%7 == 0 {
 			income = "NA"
 		}

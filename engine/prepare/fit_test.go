@@ -362,6 +362,26 @@ func TestDatesWithAndWithoutClock(t *testing.T) {
 	}
 }
 
+// A reader that is told to take a column as texts leaves words such as NA in it. They are gaps,
+// unless the fit had them as texts.
+func TestWordsForGaps(t *testing.T) {
+	table := func(gap string) *points.Mixed {
+		return mixed(words("day", "2024-01-01", gap, "2024-02-10"), words("plan", "a", "b", gap), words("on", gap, "yes", "no"))
+	}
+	p, _ := fit(t, table(""), prepare.Options{})
+	want := apply(t, p, table(""))
+	for _, gap := range []string{"NA", " n/a", "NULL", "?"} {
+		if got := apply(t, p, table(gap)); !slices.Equal(got.Data, want.Data) || len(p.Unseen(table(gap))) > 0 {
+			t.Errorf("%q: rows %v, want %v", gap, got.Data, want.Data)
+		}
+	}
+	namibia := mixed(words("country", "NA", "DE", "NA", "FR"))
+	q, _ := fit(t, namibia, prepare.Options{Kinds: map[string]prepare.Kind{"country": prepare.Category}})
+	if got := apply(t, q, namibia); got.D != 3 || got.Data[2] != 1 {
+		t.Errorf("columns %q, rows %v: want one for NA", q.Outputs(), got.Data)
+	}
+}
+
 // Columns without names are taken by their place, also those that are left out.
 func TestWithoutNames(t *testing.T) {
 	x := mixed(words("", "a", "b", "a"), words("", "same", "same", "same"), values("", 1, 2, 4))
