@@ -64,6 +64,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 		return nil, fault.InFile(err, t.data.Name)
 	}
 	fitted := catalog.NewFitted(eng, m, t.inputs())
+	fitted.Columns = t.columns
 	fitted.LeftOut = t.leftOut()
 	fitted.Scaling, fitted.Fingerprint, fitted.Single = t.transform, dataset.Fingerprint(t.raw.Points), s.single
 	return &Model{fitted, eng}, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // Fitted is the content of a model file: a model and the information needed to use it on other
@@ -20,6 +21,7 @@ type Fitted struct {
 	Model    algorithms.Model
 	Features []string          // names of the training columns, nil for none
 	Scaling  dataset.Transform // prepares points for the model, nil for none
+	Columns  []prepare.Column  // what the fit found in the table; nil if unknown, as after Load
 	LeftOut  []string          // names of columns of the training table that the model does not take
 
 	Fingerprint string // dataset.Fingerprint of the training points, "" if unknown

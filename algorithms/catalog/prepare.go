@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // Prepare returns the points of d, prepared like the training points. If the model and d both name
@@ -25,10 +26,22 @@ func (f *Fitted) Prepare(d *dataset.Data) (points.Points, error) {
 		return nil, err
 	}
 	x, err := f.ownColumns(d)
-	if err != nil || f.Scaling == nil {
+	if err != nil {
+		return nil, err
+	}
+	if x, err = f.numbers(x); err != nil || f.Scaling == nil {
 		return x, err
 	}
 	return f.Scaling.Apply(x)
+}
+
+// numbers returns the columns of a table as vectors, unless a preparation takes them as they are.
+func (f *Fitted) numbers(x points.Points) (points.Points, error) {
+	table, mixed := x.(*points.Mixed)
+	if _, takes := f.Scaling.(*prepare.Preparation); takes || !mixed {
+		return x, nil
+	}
+	return table.Dense()
 }
 
 // ownColumns returns the points of d with the columns of the training points, in their order.
@@ -63,7 +76,8 @@ func (f *Fitted) Unused(features []string) string {
 	return without(features, slices.Concat(f.Features, f.LeftOut))
 }
 
-// columns returns some columns of d, which has them. Cost: O(values) for dense points.
+// columns returns the points of some columns of d, which has them. Cost: O(values) for dense
+// points.
 func columns(d *dataset.Data, names []string) (points.Points, error) {
 	at := make([]int, len(names))
 	for j, name := range names {

@@ -131,6 +131,11 @@ int mustlink_model_info(mustlink_model model, char *buffer, int64_t capacity, in
 	CALL(mustlinkModelInfo(model, buffer, capacity, size, message()));
 }
 
+int mustlink_remarks(mustlink_model model, const mustlink_points *points, char *buffer, int64_t capacity, int64_t *size)
+{
+	CALL(mustlinkRemarks(model, (mustlink_points *)points, buffer, capacity, size, message()));
+}
+
 int mustlink_save(mustlink_model model, const char *path) { CALL(mustlinkSave(model, (char *)path, message())); }
 
 int mustlink_load(mustlink_engine engine, const char *path, mustlink_model *model)

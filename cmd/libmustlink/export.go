@@ -211,6 +211,17 @@ func mustlinkModelInfo(m C.mustlink_model, buffer *C.char, capacity C.int64_t, s
 	})
 }
 
+//export mustlinkRemarks
+func mustlinkRemarks(m C.mustlink_model, points *C.mustlink_points, buffer *C.char, capacity C.int64_t, size *C.int64_t, message *C.char) C.int {
+	return ofModel(m, message, func(model *mustlink.Model) error {
+		remarks, err := abi.Remarks(model, pointsOf(points))
+		if err != nil {
+			return err
+		}
+		return bufferOf(unsafe.Pointer(buffer), capacity, size).WriteJSON(remarks)
+	})
+}
+
 //export mustlinkSave
 func mustlinkSave(m C.mustlink_model, path *C.char, message *C.char) C.int {
 	return ofModel(m, message, func(model *mustlink.Model) error { return model.Save(text(path)) })

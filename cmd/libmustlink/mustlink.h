@@ -51,9 +51,19 @@ typedef enum mustlink_code {
 } mustlink_code;
 
 typedef enum mustlink_type { MUSTLINK_FLOAT64 = 1, MUSTLINK_FLOAT32 = 2 } mustlink_type;
-typedef enum mustlink_kind { MUSTLINK_DENSE = 1, MUSTLINK_SPARSE = 2, MUSTLINK_GRAM = 3 } mustlink_kind;
+typedef enum mustlink_kind { MUSTLINK_DENSE = 1, MUSTLINK_SPARSE = 2, MUSTLINK_GRAM = 3, MUSTLINK_TABLE = 4 } mustlink_kind;
 
-/* mustlink_points are n points: rows of a matrix, or their inner products.
+/* mustlink_column is one column of a table: numbers or texts, one for each row. Exactly one of
+ * numbers and codes is not NULL. */
+typedef struct mustlink_column {
+	const char *name;          /* not empty, and different for each column; NULL for all columns: no names */
+	const double *numbers;     /* NAN: missing */
+	const int32_t *codes;      /* positions in levels, -1: missing */
+	const char *const *levels; /* different texts, of which some need not occur; ignored for numbers */
+	int64_t level_count;
+} mustlink_column;
+
+/* mustlink_points are n points: rows of a matrix or of a table, or their inner products.
  *
  * MUSTLINK_DENSE   data[i * row_stride + j * column_stride] is feature j of point i. Strides count
  *                  elements: (columns, 1) for contiguous rows, (1, rows) for contiguous columns.
@@ -62,7 +72,12 @@ typedef enum mustlink_kind { MUSTLINK_DENSE = 1, MUSTLINK_SPARSE = 2, MUSTLINK_G
  *                  column belong to point i, with ascending columns. Strides are ignored.
  * MUSTLINK_GRAM    data as for MUSTLINK_DENSE: inner products of the rows with the training
  *                  points, which are the columns. diagonal holds the inner product of each row
- *                  with itself, or is NULL for the square matrix of the training points. */
+ *                  with itself, or is NULL for the square matrix of the training points.
+ * MUSTLINK_TABLE   data points to `columns` elements of mustlink_column. type, strides and the
+ *                  other members are ignored. A model takes its columns by their names: they may
+ *                  come in any order and among others. Without names they come as in the fit.
+ *                  Memory of columns is the caller's, as all memory; numbers and codes are used
+ *                  without a copy, except in fits and updates. */
 typedef struct mustlink_points {
 	int32_t kind; /* mustlink_kind */
 	int32_t type; /* mustlink_type of data */
@@ -150,9 +165,18 @@ int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int6
 
 /* mustlink_fit learns a metric by the named method ("krca"). links may be NULL. Options: "kernel",
  * "params" (an object of parameters by name), "seed" (1), "standardize", "tfidf" (true or false),
- * "features" (names of the columns), "quadruplets" (lists of four rows [i, j, k, l]: i and j are
+ * "features" (names of the columns; a table has its own), "quadruplets" (lists of four rows [i, j, k, l]: i and j are
  * nearer to each other than k and l), "targets" (a number for each point, for methods that learn
- * from targets). */
+ * from targets).
+ *
+ * Columns of tables and of dense points are prepared, and the model prepares later points in the
+ * same way: "prepare" ("auto": as their kinds ask for; "none": numbers are taken as they are, and
+ * texts and missing values are errors). With auto, NAN in dense points is a missing value, "kinds"
+ * are kinds by the name of a column, or by a pattern such as "total_*": "number", "category",
+ * "boolean", "date", "text", "drop"; "impute" ("median", "mean", "most-frequent", "constant=V",
+ * "error"), "indicators" (true: a column for the gaps of each column of numbers), "scale" ("auto",
+ * "none", "standardize", "robust"), "levels" (50: columns of a category), "cyclic" (true: parts of
+ * dates as points on circles), "text" ("": left out; "words", "letters:K": tf-idf of them). */
 int mustlink_fit(mustlink_engine engine, const char *method, const char *options, const mustlink_points *points,
                  const mustlink_links *links, const mustlink_control *control, mustlink_model *model);
 
@@ -181,7 +205,13 @@ int mustlink_gram(mustlink_engine engine, mustlink_model model, const mustlink_p
 int mustlink_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points, const int64_t *pair,
                        int64_t pairs, const mustlink_control *control, double *out);
 
-/* mustlink_model_info writes a description of a model as a JSON object.
+/* mustlink_remarks writes what is odd about points that a model is applied to, a JSON array of
+ * sentences: columns that the model does not take, and rows with texts that the fit did not see. */
+int mustlink_remarks(mustlink_model model, const mustlink_points *points, char *buffer, int64_t capacity, int64_t *size);
+
+/* mustlink_model_info writes a description of a model as a JSON object. "prepared" is a line for
+ * each column that the model prepares, "left_out" the names of others. After a fit, "columns" are
+ * the columns of its points with what was found and what is done with each; null after a load.
  *
  * Functions with a buffer write *size bytes, for text including its zero byte. When *size is more
  * than capacity they write only *size and return MUSTLINK_TOO_SMALL. buffer may be NULL with

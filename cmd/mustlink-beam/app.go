@@ -5,7 +5,6 @@ import (
 	"io"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/internal/session"
 )
 
@@ -16,10 +15,10 @@ type app struct {
 	runner  string
 }
 
-// config returns the configuration that every worker needs.
-func (a *app) config(set *shard.Set) job.Config {
+// config returns the configuration that every worker needs, except for the number of rows.
+func (a *app) config() job.Config {
 	return job.Config{
-		Workers: a.Workers, MemoryLimit: int64(a.MemoryLimit), Rows: set.Rows,
+		Workers: a.Workers, MemoryLimit: int64(a.MemoryLimit),
 		Backend: a.Getenv(session.BackendVariable), SIMD: a.Getenv(session.SIMDVariable),
 	}
 }

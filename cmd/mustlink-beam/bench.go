@@ -150,7 +150,7 @@ func (b *benchFlags) fit(ctx context.Context, eng *engine.Engine, path string) (
 		return nil, err
 	}
 	m, err := mustlink.Fit(ctx, mustlink.FromData(&dataset.Data{Points: x}), set, mustlink.Method("kbeta"), mustlink.Param("landmarks", fmt.Sprint(b.landmarks)),
-		mustlink.Seed(b.seed), mustlink.Engine(eng))
+		mustlink.Unprepared(), mustlink.Seed(b.seed), mustlink.Engine(eng))
 	if err != nil {
 		return nil, err
 	}

@@ -62,9 +62,9 @@ func (a *app) benchFit(ctx context.Context, b *benchFlags) error {
 			Gathered float64 `json:"gathered_rows"`
 		}
 	}
-	fit := func(report any, program, rows, model string) (memory int64, err error) {
-		return runJSON(ctx, report, program, "fit", "-m", "kbeta", "-i", rows, "-c", b.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
-			"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.Workers))
+	fit := func(report any, program, rows, model string, more ...string) (memory int64, err error) {
+		return runJSON(ctx, report, program, append([]string{"fit", "-m", "kbeta", "-i", rows, "-c", b.at("links.csv"), "-p", fmt.Sprint("landmarks=", b.landmarks),
+			"--seed", fmt.Sprint(b.seed), "-o", model, "--workers", fmt.Sprint(a.Workers)}, more...)...)
 	}
 	f := fitResults{Rows: b.rows, Features: b.features, Landmarks: b.landmarks}
 	var err error
@@ -72,7 +72,7 @@ func (a *app) benchFit(ctx context.Context, b *benchFlags) error {
 		return err
 	}
 	f.Gathered, f.Seconds = r.Figures.Gathered, r.Job.Seconds
-	if f.Local, err = fit(new(any), b.mustlink, b.at("all.npy"), b.at("local.mlk")); err != nil {
+	if f.Local, err = fit(new(any), b.mustlink, b.at("all.npy"), b.at("local.mlk"), "--prepare", "none"); err != nil {
 		return err
 	}
 	if f.Same, err = sameModel(b.at("beam.mlk"), b.at("local.mlk")); err != nil {

@@ -54,7 +54,8 @@ func (a *app) runClassify(cmd *cobra.Command, args []string, c *classifyFlags) e
 	if err != nil {
 		return usage.RenameParams(err, "neighbors", "--neighbors")
 	}
-	if training.Dim != t.set.Dim {
+	byName := w.Model != nil && w.Model.Record().Features != nil // the model finds its columns in both
+	if !byName && training.Dim != t.set.Dim {
 		return &fault.ShapeError{What: "number of features of " + t.set.Files[0], Got: t.set.Dim,
 			Want: fmt.Sprintf("%d, as %s has", training.Dim, c.training.Pattern)}
 	}

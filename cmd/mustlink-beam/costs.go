@@ -183,7 +183,8 @@ func (a *app) elementSeconds(ctx context.Context, b *benchFlags, model string) (
 	if err != nil {
 		return 0, err
 	}
-	c := a.config(set)
+	c := a.config()
+	c.Rows = set.Rows
 	c.Model = model
 	out := b.at("few")
 	if err := os.Mkdir(out, 0o777); err != nil {

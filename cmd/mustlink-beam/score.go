@@ -67,7 +67,8 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 	} else if err := shard.CheckWritable(s.out); err != nil {
 		return err
 	}
-	t := &task{a, &s.jobFlags, cmd, truth, a.config(truth)}
+	t := &task{a, &s.jobFlags, cmd, truth, a.config()}
+	t.config.Rows = truth.Rows
 	r, err := t.run(infallible(func(scope beam.Scope) { rows.Score(scope, t.config, what) }))
 	if err != nil {
 		return err

@@ -34,18 +34,20 @@ func (a *app) begin(check *session.Checks, args []string, j *jobFlags) (*task, e
 	if check.Err != nil {
 		return nil, check.Err
 	}
-	set, err := shard.Plan(check.Cmd.Context(), j.input, shard.Options{Rows: j.rows, MemoryLimit: int64(a.MemoryLimit)})
-	if err != nil {
-		return nil, err
-	}
-	c := a.config(set)
+	c := a.config()
 	c.BadRows, c.BadOutput = j.badRows, j.badOutput
 	if len(args) > 0 {
 		c.Model = args[0]
 	}
-	if _, err := c.Worker(); err != nil { // report a bad model before the job begins
+	w, err := c.Worker() // report a bad model before the job begins
+	if err != nil {
 		return nil, err
 	}
+	set, err := shard.Plan(check.Cmd.Context(), j.input, w.Reading(shard.Options{Rows: j.rows, MemoryLimit: int64(a.MemoryLimit)}))
+	if err != nil {
+		return nil, err
+	}
+	c.Rows = set.Rows
 	return &task{a, j, check.Cmd, set, c}, nil
 }
 

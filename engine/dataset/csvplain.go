@@ -89,7 +89,7 @@ func (c *csvRows) numberField(text []byte, delimiter byte) (v float64, size int)
 		size = len(text)
 	}
 	field := text[:size]
-	if c.mix.on && isMissing(string(field)) {
+	if c.mix.on && IsMissing(string(field)) {
 		c.mix.gap = true
 		return math.NaN(), size
 	}

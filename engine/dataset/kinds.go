@@ -69,7 +69,7 @@ func (c *csvRows) mostlyNumbers(column int) bool {
 	cells, numbers := 0, 0
 	for _, row := range c.sample() {
 		cell := strings.TrimSpace(row[column])
-		if isMissing(cell) {
+		if IsMissing(cell) {
 			continue
 		}
 		cells++

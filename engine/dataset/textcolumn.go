@@ -58,7 +58,7 @@ func (x *textColumn) text(s slot) string {
 func (x *textColumn) learn(cell string) int32 {
 	const entry = 16 + 2*2*8 // bytes of a level and of its slot, in growing lists
 	x.bytes += entry + int64(len(cell))
-	if trimmed := strings.TrimSpace(cell); trimmed == "" || !x.forced && isMissing(trimmed) {
+	if trimmed := strings.TrimSpace(cell); trimmed == "" || !x.forced && IsMissing(trimmed) {
 		x.gaps = append(x.gaps, cell)
 		return int32(-len(x.gaps))
 	}

@@ -1,8 +1,10 @@
 package points
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -113,4 +115,30 @@ func (p *Mixed) Validate() error {
 		}
 	}
 	return nil
+}
+
+// Dense returns the rows as vectors, in new memory. The first column of text, and the first missing
+// number, are a *fault.DataError. Cost: O(cells).
+func (p *Mixed) Dense() (*Dense, error) {
+	for j := range p.Columns {
+		c := &p.Columns[j]
+		if c.IsText() {
+			return nil, &fault.DataError{Row: -1, Column: c.Name, Err: errors.New("the column has texts: want numbers")}
+		}
+		if i := slices.IndexFunc(c.Numbers, math.IsNaN); i >= 0 {
+			return nil, &fault.DataError{Row: i, Column: c.Name, Err: errors.New("the cell is empty: want a number")}
+		}
+	}
+	const side = 32 // rows and columns of a square, which stays in the cache
+	d := &Dense{N: p.N, D: len(p.Columns), Data: make([]float64, p.N*len(p.Columns))}
+	for top := 0; top < d.N; top += side {
+		for left := 0; left < d.D; left += side {
+			for i := top; i < min(top+side, d.N); i++ {
+				for j := left; j < min(left+side, d.D); j++ {
+					d.Data[i*d.D+j] = p.Columns[j].Numbers[i]
+				}
+			}
+		}
+	}
+	return d, nil
 }

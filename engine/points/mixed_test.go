@@ -2,6 +2,7 @@ package points_test
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -95,4 +96,26 @@ func TestMixedRefusesColumnsThatDoNotFit(t *testing.T) {
 			t.Errorf("%s: the column was accepted", name)
 		}
 	}
+}
+
+// Vectors have the numbers of the table, and exist only if no cell is missing or a text.
+func TestMixedDense(t *testing.T) {
+	propertytest.Check(t, func(t *rapid.T) {
+		p := drawMixed(t)
+		whole := true
+		for j := range p.Columns {
+			whole = whole && !p.Columns[j].IsText() && !slices.ContainsFunc(p.Columns[j].Numbers, math.IsNaN)
+		}
+		d, err := p.Dense()
+		if (err == nil) != whole {
+			t.Fatalf("error %v of a table that is whole: %v", err, whole)
+		}
+		for i := 0; whole && i < p.N; i++ {
+			for j := range p.Columns {
+				if d.Row(i)[j] != p.Columns[j].Numbers[i] {
+					t.Fatalf("cell (%d, %d) is %v, want %v", i, j, d.Row(i)[j], p.Columns[j].Numbers[i])
+				}
+			}
+		}
+	})
 }

@@ -99,6 +99,12 @@ func hash(text string) uint64 {
 	return h.Sum64()
 }
 
+// has reports whether a text has a column of its own.
+func (c *category) has(text string) bool {
+	_, found := slices.BinarySearch(c.levels, text)
+	return found
+}
+
 // place returns the column of a text, or one of the places.
 func (c *category) place(text string) int32 {
 	if k, found := slices.BinarySearch(c.levels, text); found {

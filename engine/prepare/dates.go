@@ -12,10 +12,12 @@ const secondsOfDay = 24 * 60 * 60
 // stands for one or two digits, and seconds for seconds with a fraction.
 var layouts = makeLayouts()
 
+// dayLayouts are the formats of dates that may be followed by a time of day.
+var dayLayouts = []string{"2006-1-2", "2006/1/2", "2.1.2006", monthFirst, dayFirst, "2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"}
+
 func makeLayouts() []string {
 	var list []string
-	days := []string{"2006-1-2", "2006/1/2", "2.1.2006", monthFirst, dayFirst, "2 Jan 2006", "2-Jan-2006", "Jan 2, 2006", "2 January 2006", "January 2, 2006"}
-	for _, day := range days {
+	for _, day := range dayLayouts {
 		list = append(list, day, day+" 15:04", day+" 15:04:05", day+" 3:04 PM", day+" 3:04:05 PM")
 	}
 	return append(list, "2006-1-2T15:04", "2006-1-2T15:04:05", time.RFC3339, "2006-1-2T15:04Z07:00", "2006-1-2 15:04:05Z07:00", "2006-1-2 15:04:05 -0700",
@@ -42,6 +44,25 @@ func parseDate(layout, text string) (time.Time, bool) {
 		t = time.Unix(0, 0).UTC().Add(time.Duration(t.Hour())*time.Hour + time.Duration(t.Minute())*time.Minute + time.Duration(t.Second())*time.Second + time.Duration(t.Nanosecond()))
 	}
 	return t, true
+}
+
+// parseTime is parseDate, but a text may lack the time of day, or have one, where the format is the
+// other way: it is the same column, of which this part happens to be at midnight.
+func parseTime(layout, text string) (time.Time, bool) {
+	if t, ok := parseDate(layout, text); ok {
+		return t, true
+	}
+	for _, day := range dayLayouts {
+		if layout == day || strings.HasPrefix(layout, day+" ") || strings.HasPrefix(layout, day+"T") {
+			for _, clock := range []string{"", " 15:04", " 15:04:05", "T15:04", "T15:04:05"} {
+				if t, ok := parseDate(day+clock, text); ok {
+					return t, true
+				}
+			}
+			break
+		}
+	}
+	return time.Time{}, false
 }
 
 // days returns the days since 1970-01-01T00:00:00Z.

@@ -30,7 +30,9 @@ func Fit(d *dataset.Data, o Options) (t dataset.Transform, columns []Column, err
 	var names []string
 	switch x := d.Points.(type) {
 	case *points.Mixed:
-		names = x.Names()
+		if names = x.Names(); !slices.ContainsFunc(names, func(name string) bool { return name != "" }) {
+			names = nil
+		}
 	case *points.Dense:
 		names = d.Features
 	default:

@@ -340,6 +340,60 @@ func TestUnseen(t *testing.T) {
 }
 
 // TestDates: the format is found from all texts.
+// A column of midnights may come without the time of day, and the other way round; another format of
+// days is an error.
+func TestDatesWithAndWithoutClock(t *testing.T) {
+	for _, c := range []struct {
+		fitted, texts string
+		days          float64 // of the first of texts
+	}{
+		{"2024-01-01|2024-02-10", "2024-02-10 12:00:00|2024-02-11", 19763.5},
+		{"2024-01-01 06:00:00|2024-02-10 12:00:00", "2024-02-10|2024-02-11", 19763},
+		{"2024-01-01T06:00|2024-02-10T12:00", "2024-02-10|2024-02-11 12:00", 19763},
+		{"13.1.2024|10.2.2024", "10.2.2024 18:00|11.2.2024", 19763.75},
+	} {
+		p, _ := fit(t, mixed(words("d", strings.Split(c.fitted, "|")...)), prepare.Options{Scale: "none", Cyclic: true})
+		if got := apply(t, p, mixed(words("d", strings.Split(c.texts, "|")...))).Data[0]; got != c.days {
+			t.Errorf("%s for %s: %v days, want %v", c.texts, c.fitted, got, c.days)
+		}
+		if _, err := p.Apply(mixed(words("d", "2024/02/10 12:00:00", "2024/02/11"))); err == nil {
+			t.Errorf("%s: another format was accepted", c.fitted)
+		}
+	}
+}
+
+// A reader that is told to take a column as texts leaves words such as NA in it. They are gaps,
+// unless the fit had them as texts.
+func TestWordsForGaps(t *testing.T) {
+	table := func(gap string) *points.Mixed {
+		return mixed(words("day", "2024-01-01", gap, "2024-02-10"), words("plan", "a", "b", gap), words("on", gap, "yes", "no"))
+	}
+	p, _ := fit(t, table(""), prepare.Options{})
+	want := apply(t, p, table(""))
+	for _, gap := range []string{"NA", " n/a", "NULL", "?"} {
+		if got := apply(t, p, table(gap)); !slices.Equal(got.Data, want.Data) || len(p.Unseen(table(gap))) > 0 {
+			t.Errorf("%q: rows %v, want %v", gap, got.Data, want.Data)
+		}
+	}
+	namibia := mixed(words("country", "NA", "DE", "NA", "FR"))
+	q, _ := fit(t, namibia, prepare.Options{Kinds: map[string]prepare.Kind{"country": prepare.Category}})
+	if got := apply(t, q, namibia); got.D != 3 || got.Data[2] != 1 {
+		t.Errorf("columns %q, rows %v: want one for NA", q.Outputs(), got.Data)
+	}
+}
+
+// Columns without names are taken by their place, also those that are left out.
+func TestWithoutNames(t *testing.T) {
+	x := mixed(words("", "a", "b", "a"), words("", "same", "same", "same"), values("", 1, 2, 4))
+	p, columns := fit(t, x, prepare.Options{})
+	if p.Columns() != nil || p.Features() != 3 || columns[2].Name != "2" {
+		t.Errorf("columns %q of %d, the last %q", p.Columns(), p.Features(), columns[2].Name)
+	}
+	if got := apply(t, p, x); got.D != 3 {
+		t.Errorf("%d columns: want 3", got.D)
+	}
+}
+
 func TestDates(t *testing.T) {
 	for _, c := range []struct {
 		texts string

@@ -148,7 +148,7 @@ func (s source) read(x *points.Column) ([]float64, error) {
 func (s source) value(text string) (float64, error) {
 	switch s.kind {
 	case Date:
-		t, ok := parseDate(s.layout, text)
+		t, ok := parseTime(s.layout, text)
 		if !ok {
 			return 0, fmt.Errorf("%q is not a date like %s, as the cells before it: want one format in all cells, or the column as a category or dropped", short(text), example(s.layout))
 		}
@@ -258,7 +258,7 @@ func circles(x *points.Column, layout string) writer {
 			if code < 0 {
 				continue
 			}
-			t, _ := parseDate(layout, x.Levels[code])
+			t, _ := parseTime(layout, x.Levels[code])
 			turn := cycles(t)
 			for k, c := range list {
 				sin, cos := math.Sincos(2 * math.Pi * turn[c])

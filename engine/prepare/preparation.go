@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -228,8 +229,32 @@ func (p *Preparation) take(x points.Points) ([]points.Column, error) {
 	}
 	for j := range columns {
 		columns[j].Name = p.columns[j].name
+		p.columns[j].findGaps(&columns[j])
 	}
 	return columns, nil
+}
+
+// findGaps makes missing cells of words such as NA, unless the fit had them as texts: the reader of
+// a column that must be text leaves them there.
+func (c *column) findGaps(x *points.Column) {
+	if !x.IsText() || c.kind == Text {
+		return
+	}
+	gaps := make(map[int32]bool)
+	for k, text := range x.Levels {
+		if dataset.IsMissing(strings.TrimSpace(text)) && !(c.kind == Category && c.category.has(text)) {
+			gaps[int32(k)] = true
+		}
+	}
+	if len(gaps) == 0 {
+		return
+	}
+	x.Codes = slices.Clone(x.Codes)
+	for i, code := range x.Codes {
+		if gaps[code] {
+			x.Codes[i] = -1
+		}
+	}
 }
 
 // columnsOf returns the columns of a table, which are checked.

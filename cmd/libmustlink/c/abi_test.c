@@ -158,6 +158,52 @@ static void layouts(void)
 	free(x), free(columns), free(gaps), free(floats), free(start), free(column);
 }
 
+/* tables: columns in another order and with another one among them give the same coordinates, which
+ * no later change of their memory changes, and mistakes name the column. */
+static void tables(void)
+{
+	double *x = exactly(N, sizeof *x);
+	int32_t *codes = exactly(N, sizeof *codes);
+	const char *levels[] = {"basic", "plus", "gr\xc3\xb6\xc3\x9f" "er"};
+	for (int i = 0; i < N; i++)
+		x[i] = i % 7 ? i % 3 + 0.1 * (i % 5) : NAN, codes[i] = i % 11 ? i % 3 : -1;
+	mustlink_column columns[3] = {{.name = "income", .numbers = x}, {.name = "plan", .codes = codes, .levels = levels, .level_count = 3}};
+	mustlink_points table = {.kind = MUSTLINK_TABLE, .rows = N, .columns = 2, .data = columns};
+	mustlink_model model = fit("rca", "{\"kinds\": {\"plan\": \"category\"}}", &table);
+	int64_t dim, features, size = 0;
+	GIVES(MUSTLINK_OK, mustlink_model_size(model, &dim, &features), "");
+	CHECK(features == 2, "%lld features", (long long)features);
+	double *want = exactly(N * dim, sizeof *want), *got = exactly(N * dim, sizeof *got);
+	mustlink_matrix to = matrix(want, N, dim), other = matrix(got, N, dim);
+	GIVES(MUSTLINK_OK, mustlink_embed(engine, model, &table, NULL, &to), "");
+	char text[200];
+	GIVES(MUSTLINK_OK, mustlink_remarks(model, &table, text, sizeof text, &size), "");
+	CHECK(size == 3 && !strcmp(text, "[]"), "remarks %s", text);
+	columns[2] = columns[0];
+	columns[0] = (mustlink_column){.name = "note", .codes = codes, .levels = levels, .level_count = 3};
+	table.columns = 3;
+	GIVES(MUSTLINK_OK, mustlink_embed(engine, model, &table, NULL, &other), "");
+	CHECK(!memcmp(got, want, N * dim * sizeof *got), "another order");
+	GIVES(MUSTLINK_TOO_SMALL, mustlink_remarks(model, &table, NULL, 0, &size), "want");
+	GIVES(MUSTLINK_OK, mustlink_remarks(model, &table, text, sizeof text, &size), "");
+	CHECK(strstr(text, "note"), "remarks %s", text);
+
+	table.columns = 2;
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_embed(engine, model, &table, NULL, &other), "income");
+	table.columns = 3;
+	columns[2].numbers = NULL;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &table, NULL, &other), "\"income\"");
+	columns[2].numbers = x, columns[1].level_count = 2;
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_embed(engine, model, &table, NULL, &other), "\"plan\"");
+	columns[1].levels = NULL;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &table, NULL, &other), "\"plan\"");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_remarks(model, NULL, text, sizeof text, &size), "NULL");
+	table.data = NULL;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_embed(engine, model, &table, NULL, &other), "NULL");
+	free(x), free(codes), free(want), free(got);
+	GIVES(MUSTLINK_OK, mustlink_model_free(model), "");
+}
+
 /* meanings: distances, kernel and embedding agree, and a model survives saving and loading. */
 static void meanings(void)
 {
@@ -429,6 +475,7 @@ int main(void)
 	for (int k = 0; k < 2 * LINKS; k++)
 		CHECK((label[pair[2 * k]] == label[pair[2 * k + 1]]) == (sign[k] > 0), "pair %d", k);
 	layouts();
+	tables();
 	meanings();
 	mistakes();
 	updates();

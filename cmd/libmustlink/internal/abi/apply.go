@@ -8,50 +8,56 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Embed implements mustlink_embed.
 func Embed(e *engine.Engine, m *mustlink.Model, p *Points, c *Control, out *Array) error {
-	x, err := p.unchecked(false)
+	d, err := p.unchecked(false)
 	if err != nil {
 		return err
 	}
-	if err := checkFinite(e, x); err != nil { // before anything is written
-		return err
+	if x, ok := d.Points.(*points.Dense); ok && p.Kind == Dense { // before anything is written
+		if d.Points, err = checked(x, finite(e, x), fills(m), nil); err != nil {
+			return err
+		}
 	}
-	if err := out.checkShape(x.Len(), m.Dim()); err != nil {
+	if err := out.checkShape(d.Points.Len(), m.Dim()); err != nil {
 		return err
 	}
 	return c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		return m.Record().EmbedBlocks(ctx, e, &dataset.Data{Points: x}, func(first int, y blas.Matrix) error {
+		return m.Record().EmbedBlocks(ctx, e, d, func(first int, y blas.Matrix) error {
 			return out.write(ctx, e, first, y)
 		})
 	})
 }
 
-// checkFinite validates dense points on all workers. Other kinds were validated when they were
-// read.
-func checkFinite(e *engine.Engine, x points.Points) error {
-	if _, ok := x.(*points.Dense); !ok {
-		return nil
-	}
-	return e.For(context.Background(), x.Len(), copied/max(1, x.Dim())+1, func(lo, hi int) error {
+// finite validates dense points on all workers. Other kinds were validated when they were read.
+func finite(e *engine.Engine, x *points.Dense) error {
+	return e.For(context.Background(), x.N, copied/max(1, x.D)+1, func(lo, hi int) error {
 		return fault.InRows(points.Slice(x, lo, hi).Validate(), lo)
 	})
 }
 
+// Remarks implements mustlink_remarks.
+func Remarks(m *mustlink.Model, p *Points) (any, error) {
+	t, err := p.table(false, fills(m), nil)
+	if err != nil {
+		return nil, err
+	}
+	return append([]string{}, m.Remarks(t)...), nil
+}
+
 // GramMatrix implements mustlink_gram. A nil q means p.
 func GramMatrix(e *engine.Engine, m *mustlink.Model, p, q *Points, c *Control, out *Array) error {
-	t, err := p.table(false, nil)
+	t, err := p.table(false, fills(m), nil)
 	if err != nil {
 		return err
 	}
 	u := t
 	if q != nil {
-		if u, err = q.table(false, nil); err != nil {
+		if u, err = q.table(false, fills(m), nil); err != nil {
 			return err
 		}
 	}
@@ -76,7 +82,7 @@ func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Point
 	case count > 0 && (pair == nil || out == nil):
 		return argument("the pairs or the output are NULL: want pointers")
 	}
-	t, err := p.table(false, nil)
+	t, err := p.table(false, fills(m), nil)
 	if err != nil {
 		return err
 	}

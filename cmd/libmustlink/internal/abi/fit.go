@@ -8,6 +8,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Fit implements mustlink_fit.
@@ -24,8 +25,16 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 	if _, err := method.New(catalog.Config{Kernel: o.Kernel, Params: o.params(), Seed: o.seed()}); err != nil {
 		return nil, err
 	}
-	table, err := p.table(true, o.Features)
+	preparing, err := o.preparing()
 	if err != nil {
+		return nil, err
+	}
+	table, err := p.table(true, o.fills(), o.Features)
+	if err != nil {
+		return nil, err
+	}
+	if x, mixed := table.Data().Points.(*points.Mixed); mixed && !o.fills() {
+		_, err := x.Dense() // which cell is no number
 		return nil, err
 	}
 	if table.Rows() < 2 {
@@ -35,11 +44,8 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 	if err != nil {
 		return nil, err
 	}
-	if err := o.check(table.Columns()); err != nil {
-		return nil, err
-	}
 	return runFit(turns, c, func(ctx context.Context, progress algorithms.ProgressFunc) (*mustlink.Model, error) {
-		all := append(o.options(), mustlink.Method(name), mustlink.Engine(e), mustlink.OnProgress(progress),
+		all := append(o.options(), preparing(p.Kind), mustlink.Method(name), mustlink.Engine(e), mustlink.OnProgress(progress),
 			mustlink.Triplets(l.triplets()), mustlink.Quadruplets(o.quadruplets()))
 		return mustlink.Fit(ctx, table, set, all...)
 	})
@@ -74,7 +80,7 @@ func Update(turns Turns, old *mustlink.Model, options string, p *Points, l *Link
 	if err != nil {
 		return nil, err
 	}
-	table, err := p.table(true, nil)
+	table, err := p.table(true, fills(old), nil)
 	if err != nil {
 		return nil, err
 	}

@@ -61,6 +61,9 @@ type modelInfo struct {
 	InputDim       int            `json:"input_dim"` // -1 for any number
 	Features       []string       `json:"features"`
 	Scaling        string         `json:"scaling"`
+	Columns        []columnInfo   `json:"columns"`  // null if unknown
+	Prepared       []string       `json:"prepared"` // a line for each column that the model takes
+	LeftOut        []string       `json:"left_out"` // names of other columns of the fit
 	Converged      bool           `json:"converged"`
 	Iterations     int            `json:"iterations"`
 	Message        string         `json:"message"`
@@ -73,11 +76,32 @@ type modelInfo struct {
 	Build          string         `json:"build"`
 }
 
+// columnInfo is one column of the table of a fit.
+type columnInfo struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Missing  int    `json:"missing"`
+	Distinct int    `json:"distinct"`
+	Range    string `json:"range"`
+	Example  string `json:"example"`
+	Outputs  int    `json:"outputs"`
+	Does     string `json:"does"`
+	Warning  string `json:"warning"`
+}
+
+// columnsOf returns the columns of the table of a model's fit.
+func columnsOf(m *mustlink.Model) (list []columnInfo) {
+	for _, c := range m.Record().Columns {
+		list = append(list, columnInfo{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(), c.Example, c.Outputs, c.Does, c.Warning})
+	}
+	return list
+}
+
 // ModelInfo implements mustlink_model_info.
 func ModelInfo(m *mustlink.Model) any {
 	d := m.Describe()
 	info := modelInfo{
-		Method: d.Method, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns, Features: d.Features, Scaling: d.Preparation,
+		Method: d.Method, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns, Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m), Prepared: d.Prepared, LeftOut: m.Record().LeftOut,
 		Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(), Notices: d.Notices,
 		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 
 	"github.com/mustlink/mustlink"
@@ -31,6 +32,19 @@ type fitOptions struct {
 	Features    []string         `json:"features"`
 	Quadruplets []quadruplet     `json:"quadruplets"`
 	Targets     []float64        `json:"targets"`
+	Prepare     string           `json:"prepare"`
+	preparingOptions
+}
+
+// preparingOptions are the options of mustlink_fit about columns.
+type preparingOptions struct {
+	Kinds      map[string]mustlink.ColumnKind `json:"kinds"`
+	Impute     string                         `json:"impute"`
+	Indicators bool                           `json:"indicators"`
+	Scale      string                         `json:"scale"`
+	Levels     int                            `json:"levels"`
+	Cyclic     bool                           `json:"cyclic"`
+	Text       string                         `json:"text"`
 }
 
 // updateOptions are the options of mustlink_update.
@@ -115,28 +129,45 @@ func optionError(err error) error {
 	return fault.Data("", "options: %s: want a JSON object of known options", text)
 }
 
-// check requires a name for every feature or none, and at most one of standardize and tfidf.
-func (o *fitOptions) check(features int) error {
-	if o.Features != nil && len(o.Features) != features {
-		return &fault.ShapeError{What: "number of names of features", Got: len(o.Features), Want: fmt.Sprint(features)}
+// fills reports whether a fit fills missing numbers.
+func (o *fitOptions) fills() bool { return o.Prepare != "none" && !o.TFIDF }
+
+// preparing returns how the columns are prepared, for points of a kind.
+func (o *fitOptions) preparing() (func(kind int32) mustlink.Option, error) {
+	p := mustlink.Preparing(o.preparingOptions)
+	asked := !reflect.DeepEqual(p, mustlink.Preparing{})
+	strict := o.Prepare == "none"
+	switch {
+	case !strict && o.Prepare != "" && o.Prepare != "auto":
+		return nil, fault.Unknown("prepare", o.Prepare, []string{"auto", "none"})
+	case o.Standardize && o.TFIDF:
+		return nil, &fault.ParamError{Param: "standardize", Value: true, Want: "one of standardize and tfidf"}
+	case asked && (strict || o.TFIDF):
+		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare, Want: "no kinds, impute, indicators, scale, levels, cyclic and text with prepare none or tfidf"}
+	case o.Standardize && p.Scale != "" && p.Scale != standardize:
+		return nil, &fault.ParamError{Param: "scale", Value: p.Scale, Want: "one of standardize and scale"}
+	case o.TFIDF:
+		return func(int32) mustlink.Option { return mustlink.TFIDF() }, nil
+	case strict && !o.Standardize:
+		return func(int32) mustlink.Option { return mustlink.Unprepared() }, nil
+	case o.Standardize:
+		p.Scale = standardize
 	}
-	if o.Standardize && o.TFIDF {
-		return &fault.ParamError{Param: "standardize", Value: true, Want: "one of standardize and tfidf"}
-	}
-	return nil
+	return func(kind int32) mustlink.Option {
+		if strict && (kind == Dense || kind == Table) { // all columns are numbers, and complete
+			p.Kinds, p.Impute = map[string]mustlink.ColumnKind{"*": "number"}, "error"
+		}
+		return mustlink.Prepare(p)
+	}, nil
 }
 
-// options returns the options of the library.
+const standardize = "standardize"
+
+// options returns the other options of the library.
 func (o *fitOptions) options() []mustlink.Option {
 	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed()), mustlink.Targets(o.Targets)}
 	for name, v := range o.Params {
 		out = append(out, mustlink.Param(name, string(v)))
-	}
-	if o.Standardize {
-		out = append(out, mustlink.Standardize())
-	}
-	if o.TFIDF {
-		out = append(out, mustlink.TFIDF())
 	}
 	return out
 }

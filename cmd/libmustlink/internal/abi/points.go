@@ -7,7 +7,9 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -17,9 +19,10 @@ const (
 	Dense  int32 = 1
 	Sparse int32 = 2
 	Gram   int32 = 3
+	Table  int32 = 4
 )
 
-// Points are the points of a mustlink_points.
+// Points are the points of a mustlink_points. For a table, Data are its columns.
 type Points struct {
 	Kind int32
 	Array
@@ -28,43 +31,81 @@ type Points struct {
 	Diagonal unsafe.Pointer // float64
 }
 
-// table returns the points as a table, whose features have the given names or none. With keep it
-// shares no memory with the caller.
-func (p *Points) table(keep bool, features []string) (*mustlink.Table, error) {
-	x, err := p.unchecked(keep)
-	if dense, ok := x.(*points.Dense); ok && err == nil {
-		err = dense.Validate()
-	}
+// table returns the points as a table, whose features have the given names or none; a table has
+// its own. With keep it shares no memory with the caller. With gaps, NaN among dense points is a
+// missing number.
+func (p *Points) table(keep, gaps bool, features []string) (*mustlink.Table, error) {
+	d, err := p.unchecked(keep)
 	if err != nil {
 		return nil, err
 	}
-	return mustlink.FromData(&dataset.Data{Points: x, Features: features}), nil
+	if features != nil && d.Features != nil {
+		return nil, &fault.ParamError{Param: "features", Value: features, Want: "no such option with a table, whose columns have names"}
+	}
+	if features != nil {
+		if len(features) != d.Points.Dim() {
+			return nil, &fault.ShapeError{What: "number of names of features", Got: len(features), Want: itoa(d.Points.Dim())}
+		}
+		d.Features = features
+	}
+	if x, ok := d.Points.(*points.Dense); ok && p.Kind == Dense {
+		if d.Points, err = checked(x, x.Validate(), gaps, d.Features); err != nil {
+			return nil, err
+		}
+	}
+	return mustlink.FromData(d), nil
+}
+
+// checked returns dense points whose validation gave an error or nil. With gaps, points with NaN
+// become a table.
+func checked(x *points.Dense, err error, gaps bool, names []string) (points.Points, error) {
+	if err == nil || !gaps {
+		return x, err
+	}
+	return withGaps(x, names)
+}
+
+// fills reports whether a model fills missing numbers.
+func fills(m *mustlink.Model) bool {
+	_, ok := m.Record().Scaling.(*prepare.Preparation)
+	return ok
 }
 
 // unchecked returns the points without validating the values of dense ones, which may be NaN or
 // infinite.
-func (p *Points) unchecked(keep bool) (points.Points, error) {
+func (p *Points) unchecked(keep bool) (*dataset.Data, error) {
 	if p == nil {
 		return nil, argument("the points are NULL: want a pointer")
 	}
-	if p.Kind == Sparse {
-		return p.sparse(keep)
-	}
-	if p.Kind != Dense && p.Kind != Gram {
-		return nil, argument("kind of points is %d: want %d (dense), %d (sparse) or %d (Gram matrix)", p.Kind, Dense, Sparse, Gram)
+	switch p.Kind {
+	case Table:
+		return p.columns(keep)
+	case Sparse:
+		return dataOf(p.sparse(keep))
+	case Dense, Gram:
+	default:
+		return nil, argument("kind of points is %d: want %d (dense), %d (sparse), %d (Gram matrix) or %d (table)", p.Kind, Dense, Sparse, Gram, Table)
 	}
 	if err := p.check("the points"); err != nil {
 		return nil, err
 	}
 	values := p.values(keep)
 	if p.Kind == Dense {
-		return &points.Dense{N: int(p.Rows), D: int(p.Cols), Data: values}, nil
+		return dataOf(&points.Dense{N: int(p.Rows), D: int(p.Cols), Data: values}, nil)
 	}
 	var diagonal []float64
 	if p.Diagonal != nil {
 		diagonal = append(diagonal, list[float64](p.Diagonal, p.Rows)...)
 	}
-	return points.NewGram(int(p.Rows), int(p.Cols), values, diagonal, p.reference())
+	return dataOf(points.NewGram(int(p.Rows), int(p.Cols), values, diagonal, p.reference()))
+}
+
+// dataOf returns points as data without names.
+func dataOf(x points.Points, err error) (*dataset.Data, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &dataset.Data{Points: x}, nil
 }
 
 // reference returns the rows of a Gram matrix that are training points: all rows of a square matrix

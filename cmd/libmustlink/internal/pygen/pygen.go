@@ -123,6 +123,12 @@ func value(p param.Field) string {
 	return strconv.Quote(p.Default)
 }
 
+// preparing is the help of prepare, whose lines are indented as those of a docstring.
+const preparing = `what is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does`
+
 // common returns the parameters of all methods.
 func common(m catalog.Method) []parameter {
 	count := "number of links of each kind to draw from y; \"all\": all that y implies; None: as many as there are points, or all if these are fewer"
@@ -130,7 +136,8 @@ func common(m catalog.Method) []parameter {
 		count = "number of links of each kind to draw from y; None or \"all\": all that y implies"
 	}
 	all := []parameter{
-		{"standardize", "bool", "False", "scale features to mean 0 and standard deviation 1, in fit and transform", ""},
+		{"prepare", `Literal["auto", "none"] | dict[str, Any]`, `"auto"`, preparing, ""},
+		{"standardize", "bool", "False", "scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform", ""},
 		{"n_links", "int | str | None", "None", count, ""},
 		{"unlabeled", "Any", "None", "the value of y for unlabeled rows; None: all rows are labeled", ""},
 		{"random_state", "Any", "1", "seed of all random choices: an integer, None for 1, or a RandomState", ""},
@@ -195,6 +202,9 @@ func docstring(out *strings.Builder, m catalog.Method, all []parameter, needs bo
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -224,6 +234,7 @@ func example(out *strings.Builder, m catalog.Method, needs bool) {
 
 // described returns a type hint in the words of a docstring: "int or None" for "int | None".
 func described(hint string) string {
+	hint = strings.ReplaceAll(hint, "dict[str, Any]", "dict")
 	for {
 		before, rest, is := strings.Cut(hint, "Literal[")
 		if !is {

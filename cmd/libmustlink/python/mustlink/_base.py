@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
-import warnings
-from typing import Any, Callable, ClassVar
+from typing import Any, Callable, ClassVar, Literal
 
 import numpy as np
 
 from . import _model
+from ._frames import frame_of
 from ._links import Links, as_seed, numbered, targets
-from ._points import Points, as_points
-from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError, Notice, TransformerMixin
+from ._points import Points, as_matrix, as_points, chosen, names_of
+from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError, Notice, TransformerMixin, warn
 
 PRECOMPUTED = "precomputed"
+
+# What a dictionary for the parameter prepare may hold.
+PREPARING = ("kinds", "impute", "indicators", "scale", "levels", "cyclic", "text")
 
 
 class MetricLearner(TransformerMixin, BaseEstimator):
@@ -28,6 +32,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
     # The constructor parameters of every class.
     kernel: str | None
+    prepare: Literal["auto", "none"] | dict[str, Any]
     standardize: bool
     n_links: int | str | None
     unlabeled: Any
@@ -40,8 +45,9 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
-            Training points, linked or not. With ``kernel="precomputed"``, their kernel matrix. An
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
+            Training points, linked or not. The columns of a pandas, polars or pyarrow frame may
+            be numbers, texts, categories, booleans and dates, with missing cells. With ``kernel="precomputed"``, their kernel matrix. An
             array of shape (n_pairs, 2, n_features) holds pairs of points, as in metric-learn; y is
             then 1 or -1 for each pair.
         y : array-like of shape (n_samples,), default=None
@@ -58,7 +64,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        if links is None and not hasattr(X, "tocsr") and np.asarray(X).ndim == 3:
+        if links is None and not hasattr(X, "tocsr") and frame_of(X) is None and np.asarray(X).ndim == 3:
             X, links = Links.from_points(X, y)
             y = None
         points = self._points(X)
@@ -69,7 +75,9 @@ class MetricLearner(TransformerMixin, BaseEstimator):
             known, options["targets"] = links, self._targets(y, points.rows).tolist()
         else:
             known = self._links(y, links, points.rows)
-        if points.names is not None and self._kernel() != PRECOMPUTED:
+        if points.is_table:
+            options.update(self._categories(points, options))
+        elif points.names is not None and self._kernel() != PRECOMPUTED:
             options["features"] = points.names
         self.model_ = _model.fit(self._method, options, points, known, (self.n_jobs, self.memory_limit), progress)
         self._note(points)
@@ -82,7 +90,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Points. With ``kernel="precomputed"``, the kernel matrix between these points and the
             training points.
         diagonal : array-like of shape (n_samples,), default=None
@@ -109,7 +117,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Points.
         y : array-like of shape (n_samples,), default=None
             Labels, which imply all pairs (a random sample if there are more than 100,000), or
@@ -137,7 +145,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Points.
         pairs : array-like of int, shape (n_pairs, 2)
             Row numbers.
@@ -154,9 +162,9 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples_X, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples_X, n_features)
             Points.
-        Y : array-like or sparse matrix of shape (n_samples_Y, n_features), default=None
+        Y : array-like, data frame or sparse matrix of shape (n_samples_Y, n_features), default=None
             Other points. If None, X.
 
         Returns
@@ -172,7 +180,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features), default=None
             Points of the links; see :meth:`mustlink.Model.updated`.
         y : array-like of shape (n_samples,), default=None
             Class labels, from which links are drawn as in ``fit``.
@@ -191,7 +199,8 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         model = self._fitted()
         if y is not None:
             links = self._links(y, links, len(y))
-        self.model_ = model.updated(X, links, extend=extend, drop_last=drop_last)
+        points = None if X is None else self._points(X, fitted=True)
+        self.model_ = model._updated(points, links, extend, drop_last)
         self._n_features_out = self.model_.dim
         return self
 
@@ -226,15 +235,38 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         return getattr(self, "kernel", None)
 
     def _points(self, X: Any, diagonal: Any = None, *, fitted: bool = False) -> Points:
-        """Convert X to points. If fitted, check that they have the features of the fit."""
+        """Convert X to points. If fitted, take the columns of the fit that the model takes."""
         gram = self._kernel() == PRECOMPUTED
-        points = as_points(X, gram=gram, diagonal=diagonal)
         if not fitted:
-            return points
-        _same_names(type(self).__name__, getattr(self, "feature_names_in_", None), points.names)
-        if points.columns != self.n_features_in_:
-            raise ValueError(f"X has {points.columns} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input")
-        return points
+            return as_points(X, gram=gram, diagonal=diagonal)
+        model = self._fitted()
+        known = getattr(self, "feature_names_in_", None)
+        if gram or known is None or model.features is None or hasattr(X, "tocsr"):
+            points = as_points(X, gram=gram, diagonal=diagonal)
+            self._check_names(points.names, points.columns)
+            return model._noted(points)
+        return model._noted(as_points(self._own(X, known.tolist(), model.features)))
+
+    def _own(self, X: Any, known: list[str], wanted: list[str]) -> Any:
+        """Return the columns of X that the model takes, where the fit had columns of known names."""
+        frame = frame_of(X)
+        names = None if frame is None else names_of(frame)
+        if names is None:  # columns by position
+            X = as_matrix(X) if frame is None else frame
+            self._check_names(None, X.shape[1])
+            at = [known.index(name) for name in wanted]
+            return X if wanted == known else X[:, at] if frame is None else X.iloc[:, at]
+        if not self._by_name:
+            self._check_names(names, len(names))
+        own, others = chosen(frame, wanted, type(self).__name__)
+        _model.warn_of_others([name for name in others if name not in known])
+        return own
+
+    def _check_names(self, names: list[str] | None, columns: int) -> None:
+        """Compare the names and the number of columns with those of the fit."""
+        _same_names(type(self).__name__, getattr(self, "feature_names_in_", None), names)
+        if columns != self.n_features_in_:
+            raise ValueError(f"X has {columns} features, but {type(self).__name__} is expecting {self.n_features_in_} features as input")
 
     def _links(self, y: Any, links: Links | None, rows: int) -> Links | None:
         """Return the links of fit's arguments."""
@@ -284,12 +316,43 @@ class MetricLearner(TransformerMixin, BaseEstimator):
             if value is not None and not (type(value) is type(default) and value == default):
                 params[name] = _text(value)
         options: dict[str, Any] = {"params": params, "seed": as_seed(self.random_state), "standardize": bool(self.standardize)}
+        options.update(self._preparing())
         kernel = self._kernel()
         if kernel is not None and kernel != PRECOMPUTED:
             if not isinstance(kernel, str):
                 raise TypeError(f"kernel is {kernel!r}: want a string such as 'rbf:sigma=median', or None")
             options["kernel"] = kernel
         return options
+
+    def _preparing(self) -> dict[str, Any]:
+        """Return the options of a fit about columns."""
+        prepare = self.prepare
+        if isinstance(prepare, dict):
+            for name in prepare:
+                if name not in PREPARING:
+                    raise ValueError(f"prepare has the member {name!r}: want some of {', '.join(PREPARING)}")
+            plain = {name: value.item() if isinstance(value, np.generic) else value for name, value in prepare.items()}
+            return {name: value for name, value in plain.items() if value is not None}
+        if not isinstance(prepare, str):
+            raise TypeError(f"prepare is {prepare!r}: want 'auto', 'none' or a dictionary")
+        if prepare not in ("auto", "none"):
+            raise ValueError(f"prepare is {prepare!r}: want 'auto', 'none' or a dictionary")
+        return {"prepare": prepare}
+
+    def _fills(self) -> bool:
+        """Whether a fit fills missing values."""
+        if isinstance(self.prepare, dict):
+            return self.prepare.get("impute") != "error"
+        return self.prepare != "none" and self._kernel() != PRECOMPUTED
+
+    @staticmethod
+    def _categories(points: Points, options: dict[str, Any]) -> dict[str, Any]:
+        """Return the option kinds, to which the categories of a frame are added."""
+        kinds = options.get("kinds") or {}
+        if options.get("prepare") == "none" or not isinstance(kinds, dict):
+            return {}
+        more = {name: "category" for name in points.categories if not any(name == k or fnmatch.fnmatchcase(name, str(k)) for k in kinds)}
+        return {"kinds": {**more, **kinds}} if more else {}
 
     def _note(self, points: Points) -> None:
         """Set the fitted attributes of scikit-learn's interface, and issue the warnings of a fit."""
@@ -298,12 +361,14 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         if points.names is not None:
             self.feature_names_in_ = np.asarray(points.names, dtype=object)
         self._n_features_out = self.model_.dim
+        self._by_name = points.is_table
         info = self.model_.info()
+        self.preparation_ = info["columns"] or []
         self.n_iter_ = max(1, info["iterations"])
-        for notice in info["notices"] or ():
-            warnings.warn(notice, Notice, stacklevel=3)
+        for notice in [*(info["notices"] or ()), *_odd(self.preparation_)]:
+            warn(notice, Notice)
         if not info["converged"]:
-            warnings.warn(f"{self._method} did not converge: {info['message']}", ConvergenceWarning, stacklevel=3)
+            warn(f"{self._method} did not converge: {info['message']}", ConvergenceWarning)
 
     def _fitted(self) -> _model.Model:
         model = getattr(self, "model_", None)
@@ -315,6 +380,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         return {
             "requires_y": self._needs_links,
             "pairwise": self._kernel() == PRECOMPUTED,
+            "allow_nan": self._fills(),
             "preserves_dtype": [np.float64, np.float32],
         }
 
@@ -322,9 +388,19 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.target_tags.required = self._needs_links
         tags.input_tags.pairwise = self._kernel() == PRECOMPUTED
+        tags.input_tags.allow_nan = self._fills()
         tags.input_tags.sparse = True
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _odd(columns: list[dict[str, Any]]) -> list[str]:
+    """Return the warnings about columns, one for all columns that have the same."""
+    names: dict[str, list[str]] = {}
+    for column in columns:
+        if column["warning"]:
+            names.setdefault(column["warning"], []).append(f'"{column["name"]}"')
+    return [f"column{'s' * (len(of) > 1)} {', '.join(of[:5])}{', ...' * (len(of) > 5)}: {what}" for what, of in names.items()]
 
 
 def _text(value: Any) -> str:
@@ -362,10 +438,10 @@ def _same_names(who: str, fitted: Any, given: list[str] | None) -> None:
     if fitted is None and given is None:
         return
     if fitted is None:
-        warnings.warn(f"X has feature names, but {who} was fitted without feature names", stacklevel=4)
+        warn(f"X has feature names, but {who} was fitted without feature names", UserWarning)
         return
     if given is None:
-        warnings.warn(f"X does not have valid feature names, but {who} was fitted with feature names", stacklevel=4)
+        warn(f"X does not have valid feature names, but {who} was fitted with feature names", UserWarning)
         return
     if len(fitted) == len(given) and all(fitted == given):
         return

@@ -65,8 +65,13 @@ class KRCA(MetricLearner):
         True leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper.
     form : {"auto", "cholesky", "spectral"}, default="auto"
         Formula of the learned kernel: auto, cholesky or spectral.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -86,6 +91,9 @@ class KRCA(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -127,6 +135,7 @@ class KRCA(MetricLearner):
         landmarks: int = 0,
         robust: bool = True,
         form: Literal["auto", "cholesky", "spectral"] = "auto",
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -143,6 +152,7 @@ class KRCA(MetricLearner):
         self.landmarks = landmarks
         self.robust = robust
         self.form = form
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -182,8 +192,13 @@ class KBeta(MetricLearner):
         Influence t of cannot-links (0 in the paper, which ignores them), >= 0, <= 1.
     extension : {"lle", "nystrom"}, default="lle"
         How points that are not landmarks get their coordinates: lle or nystrom.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -203,6 +218,9 @@ class KBeta(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -250,6 +268,7 @@ class KBeta(MetricLearner):
         dims: int = 0,
         cannot: float = 0,
         extension: Literal["lle", "nystrom"] = "lle",
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -269,6 +288,7 @@ class KBeta(MetricLearner):
         self.dims = dims
         self.cannot = cannot
         self.extension = extension
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -312,8 +332,13 @@ class NPKL(MetricLearner):
         The fit stops when a sweep changes the coordinates by less than this, relatively, > 0.
     max_iter : int, default=2000
         Maximum number of sweeps, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -333,6 +358,9 @@ class NPKL(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -384,6 +412,7 @@ class NPKL(MetricLearner):
         plain: bool = False,
         tol: float = 1e-05,
         max_iter: int = 2000,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -405,6 +434,7 @@ class NPKL(MetricLearner):
         self.plain = plain
         self.tol = tol
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -436,8 +466,13 @@ class LLERatio(MetricLearner):
         Columns of the embedding; 0: a quarter of the must-linked points, in linear mode half of the features, at most 25.
     max_iter : int, default=50
         Maximum number of steps of the trace ratio, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -457,6 +492,9 @@ class LLERatio(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -496,6 +534,7 @@ class LLERatio(MetricLearner):
         reg_g: float = 0.001,
         dims: int = 0,
         max_iter: int = 50,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -511,6 +550,7 @@ class LLERatio(MetricLearner):
         self.reg_g = reg_g
         self.dims = dims
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -570,8 +610,13 @@ class GML(MetricLearner):
         Maximum number of sweeps and Newton steps in a round, >= 1.
     dims : int, default=0
         Columns of the embedding, except for prior=spectral; 0: all.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -591,6 +636,9 @@ class GML(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -658,6 +706,7 @@ class GML(MetricLearner):
         tol: float = 0.01,
         max_iter: int = 1000,
         dims: int = 0,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -687,6 +736,7 @@ class GML(MetricLearner):
         self.tol = tol
         self.max_iter = max_iter
         self.dims = dims
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -706,8 +756,13 @@ class Blend(MetricLearner):
         Kernel such as "rbf:sigma=median", or "precomputed"; None: linear.
     dims : int, default=0
         Maximum number of directions of lleratio, and of krca, >= 1; 0: their defaults.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -727,6 +782,9 @@ class Blend(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -754,6 +812,7 @@ class Blend(MetricLearner):
         *,
         kernel: str | None = None,
         dims: int = 0,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -763,6 +822,7 @@ class Blend(MetricLearner):
     ):
         self.kernel = kernel
         self.dims = dims
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -786,8 +846,13 @@ class Parts(MetricLearner):
         Number of links in a part, at most, >= 10.
     dims : int, default=25
         Maximum number of columns of the embedding, and of each part's, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -807,6 +872,9 @@ class Parts(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -838,6 +906,7 @@ class Parts(MetricLearner):
         base: Literal["lleratio", "krca", "gml"] = "lleratio",
         size: int = 1800,
         dims: int = 25,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -849,6 +918,7 @@ class Parts(MetricLearner):
         self.base = base
         self.size = size
         self.dims = dims
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -874,8 +944,13 @@ class Forest(MetricLearner):
         Principal coordinates of the leaves in which directions are sought, >= 1.
     dims : int, default=10
         Maximum number of learned directions; 0: the principal coordinates themselves.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -895,6 +970,9 @@ class Forest(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -928,6 +1006,7 @@ class Forest(MetricLearner):
         min_leaf: int = 1,
         rank: int = 100,
         dims: int = 10,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -940,6 +1019,7 @@ class Forest(MetricLearner):
         self.min_leaf = min_leaf
         self.rank = rank
         self.dims = dims
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -965,8 +1045,13 @@ class RCA(MetricLearner):
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     robust : bool, default=True
         True leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -986,6 +1071,9 @@ class RCA(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -1019,6 +1107,7 @@ class RCA(MetricLearner):
         dims: int = 0,
         rank_tol: float = 1e-10,
         robust: bool = True,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -1031,6 +1120,7 @@ class RCA(MetricLearner):
         self.dims = dims
         self.rank_tol = rank_tol
         self.robust = robust
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -1054,8 +1144,13 @@ class XRCA(MetricLearner):
         Number of directions, those in which cannot-links differ most; 0: all.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -1075,6 +1170,9 @@ class XRCA(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -1106,6 +1204,7 @@ class XRCA(MetricLearner):
         eps_rel: float = 0.3,
         dims: int = 0,
         rank_tol: float = 1e-10,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -1117,6 +1216,7 @@ class XRCA(MetricLearner):
         self.eps_rel = eps_rel
         self.dims = dims
         self.rank_tol = rank_tol
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -1140,8 +1240,13 @@ class DCA(MetricLearner):
         Regularization relative to the mean within-group variance, > 0.
     rank_tol : float, default=1e-10
         Relative variance up to which a direction counts as constant, >= 0, < 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -1161,6 +1266,9 @@ class DCA(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -1192,6 +1300,7 @@ class DCA(MetricLearner):
         dims: int = 0,
         eps_rel: float = 0.001,
         rank_tol: float = 1e-10,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -1203,6 +1312,7 @@ class DCA(MetricLearner):
         self.dims = dims
         self.eps_rel = eps_rel
         self.rank_tol = rank_tol
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -1238,8 +1348,13 @@ class ITML(MetricLearner):
         Relative duality gap, and change of a sweep, at which the fit stops, > 0.
     max_iter : int, default=1000
         Maximum number of sweeps over the links and of Newton steps, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -1259,6 +1374,9 @@ class ITML(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -1302,6 +1420,7 @@ class ITML(MetricLearner):
         dims: int = 0,
         tol: float = 0.001,
         max_iter: int = 1000,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -1319,6 +1438,7 @@ class ITML(MetricLearner):
         self.dims = dims
         self.tol = tol
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -1346,8 +1466,13 @@ class MMC(MetricLearner):
         The search stops at this relative distance to the optimum, > 0.
     max_iter : int, default=1000
         Maximum number of iterations, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -1367,6 +1492,9 @@ class MMC(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -1402,6 +1530,7 @@ class MMC(MetricLearner):
         rank_tol: float = 1e-10,
         tol: float = 0.0001,
         max_iter: int = 1000,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -1415,6 +1544,7 @@ class MMC(MetricLearner):
         self.rank_tol = rank_tol
         self.tol = tol
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -1446,8 +1576,13 @@ class LMNN(MetricLearner):
         Maximum number of iterations, >= 1.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -1467,6 +1602,9 @@ class LMNN(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -1506,6 +1644,7 @@ class LMNN(MetricLearner):
         tol: float = 0.0001,
         max_iter: int = 300,
         rank_tol: float = 1e-10,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -1521,6 +1660,7 @@ class LMNN(MetricLearner):
         self.tol = tol
         self.max_iter = max_iter
         self.rank_tol = rank_tol
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -1550,8 +1690,13 @@ class NCA(MetricLearner):
         Number of times that the map is halved and the ascent repeated, >= 0.
     max_iter : int, default=300
         Maximum number of iterations of an ascent, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -1571,6 +1716,9 @@ class NCA(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -1608,6 +1756,7 @@ class NCA(MetricLearner):
         tol: float = 0.001,
         contractions: int = 3,
         max_iter: int = 300,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -1622,6 +1771,7 @@ class NCA(MetricLearner):
         self.tol = tol
         self.contractions = contractions
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -1651,8 +1801,13 @@ class LSML(MetricLearner):
         The fit stops when the objective is within this of its minimum, > 0.
     max_iter : int, default=1000
         Maximum number of iterations, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -1672,6 +1827,9 @@ class LSML(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -1709,6 +1867,7 @@ class LSML(MetricLearner):
         dims: int = 0,
         tol: float = 1e-06,
         max_iter: int = 1000,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -1723,6 +1882,7 @@ class LSML(MetricLearner):
         self.dims = dims
         self.tol = tol
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -1754,8 +1914,13 @@ class SCML(MetricLearner):
         The fit stops when the objective is within this of its minimum, > 0.
     max_iter : int, default=200
         Maximum number of iterations, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -1775,6 +1940,9 @@ class SCML(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -1814,6 +1982,7 @@ class SCML(MetricLearner):
         dims: int = 0,
         tol: float = 1e-08,
         max_iter: int = 200,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -1829,6 +1998,7 @@ class SCML(MetricLearner):
         self.dims = dims
         self.tol = tol
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -1856,8 +2026,13 @@ class LFDA(MetricLearner):
         Regularization relative to the mean local variance within classes, > 0.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -1877,6 +2052,9 @@ class LFDA(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -1912,6 +2090,7 @@ class LFDA(MetricLearner):
         metric: Literal["weighted", "orthonormalized", "plain"] = "weighted",
         eps_rel: float = 0.001,
         rank_tol: float = 1e-10,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -1925,6 +2104,7 @@ class LFDA(MetricLearner):
         self.metric = metric
         self.eps_rel = eps_rel
         self.rank_tol = rank_tol
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -1952,8 +2132,13 @@ class SDML(MetricLearner):
         The fit stops at this duality gap per feature, > 0.
     max_iter : int, default=500
         Maximum number of sweeps over the features, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -1973,6 +2158,9 @@ class SDML(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2008,6 +2196,7 @@ class SDML(MetricLearner):
         sparsity: float = 0.01,
         tol: float = 1e-06,
         max_iter: int = 500,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -2021,6 +2210,7 @@ class SDML(MetricLearner):
         self.sparsity = sparsity
         self.tol = tol
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -2050,8 +2240,13 @@ class MLKR(MetricLearner):
         The ascent stops when five iterations gain less than this, relative to the remaining error, > 0.
     max_iter : int, default=2000
         Maximum number of iterations from each start, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2067,6 +2262,9 @@ class MLKR(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2105,6 +2303,7 @@ class MLKR(MetricLearner):
         starts: int = 3,
         tol: float = 1e-05,
         max_iter: int = 2000,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         random_state: Any = 1,
         n_jobs: int | None = None,
@@ -2117,6 +2316,7 @@ class MLKR(MetricLearner):
         self.starts = starts
         self.tol = tol
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -2136,8 +2336,13 @@ class Covariance(MetricLearner):
         Number of directions, those of largest variance; 0: all.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -2157,6 +2362,9 @@ class Covariance(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2185,6 +2393,7 @@ class Covariance(MetricLearner):
         kernel: str | None = None,
         dims: int = 0,
         rank_tol: float = 1e-10,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -2195,6 +2404,7 @@ class Covariance(MetricLearner):
         self.kernel = kernel
         self.dims = dims
         self.rank_tol = rank_tol
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -2214,8 +2424,13 @@ class Xiang(MetricLearner):
         Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     dims : int, default=0
         Columns of the embedding; 0: half of the directions in which the points vary.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -2235,6 +2450,9 @@ class Xiang(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2262,6 +2480,7 @@ class Xiang(MetricLearner):
         *,
         kernel: str | None = None,
         dims: int = 0,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -2271,6 +2490,7 @@ class Xiang(MetricLearner):
     ):
         self.kernel = kernel
         self.dims = dims
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -2292,8 +2512,13 @@ class Klein(MetricLearner):
         Number of directions, those of largest variance, >= 1.
     neighbors : int, default=10
         Training points that determine the coordinates of a new one, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -2313,6 +2538,9 @@ class Klein(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2342,6 +2570,7 @@ class Klein(MetricLearner):
         kernel: str | None = None,
         dims: int = 20,
         neighbors: int = 10,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -2352,6 +2581,7 @@ class Klein(MetricLearner):
         self.kernel = kernel
         self.dims = dims
         self.neighbors = neighbors
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -2383,8 +2613,13 @@ class LLMA(MetricLearner):
         Maximum number of directions; 0: those that the links support, at most 20.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -2404,6 +2639,9 @@ class LLMA(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2443,6 +2681,7 @@ class LLMA(MetricLearner):
         ridge: float = 0.001,
         dims: int = 0,
         rank_tol: float = 1e-10,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -2458,6 +2697,7 @@ class LLMA(MetricLearner):
         self.ridge = ridge
         self.dims = dims
         self.rank_tol = rank_tol
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -2493,8 +2733,13 @@ class Spectral(MetricLearner):
         T in exp(-t mu) and in 1 / (1 + t mu), > 0.
     rank : int, default=0
         Number of eigenvectors; 0: a tenth of the points, at most 200.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -2514,6 +2759,9 @@ class Spectral(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2556,6 +2804,7 @@ class Spectral(MetricLearner):
         normalized: bool = False,
         time: float = 1,
         rank: int = 0,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -2573,6 +2822,7 @@ class Spectral(MetricLearner):
         self.normalized = normalized
         self.time = time
         self.rank = rank
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -2596,8 +2846,13 @@ class KPCA(MetricLearner):
         Relative variance up to which a direction counts as constant, >= 0, < 1.
     whiten : bool, default=False
         True scales every direction to variance 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -2617,6 +2872,9 @@ class KPCA(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2647,6 +2905,7 @@ class KPCA(MetricLearner):
         dims: int = 20,
         rank_tol: float = 1e-10,
         whiten: bool = False,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -2658,6 +2917,7 @@ class KPCA(MetricLearner):
         self.dims = dims
         self.rank_tol = rank_tol
         self.whiten = whiten
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -2693,8 +2953,13 @@ class CMVU(MetricLearner):
         The search stops at this residual of the optimality conditions, > 0.
     max_iter : int, default=2000
         Maximum number of steps, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
@@ -2714,6 +2979,9 @@ class CMVU(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2756,6 +3024,7 @@ class CMVU(MetricLearner):
         dims: int = 0,
         tol: float = 1e-05,
         max_iter: int = 2000,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -2773,6 +3042,7 @@ class CMVU(MetricLearner):
         self.dims = dims
         self.tol = tol
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -2806,8 +3076,13 @@ class NPK(MetricLearner):
         True weights the edges of knn and eps by their length.
     tol : float, default=1e-06
         The fit stops at this duality gap, relative to 1 + the objective, > 0.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -2827,6 +3102,9 @@ class NPK(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2868,6 +3146,7 @@ class NPK(MetricLearner):
         neighbors: int = 5,
         heat: bool = False,
         tol: float = 1e-06,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -2884,6 +3163,7 @@ class NPK(MetricLearner):
         self.neighbors = neighbors
         self.heat = heat
         self.tol = tol
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -2923,8 +3203,13 @@ class SimpleNPKL(MetricLearner):
         The fit stops at this gap between primal and dual objective, relative to the objective of 0, > 0.
     max_iter : int, default=500
         Maximum number of eigendecompositions, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -2944,6 +3229,9 @@ class SimpleNPKL(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -2990,6 +3278,7 @@ class SimpleNPKL(MetricLearner):
         rank: int = 0,
         tol: float = 0.001,
         max_iter: int = 500,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -3009,6 +3298,7 @@ class SimpleNPKL(MetricLearner):
         self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
@@ -3046,8 +3336,13 @@ class SDPLR(MetricLearner):
         The fit stops when slacks differ from residuals by less than this, and the relative gradient is below it, > 0.
     max_iter : int, default=10000
         Maximum number of steps, >= 1.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
-        Scale features to mean 0 and standard deviation 1, in fit and transform.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     n_links : int or str or None, default=None
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
@@ -3067,6 +3362,9 @@ class SDPLR(MetricLearner):
         Number of features of the training points.
     feature_names_in_ : ndarray of shape (n_features_in_,)
         Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
 
@@ -3112,6 +3410,7 @@ class SDPLR(MetricLearner):
         rank: int = 0,
         tol: float = 1e-05,
         max_iter: int = 10000,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
@@ -3130,6 +3429,7 @@ class SDPLR(MetricLearner):
         self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
+        self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled

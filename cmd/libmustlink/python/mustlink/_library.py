@@ -19,7 +19,7 @@ VARIABLE = "MUSTLINK_LIBRARY"
 """The environment variable with the path of another library."""
 
 FLOAT64, FLOAT32 = 1, 2
-DENSE, SPARSE, GRAM = 1, 2, 3
+DENSE, SPARSE, GRAM, TABLE = 1, 2, 3, 4
 
 OK, BAD_INPUT, BAD_ARGUMENT, BAD_HANDLE, NO_MEMORY, CANCELED, BAD_FILE, TOO_SMALL, BAD_VERSION, FORKED, FAILED = range(11)
 
@@ -51,6 +51,18 @@ class Points(ctypes.Structure):
         ("row_start", c_void_p),
         ("column", c_void_p),
         ("diagonal", c_void_p),
+    ]
+
+
+class Column(ctypes.Structure):
+    """mustlink_column"""
+
+    _fields_ = [
+        ("name", c_char_p),
+        ("numbers", c_void_p),
+        ("codes", c_void_p),
+        ("levels", c_void_p),
+        ("level_count", c_int64),
     ]
 
 
@@ -127,6 +139,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "gram": [_HANDLE, _HANDLE, _POINTS, _POINTS, _CONTROL, _MATRIX],
     "distances": [_HANDLE, _HANDLE, _POINTS, c_void_p, c_int64, _CONTROL, c_void_p],
     "model_info": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
+    "remarks": [_HANDLE, _POINTS, c_void_p, c_int64, POINTER(c_int64)],
     "save": [_HANDLE, c_char_p],
     "load": [_HANDLE, c_char_p, POINTER(_HANDLE)],
     "save_bytes": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
@@ -156,7 +169,9 @@ class Library:
         self._c.mustlink_version.restype = c_char_p
         self._functions = {}
         for name, arguments in _FUNCTIONS.items():
-            function = getattr(self._c, "mustlink_" + name)
+            function = getattr(self._c, "mustlink_" + name, None)
+            if function is None:
+                raise RuntimeError(f"the library {path} is older than this package: it lacks mustlink_{name}; install the matching library")
             function.argtypes, function.restype = arguments, c_int
             self._functions[name] = function
 
@@ -177,7 +192,7 @@ class Library:
     def error(self, code: int) -> Exception:
         """Return the exception of a code, with the library's message."""
         text = self._c.mustlink_message().decode(errors="replace")
-        if code == BAD_INPUT and text.endswith("want a finite number"):
+        if code == BAD_INPUT and "want a finite number" in text:
             text = "Input contains NaN or infinity: " + text  # scikit-learn's wording
         return _EXCEPTIONS.get(code, RuntimeError)(text)
 

@@ -12,8 +12,10 @@ from typing import Any, Callable
 import numpy as np
 
 from . import _library as lib
+from ._frames import frame_of
 from ._links import Links
-from ._points import Points, as_points, as_rows, output
+from ._points import Points, as_points, as_rows, chosen, names_of, output
+from ._sklearn import Notice, warn
 
 _engines: dict[tuple, int] = {}
 _lock = threading.Lock()
@@ -149,8 +151,9 @@ class Model:
     """A learned metric. It is immutable.
 
     The ``fit`` of an estimator and :func:`mustlink.load` return models. Points may be float64 or
-    float32 arrays of any layout, lists, pandas DataFrames or scipy sparse matrices. All methods
-    release the global interpreter lock, and several threads may call them at once.
+    float32 arrays of any layout, lists, data frames or scipy sparse matrices. From a data frame the
+    model takes its columns by their names, in any order; a :class:`mustlink.Notice` lists others.
+    All methods release the global interpreter lock, and several threads may call them at once.
 
     Attributes
     ----------
@@ -158,6 +161,9 @@ class Model:
         Number of columns of an embedding.
     n_features : int or None
         Number of features that points must have, None for any number.
+    features : list of str or None
+        Names of the columns that the model takes, None if they have none. Columns that the fit left
+        out are not among them.
     """
 
     def __init__(self, handle: int, limits: tuple):
@@ -168,6 +174,25 @@ class Model:
         lib.library().call("model_size", handle, ctypes.byref(dimensions), ctypes.byref(features))
         self.dim: int = dimensions.value
         self.n_features: int | None = features.value if features.value >= 0 else None
+        info = self.info()
+        self.features: list[str] | None = info["features"]
+        self._left_out: list[str] = info["left_out"] or []
+
+    def _points(self, X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
+        """Convert X to points. The columns of a data frame are found by their names."""
+        frame = frame_of(X)
+        if frame is None or gram or self.features is None or names_of(frame) is None:
+            return as_points(X, gram=gram, diagonal=diagonal)
+        own, others = chosen(frame, self.features, "the model")
+        warn_of_others([name for name in others if name not in self._left_out])
+        return self._noted(as_points(own))
+
+    def _noted(self, points: Points) -> Points:
+        """Warn of texts in a table that the fit did not see."""
+        if points.has_texts:
+            for remark in lib.library().json("remarks", self._handle, points.reference()):
+                warn(remark, Notice)
+        return points
 
     def embed(self, X: Any, *, gram: bool = False, diagonal: Any = None) -> np.ndarray:
         """Map points to the embedding.
@@ -176,7 +201,7 @@ class Model:
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Points.
         gram : bool, default=False
             Whether X holds inner products with the training points.
@@ -189,7 +214,7 @@ class Model:
         X_new : ndarray of shape (n_samples, dim)
             Coordinates, of type float32 if X is, else float64.
         """
-        return self._embed(as_points(X, gram=gram, diagonal=diagonal))
+        return self._embed(self._points(X, gram=gram, diagonal=diagonal))
 
     def _embed(self, points: Points) -> np.ndarray:
         out, of = output(points.rows, self.dim, points.dtype)
@@ -202,9 +227,9 @@ class Model:
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples_X, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples_X, n_features)
             Points.
-        Y : array-like or sparse matrix of shape (n_samples_Y, n_features), default=None
+        Y : array-like, data frame or sparse matrix of shape (n_samples_Y, n_features), default=None
             Other points. If None, X.
 
         Returns
@@ -212,7 +237,7 @@ class Model:
         K : ndarray of shape (n_samples_X, n_samples_Y)
             Kernel matrix.
         """
-        return self._gram(as_points(X), None if Y is None else as_points(Y))
+        return self._gram(self._points(X), None if Y is None else self._points(Y))
 
     def _gram(self, x: Points, y: Points | None) -> np.ndarray:
         out, of = output(x.rows, x.rows if y is None else y.rows, x.dtype)
@@ -226,7 +251,7 @@ class Model:
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Points.
         pairs : array-like of int, shape (n_pairs, 2)
             Row numbers.
@@ -236,7 +261,7 @@ class Model:
         distances : ndarray of shape (n_pairs,)
             Squared distances.
         """
-        return self._distances(as_points(X), pairs)
+        return self._distances(self._points(X), pairs)
 
     def _distances(self, x: Points, pairs: Any) -> np.ndarray:
         rows = as_rows(pairs, 2, "pairs")
@@ -254,7 +279,7 @@ class Model:
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features), default=None
+        X : array-like, data frame or sparse matrix of shape (n_samples, n_features), default=None
             For NPKL, KBeta, GML and ITML, the points of the fit. For KRCA, new points.
         links : Links, default=None
             Constraints between rows of X.
@@ -268,14 +293,20 @@ class Model:
         -------
         model : Model
         """
+        return self._updated(None if X is None else self._points(X), links, extend, drop_last)
+
+    def _updated(self, points: Points | None, links: Links | None, extend: bool, drop_last: int) -> Model:
         options = json.dumps({"extend": extend, "drop_last": drop_last}).encode()
-        points = None if X is None else as_points(X)
         x = None if points is None else points.reference()
         known = None if links is None else links.reference()
         return _learned("update", (engine(*self._limits), self._handle, options, x, known), self._limits)
 
     def info(self) -> dict[str, Any]:
         """Return method, kernel, dimensions, convergence, notices and statistics of the model.
+
+        "prepared" has a line for each column of a table that the model takes. After a fit,
+        "columns" says what was found in all columns of the training points; it is None for a model
+        that was loaded.
 
         Returns
         -------
@@ -317,6 +348,14 @@ class Model:
 
     def __repr__(self) -> str:
         return f"<mustlink.Model: {self.n_features} features to {self.dim} dimensions>"
+
+
+def warn_of_others(names: list[str]) -> None:
+    """Warn of columns that a model does not take, if there are any."""
+    if not names:
+        return
+    texts = ", ".join(map(repr, names[:5])) + (", ..." if len(names) > 5 else "")
+    warn(f"the model does not take the columns {texts}", Notice)
 
 
 def _free(library: lib.Library, handle: int) -> None:

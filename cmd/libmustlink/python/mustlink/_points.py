@@ -8,16 +8,22 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _library as lib
+from ._frames import Cells, Columns, cells_of, frame_of, is_plain
 
 
 class Points:
-    """Points for a call of the library: the structure, and the arrays that it points to."""
+    """Points for a call of the library: the structure, and the arrays that it points to.
+
+    categories are the columns of a table that are categories whatever their texts look like, by
+    name, or by number if there are no names.
+    """
 
     def __init__(self, shape: tuple[int, int], dtype: Any, names: list[str] | None):
         self.rows, self.columns = shape
         self.dtype = dtype
         self.names = names
-        self.held: list[np.ndarray] = []
+        self.categories: list[str] = []
+        self.held: list[Any] = []
         self.of = lib.Points(rows=self.rows, columns=self.columns, type=type_of(dtype))
 
     def hold(self, array: np.ndarray) -> int:
@@ -29,6 +35,13 @@ class Points:
         """Return the argument for a C function."""
         return ctypes.byref(self.of)
 
+    @property
+    def is_table(self) -> bool:
+        """Whether the points are columns of numbers and texts."""
+        return self.of.kind == lib.TABLE
+
+    has_texts = False  # a table with a column of texts
+
 
 def type_of(dtype: Any) -> int:
     """Return the library's number for an element type."""
@@ -38,7 +51,8 @@ def type_of(dtype: Any) -> int:
 def as_points(X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
     """Convert X to points, without a copy when its type and layout allow.
 
-    Float64 and float32 arrays keep their type; other numbers become float64.
+    Float64 and float32 arrays keep their type; other numbers become float64. A data frame becomes a
+    table, unless it has only numbers without gaps.
 
     Parameters
     ----------
@@ -60,6 +74,11 @@ def as_points(X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
         if gram:
             raise TypeError("the kernel matrix is sparse: want a dense one")
         return _sparse(X.tocsr())
+    frame = frame_of(X)
+    if frame is not None:
+        X = frame
+        if not gram and min(X.shape) > 0 and not is_plain(X):
+            return table_of(cells_of(X), len(X), names_of(X))
     names = names_of(X)
     array = _laid_out(as_matrix(X))
     points = Points(array.shape, array.dtype, names)
@@ -72,6 +91,39 @@ def as_points(X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
             raise ValueError(f"diagonal has shape {values.shape}: want ({points.rows},), one number for each row")
         points.of.diagonal = points.hold(values)
     return points
+
+
+def table_of(cells: list[Cells], rows: int, names: list[str] | None) -> Points:
+    """Return columns as points."""
+    points = Points((rows, len(cells)), np.float64, names)
+    columns = Columns(cells, names)
+    points.held.append(columns)
+    points.of.kind, points.of.data = lib.TABLE, columns.address()
+    points.has_texts = any(cell.codes is not None for cell in cells)
+    points.categories = [str(j) if names is None else names[j] for j, cell in enumerate(cells) if cell.category]
+    return points
+
+
+def chosen(X: Any, wanted: Sequence[str], who: str) -> tuple[Any, list[str]]:
+    """Return the wanted columns of a data frame with names, in their order, and the names of the others."""
+    names = names_of(X) or []
+    at = {name: j for j, name in enumerate(names)}
+    if len(at) < len(names):
+        twice = next(name for j, name in enumerate(names) if at[name] != j)
+        raise ValueError(f"two columns of X have the name {twice!r}: want different names")
+    missing = [name for name in wanted if name not in at]
+    if missing:
+        raise ValueError(f"X lacks {_listed(missing)}: want the columns that {who} was fitted on")
+    if names == list(wanted):
+        return X, []
+    known = set(wanted)
+    return X.iloc[:, [at[name] for name in wanted]], [name for name in names if name not in known]
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return up to five names for a message."""
+    texts = [repr(name) for name in names[:5]]
+    return ("column " if len(names) == 1 else "columns ") + ", ".join(texts) + (", ..." if len(names) > 5 else "")
 
 
 def names_of(X: Any) -> list[str] | None:
@@ -171,4 +223,4 @@ def output(rows: int, columns: int, dtype: Any) -> tuple[np.ndarray, lib.Matrix]
     return array, of
 
 
-__all__: Sequence[str] = ["Points", "as_points", "as_matrix", "as_rows", "as_column", "names_of", "output", "type_of"]
+__all__: Sequence[str] = ["Points", "as_points", "chosen", "table_of", "as_matrix", "as_rows", "as_column", "names_of", "output", "type_of"]

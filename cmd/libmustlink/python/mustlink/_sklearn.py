@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import warnings
 from typing import Any
 
 try:
@@ -59,4 +61,12 @@ class Notice(UserWarning):
     """The library found something unusual in the input of a fit."""
 
 
-__all__ = ["BaseEstimator", "TransformerMixin", "NotFittedError", "ConvergenceWarning", "Notice", "HAVE_SKLEARN"]
+def warn(message: str, category: type[Warning]) -> None:
+    """Issue a warning at the line that called this package, perhaps through scikit-learn."""
+    level, frame = 1, sys._getframe(0)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in ("mustlink", "sklearn"):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+__all__ = ["BaseEstimator", "TransformerMixin", "NotFittedError", "ConvergenceWarning", "Notice", "HAVE_SKLEARN", "warn"]

@@ -14,6 +14,7 @@ import mustlink
 from mustlink import Links, _estimators
 
 from .data import blobs
+from .test_frames import customers, pandas
 
 COMMAND = os.environ.get("MUSTLINK_COMMAND")
 
@@ -72,6 +73,25 @@ class Bits(unittest.TestCase):
         learner = mustlink.ITML(kernel="rbf:sigma=median", gamma=2, standardize=True).fit(self.X, links=links)
         np.testing.assert_array_equal(learner.transform(self.new), np.load(self.path("z.npy")))
         np.testing.assert_array_equal(learner.distances(self.new, [(0, 1), (5, 9)]), np.load(self.path("d.npy")).ravel())
+
+    @unittest.skipIf(pandas is None, "pandas is not there")
+    def test_tables(self):
+        """A frame is its file, in a fit and for a model of either."""
+        frame, y = customers()
+        new = customers(50, seed=5)[0]
+        for table, name in ((frame, "t.csv"), (new, "u.csv")):
+            table.to_csv(self.path(name), index=False)
+        with open(self.path("y.csv"), "w") as file:
+            file.write("label\n" + "".join(f"class {v}\n" for v in y))
+        self.run_command("fit", "-m", "rca", "-i", "t.csv", "--labels", "y.csv", "--links-from-labels", "40", "--type", "grade=category", "-o", "m.mlk")
+        learner = mustlink.RCA(n_links=40).fit(frame, y)
+        learner.save(self.path("ours.mlk"))
+        want = learner.transform(new)
+        for model in ("m.mlk", "ours.mlk"):
+            self.run_command("embed", model, "-i", "u.csv", "-o", "z.npy")
+            np.testing.assert_array_equal(np.load(self.path("z.npy")), want)
+            np.testing.assert_array_equal(mustlink.load(self.path(model)).embed(new), want)
+        self.assertEqual(mustlink.load(self.path("m.mlk")).features, list(frame.columns))
 
     def test_blocks(self):
         """More rows than the command embeds at a time."""

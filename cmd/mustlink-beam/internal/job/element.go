@@ -38,6 +38,17 @@ func (c Config) Reading() shard.Options {
 	return shard.Options{IgnoreLabels: c.IgnoreLabels, MemoryLimit: c.MemoryLimit}
 }
 
+// Reading returns the options for reading rows for the model: with texts and missing cells if it
+// prepares columns.
+func (w *Worker) Reading(o shard.Options) shard.Options {
+	if w.Model == nil || w.Model.Record().Preparation() != "columns" {
+		return o
+	}
+	o.Mixed = true
+	o.Text, o.Numbers = w.Model.Record().Kinds()
+	return o
+}
+
 // Slot calls f with the worker of this process as soon as a processor is free. It wraps the error
 // (see [Wrap]).
 func (c Config) Slot(ctx context.Context, f func(w *Worker) error) error {
@@ -77,7 +88,7 @@ func (c Config) Do(ctx context.Context, f func(ctx context.Context, w *Worker) (
 func (c Config) Each(ctx context.Context, e shard.Element, f func(ctx context.Context, w *Worker, r *shard.Reader) (written int64, err error)) (Tally, error) {
 	return c.Do(ctx, func(ctx context.Context, w *Worker) (Tally, error) {
 		t := Tally{Index: e.Index}
-		r, err := e.Open(c.Reading())
+		r, err := e.Open(w.Reading(c.Reading()))
 		if err != nil {
 			return t, err
 		}

@@ -58,7 +58,7 @@ func (f *exactFn) ProcessElement(ctx context.Context, e shard.Element, all func(
 
 // among searches neighbors among the rows of one element.
 func (f *exactFn) among(ctx context.Context, w *job.Worker, e shard.Element, found *lists) error {
-	r, err := e.Open(f.Config.Reading())
+	r, err := e.Open(w.Reading(f.Config.Reading()))
 	if err != nil {
 		return err
 	}

@@ -85,13 +85,13 @@ func (t Training) Load(ctx context.Context, w *job.Worker) (*TrainingSet, error)
 
 // read reads the training rows and computes their coordinates. Bad rows are errors.
 func (t Training) read(ctx context.Context, w *job.Worker) (*TrainingSet, error) {
-	set, err := shard.Plan(ctx, t.Pattern, shard.Options{})
+	set, err := shard.Plan(ctx, t.Pattern, w.Reading(shard.Options{}))
 	if err != nil {
 		return nil, err
 	}
 	training := &TrainingSet{Dim: set.Dim}
 	for _, e := range set.Elements {
-		block, err := e.Labeled(shard.Options{MemoryLimit: w.Engine.MemoryLimit()})
+		block, err := e.Labeled(w.Reading(shard.Options{MemoryLimit: w.Engine.MemoryLimit()}))
 		if err != nil {
 			return nil, err
 		}

@@ -28,10 +28,19 @@ type Options struct {
 	OnlyLabels bool
 	// MemoryLimit limits the bytes of a block of rows, 0 for no limit.
 	MemoryLimit int64
+	// Mixed accepts texts and missing cells in files whose columns have names. Text and Numbers are
+	// the columns that are read as the one or the other in every file, whatever they look like there.
+	Mixed         bool
+	Text, Numbers []string
 }
 
-func (o Options) reading() dataset.ReadOptions {
-	return dataset.ReadOptions{IgnoreLabels: o.IgnoreLabels, MemoryLimit: o.MemoryLimit, Extensions: Extensions()}
+// reading returns the options for a file.
+func (o Options) reading(file string) dataset.ReadOptions {
+	in := dataset.ReadOptions{IgnoreLabels: o.IgnoreLabels, MemoryLimit: o.MemoryLimit, Extensions: Extensions()}
+	if o.Mixed && dataset.NamesColumns(file, "", in.Extensions...) {
+		in.Mixed, in.Text, in.Numbers = true, o.Text, o.Numbers
+	}
+	return in
 }
 
 // Plan divides the files of a pattern into elements. It inspects several files at a time: it reads
@@ -93,7 +102,7 @@ func (o Options) survey(ctx context.Context, file string) (s surveyed, err error
 	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
 		return s, nil // some engines write empty files for shards without rows
 	}
-	in := o.reading()
+	in := o.reading(file)
 	in.BadRow = func(*fault.DataError) {} // bad rows are handled when the elements are read
 	if !dataset.Streams(file, "", in.Extensions...) {
 		_, err := dataset.OpenStream(file, in)

@@ -47,7 +47,7 @@ type Reader struct {
 // Open returns a reader of the rows of an element.
 func (e Element) Open(o Options) (*Reader, error) {
 	r := &Reader{e: e, next: e.First, wrong: map[int64]bool{}}
-	in := o.reading()
+	in := o.reading(e.File)
 	in.BadRow = r.addBad
 	var err error
 	skip := e.Skip
