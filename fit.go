@@ -24,8 +24,8 @@ import (
 // With more than 20,000 linked rows and no parameters, lleratio, krca and gml are fitted by the
 // method parts, as they would take hours or too much memory themselves; a notice says so.
 //
-// Fit prepares the columns of a table that is not prepared yet; see [Table.Prepare], and the options
-// [Prepare] and [Unprepared].
+// Fit prepares the columns of a table that is not prepared yet; see [Table.Prepare], and the
+// options [Prepare] and [Unprepared].
 //
 // Links may be nil if there are triplets, quadruplets or targets to learn from. A fit that stops
 // before it converges is not an error; [Model.Describe] reports it.

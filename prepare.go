@@ -23,9 +23,9 @@ type ColumnKind = prepare.Kind
 // Column describes a column of a table, and what a preparation does with it.
 type Column = prepare.Column
 
-// Prepare returns the table as a fit sees it: rows of numbers that p makes of its columns. The model
-// of the fit keeps the preparation and applies it to the rows of other tables, which must not be
-// prepared themselves. [Table.Summary] says what was done.
+// Prepare returns the table as a fit sees it: rows of numbers that p makes of its columns. The
+// model of the fit keeps the preparation and applies it to the rows of other tables, which must not
+// be prepared themselves. [Table.Summary] says what was done.
 //
 // Errors: a column that p cannot prepare is a *fault.DataError, an option that does not exist a
 // *fault.ParamError. Cost: O(rows columns); memory for the numbers, 8 bytes each.

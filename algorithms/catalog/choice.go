@@ -6,9 +6,10 @@ import (
 )
 
 // MethodFor returns the method for links and other lessons when nobody names one, and the reason:
-// mlkr for targets, lsml for quadruplets, itml for triplets; for links blend if there are both kinds,
-// but lleratio in parts with more than 20,000 linked rows, krca for must-links alone, and itml for
-// cannot-links alone. A nil set stands for links of both kinds. docs/choosing.md has the evidence.
+// mlkr for targets, lsml for quadruplets, itml for triplets; for links blend if there are both
+// kinds, but lleratio in parts with more than 20,000 linked rows, krca for must-links alone, and
+// itml for cannot-links alone. A nil set stands for links of both kinds. docs/choosing.md has the
+// evidence.
 func MethodFor(l *links.Set, lesson Lesson) (m Method, why string, err error) {
 	must, cannot := 1, 1
 	if l != nil {

@@ -16,8 +16,8 @@ import (
 )
 
 // Prepare returns the points of d, prepared like the training points. If the model and d both name
-// their columns, the model takes its own in its order, and no others; see [Fitted.Unused]. Otherwise
-// d must have as many columns as the training points.
+// their columns, the model takes its own in its order, and no others; see [Fitted.Unused].
+// Otherwise d must have as many columns as the training points.
 //
 // A wrong number of features is a *fault.ShapeError, a missing column a *fault.DataError; both
 // describe the difference.

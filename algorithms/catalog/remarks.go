@@ -13,8 +13,8 @@ import (
 // Remarks collects, block by block, what is odd about the rows that a model is applied to. The zero
 // value has no remarks.
 type Remarks struct {
-	unused string
-	unseen map[string]int // rows by column
+	unused  string
+	unknown map[string]int // rows by column
 }
 
 // Add adds the remarks on a block of rows: columns that the model does not take, and texts that the
@@ -30,11 +30,11 @@ func (r *Remarks) Add(f *Fitted, d *dataset.Data) {
 	if err != nil || !ok {
 		return
 	}
-	for column, rows := range by.Unseen(mixed) {
-		if r.unseen == nil {
-			r.unseen = map[string]int{}
+	for column, rows := range by.Unknown(mixed) {
+		if r.unknown == nil {
+			r.unknown = map[string]int{}
 		}
-		r.unseen[column] += rows
+		r.unknown[column] += rows
 	}
 }
 
@@ -43,8 +43,8 @@ func (r *Remarks) Text() (list []string) {
 	if r.unused != "" {
 		list = append(list, "the model does not take the columns "+r.unused)
 	}
-	for _, column := range slices.Sorted(maps.Keys(r.unseen)) {
-		list = append(list, fmt.Sprintf("column %q: %d rows have texts that the fit did not see", column, r.unseen[column]))
+	for _, column := range slices.Sorted(maps.Keys(r.unknown)) {
+		list = append(list, fmt.Sprintf("column %q: %d rows have texts that the fit did not see", column, r.unknown[column]))
 	}
 	return list
 }

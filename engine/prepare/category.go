@@ -11,7 +11,7 @@ import (
 // Limits of what a preparation stores.
 const (
 	maxLevels = 10000   // columns of a category
-	maxPooled = 1 << 16 // texts in a pool that can be told from texts that the fit never had
+	maxPooled = 1 << 16 // texts in a pool that differ from texts that the fit never had
 )
 
 // category makes a column of zeros and ones of each frequent text.
@@ -27,9 +27,9 @@ type category struct {
 
 // Places of texts without a column of their own.
 const (
-	placeUnset  = -3 // not looked up yet
-	placeUnseen = -2 // zeros, or the pool
-	placeNone   = -1 // zeros
+	placeUnset   = -3 // not looked up yet
+	placeUnknown = -2 // zeros, or the pool
+	placeNone    = -1 // zeros
 )
 
 func (c *category) size() int {
@@ -115,7 +115,7 @@ func (c *category) place(text string) int32 {
 			return int32(c.size() - 1)
 		}
 	}
-	return placeUnseen
+	return placeUnknown
 }
 
 // missingPlace returns the column of a missing cell, or one of the places.
@@ -126,26 +126,26 @@ func (c *category) missingPlace() int32 {
 	case c.missingPooled:
 		return int32(c.size() - 1)
 	}
-	return placeUnseen
+	return placeUnknown
 }
 
-// places returns the place of every text of a column that occurs, and that of missing cells.
-func (c *category) places(codes []int32, levels []string) (places []int32, missing int32) {
-	places = make([]int32, len(levels))
-	for k := range places {
-		places[k] = placeUnset
+// columns returns the column of every text of a column that occurs, and that of missing cells.
+func (c *category) columns(codes []int32, levels []string) (columns []int32, missing int32) {
+	columns = make([]int32, len(levels))
+	for k := range columns {
+		columns[k] = placeUnset
 	}
 	for _, code := range codes {
-		if code >= 0 && places[code] == placeUnset {
-			places[code] = c.place(levels[code])
+		if code >= 0 && columns[code] == placeUnset {
+			columns[code] = c.place(levels[code])
 		}
 	}
-	return places, c.missingPlace()
+	return columns, c.missingPlace()
 }
 
 // bind returns what writes the rows of a column.
 func (c *category) bind(x *points.Column) writer {
-	places, missing := c.places(x.Codes, x.Levels)
+	columns, missing := c.columns(x.Codes, x.Levels)
 	column := func(place int32) int32 {
 		switch {
 		case place >= 0:
@@ -155,15 +155,15 @@ func (c *category) bind(x *points.Column) writer {
 		}
 		return placeNone
 	}
-	for k := range places {
-		places[k] = column(places[k])
+	for k := range columns {
+		columns[k] = column(columns[k])
 	}
 	missing = column(missing)
 	return func(out []float64, stride, lo, hi int) {
 		for i, code := range x.Codes[lo:hi] {
 			place := missing
 			if code >= 0 {
-				place = places[code]
+				place = columns[code]
 			}
 			if place >= 0 {
 				out[i*stride+int(place)] = 1
@@ -172,12 +172,12 @@ func (c *category) bind(x *points.Column) writer {
 	}
 }
 
-// unseen returns the number of cells that the fit had nothing like.
-func (c *category) unseen(x *points.Column) int {
-	places, missing := c.places(x.Codes, x.Levels)
+// unknown returns the number of cells that the fit had nothing like.
+func (c *category) unknown(x *points.Column) int {
+	columns, missing := c.columns(x.Codes, x.Levels)
 	n := 0
 	for _, code := range x.Codes {
-		if code < 0 && missing == placeUnseen || code >= 0 && places[code] == placeUnseen {
+		if code < 0 && missing == placeUnknown || code >= 0 && columns[code] == placeUnknown {
 			n++
 		}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // Fit finds how to prepare the rows of d. The transform is nil if the rows can be used as they are,
-// a *dataset.Scaling if complete numbers are standardized and nothing else is done, else a
+// a *dataset.Scaling if complete numbers are only standardized, else a
 // *Preparation. columns says what was found in each column of d and what is done with it; it is nil
 // for points that are no table, for which only numbers are standardized, if that is asked for.
 //

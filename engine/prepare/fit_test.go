@@ -201,7 +201,7 @@ func TestProperties(t *testing.T) {
 		if !slices.Equal(apply(t, again(t, p), x).Data, whole.Data) {
 			t.Error("other numbers from a file")
 		}
-		if n := len(p.Unseen(x)); n != 0 {
+		if n := len(p.Unknown(x)); n != 0 {
 			t.Errorf("%d columns have texts that the fit did not have", n)
 		}
 	})
@@ -310,14 +310,14 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// TestUnseen: texts that the fit did not have go to the pool, or become zeros, and are counted.
-func TestUnseen(t *testing.T) {
+// TestUnknown: texts that the fit did not have go to the pool, or become zeros, and are counted.
+func TestUnknown(t *testing.T) {
 	x := mixed(words("a", "x", "y", "y", "z", "z"), words("b", "p", "q", "q", "r", "r"), words("c", "yes", "no", "no", "no", "no"), values("n", 1, 2, 3, 5, 9))
 	p, _ := fit(t, x, prepare.Options{Levels: 3, Kinds: map[string]prepare.Kind{"b": prepare.Category}})
 	q, _ := fit(t, x, prepare.Options{})
 	fresh := mixed(words("a", "w", "x", ""), words("b", "p", "new", "q"), words("c", "maybe", "YES", ""), words("n", "3", " 4e0", ""))
-	if got := p.Unseen(fresh); len(got) != 3 || got["a"] != 2 || got["b"] != 1 || got["c"] != 1 {
-		t.Errorf("unseen %v", got)
+	if got := p.Unknown(fresh); len(got) != 3 || got["a"] != 2 || got["b"] != 1 || got["c"] != 1 {
+		t.Errorf("unknown %v", got)
 	}
 	out := apply(t, p, fresh)
 	if got := p.Outputs()[:6]; !slices.Equal(got, []string{"a=y", "a=z", "a=(other)", "b=q", "b=r", "b=(other)"}) {
@@ -339,9 +339,8 @@ func TestUnseen(t *testing.T) {
 	}
 }
 
-// TestDates: the format is found from all texts.
-// A column of midnights may come without the time of day, and the other way round; another format of
-// days is an error.
+// TestDates: the format is found from all texts. A column of midnights may come without the time of
+// day, and the other way round; another format of days is an error.
 func TestDatesWithAndWithoutClock(t *testing.T) {
 	for _, c := range []struct {
 		fitted, texts string
@@ -362,7 +361,7 @@ func TestDatesWithAndWithoutClock(t *testing.T) {
 	}
 }
 
-// A reader that is told to take a column as texts leaves words such as NA in it. They are gaps,
+// A reader that is reported to take a column as texts leaves words such as NA in it. They are gaps,
 // unless the fit had them as texts.
 func TestWordsForGaps(t *testing.T) {
 	table := func(gap string) *points.Mixed {
@@ -371,7 +370,7 @@ func TestWordsForGaps(t *testing.T) {
 	p, _ := fit(t, table(""), prepare.Options{})
 	want := apply(t, p, table(""))
 	for _, gap := range []string{"NA", " n/a", "NULL", "?"} {
-		if got := apply(t, p, table(gap)); !slices.Equal(got.Data, want.Data) || len(p.Unseen(table(gap))) > 0 {
+		if got := apply(t, p, table(gap)); !slices.Equal(got.Data, want.Data) || len(p.Unknown(table(gap))) > 0 {
 			t.Errorf("%q: rows %v, want %v", gap, got.Data, want.Data)
 		}
 	}

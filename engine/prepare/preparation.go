@@ -170,9 +170,9 @@ func (p *Preparation) finish() {
 // the columns of [Preparation.Columns], in that order; it is not changed.
 //
 // A text that the fit did not have goes to the pool of its column, or becomes zeros; see
-// [Preparation.Unseen]. A cell that is no number, or no date in the format of the training rows, is
-// a *fault.DataError with its row and column, and so is a gap if gaps are refused. Another number
-// of columns is a *fault.ShapeError. Cost: O(cells + results), on all processors.
+// [Preparation.Unknown]. A cell that is no number, or no date in the format of the training rows,
+// is a *fault.DataError with its row and column, and so is a gap if gaps are refused. Another
+// number of columns is a *fault.ShapeError. Cost: O(cells + results), on all processors.
 func (p *Preparation) Apply(x points.Points) (points.Points, error) {
 	columns, err := p.take(x)
 	if err != nil {
@@ -295,9 +295,9 @@ func denseColumns(x *points.Dense, lo, hi int) []points.Column {
 	return columns
 }
 
-// Unseen returns, for the columns that have any, the number of rows whose text, or gap, the fit did
-// not have. x is as in [Preparation.Apply]; only categories and booleans have such rows.
-func (p *Preparation) Unseen(x *points.Mixed) map[string]int {
+// Unknown returns, for the columns that have any, the number of rows whose text, or gap, the fit
+// did not have. x is as in [Preparation.Apply]; only categories and booleans have such rows.
+func (p *Preparation) Unknown(x *points.Mixed) map[string]int {
 	columns, err := p.take(x)
 	if err != nil {
 		return nil
@@ -306,7 +306,7 @@ func (p *Preparation) Unseen(x *points.Mixed) map[string]int {
 	parallel(len(columns), func(j int) {
 		switch c := &p.columns[j]; c.kind {
 		case Category:
-			counts[j] = c.category.unseen(texts(&columns[j]))
+			counts[j] = c.category.unknown(texts(&columns[j]))
 		case Boolean:
 			x := texts(&columns[j])
 			for _, code := range x.Codes {

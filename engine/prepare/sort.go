@@ -16,19 +16,19 @@ func sortFloats(values, scratch []float64) []float64 {
 	}
 	scratch = scratch[:len(values)]
 	for pass := range counts {
-		places := &counts[pass]
-		if len(values) == 0 || places[sortKey(values[0])>>(pass*width)&(size-1)] == len(values) {
+		counted := &counts[pass]
+		if len(values) == 0 || counted[sortKey(values[0])>>(pass*width)&(size-1)] == len(values) {
 			continue
 		}
 		sum := 0
-		for d, c := range places {
-			places[d] = sum
+		for d, c := range counted {
+			counted[d] = sum
 			sum += c
 		}
 		for _, v := range values {
 			digit := sortKey(v) >> (pass * width) & (size - 1)
-			scratch[places[digit]] = v
-			places[digit]++
+			scratch[counted[digit]] = v
+			counted[digit]++
 		}
 		values, scratch = scratch, values
 	}

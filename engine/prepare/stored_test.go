@@ -49,7 +49,7 @@ func FuzzDecode(f *testing.F) {
 		if _, err := p.Apply(x); err != nil && !fault.IsInput(err) {
 			t.Errorf("error %v is not one of input", err)
 		}
-		p.Unseen(x)
+		p.Unknown(x)
 		once, twice := &model.File{}, &model.File{}
 		p.Encode(once)
 		q, err := prepare.Decode(once)

@@ -12,8 +12,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// maxTerms is the limit on the terms of a column of text, and countedTerms on those that are counted
-// at a time: beyond, those that occurred once so far are forgotten.
+// maxTerms is the limit on the terms of a column of text, and countedTerms on those that are
+// counted at a time: beyond, those that occurred once so far are forgotten.
 const (
 	maxTerms     = 1000
 	countedTerms = 1 << 20

@@ -31,8 +31,8 @@ func (v Number) String() string {
 	return strconv.FormatFloat(float64(v), 'f', 4, 64)
 }
 
-// Warnf prints a warning to standard error and keeps it for the JSON report, unless it did so before.
-// It is safe for concurrent use.
+// Warnf prints a warning to standard error and keeps it for the JSON report, unless it did so
+// before. It is safe for concurrent use.
 func (s *Session) Warnf(format string, args ...any) {
 	message := fmt.Sprintf(format, args...)
 	s.warning.Lock()

@@ -32,8 +32,8 @@ func Columns(summary []mustlink.Column) []Column {
 	return out
 }
 
-// WriteColumns writes a line for each column: what it is, and what is done with it. Columns in a row
-// that are alike share a line.
+// WriteColumns writes a line for each column: what it is, and what is done with it. Columns in a
+// row that are alike share a line.
 func WriteColumns(w io.Writer, columns []Column) {
 	fmt.Fprintln(w, "column\tkind\tmissing\tdistinct\trange\texample\tpreparation")
 	for lo, hi := 0, 0; lo < len(columns); lo = hi {

@@ -90,9 +90,9 @@ func (d *Data) WithFeatures(n int) *Data {
 	return &out
 }
 
-// For returns d with what a model knows and the file does not say: the number of features, and which
-// columns are texts. What is odd about the rows for the model will be a warning. A nil f changes
-// nothing.
+// For returns d with what a model knows and the file does not say: the number of features, and
+// which columns are texts. What is odd about the rows for the model will be a warning. A nil f
+// changes nothing.
 func (d *Data) For(f *catalog.Fitted) *Data {
 	if f == nil {
 		return d

@@ -71,8 +71,8 @@ func (p *Preparing) Asked() string {
 // AsRead reports whether points are taken as they are.
 func (p *Preparing) AsRead() bool { return p.mode == prepareNone && p.Asked() == "" }
 
-// TakeAsRead makes the default of --prepare none, for commands whose other inputs are points as they
-// are.
+// TakeAsRead makes the default of --prepare none, for commands whose other inputs are points as
+// they are.
 func (p *Preparing) TakeAsRead() {
 	if !p.cmd.Flags().Changed("prepare") {
 		p.mode = prepareNone
