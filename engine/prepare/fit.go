@@ -320,7 +320,7 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 		}
 	}
 	if kind == "" {
-		kind = f.textKind(g, levels, len(x.Codes)-g.Missing)
+		kind = textKind(levels, len(x.Codes)-g.Missing)
 	}
 	switch kind {
 	case Identifier:
@@ -347,19 +347,14 @@ func firstRow(x *points.Column) int {
 }
 
 // textKind returns the kind of a column of texts, which are those of n cells.
-func (f *fit) textKind(g *finding, levels []string, n int) Kind {
-	spaces := 0
-	for _, text := range levels {
-		if strings.ContainsAny(strings.TrimSpace(text), " \t\n") {
-			spaces++
-		}
-	}
+func textKind(levels []string, n int) Kind {
+	spaced := func(text string) bool { return strings.ContainsAny(strings.TrimSpace(text), " \t\n") }
 	switch distinct := len(levels); {
 	case n < few:
 		return Category
-	case distinct == n && spaces == 0:
+	case distinct == n && !slices.ContainsFunc(levels, spaced):
 		return Identifier
-	case 2*distinct > n, distinct > f.Levels && 10*distinct > n && 2*spaces > distinct:
+	case 2*distinct > n:
 		return Text
 	}
 	return Category

@@ -1,0 +1,185 @@
+package mustlink_test
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/messy"
+)
+
+// readMessy reads a table as ReadTable does.
+func readMessy(t *testing.T, m messy.Table) *dataset.Data {
+	t.Helper()
+	o := dataset.ReadOptions{Mixed: true, Label: messy.Label}
+	if len(m.Flags) > 0 {
+		o.Text = []string{"code"}
+	}
+	d, err := dataset.Decode(bytes.NewReader(m.Content), m.Name, "", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestMessyTables: the numbers of every table are those of plain formulas, column by column: the
+// median for a gap, mean 0 and standard deviation 1, a column of zeros and ones for each text in
+// their order, days for dates.
+func TestMessyTables(t *testing.T) {
+	for _, m := range messy.Tables(7) {
+		t.Run(m.Name, func(t *testing.T) {
+			d := readMessy(t, m)
+			if !slices.Equal(d.Labels, m.Labels) {
+				t.Fatal("other labels")
+			}
+			p := mustlink.Preparing{}
+			if len(m.Flags) > 0 {
+				p.Kinds = map[string]mustlink.ColumnKind{"code": "category"}
+			}
+			table := try(mustlink.FromData(d).Prepare(p))
+			x := table.Data().Points.(*points.Dense)
+			var want [][]float64
+			var names []string
+			for j, kind := range m.Kinds {
+				columns, more := plainColumns(t, m, j, kind)
+				want, names = append(want, columns...), append(names, more...)
+			}
+			if !slices.Equal(table.Names(), names) {
+				t.Fatalf("columns %q, want %q", table.Names(), names)
+			}
+			for j, column := range want {
+				for i, v := range column {
+					if got := x.Row(i)[j]; !(math.Abs(got-v) <= 1e-12*max(1, math.Abs(v))) {
+						t.Fatalf("column %s, row %d: %v, want %v", names[j], i, got, v)
+					}
+				}
+			}
+		})
+	}
+}
+
+// plainColumns returns the numbers of a column by the textbook, and the names of their columns.
+func plainColumns(t *testing.T, m messy.Table, j int, kind messy.Kind) (columns [][]float64, names []string) {
+	t.Helper()
+	name := m.Header[j]
+	cells := make([]string, len(m.Cells))
+	for i, row := range m.Cells {
+		if cells[i] = row[j]; slices.Contains([]string{"NA", "N/A", "NaN", "null", "?"}, cells[i]) {
+			cells[i] = ""
+		}
+	}
+	numbers := func(value func(cell string) float64) []float64 {
+		var there, out []float64
+		for _, c := range cells {
+			if c != "" {
+				there = append(there, value(c))
+			}
+		}
+		slices.Sort(there)
+		n := len(there)
+		median := (there[(n-1)/2] + there[n/2]) / 2
+		for _, c := range cells {
+			if c == "" {
+				out = append(out, median)
+			} else {
+				out = append(out, value(c))
+			}
+		}
+		return out
+	}
+	switch kind {
+	case messy.Left:
+		return nil, nil
+	case messy.Boolean:
+		yes := []string{"yes", "true", "Y"}
+		return [][]float64{numbers(func(c string) float64 {
+			if slices.Contains(yes, c) {
+				return 1
+			}
+			return 0
+		})}, []string{name}
+	case messy.Category:
+		return oneHot(name, cells)
+	case messy.Number:
+		return [][]float64{standard(numbers(func(c string) float64 {
+			return try(strconv.ParseFloat(strings.Replace(c, m.Decimal, ".", 1), 64))
+		}))}, []string{name}
+	}
+	return [][]float64{standard(numbers(func(c string) float64 {
+		return float64(try(time.Parse(string(kind), c)).Unix()) / 86400
+	}))}, []string{name}
+}
+
+// standard returns the values with mean 0 and standard deviation 1.
+func standard(values []float64) []float64 {
+	n, mean, squares := float64(len(values)), 0.0, 0.0
+	for _, v := range values {
+		mean += v / n
+	}
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	out := make([]float64, len(values))
+	for i, v := range values {
+		out[i] = (v - mean) / math.Sqrt(squares/n)
+	}
+	return out
+}
+
+// oneHot returns a column for each text, in their order, then one for missing cells; of more than
+// 50 the rarest, of those as rare as others the first, share the last one.
+func oneHot(name string, cells []string) (columns [][]float64, names []string) {
+	const most = 50
+	count := map[string]int{}
+	for _, c := range cells {
+		count[c]++
+	}
+	var levels []string
+	for c := range count {
+		levels = append(levels, c)
+	}
+	last := func(c string) string { // missing cells come after all texts
+		if c == "" {
+			return "\U0010ffff"
+		}
+		return c
+	}
+	slices.SortFunc(levels, func(a, b string) int { return strings.Compare(last(a), last(b)) })
+	kept := slices.Clone(levels)
+	if len(levels) >= most {
+		slices.SortStableFunc(kept, func(a, b string) int { return count[a] - count[b] })
+		kept = kept[len(kept)-most+1:]
+	}
+	other := make([]float64, len(cells))
+	for _, level := range levels {
+		column := make([]float64, len(cells))
+		for i, c := range cells {
+			if c == level {
+				column[i] = 1
+			}
+		}
+		if !slices.Contains(kept, level) {
+			for i, v := range column {
+				other[i] += v
+			}
+			continue
+		}
+		columns = append(columns, column)
+		if level == "" {
+			level = "(missing)"
+		}
+		names = append(names, fmt.Sprintf("%s=%s", name, level))
+	}
+	if len(kept) < len(levels) {
+		columns, names = append(columns, other), append(names, name+"=(other)")
+	}
+	return columns, names
+}
