@@ -187,7 +187,7 @@ PYTHON_ENVIRONMENT = PYTHONDONTWRITEBYTECODE=1 MUSTLINK_LIBRARY=$(CURDIR)/$(LIB)
 test-python: build-lib ## test the Python package with that library, and compare it with the command of the same build
 	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn"; exit 1; fi
 	$(LIB_BUILD) -o $(LIB)/mustlink ./cmd/mustlink
-	$(GO) run ./internal/messy/write $(LIB)/tables
+	$(GO) run ./$(LIBRARY_SOURCE)/internal/tables $(LIB)/tables
 	cd $(LIBRARY_SOURCE)/python && $(PYTHON_ENVIRONMENT) PYTHONPATH=$(CURDIR)/$(LIBRARY_SOURCE)/python MUSTLINK_COMMAND=$(CURDIR)/$(LIB)/mustlink MUSTLINK_TABLES=$(CURDIR)/$(LIB)/tables $(PYTHON) -m unittest discover -t . -s tests
 
 python-methods: ## rewrite the estimators of the Python package after a change in the catalog

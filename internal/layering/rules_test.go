@@ -38,6 +38,7 @@ var floors = map[string]int{
 	"internal/view":          floorView,
 	"internal/view/viewtest": floorView,
 	"internal/usage":         floorView,
+	"internal/messy":         floorView,
 	"internal/bytesize":      floorView,
 	"internal/ballast":       floorView,
 	"internal/clitest":       floorView,

@@ -138,7 +138,7 @@ func (p *Preparing) Apply(run *session.Session, d *dataset.Data) (table *mustlin
 		table, err = table.Prepare(p.options)
 	}
 	if err != nil {
-		return nil, p.renamed(err)
+		return nil, p.renamed(err, d.Name)
 	}
 	warnings := table.Warnings()[len(d.Warnings):]
 	if p.AsRead() && p.learns {
@@ -154,10 +154,11 @@ func (p *Preparing) Apply(run *session.Session, d *dataset.Data) (table *mustlin
 	return table, nil
 }
 
-// renamed names the flags in an error.
-func (p *Preparing) renamed(err error) error {
-	if pe, ok := errors.AsType[*fault.ParamError](err); ok && p.cmd.Flags().Lookup(pe.Param) != nil {
-		return usage.RenameParams(err, pe.Param, "--"+pe.Param)
+// renamed names the flags in an error, and the file.
+func (p *Preparing) renamed(err error, file string) error {
+	pe, ok := errors.AsType[*fault.ParamError](err)
+	if ok && p.cmd.Flags().Lookup(pe.Param) != nil {
+		return fault.InFile(usage.RenameParams(err, pe.Param, "--"+pe.Param), file)
 	}
 	return err
 }

@@ -1,5 +1,6 @@
-// Command write writes the tables of package messy into a folder, and the numbers that a preparation
-// makes of each: NAME, and NAME.features.csv. Tests in other languages compare with them.
+// Command tables writes the tables of package messy into a folder, and the numbers that a
+// preparation makes of each: NAME, and NAME.features.csv. Tests in other languages compare with
+// them.
 package main
 
 import (
@@ -15,11 +16,11 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "write: want a folder")
+		fmt.Fprintln(os.Stderr, "tables: want a folder")
 		os.Exit(2)
 	}
 	if err := write(os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, "write:", err)
+		fmt.Fprintln(os.Stderr, "tables:", err)
 		os.Exit(1)
 	}
 }
