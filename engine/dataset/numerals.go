@@ -54,7 +54,7 @@ func (n numerals) isNumber(s string) bool {
 func (n numerals) parse(s string) (v float64, what, fix string) {
 	plain, ok := n.plain(strings.TrimSpace(s))
 	if ok {
-		if v, what, fix = parseNumber(plain); what == "" {
+		if v, what, _ = parseNumber(plain); what == "" {
 			return v, "", ""
 		}
 	}
