@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -17,6 +18,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // TestMisuse: every wrong use of the package is an error of input with this complete message, never
@@ -31,6 +34,8 @@ func TestMisuse(t *testing.T) {
 	single := try(mustlink.FromRows([][]float64{{1, 2}}))
 	broken := filepath.Join(t.TempDir(), "broken.mlk")
 	try(broken, os.WriteFile(broken, []byte("not a model"), 0o600))
+	flat := try(points.NewDense(40, 2, make([]float64, 80)))
+	statistics := fault.FormatBytes(prepare.FitBytes(flat, runtime.GOMAXPROCS(0)))
 	var methods []string
 	for _, m := range catalog.Methods() {
 		methods = append(methods, m.Name)
@@ -66,7 +71,7 @@ func TestMisuse(t *testing.T) {
 		"an option that is none":    {fit(table, pairs, mustlink.Option{}), "option is <nil>: want an option made by a function of package mustlink"},
 		"a nil engine":              {fit(table, pairs, mustlink.Engine(nil)), "engine is <nil>: want an engine made by engine.New, or no such option"},
 		"negative workers":          {fit(table, pairs, mustlink.Workers(-1)), "workers is -1: want a number >= 0 (0 for all processors)"},
-		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100), mustlink.Workers(2)), "statistics of 40 rows needs 8.1 KiB, limit 100 B: use fewer rows"},
+		"a memory limit that binds": {fit(table, pairs, mustlink.MemoryLimit(100)), "statistics of 40 rows needs " + statistics + ", limit 100 B: use fewer rows"},
 		"triplets for krca":         {fit(table, pairs, mustlink.Method("krca"), mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 1, K: 2}})), "number of triplets is 1: want none: krca does not learn from them"},
 		"targets of other rows":     {fit(table, nil, mustlink.Targets([]float64{1})), "moons: number of targets is 1: want 40, the number of points"},
 		"targets for krca":          {fit(table, pairs, mustlink.Method("krca"), mustlink.Targets([]float64{1})), "number of targets is 1: want none: krca does not learn from them"},

@@ -1,9 +1,10 @@
 package mustlink_test
 
 import (
-	"bytes"
 	"fmt"
 	"math"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,23 +12,20 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/messy"
 )
 
-// readMessy reads a table as ReadTable does.
-func readMessy(t *testing.T, m messy.Table) *dataset.Data {
+// readMessy writes a table to a file and reads it.
+func readMessy(t *testing.T, m messy.Table) *mustlink.Table {
 	t.Helper()
-	o := dataset.ReadOptions{Mixed: true, Label: messy.Label}
+	c := mustlink.Columns{Label: messy.Label}
 	if len(m.Flags) > 0 {
-		o.Text = []string{"code"}
+		c.Text = []string{"code"}
 	}
-	d, err := dataset.Decode(bytes.NewReader(m.Content), m.Name, "", o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	file := filepath.Join(t.TempDir(), m.Name)
+	try(file, os.WriteFile(file, m.Content, 0o600))
+	return try(mustlink.ReadTable(file, mustlink.ReadColumns(c)))
 }
 
 // TestMessyTables: the numbers of every table are those of plain formulas, column by column: the
@@ -36,15 +34,15 @@ func readMessy(t *testing.T, m messy.Table) *dataset.Data {
 func TestMessyTables(t *testing.T) {
 	for _, m := range messy.Tables(7) {
 		t.Run(m.Name, func(t *testing.T) {
-			d := readMessy(t, m)
-			if !slices.Equal(d.Labels, m.Labels) {
+			raw := readMessy(t, m)
+			if !slices.Equal(raw.Labels(), m.Labels) {
 				t.Fatal("other labels")
 			}
 			p := mustlink.Preparing{}
 			if len(m.Flags) > 0 {
 				p.Kinds = map[string]mustlink.ColumnKind{"code": "category"}
 			}
-			table := try(mustlink.FromData(d).Prepare(p))
+			table := try(raw.Prepare(p))
 			x := table.Data().Points.(*points.Dense)
 			var want [][]float64
 			var names []string

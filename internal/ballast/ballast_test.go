@@ -68,7 +68,7 @@ func TestGarbageGrows(t *testing.T) {
 	again := collections(made)
 	for _, n := range []int{with, again} {
 		if n > 2*made/size || n < 1 {
-			t.Errorf("%d collections of 1 GiB of garbage: want %d or fewer, at least one", n, made/size)
+			t.Errorf("%d collections of 1 GiB of garbage: want %d or fewer, at least one", n, 2*made/size)
 		}
 		if without < 2*n {
 			t.Errorf("%d collections without, %d with the ballast: want several times as many", without, n)
