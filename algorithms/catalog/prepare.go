@@ -32,7 +32,8 @@ func (f *Fitted) Prepare(d *dataset.Data) (points.Points, error) {
 	if x, err = f.numbers(x); err != nil || f.Scaling == nil {
 		return x, err
 	}
-	return f.Scaling.Apply(x)
+	x, err = f.Scaling.Apply(x)
+	return x, fault.InFile(err, d.Name)
 }
 
 // numbers returns the columns of a table as vectors, unless a preparation takes them as they are.

@@ -49,7 +49,10 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 		parts.Features = slices.DeleteFunc(parts.Features, func(i int) bool { return i == 0 })
 	}
 	c := &csvRows{records: r, src: src, o: o, labels: labelNames(parts.Label), ids: idNames(parts.ID), features: parts.Features}
-	if len(c.features) == 0 {
+	switch none := len(c.features) == 0; {
+	case none && len(o.Drop)+len(o.Keep) > 0:
+		return nil, rep.fatal("keep some", "it has no feature columns: all %d are labels, ids, or left out", len(r.columns))
+	case none:
 		return nil, rep.fatal("add numeric columns", "it has no feature columns, only %s", strings.Join(r.columns, " and "))
 	}
 	if o.IgnoreLabels {

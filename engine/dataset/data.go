@@ -175,7 +175,7 @@ func kindOf(p points.Points) string {
 func decodeData(src *source, f format, o ReadOptions, rep *report) (*Data, error) {
 	rep.file = src.name
 	if !f.named {
-		if err := o.needColumns(f.name); err != nil {
+		if err := o.needColumns(src.name, f.name); err != nil {
 			return nil, err
 		}
 	}

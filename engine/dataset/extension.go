@@ -150,7 +150,7 @@ func (r *extendedRows) divide(rows Rows) {
 	m.at = make([]*textColumn, len(names))
 	for j, texts := range rows.Texts {
 		if texts != nil {
-			forced, err := matching(r.o.Text, names[j:j+1], "Text")
+			forced, err := matching(r.o.Text, names[j:j+1], "text")
 			m.at[j] = newTextColumn(j, err == nil && forced[0])
 			m.texts = append(m.texts, m.at[j])
 		}

@@ -56,7 +56,7 @@ func (r *records) sample() [][]string {
 // nine in ten of the cells that are not missing in the first records are numbers, or if all are
 // missing. The options come first.
 func (c *csvRows) decide(forced Roles) {
-	c.mix.on, c.mix.at = true, make([]*textColumn, len(c.columns))
+	c.mix.on, c.mix.at, c.mix.forced = true, make([]*textColumn, len(c.columns)), forced.Numbers
 	for _, i := range c.features {
 		if forced.Text[i] || !forced.Numbers[i] && !c.mostlyNumbers(i) {
 			x := newTextColumn(i, forced.Text[i])
@@ -82,6 +82,9 @@ func (c *csvRows) mostlyNumbers(column int) bool {
 
 // textAmongNumbers reports a text in a column of numbers, with how to read it otherwise.
 func (c *csvRows) textAmongNumbers(t *table, column, line int, cell string) error {
+	if c.mix.forced[column] {
+		return c.problem(line, c.columns[column], "correct it, or read the column as text", "%s is not a number, but the column is to be numbers: want a number", quote(cell))
+	}
 	where := "as most cells of the column are"
 	j := 0
 	for _, i := range c.numbers {

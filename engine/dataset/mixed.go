@@ -24,6 +24,7 @@ type mixture struct {
 	on      bool          // texts and missing cells are accepted
 	texts   []*textColumn // in the order of the file
 	at      []*textColumn // of every column, nil for those that are not text
+	forced  []bool        // of every column: whether it must be numbers
 	missing bool          // the block has missing numbers
 	gap     bool          // the current row has one
 	columns [][]float64   // the numbers that moved, nil before the first

@@ -26,10 +26,10 @@ func (o ReadOptions) Roles(columns []string) (Roles, error) {
 	err := firstError(
 		func() error { return named(&r.Label, o.Label, columns) },
 		func() error { return named(&r.ID, o.ID, columns) },
-		func() (err error) { drop, err = matching(o.Drop, columns, "Drop"); return err },
-		func() (err error) { keep, err = matching(o.Keep, columns, "Keep"); return err },
-		func() (err error) { r.Text, err = matching(o.Text, columns, "Text"); return err },
-		func() (err error) { r.Numbers, err = matching(o.Numbers, columns, "Numbers"); return err },
+		func() (err error) { drop, err = matching(o.Drop, columns, "drop"); return err },
+		func() (err error) { keep, err = matching(o.Keep, columns, "keep"); return err },
+		func() (err error) { r.Text, err = matching(o.Text, columns, "text"); return err },
+		func() (err error) { r.Numbers, err = matching(o.Numbers, columns, "numbers"); return err },
 	)
 	if err != nil {
 		return r, err
@@ -124,16 +124,16 @@ func matching(list, columns []string, option string) ([]bool, error) {
 func flat(name string) string { return strings.ReplaceAll(name, "/", "\x00") }
 
 // needColumns refuses the options that name columns, for a format without such names.
-func (o ReadOptions) needColumns(format string) error {
+func (o ReadOptions) needColumns(file, format string) error {
 	for _, given := range []struct {
 		option string
 		is     bool
 	}{
-		{"Label", o.Label != ""}, {"ID", o.ID != ""}, {"Drop", len(o.Drop) > 0}, {"Keep", len(o.Keep) > 0},
-		{"Text", len(o.Text) > 0}, {"Numbers", len(o.Numbers) > 0},
+		{"column of labels", o.Label != ""}, {"column of ids", o.ID != ""}, {"columns to drop", len(o.Drop) > 0}, {"columns to keep", len(o.Keep) > 0},
+		{"columns of text", len(o.Text) > 0}, {"columns of numbers", len(o.Numbers) > 0},
 	} {
 		if given.is {
-			return &fault.ParamError{Param: "format", Value: format, Want: "one whose columns have names, such as csv, for the option " + given.option}
+			return fault.Data(file, "columns of %s data have no names: want no %s, or a table such as .csv", format, given.option)
 		}
 	}
 	return nil

@@ -142,7 +142,7 @@ func newStream(src *source, f format, o ReadOptions) (s *Stream, err error) {
 		return nil, &fault.ParamError{Param: "stream", Value: src.name, Want: "points only, without a Gram matrix or a file of labels"}
 	}
 	if !f.named {
-		if err = o.needColumns(f.name); err != nil {
+		if err = o.needColumns(src.name, f.name); err != nil {
 			return nil, err
 		}
 	}

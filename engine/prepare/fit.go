@@ -65,10 +65,23 @@ func FitBytes(p points.Points, workers int) int64 {
 	return int64(min(need, math.MaxInt64/2))
 }
 
-// fitOther prepares points that are no table.
+// fitOther prepares points that are no table. It refuses options of columns, which they lack.
 func fitOther(p points.Points, s *settings) (dataset.Transform, error) {
-	if len(s.Kinds) > 0 {
-		return nil, &fault.ParamError{Param: "type", Value: fmt.Sprintf("points of type %T", p), Want: "a table: only tables have columns with kinds"}
+	for _, o := range []struct {
+		name  string
+		given bool
+		value any
+	}{
+		{"type", len(s.Kinds) > 0, kindsText(s.Kinds)},
+		{"impute", s.Impute != imputeMedian, s.Options.Impute},
+		{"indicators", s.Indicators, s.Indicators},
+		{"levels", s.Levels != DefaultLevels, s.Levels},
+		{"cyclic", s.Cyclic, s.Cyclic},
+		{"text", s.Text != "", s.Text},
+	} {
+		if o.given {
+			return nil, &fault.ParamError{Param: o.name, Value: o.value, Want: "none: the points are no table with columns"}
+		}
 	}
 	if s.Scale == scaleStandardize || s.Scale == scaleRobust {
 		_, _, err := dataset.Standardize(p)
@@ -511,10 +524,10 @@ func (f *fit) nothing() error {
 	var list []string
 	for j := range f.findings {
 		g := &f.findings[j]
-		if list = append(list, fmt.Sprintf("%q is %s", g.Name, strings.TrimPrefix(g.Does, "left out: "))); len(list) == 5 && len(f.findings) > 5 {
+		if list = append(list, fmt.Sprintf("%q: %s", g.Name, strings.TrimPrefix(g.Does, "left out: "))); len(list) == 5 && len(f.findings) > 5 {
 			list = append(list, fmt.Sprintf("%d more", len(f.findings)-5))
 			break
 		}
 	}
-	return fault.Data(f.data.Name, "no column can be used (%s): want a column of numbers, categories, booleans or dates, or the kind of a column", strings.Join(list, ", "))
+	return fault.Data(f.data.Name, "no column can be used (%s): want a column of numbers, categories, booleans or dates, or one whose kind is given", strings.Join(list, "; "))
 }

@@ -472,7 +472,7 @@ func TestRefused(t *testing.T) {
 		{"no rows", &points.Mixed{Columns: []points.Column{values("a")}}, prepare.Options{}, "number of rows is 0"},
 		{"gap refused", mixed(values("a", 1, nan)), prepare.Options{Impute: "error"}, `t.csv, row 1, column "a": the cell is empty`},
 		{"gap in texts refused", mixed(words("a", "x", "")), prepare.Options{Impute: "error"}, `row 1, column "a"`},
-		{"nothing", mixed(values("a", 1, 1), values("b", nan, nan)), prepare.Options{}, `"a" is all cells are 1, "b" is all cells are missing`},
+		{"nothing", mixed(values("a", 1, 1), values("b", nan, nan)), prepare.Options{}, `"a": all cells are 1; "b": all cells are missing`},
 		{"identifiers only", mixed(words("user", many...)), prepare.Options{}, "texts that are all different"},
 		{"dropped", mixed(values("a", 1, 2)), prepare.Options{Kinds: map[string]prepare.Kind{"*": "drop"}}, "as asked"},
 		{"format changes", mixed(words("d", "2024-01-01", "2024-01-02", "2024-01-03", "3.4.2024")), prepare.Options{}, `row 3, column "d": "3.4.2024" is not a date like 2024-12-31`},

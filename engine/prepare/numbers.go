@@ -150,7 +150,7 @@ func (s source) value(text string) (float64, error) {
 	case Date:
 		t, ok := parseTime(s.layout, text)
 		if !ok {
-			return 0, fmt.Errorf("%q is not a date like %s, as the cells before it: want one format in all cells, or the column as a category or dropped", short(text), example(s.layout))
+			return 0, fmt.Errorf("%q is not a date like %s, as other cells of the column are: want one format in all cells, or the column as a category or dropped", short(text), example(s.layout))
 		}
 		return days(t), nil
 	case Boolean:

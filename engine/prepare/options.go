@@ -82,6 +82,12 @@ type settings struct {
 	letters  int // in a row, 0 for words
 }
 
+// Check returns a *fault.ParamError for options that make no sense with any table.
+func (o Options) Check() error {
+	_, err := o.check()
+	return err
+}
+
 func (o Options) check() (*settings, error) {
 	s := &settings{Options: o}
 	s.Impute, s.Scale = cmp.Or(o.Impute, imputeMedian), cmp.Or(o.Scale, scaleAuto)
@@ -132,7 +138,7 @@ func parseText(text string) (letters int, err error) {
 }
 
 // forced returns the kinds of the columns that Options.Kinds names, "" for others. A name or
-// pattern without a column is a *fault.ParamError.
+// pattern without a column is a *fault.DataError.
 func (s *settings) forced(names []string) ([]Kind, error) {
 	out := make([]Kind, len(names))
 	patterns := slices.Collect(maps.Keys(s.Kinds))
@@ -153,10 +159,19 @@ func (s *settings) forced(names []string) ([]Kind, error) {
 	}
 	for _, pattern := range slices.Sorted(maps.Keys(s.Kinds)) {
 		if !used[pattern] {
-			return nil, fault.Unknown("type: column", pattern, names)
+			return nil, fault.Data("", "there is no feature column %q: want one of %s%s", pattern, strings.Join(names, ", "), fault.DidYouMean("", pattern, names))
 		}
 	}
 	return out, nil
+}
+
+// kindsText returns kinds as NAME=KIND.
+func kindsText(kinds map[string]Kind) string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(kinds)) {
+		list = append(list, name+"="+string(kinds[name]))
+	}
+	return strings.Join(list, ", ")
 }
 
 // fill returns what fills gaps, by the sorted values that are there.

@@ -271,7 +271,7 @@ func columnsOf(x points.Points) ([]points.Column, error) {
 		}
 		return denseColumns(x, 0, x.D), nil
 	}
-	return nil, &fault.ParamError{Param: "prepare", Value: fmt.Sprintf("points of type %T", x), Want: "a table: only tables have columns"}
+	return nil, fault.Data("", "its rows are no table (%T): want a table with the columns of the preparation", x)
 }
 
 // together is the number of columns of dense points that are copied at a time: a line of the cache.

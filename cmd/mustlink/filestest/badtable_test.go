@@ -1,6 +1,7 @@
 package filestest
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -74,6 +75,15 @@ func TestBadInputs(t *testing.T) {
 	clitest.Write(t, dir, "nolabel.csv", unlabeled.String())
 	clitest.Write(t, dir, "gram.csv", gram.String())
 	harness.RunOK(t, dir, "fit -q -m rca -i data.csv -c links.csv -o rca.mlk")
+
+	var mixed strings.Builder
+	mixed.WriteString("plan,since,pay,label\n")
+	for i := range 20 {
+		fmt.Fprintf(&mixed, "%s,%d-%02d-%02d,%d,%c\n", []string{"free", "pro", "team"}[i%3], 2020+i%4, 1+i%12, 1+i, i*i, 'x'+i%2)
+	}
+	clitest.Write(t, dir, "mixed.csv", mixed.String())
+	clitest.Write(t, dir, "pair.csv", "i,j,link\n0,1,must\n")
+	harness.RunOK(t, dir, "fit -q -m rca -i mixed.csv -c links.csv -o mixed.mlk")
 
 	table := readBadInputs(t)
 	seen := map[badInput]bool{}

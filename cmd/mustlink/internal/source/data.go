@@ -80,6 +80,11 @@ func (d *Data) FormatName() string {
 	return session.FormatOf(d.Path)
 }
 
+// named reports whether the format has names of columns.
+func (d *Data) named() bool {
+	return dataset.NamesColumns(d.Path, session.FormatFor(d.Path, d.Format), session.Extensions()...)
+}
+
 // WithFeatures returns d with n as the number of features, for files that do not contain it.
 func (d *Data) WithFeatures(n int) *Data {
 	if d.Features > 0 || d.FormatName() != "svm" {
@@ -99,7 +104,7 @@ func (d *Data) For(f *catalog.Fitted) *Data {
 	}
 	out := *d.WithFeatures(max(0, f.InputDim()))
 	out.model = f
-	if f.Features != nil && !d.Gram && dataset.NamesColumns(d.Path, session.FormatFor(d.Path, d.Format), session.Extensions()...) {
+	if f.Features != nil && !d.Gram && d.named() {
 		out.Mixed = true
 		out.Text, out.Numbers = f.Kinds()
 	}

@@ -92,6 +92,7 @@ func (p *Preparing) Check(c *session.Checks, model bool, data *Data) {
 	only := asked == "" || asked == "--standardize" || asked == "--tfidf" || asked == "--robust"
 	c.Refuse(strict && !only, "%s is given with --prepare none: want --prepare auto", asked)
 	c.Do(func() error { return p.parseKinds(data) })
+	c.Do(func() error { return p.renamed(p.options.Check(), "") })
 	data.Mixed = !strict && !p.tfidf && !model && !data.Gram
 	switch {
 	case p.standardize:
@@ -118,6 +119,9 @@ func (p *Preparing) parseKinds(data *Data) error {
 			p.options.Kinds = map[string]mustlink.ColumnKind{}
 		}
 		p.options.Kinds[column] = prepare.Kind(kind)
+		if !data.named() {
+			continue
+		}
 		switch prepare.Kind(kind) {
 		case prepare.Number:
 			data.Numbers = append(data.Numbers, column)
