@@ -174,10 +174,14 @@ func BlockRows(width int, limit int64) int {
 	return int(min(max(1, bytes/8/int64(max(1, width))), blockRows))
 }
 
-// BlockRows returns the number of rows that the model embeds at a time, for a memory limit in
-// bytes, 0 for none.
+// BlockRows returns the number of rows that the model embeds at a time, or that are prepared at a
+// time without a model, for a memory limit in bytes, 0 for none.
 func (f *Fitted) BlockRows(limit int64) int {
-	return BlockRows(max(f.Model.Dim(), f.InputDim(), f.preparedDim()), limit)
+	width := max(f.InputDim(), f.preparedDim())
+	if f.Model != nil {
+		width = max(width, f.Model.Dim())
+	}
+	return BlockRows(width, limit)
 }
 
 // EmbedBlocks embeds the rows of d block by block. It calls use for every block of coordinates,

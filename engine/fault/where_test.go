@@ -33,6 +33,19 @@ func TestInFile(t *testing.T) {
 	}
 }
 
+// The row of a selection becomes that of the whole.
+func TestInSelection(t *testing.T) {
+	bad := &fault.DataError{File: "x.csv", Row: 1, Err: errors.New("bad")}
+	if got := fault.InSelection(bad, []int{4, 9}); got.Error() != "x.csv, row 9: bad" || bad.Row != 1 {
+		t.Errorf("%v, and the error itself is %v", got, bad)
+	}
+	for _, err := range []error{fault.Data("x.csv", "bad"), &fault.DataError{Row: 2, Err: errors.New("bad")}, fmt.Errorf("around: %w", bad)} {
+		if got := fault.InSelection(err, []int{4, 9}); got != err {
+			t.Errorf("%v becomes %v", err, got)
+		}
+	}
+}
+
 // The row of a block becomes that of the whole; an error without a row, or one that wraps an error
 // with a row, stays unchanged.
 func TestInRows(t *testing.T) {

@@ -135,11 +135,7 @@ func (c *clusterCommand) run(ctx context.Context, args []string) (err error) {
 	}
 	r, err := work(ctx)
 	if err == errTooManyRows {
-		as := ""
-		if c.m.Fitted == nil && !c.preparing.AsRead() {
-			c.data.Mixed, as = false, ", and takes the rows as they are, without a preparation"
-		}
-		c.Warnf("%s: the rows exceed the memory limit: k-means reads the file once for every iteration instead%s", c.data.Path, as)
+		c.Warnf("%s: the rows exceed the memory limit: k-means reads the file once for every iteration instead", c.data.Path)
 		r, err = c.clusterStreamed(ctx)
 	}
 	if err != nil {
@@ -263,7 +259,7 @@ func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 	check.Refuse(given("weight") && !c.penalized(), "--weight is for -a pck and mpck, not %s", c.algorithm)
 	check.Refuse(!(c.weight > 0), "--weight is %v: want a number > 0", c.weight)
 	check.Refuse(c.kernel != "" && (model || c.algorithm != algKernel), "-k is for -a kernel without MODEL: want no -k")
-	if c.streamed() || c.saveTo != "" {
+	if c.centers != "" || c.saveTo != "" || !source.CanReadTwice(c.data.Path) {
 		c.preparing.TakeAsRead()
 	}
 	c.preparing.Check(check, model, &c.data)
@@ -288,7 +284,7 @@ func (c *clusterCommand) checkStream(check *session.Checks, model bool) {
 	asked := c.preparing.Asked()
 	check.Refuse(asked != "" && (c.centers != "" || c.saveTo != ""),
 		"%s is given with a file of centers, which does not contain the preparation: want a MODEL, which does", asked)
-	check.Refuse(asked != "" && c.streamed(), "%s is given, but streamed rows are not prepared: want a MODEL, which prepares them, or prepared data", asked)
+	check.Refuse(c.preparing.Weighs() && c.streamed(), "--tfidf is given, but the terms of streamed rows are not counted: want a MODEL, which has their weights")
 	check.Refuse(c.data.Gram && c.streamed() && !model, "--gram is given without MODEL: want -a kernel, a Gram matrix has no coordinates")
 	c.checkPasses(check)
 }

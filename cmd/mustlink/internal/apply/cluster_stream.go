@@ -23,7 +23,7 @@ func (c *clusterCommand) streamed() bool {
 // mayStream reports whether the algorithm can switch to streaming if the rows exceed the memory
 // limit.
 func (c *clusterCommand) mayStream() bool {
-	return c.algorithm == algKMeans && c.preparing.Asked() == "" && source.CanReadTwice(c.data.Path) && c.data.InBlocks(c.Session)
+	return c.algorithm == algKMeans && !c.preparing.Weighs() && source.CanReadTwice(c.data.Path) && c.data.InBlocks(c.Session)
 }
 
 // errTooManyRows makes k-means read the file repeatedly instead of keeping its rows.
@@ -50,6 +50,9 @@ func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
 
 // clusterStreamed clusters streamed rows, or assigns them to given centers.
 func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, error) {
+	if err := c.prepareStreamed(ctx); err != nil {
+		return nil, err
+	}
 	open, err := c.m.Flags(&c.data).Reopen(ctx, c.Session)
 	if err != nil {
 		return nil, err

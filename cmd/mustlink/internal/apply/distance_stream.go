@@ -58,9 +58,10 @@ type gathered struct {
 	count     int            // pairs
 	ids       []string       // of the gathered rows, with byID
 	values    []float64
-	first     *dataset.Data // the first row, with the names of features
-	rows      int           // number of gathered rows
-	n         int           // number of rows read
+	width     int    // numbers of a gathered row, -1 before the first block
+	name      string // of the points, for messages
+	rows      int    // number of gathered rows
+	n         int    // number of rows read
 }
 
 // want marks a row as paired.
@@ -82,8 +83,8 @@ func (g *gathered) find(part *dataset.Data, i int) (at int, wanted bool) {
 	return at, wanted
 }
 
-// add takes row i of a block.
-func (g *gathered) add(part *dataset.Data, i int, row []float64) {
+// add notes that row i of a block is the next gathered row.
+func (g *gathered) add(part *dataset.Data, i int) {
 	if g.byID {
 		id := strings.Clone(part.IDs[i])
 		g.names[id] = g.rows
@@ -91,7 +92,6 @@ func (g *gathered) add(part *dataset.Data, i int, row []float64) {
 	} else {
 		g.positions[g.n+i] = g.rows
 	}
-	g.values = append(g.values, row...)
 	g.rows++
 }
 
@@ -102,7 +102,7 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	g := &gathered{Metric: d.m, byID: d.pairs.By == dataset.ByID, names: map[string]int{}, positions: map[int]int{}}
+	g := &gathered{Metric: d.m, byID: d.pairs.By == dataset.ByID, names: map[string]int{}, positions: map[int]int{}, width: -1}
 	if err := g.readNames(ctx, pairs); err != nil {
 		return 0, err
 	}
@@ -114,11 +114,7 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	if err := g.gather(ctx, &d.pairs, src); err != nil {
 		return 0, err
 	}
-	x, err := d.m.Points(g.data())
-	if err != nil {
-		return 0, err
-	}
-	return g.count, d.writeDistances(ctx, g, pairs, x)
+	return g.count, d.writeDistances(ctx, g, pairs)
 }
 
 // readNames collects the names of rows. It cannot check them: the rows are read later.
@@ -173,13 +169,11 @@ func (g *gathered) gather(ctx context.Context, by *source.Links, src *source.Blo
 	}
 }
 
-// take keeps the paired rows of a block.
+// take keeps the paired rows of a block, as the metric takes them. It prepares at least one row of
+// the first block, so that its columns are compared with those of the model.
 func (g *gathered) take(part *dataset.Data) error {
-	x := part.Points.(*points.Dense) // only dense points are streamed
-	if g.first == nil {
-		g.first = &dataset.Data{Points: x.Select([]int{0}), Features: part.Features, Name: part.Name}
-	}
-	for i := range x.N {
+	var rows []int
+	for i := range part.Points.Len() {
 		at, wanted := g.find(part, i)
 		if wanted && at >= 0 { // only ids can occur twice
 			e := fault.Data(part.Name, "the id %q is that of an earlier row too: want different ids", part.IDs[i])
@@ -187,22 +181,31 @@ func (g *gathered) take(part *dataset.Data) error {
 			return e
 		}
 		if wanted {
-			g.add(part, i, x.Row(i))
+			g.add(part, i)
+			rows = append(rows, i)
 		}
 	}
-	g.n += x.N
-	return g.Eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, x.D), "pass fewer pairs at a time")
+	if len(rows) > 0 || g.width < 0 {
+		some := *part
+		if some.Points = part.Points.Select(rows); len(rows) == 0 {
+			some.Points = points.Slice(part.Points, 0, 1)
+		}
+		x, err := g.Points(&some)
+		if err != nil {
+			return fault.InRows(fault.InSelection(err, rows), g.n)
+		}
+		prepared := x.(*points.Dense) // only tables are streamed
+		g.width = prepared.D
+		g.values = append(g.values, prepared.Data[:len(rows)*prepared.D]...)
+	}
+	g.name = part.Name
+	g.n += part.Points.Len()
+	return g.Eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, g.width), "pass fewer pairs at a time")
 }
 
-// data returns the gathered rows; if there are none, the first row, so that its features are
-// compared with those of the model.
-func (g *gathered) data() *dataset.Data {
-	out := *g.first
-	if g.rows > 0 {
-		d := g.first.Points.Dim()
-		out.Points = &points.Dense{N: g.rows, D: d, Data: g.values}
-	}
-	return &out
+// points returns the gathered rows as the metric takes them.
+func (g *gathered) points() points.Points {
+	return &points.Dense{N: g.rows, D: g.width, Data: g.values}
 }
 
 // context returns the meaning of the names in the pairs, after the rows have been read.
@@ -232,7 +235,8 @@ func (g *gathered) replace(pairs [][2]int) error {
 }
 
 // writeDistances reads the pairs again and writes their distances.
-func (d *distanceCommand) writeDistances(ctx context.Context, g *gathered, pairs *pairFile, x points.Points) error {
+func (d *distanceCommand) writeDistances(ctx context.Context, g *gathered, pairs *pairFile) error {
+	x := g.points()
 	s, err := pairs.open(g.context(d.pairs.By))
 	if err != nil {
 		return err
@@ -250,7 +254,7 @@ func (d *distanceCommand) writeDistances(ctx context.Context, g *gathered, pairs
 		}
 		distances, err := g.Fitted.Model.Distances(ctx, g.Eng, x, block)
 		if err != nil {
-			return dataset.Rows{}, fault.InFile(fault.InRows(err, done), g.first.Name)
+			return dataset.Rows{}, fault.InFile(fault.InRows(err, done), g.name)
 		}
 		done += len(distances)
 		bar.Report(algorithms.Progress{Stage: "distances", Done: done, Total: g.count, Elapsed: time.Since(begin)})

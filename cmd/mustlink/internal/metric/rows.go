@@ -45,6 +45,9 @@ func (l *Rows) begin(ctx context.Context) (next func() (Block, error), stop func
 		part, err := src.Next(ctx, most)
 		if err == nil && l.Fitted == nil {
 			most = catalog.BlockRows(part.Points.Dim(), int64(l.MemoryLimit))
+			if l.Before != nil {
+				most = min(most, l.Before.BlockRows(int64(l.MemoryLimit)))
+			}
 		}
 		return part, err
 	})

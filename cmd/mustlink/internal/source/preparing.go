@@ -71,6 +71,9 @@ func (p *Preparing) Asked() string {
 // AsRead reports whether points are taken as they are.
 func (p *Preparing) AsRead() bool { return p.mode == prepareNone && p.Asked() == "" }
 
+// Weighs reports whether terms are weighted by their rarity among all rows.
+func (p *Preparing) Weighs() bool { return p.tfidf }
+
 // TakeAsRead makes the default of --prepare none, for commands whose other inputs are points as
 // they are.
 func (p *Preparing) TakeAsRead() {

@@ -1,0 +1,161 @@
+package prepare
+
+import (
+	"slices"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Sample keeps a uniform sample of the rows of a stream, to fit a preparation to. It has at most a
+// given number of rows. The rows depend on the seed and on their numbers in the stream, and not on
+// the blocks in which they come.
+//
+// A quantile of n sampled rows has ranks within a share sqrt(log(2/p)/(2n)) of those that it has
+// among all rows, but for a probability of p (Massart 1990, Corollary 1): 1.1 % for n = 65536 and p
+// = 1e-6.
+type Sample struct {
+	size    int
+	seed    uint64
+	most    uint64   // rows whose keys are larger are left out
+	keys    []uint64 // of the rows that are kept
+	numbers []int    // of these rows in the stream
+	columns []sampled
+	first   *dataset.Data // without rows
+	dense   bool          // no column has texts or gaps
+	rows    int           // of the stream so far
+}
+
+// sampled are the kept cells of a column.
+type sampled struct {
+	name    string
+	numbers []float64
+	codes   []int32 // nil for numbers
+	levels  []string
+	known   map[string]int32 // the positions of levels
+}
+
+// NewSample returns an empty sample of at most size rows.
+func NewSample(size int, seed uint64) *Sample {
+	return &Sample{size: max(1, size), seed: seed, most: ^uint64(0), dense: true}
+}
+
+// Rows returns the number of rows of the stream so far.
+func (s *Sample) Rows() int { return s.rows }
+
+// Add takes the next rows of the stream, which are a table. Cost: O(1) for a row that is not kept.
+func (s *Sample) Add(d *dataset.Data) error {
+	var rows []int
+	for i := range d.Points.Len() {
+		if key := keyOf(s.seed, s.rows+i); key <= s.most {
+			rows, s.keys, s.numbers = append(rows, i), append(s.keys, key), append(s.numbers, s.rows+i)
+		}
+	}
+	s.rows += d.Points.Len()
+	if s.first != nil && len(rows) == 0 {
+		return nil
+	}
+	picked := d.Points.Select(rows)
+	if _, dense := d.Points.(*points.Dense); !dense {
+		s.dense = false
+	}
+	columns, err := columnsOf(picked)
+	if err != nil {
+		return err
+	}
+	if s.first == nil {
+		s.first = &dataset.Data{Name: d.Name, Features: d.Features}
+		s.columns = make([]sampled, len(columns))
+	}
+	for j := range columns {
+		s.columns[j].add(&columns[j])
+	}
+	if len(s.keys) > 2*s.size {
+		s.shrink()
+	}
+	return nil
+}
+
+// Data returns the rows that are kept, in the order of the stream, and their numbers in it. At least
+// one block must have been added.
+func (s *Sample) Data() (d *dataset.Data, numbers []int) {
+	if len(s.keys) > s.size {
+		s.shrink()
+	}
+	out := *s.first
+	table := &points.Mixed{N: len(s.keys), Columns: make([]points.Column, len(s.columns))}
+	for j := range s.columns {
+		c := &s.columns[j]
+		table.Columns[j] = points.Column{Name: c.name, Numbers: c.numbers, Codes: c.codes, Levels: c.levels}
+		if out.Features != nil {
+			table.Columns[j].Name = out.Features[j] // rows of numbers have no names
+		}
+	}
+	out.Points = table
+	if x, err := table.Dense(); s.dense && err == nil {
+		out.Points = x
+	}
+	return &out, s.numbers
+}
+
+// shrink leaves the size rows with the smallest keys.
+func (s *Sample) shrink() {
+	sorted := slices.Sorted(slices.Values(s.keys))
+	s.most = sorted[s.size-1]
+	var rows []int
+	for i, key := range s.keys {
+		if key <= s.most {
+			rows = append(rows, i)
+		}
+	}
+	s.keys, s.numbers = at(s.keys, rows), at(s.numbers, rows)
+	for j := range s.columns {
+		c := &s.columns[j]
+		c.numbers, c.codes = at(c.numbers, rows), at(c.codes, rows)
+	}
+}
+
+// at moves the values of some rows, which ascend, to the front. It returns nil for nil.
+func at[T any](values []T, rows []int) []T {
+	if values == nil {
+		return nil
+	}
+	for k, i := range rows {
+		values[k] = values[i]
+	}
+	return values[:len(rows)]
+}
+
+// add appends the cells of a part of the column.
+func (c *sampled) add(x *points.Column) {
+	c.name = x.Name
+	if !x.IsText() {
+		c.numbers = append(c.numbers, x.Numbers...)
+		return
+	}
+	if c.known == nil {
+		c.known, c.codes = map[string]int32{}, []int32{}
+	}
+	for _, code := range x.Codes {
+		if code < 0 {
+			c.codes = append(c.codes, -1)
+			continue
+		}
+		text := x.Levels[code]
+		to, ok := c.known[text]
+		if !ok {
+			to = int32(len(c.levels))
+			c.known[text], c.levels = to, append(c.levels, text)
+		}
+		c.codes = append(c.codes, to)
+	}
+}
+
+// keyOf returns the key of a row: all rows have different ones, which look random (Steele, Lea &
+// Flood 2014, the finalizer of SplitMix64).
+func keyOf(seed uint64, row int) uint64 {
+	z := seed + uint64(row)*0x9e3779b97f4a7c15
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
