@@ -27,7 +27,17 @@ func TestWithinTheMemoryLimit(t *testing.T) {
 	linesOf(t, dir, "pairs.csv", "i,j", n, func(i int) string { return strconv.Itoa(i%150) + "," + strconv.Itoa(i*7%150) })
 	linesOf(t, dir, "labels.csv", "id,label", 2*n, func(i int) string { return "row" + strconv.Itoa(i) + "," + strconv.Itoa(i%3) })
 	linesOf(t, dir, "big.csv", "a,b", 4*n, func(i int) string { return strconv.Itoa(9*(i%2)) + "." + strconv.Itoa(i%97) + ",0.5" })
+	mixed := func(i int) string {
+		return fmt.Sprintf("plan%d,%d-%02d-01,%s,%d", i%7, 2018+i%5, 1+i%12, []string{"", strconv.Itoa(i * 13 % 977)}[min(1, i%9)], i%2*40+i%31)
+	}
+	linesOf(t, dir, "some.csv", "plan,since,pay,age", 60, mixed)
+	linesOf(t, dir, "many.csv", "plan,since,pay,age", 2*n, mixed)
+	harness.RunOK(t, dir, "fit -q -m rca -i some.csv -c links.csv -o prepares")
 	for _, line := range []string{
+		"embed prepares -i many.csv -o out.npy",
+		"cluster prepares -i many.csv -n 2 -a minibatch -o out.csv",
+		"cluster -i many.csv -n 2 --stream -o out.csv",
+		"distance prepares -i many.csv --pairs pairs.csv -o out.npy",
 		"embed model -i big.npy -o out.npy",
 		"distance model -i big.npy --pairs pairs.csv -o out.npy",
 		"classify model --train train.csv -i big.npy --neighbors 1 -o out.csv",

@@ -55,6 +55,7 @@ func (c *reportCommand) run(ctx context.Context, args []string) error {
 
 // check finds mistakes that do not require the data.
 func (c *reportCommand) check(check *session.Checks, args []string) {
+	c.Command = usage.Again(check.Cmd, args)
 	check.Required("input", "output")
 	check.AtLeast("--seeds", c.Seeds, 1)
 	check.AtLeast("--suspicious", c.Suspicious, 0)

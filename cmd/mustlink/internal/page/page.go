@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strconv"
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
@@ -30,6 +29,7 @@ type Options struct {
 	Seed       uint64 // of all random choices
 	Title      string // "" for the name of the data
 	Output     string
+	Command    string // that makes the page
 }
 
 // Report describes the page that was written.
@@ -62,7 +62,7 @@ func Write(ctx context.Context, s *session.Session, o *Options, models []string)
 	if err != nil {
 		return nil, err
 	}
-	m := &maker{Scene: scene, Options: o, ctx: ctx, out: &view.Report{Command: o.command(models)}}
+	m := &maker{Scene: scene, Options: o, ctx: ctx, out: &view.Report{Command: o.Command}}
 	for _, step := range []func() error{m.describe, m.measure, m.points, m.listViolations, m.listSuspicious, m.models} {
 		if err := errors.Join(ctx.Err(), step()); err != nil {
 			return nil, fault.InFile(err, scene.Data.Name)
@@ -122,28 +122,4 @@ func (m *maker) describeLinks() {
 		m.out.Links = append(m.out.Links, fact("contradictions", "%d, the first: %s", len(conflicts), conflicts[0]))
 		m.Warnf("%d cannot-links join points that must-links join, the first: %s", len(conflicts), conflicts[0])
 	}
-}
-
-// command returns the command that makes the page.
-func (o *Options) command(models []string) string {
-	words := append([]string{"mustlink", "report"}, models...)
-	add := func(given bool, more ...string) {
-		if given {
-			words = append(words, more...)
-		}
-	}
-	add(true, "-i", o.Data.Path)
-	add(o.Links.Path != "", "-c", o.Links.Path)
-	add(o.Preparing.Asked() != "", o.Preparing.Asked())
-	add(o.Clusters > 0, "-n", strconv.Itoa(o.Clusters))
-	add(o.Suspicious > 0, "--suspicious", strconv.Itoa(o.Suspicious))
-	add(true, "--seeds", strconv.Itoa(o.Seeds), "--seed", strconv.FormatUint(o.Seed, 10))
-	add(o.Title != "", "--title", o.Title)
-	add(true, "-o", o.Output)
-	for i, w := range words {
-		if strings.ContainsAny(w, " \t\n\"'\\$&|;<>(){}*?#~`") || w == "" {
-			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
 }
