@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -23,6 +24,7 @@ type Fitted struct {
 	Scaling  dataset.Transform // prepares points for the model, nil for none
 	Columns  []prepare.Column  // what the fit found in the table; nil if unknown, as after Load
 	LeftOut  []string          // names of columns of the training table that the model does not take
+	Verdict  *verdict.Verdict  // on held-out links, nil if the fit was not judged
 
 	Fingerprint string // dataset.Fingerprint of the training points, "" if unknown
 	// LibraryVersion and Build identify the program that fitted the model. If they are "", Save writes
@@ -93,8 +95,15 @@ func Encode(f *Fitted) (*model.File, error) {
 		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	}
 	encodeTransform(f.Scaling, file)
-	if err := encodeLeftOut(f.LeftOut, file); err != nil {
-		return nil, err
+	if len(f.LeftOut) > 0 {
+		if err := encodeExtra(leftOut, f.LeftOut, file); err != nil {
+			return nil, err
+		}
+	}
+	if f.Verdict != nil {
+		if err := encodeExtra(verdictName, f.Verdict, file); err != nil {
+			return nil, err
+		}
 	}
 	if f.Single {
 		return narrowed(file)
@@ -169,7 +178,10 @@ func Decode(file *model.File) (*Fitted, error) {
 	if f.Model, err = method.decode(file); err != nil {
 		return nil, err
 	}
-	if f.LeftOut, err = decodeLeftOut(file); err != nil {
+	if err := decodeExtra(leftOut, &f.LeftOut, file); err != nil {
+		return nil, err
+	}
+	if f.Verdict, err = decodeVerdict(file); err != nil {
 		return nil, err
 	}
 	want := f.modelDim()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
@@ -74,34 +75,47 @@ func decodeScaling(file *model.File) (dataset.Transform, error) {
 	return &dataset.Scaling{Mean: mean, Scale: scale}, nil
 }
 
-// leftOut is the member of the header's Extra with the names of columns that the model does not
-// take.
-const leftOut = "left_out"
+// Members of the header's Extra.
+const (
+	leftOut     = "left_out" // names of columns that the model does not take
+	verdictName = "verdict"
+)
 
-func encodeLeftOut(names []string, file *model.File) error {
-	if len(names) == 0 {
-		return nil
-	}
-	text, err := json.Marshal(names)
+// encodeExtra writes a member of the header's Extra.
+func encodeExtra(name string, value any, file *model.File) error {
+	text, err := json.Marshal(value)
 	if err != nil {
 		return err
 	}
 	if file.Header.Extra == nil {
 		file.Header.Extra = map[string]json.RawMessage{}
 	}
-	file.Header.Extra[leftOut] = text
+	file.Header.Extra[name] = text
 	return nil
 }
 
-func decodeLeftOut(file *model.File) (names []string, err error) {
-	text, there := file.Header.Extra[leftOut]
+// decodeExtra reads a member of the header's Extra into value, which stays as it is if there is
+// none.
+func decodeExtra(name string, value any, file *model.File) error {
+	text, there := file.Header.Extra[name]
 	if !there {
-		return nil, nil
+		return nil
 	}
-	if err := json.Unmarshal(text, &names); err != nil {
-		return nil, fault.Data("", "header of the model: %s: %v", leftOut, err)
+	if err := json.Unmarshal(text, value); err != nil {
+		return fault.Data("", "header of the model: %s: %v", name, err)
 	}
-	return names, nil
+	return nil
+}
+
+// decodeVerdict reads the verdict, nil for none.
+func decodeVerdict(file *model.File) (v *verdict.Verdict, err error) {
+	if err := decodeExtra(verdictName, &v, file); err != nil || v == nil {
+		return nil, err
+	}
+	if err := v.Validate(); err != nil {
+		return nil, fault.Data("", "header of the model: %s: %w", verdictName, err)
+	}
+	return v, nil
 }
 
 // Kinds returns the names of the columns that the model takes as texts and as numbers, for a reader
