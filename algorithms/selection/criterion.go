@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/cluster"
+	"github.com/mustlink/mustlink/algorithms/internal/heldout"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -62,8 +62,8 @@ const (
 type evaluator struct {
 	x      points.Points
 	o      *Options
-	folds  []fold
-	halves [][2]fold // for Stability
+	folds  []heldout.Fold
+	halves [][2]heldout.Fold // for Stability
 }
 
 // newEvaluator returns an evaluator with the links divided into folds or halves.
@@ -71,15 +71,15 @@ func newEvaluator(x points.Points, set *links.Set, o *Options) (*evaluator, erro
 	j := &evaluator{x: x, o: o}
 	var err error
 	if o.Criterion != Stability {
-		j.folds, err = deal(set, o.Folds, o.Seed)
+		j.folds, err = heldout.Deal(set, o.Folds, o.Seed)
 		return j, err
 	}
 	for f := range o.Folds {
-		two, err := deal(set, 2, o.Seed+uint64(f))
+		two, err := heldout.Deal(set, 2, o.Seed+uint64(f))
 		if err != nil {
 			return nil, err
 		}
-		j.halves = append(j.halves, [2]fold{two[0], two[1]})
+		j.halves = append(j.halves, [2]heldout.Fold{two[0], two[1]})
 	}
 	return j, nil
 }
@@ -105,12 +105,12 @@ func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, 
 }
 
 // fit fits a candidate without the points of a fold.
-func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, held fold) (algorithms.Model, error) {
+func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, held heldout.Fold) (algorithms.Model, error) {
 	l, err := c.Learner(j.o.Seed, nil)
 	if err != nil {
 		return nil, err
 	}
-	x, set, err := held.training(eng, j.x)
+	x, set, err := held.Training(eng, j.x)
 	if err != nil {
 		return nil, err
 	}
@@ -119,34 +119,11 @@ func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, he
 
 // ranking returns the ranking of the fold.
 func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
-	d, err := m.Distances(ctx, eng, j.x, j.folds[f].ranked())
+	d, err := m.Distances(ctx, eng, j.x, j.folds[f].Ranked())
 	if err != nil {
 		return 0, err
 	}
-	return j.folds[f].ranking(d)
-}
-
-// ranked returns the pairs that the ranking needs.
-func (held fold) ranked() [][2]int { return slices.Concat(held.pairs, held.among.pairs) }
-
-// ranking returns the mean of the AUC of the held-out links and that of the pairs among held-out
-// points, by the distances of the ranked pairs, which it overwrites.
-func (held fold) ranking(d []float64) (float64, error) {
-	links, err := held.auc(d[:len(held.pairs)])
-	if err != nil || len(held.among.pairs) == 0 {
-		return links, err
-	}
-	among, err := held.among.auc(d[len(held.pairs):])
-	return (links + among) / 2, err
-}
-
-// auc returns the AUC of the pairs by their distances, which it overwrites.
-func (held heldOut) auc(d []float64) (float64, error) {
-	must := make([]bool, len(d))
-	for k := range d {
-		d[k], must[k] = -d[k], k < held.must
-	}
-	return score.AUC(d, must)
+	return j.folds[f].Ranking(d)
 }
 
 // clusters returns the k-means clusters of all points.
@@ -171,15 +148,15 @@ func (j *evaluator) agreement(ctx context.Context, eng *engine.Engine, m algorit
 	}
 	held := j.folds[f]
 	var satisfied [2]float64 // must-links, cannot-links
-	for k, p := range held.pairs {
+	for k, p := range held.Links.List {
 		switch same := of[p[0]] == of[p[1]]; {
-		case k < held.must && same:
+		case k < held.Links.Must && same:
 			satisfied[0]++
-		case k >= held.must && !same:
+		case k >= held.Links.Must && !same:
 			satisfied[1]++
 		}
 	}
-	return satisfied[0]/float64(held.must)/2 + satisfied[1]/float64(len(held.pairs)-held.must)/2, nil
+	return satisfied[0]/float64(held.Links.Must)/2 + satisfied[1]/float64(len(held.Links.List)-held.Links.Must)/2, nil
 }
 
 // combined returns the mean of ranking and agreement.
@@ -196,7 +173,7 @@ func (j *evaluator) combined(ctx context.Context, eng *engine.Engine, m algorith
 // the other labeled points.
 func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	held := map[int]bool{}
-	for _, i := range j.folds[f].points {
+	for _, i := range j.folds[f].Points {
 		held[i] = true
 	}
 	var train, test []int

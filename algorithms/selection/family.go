@@ -82,7 +82,7 @@ func (s *search) pathScores(ctx context.Context, eng *engine.Engine, family []Ca
 	for k, c := range family {
 		l, _, values[k], _ = s.path(c)
 	}
-	x, set, err := s.folds[f].training(eng, s.x)
+	x, set, err := s.folds[f].Training(eng, s.x)
 	if err != nil {
 		return nil, err
 	}
@@ -90,13 +90,13 @@ func (s *search) pathScores(ctx context.Context, eng *engine.Engine, family []Ca
 	if err != nil {
 		return nil, err
 	}
-	distances, err := path.Distances(ctx, eng, s.x, s.folds[f].ranked(), values)
+	distances, err := path.Distances(ctx, eng, s.x, s.folds[f].Ranked(), values)
 	if err != nil {
 		return nil, err
 	}
 	out := make([]float64, len(family))
 	for k, d := range distances {
-		if out[k], err = s.folds[f].ranking(d); err != nil {
+		if out[k], err = s.folds[f].Ranking(d); err != nil {
 			return nil, err
 		}
 	}

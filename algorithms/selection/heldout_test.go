@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/internal/heldout"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -59,7 +60,7 @@ func gramOf(t *testing.T, x *points.Dense) *points.Gram {
 
 // embedded returns what a candidate that is fitted without the points of a fold makes of its own
 // points. It is nil for a method that takes only vectors if x are others.
-func embedded(t *testing.T, j *evaluator, x points.Points, method string, held fold) []float64 {
+func embedded(t *testing.T, j *evaluator, x points.Points, method string, held heldout.Fold) []float64 {
 	t.Helper()
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	of := *j
@@ -71,7 +72,7 @@ func embedded(t *testing.T, j *evaluator, x points.Points, method string, held f
 	if err != nil {
 		t.Fatalf("%s of %T: %v", method, x, err)
 	}
-	own, _, err := held.training(eng, x)
+	own, _, err := held.Training(eng, x)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +90,7 @@ func TestHeldOutPointsAreOutOfTheFit(t *testing.T) {
 	x, _, set := rings(t)
 	j, read := evaluated(t, x, set), map[string]bool{}
 	for f, held := range j.folds {
-		changed := replaced(x, held.points)
+		changed := replaced(x, held.Points)
 		for _, both := range [][2]points.Points{{x, changed}, {enginetest.Sparse(x), enginetest.Sparse(changed)}, {gramOf(t, x), gramOf(t, changed)}} {
 			for _, m := range catalog.Methods() {
 				if m.UsesTargets || f > 0 && m.Name != "npkl" {
@@ -130,7 +131,7 @@ func TestRankingByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		for f, held := range j.folds {
-			rest := slices.DeleteFunc(upTo(x.N), func(i int) bool { return slices.Contains(held.points, i) })
+			rest := slices.DeleteFunc(upTo(x.N), func(i int) bool { return slices.Contains(held.Points, i) })
 			own, err := set.Restrict(rest)
 			if err != nil {
 				t.Fatal(err)
@@ -143,8 +144,8 @@ func TestRankingByHand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := rankedRight(y, held.pairs[:held.must], held.pairs[held.must:])
-			if must, cannot := between(closed.Must(), held.points), between(closed.Cannot(), held.points); len(must) > 0 && len(cannot) > 0 {
+			want := rankedRight(y, held.Links.List[:held.Links.Must], held.Links.List[held.Links.Must:])
+			if must, cannot := between(closed.Must(), held.Points), between(closed.Cannot(), held.Points); len(must) > 0 && len(cannot) > 0 {
 				want = (want + rankedRight(y, must, cannot)) / 2
 				both++
 			}
@@ -155,35 +156,6 @@ func TestRankingByHand(t *testing.T) {
 	}
 	if both == 0 {
 		t.Error("no fold has both kinds of pairs among its points")
-	}
-}
-
-// A fold with many points counts the pairs of some of them, the same ones in every call.
-func TestPairsOfLargeFolds(t *testing.T) {
-	_, labels, _ := enginetest.Bands(t, 3000, 2, 10, 1)
-	set := enginetest.Drawn(t, labels, 1500, 1500, 2)
-	folds, err := deal(set, 3, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := deal(set, 3, 5)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for f, held := range folds {
-		in := map[int]bool{}
-		for k, p := range held.among.pairs {
-			in[p[0]], in[p[1]] = true, true
-			if (labels[p[0]] == labels[p[1]]) != (k < held.among.must) {
-				t.Fatalf("fold %d: pair %v at %d of %d must-links", f+1, p, k, held.among.must)
-			}
-		}
-		if len(held.points) < 2*mostAmong || len(in) == 0 || len(in) > mostAmong {
-			t.Errorf("fold %d: pairs of %d of %d points, want at most %d", f+1, len(in), len(held.points), mostAmong)
-		}
-		if !slices.Equal(held.among.pairs, again[f].among.pairs) {
-			t.Errorf("fold %d has other pairs in the second call", f+1)
-		}
 	}
 }
 

@@ -1,4 +1,4 @@
-package selection
+package heldout
 
 import (
 	"math/rand/v2"
@@ -16,7 +16,7 @@ const mostAmong = 200
 // new to the model, and most held-out cannot-links join one to a point of the fit. A model that
 // draws all new points to the middle would rank these links well. Pairs of two new points are
 // compared with their like.
-func addPairs(folds []fold, set *links.Set, seed uint64) {
+func addPairs(folds []Fold, set *links.Set, seed uint64) {
 	component, apart := set.Components(), map[[2]int]bool{}
 	for _, l := range set.Cannot() {
 		i, j := component[l.I], component[l.J]
@@ -24,7 +24,7 @@ func addPairs(folds []fold, set *links.Set, seed uint64) {
 	}
 	r := rand.New(rand.NewPCG(seed, streamAmong))
 	for f := range folds {
-		folds[f].among = among(sampled(folds[f].points, mostAmong, r), component, apart)
+		folds[f].Among = among(sampled(folds[f].Points, mostAmong, r), component, apart)
 	}
 }
 
@@ -43,7 +43,7 @@ func sampled(points []int, count int, r *rand.Rand) []int {
 
 // among returns the pairs of points in one component, and those in components that a cannot-link
 // separates.
-func among(points, component []int, apart map[[2]int]bool) heldOut {
+func among(points, component []int, apart map[[2]int]bool) Pairs {
 	var must, cannot [][2]int
 	for k, j := range points {
 		for _, i := range points[:k] {
@@ -57,7 +57,7 @@ func among(points, component []int, apart map[[2]int]bool) heldOut {
 		}
 	}
 	if len(must) == 0 || len(cannot) == 0 {
-		return heldOut{}
+		return Pairs{}
 	}
-	return heldOut{append(must, cannot...), len(must)}
+	return Pairs{append(must, cannot...), len(must)}
 }

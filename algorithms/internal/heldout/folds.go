@@ -1,4 +1,6 @@
-package selection
+// Package heldout divides links into parts that fits do not see, for methods that are judged by
+// links.
+package heldout
 
 import (
 	"cmp"
@@ -20,29 +22,29 @@ const (
 	streamAmong  = 0x616d6f6e67
 )
 
-// heldOut holds pairs whose link the fit does not know.
-type heldOut struct {
-	pairs [][2]int // must-links first
-	must  int      // number of must-links among the pairs
+// Pairs holds pairs whose link a fit does not know.
+type Pairs struct {
+	List [][2]int // must-links first
+	Must int      // number of must-links in the list
 }
 
-// fold holds the links of a fit and what is held out.
-type fold struct {
-	fit     *links.Set
-	points  []int   // points of the fold, which are no part of the fit and have no link in it, ascending
-	heldOut         // the links of these points
-	among   heldOut // pairs of these points, by implied links too; none if all have the same sign
+// Fold holds the links of a fit and what is held out.
+type Fold struct {
+	Fit    *links.Set
+	Points []int // points of the fold, which are no part of the fit and have no link in it, ascending
+	Links  Pairs // the links of these points
+	Among  Pairs // pairs of these points, by implied links too; none if all have the same sign
 }
 
-// training returns the points of a fit and the links between them, renumbered: all points but those
+// Training returns the points of a fit and the links between them, renumbered: all points but those
 // of the fold. To the fitted model those are new points, as the rows of later data will be. Rows of
 // a Gram matrix keep their entries for the points of the fold, which a fit does not read.
-func (held fold) training(eng *engine.Engine, x points.Points) (points.Points, *links.Set, error) {
+func (held Fold) Training(eng *engine.Engine, x points.Points) (points.Points, *links.Set, error) {
 	out := make([]bool, x.Len())
-	for _, i := range held.points {
+	for _, i := range held.Points {
 		out[i] = true
 	}
-	rows := make([]int, 0, x.Len()-len(held.points))
+	rows := make([]int, 0, x.Len()-len(held.Points))
 	for i := range out {
 		if !out[i] {
 			rows = append(rows, i)
@@ -51,14 +53,14 @@ func (held fold) training(eng *engine.Engine, x points.Points) (points.Points, *
 	if err := eng.Check(fmt.Sprintf("the %d points of a fit", len(rows)), points.Bytes(x), "use fewer points"); err != nil {
 		return nil, nil, err
 	}
-	set, err := held.fit.Restrict(rows)
+	set, err := held.Fit.Restrict(rows)
 	if err != nil {
 		return nil, nil, err
 	}
 	return x.Select(rows), set, nil
 }
 
-// deal divides the linked points into count folds. Points joined by must-links stay together,
+// Deal divides the linked points into count folds. Points joined by must-links stay together,
 // unless they exceed the size of a fold. A link is held out in every fold that has one of its
 // points. So the closure of the links of a fit never contains a held-out link: one of its points
 // has no link in the fit.
@@ -66,7 +68,7 @@ func (held fold) training(eng *engine.Engine, x points.Points) (points.Points, *
 // Without cannot-links, random pairs without a link serve as such, at most as many as there are
 // must-links. Every fold must hold out a must-link and another pair, and leave a must-link for the
 // fit. If there are too few links, the error names the number of folds for which they are enough.
-func deal(set *links.Set, count int, seed uint64) ([]fold, error) {
+func Deal(set *links.Set, count int, seed uint64) ([]Fold, error) {
 	if count < 2 {
 		return nil, &fault.ParamError{Param: "folds", Value: count, Want: "a number >= 2"}
 	}
@@ -85,24 +87,24 @@ func deal(set *links.Set, count int, seed uint64) ([]fold, error) {
 		}
 	}
 	f := folds[poor]
-	left, _ := f.fit.Count()
+	left, _ := f.Fit.Count()
 	return nil, fault.Data("", "%d links are too few for %d folds: fold %d holds out %d must-links and %d other pairs and leaves %d must-links to fit on, want at least one of each; %s",
-		set.Len(), count, poor+1, f.must, len(f.pairs)-f.must, left, advice)
+		set.Len(), count, poor+1, f.Links.Must, len(f.Links.List)-f.Links.Must, left, advice)
 }
 
 // divide returns the folds, and the index of the first fold with too few links, -1 for none.
-func divide(set *links.Set, count int, seed uint64) (out []fold, poor int, err error) {
+func divide(set *links.Set, count int, seed uint64) (out []Fold, poor int, err error) {
 	of := assign(set, count, rand.New(rand.NewPCG(seed, streamFolds)))
 	must, cannot := set.Must(), set.Cannot()
 	if len(cannot) == 0 {
 		cannot = randomPairs(set, rand.New(rand.NewPCG(seed, streamRandom)))
 	}
-	out = make([]fold, count)
+	out = make([]Fold, count)
 	for f := range out {
 		if out[f], err = split(set, of, f, must, cannot); err != nil {
 			return nil, -1, err
 		}
-		if left, _ := out[f].fit.Count(); left == 0 || out[f].must == 0 || out[f].must == len(out[f].pairs) {
+		if left, _ := out[f].Fit.Count(); left == 0 || out[f].Links.Must == 0 || out[f].Links.Must == len(out[f].Links.List) {
 			return out, f, nil
 		}
 	}
@@ -156,8 +158,8 @@ func assign(set *links.Set, count int, r *rand.Rand) map[int]int {
 }
 
 // split returns fold f.
-func split(set *links.Set, of map[int]int, f int, must, cannot []links.Link) (fold, error) {
-	var out fold
+func split(set *links.Set, of map[int]int, f int, must, cannot []links.Link) (Fold, error) {
+	var out Fold
 	var kept []links.Link
 	for k, list := range [][]links.Link{must, cannot} {
 		for _, l := range list {
@@ -169,23 +171,23 @@ func split(set *links.Set, of map[int]int, f int, must, cannot []links.Link) (fo
 			}
 			switch {
 			case held:
-				out.pairs = append(out.pairs, [2]int{l.I, l.J})
+				out.Links.List = append(out.Links.List, [2]int{l.I, l.J})
 			case k == 0 || len(set.Cannot()) > 0:
 				kept = append(kept, l)
 			}
 		}
 		if k == 0 {
-			out.must = len(out.pairs)
+			out.Links.Must = len(out.Links.List)
 		}
 	}
 	for i, fold := range of {
 		if fold == f {
-			out.points = append(out.points, i)
+			out.Points = append(out.Points, i)
 		}
 	}
-	slices.Sort(out.points)
+	slices.Sort(out.Points)
 	var err error
-	if out.fit, err = links.New(set.N(), kept); err != nil {
+	if out.Fit, err = links.New(set.N(), kept); err != nil {
 		return out, fmt.Errorf("fold %d: %w", f+1, err)
 	}
 	return out, nil
