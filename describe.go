@@ -16,6 +16,7 @@ import (
 // Description describes a model.
 type Description struct {
 	Method      string        // "krca"
+	Chosen      string        // why Fit chose the method; "" if it was named, and for a loaded model
 	Kernel      string        // with its bandwidth as a number, "" for a method without kernels
 	Columns     int           // number of features, -1 if the model accepts any number
 	Features    []string      // names of the features, nil if there are none
@@ -44,7 +45,7 @@ func (m *Model) Describe() Description {
 	}
 	f, s := m.fitted, m.fitted.Model.Status()
 	d := Description{
-		Method: f.Model.Method(), Columns: f.InputDim(), Features: f.Features, Preparation: f.Preparation(), Dim: m.Dim(),
+		Method: f.Model.Method(), Chosen: m.chosen, Columns: f.InputDim(), Features: f.Features, Preparation: f.Preparation(), Dim: m.Dim(),
 		Converged: s.Converged, Iterations: s.Iterations, Message: s.Message, Elapsed: s.Elapsed, Notices: s.Notices,
 		Objective: math.NaN(), Fingerprint: f.Fingerprint, Version: f.LibraryVersion, Build: f.Build,
 	}

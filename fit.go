@@ -2,12 +2,14 @@ package mustlink
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/parts"
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -19,7 +21,8 @@ import (
 //
 // Without [Method] or [Using] the method depends on the input: mlkr for [Targets], lsml for
 // [Quadruplets], itml for [Triplets], blend for links of both kinds, krca for must-links alone, and
-// itml for cannot-links alone.
+// itml for cannot-links alone. If the memory limit does not allow it, a lighter method is fitted.
+// [Description] has the reason.
 //
 // With more than 20,000 linked rows and no parameters, lleratio, krca and gml are fitted by the
 // method parts, as they would take hours or too much memory themselves; a notice says so.
@@ -48,8 +51,11 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err != nil {
 		return nil, err
 	}
-	learner, err := s.learner(t, l)
+	choice, err := s.choose(l)
 	if err != nil {
+		return nil, err
+	}
+	if _, err := s.learner(choice.Method, t, l, nil); err != nil {
 		return nil, err
 	}
 	eng, err := s.engineOf()
@@ -59,7 +65,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if t, err = s.prepared(eng, t); err != nil {
 		return nil, err
 	}
-	m, err := learner.Fit(ctx, eng, t.data.Points, l)
+	m, choice, err := s.learn(ctx, eng, choice, t, l)
 	if err != nil {
 		return nil, fault.InFile(err, t.data.Name)
 	}
@@ -67,7 +73,46 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	fitted.Columns = t.columns
 	fitted.LeftOut = t.leftOut()
 	fitted.Scaling, fitted.Fingerprint, fitted.Single = t.transform, dataset.Fingerprint(t.raw.Points), s.single
-	return &Model{fitted, eng}, nil
+	if fitted.Verdict, err = s.verdict(ctx, eng, choice.Method, t, l); err != nil {
+		return nil, err
+	}
+	return &Model{fitted: fitted, eng: eng, chosen: choice.Why}, nil
+}
+
+// learn fits the method of a choice, or a lighter one if nobody named the method and the memory
+// limit does not allow it.
+func (s *settings) learn(ctx context.Context, eng *engine.Engine, choice catalog.Choice, t *Table, l *Links) (algorithms.Model, catalog.Choice, error) {
+	for {
+		learner, err := s.learner(choice.Method, t, l, s.progress)
+		if err != nil {
+			return nil, choice, err
+		}
+		m, err := learner.Fit(ctx, eng, t.data.Points, l)
+		refused, tooLarge := errors.AsType[*fault.MemoryError](err)
+		if !tooLarge {
+			return m, choice, err
+		}
+		lighter, there := choice.Lighter(refused)
+		if !there {
+			return nil, choice, err
+		}
+		choice = lighter
+	}
+}
+
+// verdict judges the method on held-out links, if the settings ask for it.
+func (s *settings) verdict(ctx context.Context, eng *engine.Engine, method catalog.Method, t *Table, l *Links) (*Verdict, error) {
+	switch {
+	case !s.judged:
+		return nil, nil
+	case s.lesson().Given():
+		return &Verdict{Missing: "the fit learned from comparisons or targets, and a verdict holds out links alone"}, nil
+	}
+	learner, err := s.learner(method, t, l, nil)
+	if err != nil {
+		return nil, err
+	}
+	return verdict.Judge(ctx, eng, learner, t.data.Points, l, verdict.Options{Folds: s.folds, Seed: s.seed, Progress: s.progress})
 }
 
 // linksOf returns the links to learn from; they are empty if only triplets, quadruplets or targets
@@ -87,16 +132,13 @@ func (s *settings) linksOf(t *Table, l *Links) (*Links, error) {
 	return links.New(t.Rows(), nil)
 }
 
-// learner returns the learner for the settings and the links.
-func (s *settings) learner(t *Table, l *Links) (algorithms.Learner, error) {
-	method, err := s.choose(l)
-	if err != nil {
-		return nil, err
-	}
-	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: s.progress}
+// learner returns the learner of a method for the settings and the links.
+func (s *settings) learner(method catalog.Method, t *Table, l *Links, progress func(Progress)) (algorithms.Learner, error) {
+	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: progress}
 	_, gram := t.data.Points.(*points.Gram)
 	if s.params == nil && len(s.text) == 0 && s.triplets == nil && !gram && parts.Suits(method.Name, l) {
 		config.Params = map[string]string{"base": method.Name}
+		var err error
 		if method, err = catalog.Lookup(parts.Method); err != nil {
 			return nil, err
 		}
@@ -109,17 +151,18 @@ func (s *settings) learner(t *Table, l *Links) (algorithms.Learner, error) {
 }
 
 // choose returns the method of the options, or else the one for the input.
-func (s *settings) choose(l *Links) (catalog.Method, error) {
+func (s *settings) choose(l *Links) (choice catalog.Choice, err error) {
 	switch {
 	case s.using && s.method != "":
-		return catalog.Method{}, &fault.ParamError{Param: "method", Value: s.method, Want: "either Method or Using"}
+		return choice, &fault.ParamError{Param: "method", Value: s.method, Want: "either Method or Using"}
 	case s.using:
-		return catalog.ForParams(s.params)
+		choice.Method, err = catalog.ForParams(s.params)
 	case s.method != "":
-		return catalog.Lookup(s.method)
+		choice.Method, err = catalog.Lookup(s.method)
+	default:
+		return catalog.Choose(l, s.lesson())
 	}
-	m, _, err := catalog.MethodFor(l, s.lesson())
-	return m, err
+	return choice, err
 }
 
 // lesson returns what there is to learn from besides links.

@@ -11,6 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -26,6 +27,7 @@ import (
 type Model struct {
 	fitted *catalog.Fitted
 	eng    *engine.Engine
+	chosen string // why Fit chose the method, "" if it did not, and after Load
 }
 
 // Load reads a model from a file. It accepts the options [Workers], [MemoryLimit], which also
@@ -40,7 +42,7 @@ func Load(path string, options ...Option) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{fitted, eng}, nil
+	return &Model{fitted: fitted, eng: eng}, nil
 }
 
 // LoadFrom is [Load] from size bytes of memory or of an open file.
@@ -60,7 +62,7 @@ func LoadFrom(r io.ReaderAt, size int64, options ...Option) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Model{fitted, eng}, nil
+	return &Model{fitted: fitted, eng: eng}, nil
 }
 
 // loading returns the engine for the options of Load.
@@ -74,7 +76,9 @@ func loading(options []Option) (*engine.Engine, error) {
 
 // NewModel returns the model of a record, which runs on eng. It is for programs that work in the
 // engine room.
-func NewModel(fitted *catalog.Fitted, eng *engine.Engine) *Model { return &Model{fitted, eng} }
+func NewModel(fitted *catalog.Fitted, eng *engine.Engine) *Model {
+	return &Model{fitted: fitted, eng: eng}
+}
 
 // Record returns the content of the model. It is for programs that work in the engine room.
 func (m *Model) Record() *catalog.Fitted {
@@ -110,6 +114,19 @@ func (m *Model) Dim() int {
 		return 0
 	}
 	return m.fitted.Model.Dim()
+}
+
+// Verdict says how well a metric ranks links that its fit did not use, in comparison with the
+// prepared rows without learning.
+type Verdict = verdict.Verdict
+
+// Verdict returns the verdict of a fit with the option [Judged], nil for other models. The file of
+// a model keeps it.
+func (m *Model) Verdict() *Verdict {
+	if m.empty() {
+		return nil
+	}
+	return m.fitted.Verdict
 }
 
 // Embed returns the coordinates of the rows, a row of [Model.Dim] columns for each. Euclidean

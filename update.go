@@ -97,7 +97,8 @@ func (m *Model) updated(learned algorithms.Model, err error) (*Model, error) {
 	}
 	fitted := *m.fitted
 	fitted.Model, fitted.LibraryVersion, fitted.Build = learned, "", catalog.BuildOf(m.eng)
-	return &Model{&fitted, m.eng}, nil
+	fitted.Verdict = nil // it is about the metric before the update
+	return &Model{fitted: &fitted, eng: m.eng}, nil
 }
 
 func (m *Model) cannot(what string) error {

@@ -162,6 +162,11 @@ type Lesson struct {
 	Targets     []float64 // one number for each row
 }
 
+// Given reports whether there is anything to learn from besides links.
+func (l Lesson) Given() bool {
+	return len(l.Triplets) > 0 || len(l.Quadruplets) > 0 || len(l.Targets) > 0
+}
+
 // Teach returns a learner that also learns from the lesson. A part that the method cannot learn
 // from is a *fault.ParamError.
 func Teach(l algorithms.Learner, lesson Lesson) (algorithms.Learner, error) {

@@ -1,16 +1,24 @@
 package catalog
 
 import (
+	"fmt"
+
 	"github.com/mustlink/mustlink/algorithms/parts"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// MethodFor returns the method for links and other lessons when nobody names one, and the reason:
-// mlkr for targets, lsml for quadruplets, itml for triplets; for links blend if there are both
-// kinds, but lleratio in parts with more than 20,000 linked rows, krca for must-links alone, and
-// itml for cannot-links alone. A nil set stands for links of both kinds. docs/choosing.md has the
-// evidence.
-func MethodFor(l *links.Set, lesson Lesson) (m Method, why string, err error) {
+// Choice is a method, and the reason for it if nobody named it.
+type Choice struct {
+	Method Method
+	Why    string // "" for a method that was named
+}
+
+// Choose returns the method for links and other lessons when nobody names one: mlkr for targets,
+// lsml for quadruplets, itml for triplets; for links blend if there are both kinds, but lleratio in
+// parts with more than 20,000 linked rows, krca for must-links alone, and itml for cannot-links
+// alone. A nil set stands for links of both kinds. docs/choosing.md has the evidence.
+func Choose(l *links.Set, lesson Lesson) (c Choice, err error) {
 	must, cannot := 1, 1
 	if l != nil {
 		must, cannot = l.Count()
@@ -18,20 +26,35 @@ func MethodFor(l *links.Set, lesson Lesson) (m Method, why string, err error) {
 	name := ""
 	switch {
 	case lesson.Targets != nil:
-		name, why = "mlkr", "it learns from targets"
+		name, c.Why = "mlkr", "it learns from targets"
 	case lesson.Quadruplets != nil:
-		name, why = "lsml", "it learns from quadruplets"
+		name, c.Why = "lsml", "it learns from quadruplets"
 	case lesson.Triplets != nil:
-		name, why = "itml", "it learns from triplets"
+		name, c.Why = "itml", "it learns from triplets"
 	case must == 0:
-		name, why = "itml", "there are only cannot-links"
+		name, c.Why = "itml", "there are only cannot-links"
 	case cannot == 0:
-		name, why = "krca", "there are only must-links"
+		name, c.Why = "krca", "there are only must-links"
 	case l != nil && parts.Suits("lleratio", l):
-		name, why = "lleratio", "there are links of both kinds, too many for blend"
+		name, c.Why = "lleratio", "there are links of both kinds, too many for blend"
 	default:
-		name, why = "blend", "there are links of both kinds"
+		name, c.Why = "blend", "there are links of both kinds"
 	}
-	m, err = Lookup(name)
-	return m, why, err
+	c.Method, err = Lookup(name)
+	return c, err
+}
+
+// lighter has, for methods that Choose returns, one that learns from the same links in less memory.
+var lighter = map[string]string{"blend": "lleratio", "lleratio": "itml", "krca": "rca"}
+
+// Lighter returns the next choice if the memory limit refuses the method, and false if the method
+// was named or there is none.
+func (c Choice) Lighter(refused *fault.MemoryError) (Choice, bool) {
+	name, there := lighter[c.Method.Name]
+	if !there || c.Why == "" {
+		return c, false
+	}
+	method, err := Lookup(name)
+	why := fmt.Sprintf("%s needs %s, above the memory limit of %s", c.Method.Name, fault.FormatBytes(refused.Need), fault.FormatBytes(refused.Limit))
+	return Choice{method, why}, err == nil
 }

@@ -93,6 +93,11 @@ func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, 
 	if err != nil {
 		return 0, err
 	}
+	return j.measure(ctx, eng, m, f)
+}
+
+// measure returns the score of a model on fold f.
+func (j *evaluator) measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
 	switch j.o.Criterion {
 	case Agreement:
 		return j.agreement(ctx, eng, m, f)

@@ -63,8 +63,9 @@ type Trial struct {
 
 // Result is the result of a selection.
 type Result struct {
-	Best   Candidate `json:"best"`   // the first trial, or the incumbent
-	Trials []Trial   `json:"trials"` // by number of folds and mean, descending; failed ones last
+	Best   Candidate `json:"best"`          // the first trial, or the incumbent
+	Trials []Trial   `json:"trials"`        // by number of folds and mean, descending; failed ones last
+	Raw    *Trial    `json:"raw,omitempty"` // of the points without learning, nil if the criterion cannot score them
 	Fits   int       `json:"fits"`
 	// Resumed is the number of fits whose scores were in the state file.
 	Resumed int     `json:"resumed"`
@@ -116,7 +117,12 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	if err := s.runAndClose(ctx, eng); err != nil {
 		return nil, err
 	}
-	return s.result()
+	r, err := s.result()
+	if err != nil {
+		return nil, err
+	}
+	r.Raw, err = s.raw(ctx, eng)
+	return r, err
 }
 
 // runAndClose is run, after which it closes the state file, even after a panic.

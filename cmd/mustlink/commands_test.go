@@ -91,7 +91,7 @@ func TestFlow(t *testing.T) {
 		}
 	}
 	o := harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --links-by id")
-	for _, w := range []string{"krca", "rbf:sigma=", "f0, f1, f2, f3", "tensor", "30 must, 30 cannot, on the data of the fit"} {
+	for _, w := range []string{"krca", "rbf:sigma=", "f0, f1, f2, f3", "tensor", "30 must, 30 cannot, on training rows"} {
 		if !strings.Contains(o.Stdout, w) {
 			t.Errorf("inspect does not show %q:\n%s", w, o.Stdout)
 		}

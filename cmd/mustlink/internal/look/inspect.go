@@ -81,6 +81,7 @@ type inspectReport struct {
 	Prepared       []string               `json:"prepared,omitempty"`
 	Dim            int                    `json:"dim"`
 	Status         statusReport           `json:"status"`
+	Verdict        *mustlink.Verdict      `json:"verdict,omitempty"`
 	LibraryVersion string                 `json:"library_version"`
 	Build          string                 `json:"build"`
 	Fingerprint    string                 `json:"fingerprint,omitempty"`
@@ -149,6 +150,7 @@ func (i *inspectCommand) model(ctx context.Context, path string) (*inspectReport
 		Prepared:       about.Prepared,
 		Dim:            about.Dim,
 		Status:         statusReport{about.Converged, about.Iterations, about.Message, about.Elapsed.Seconds()},
+		Verdict:        fitted.Verdict,
 		LibraryVersion: h.LibraryVersion,
 		Build:          h.Build,
 		Fingerprint:    h.Fingerprint,
@@ -228,6 +230,7 @@ func (r *inspectReport) text(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%v\n", f.Name, f.Value)
 	}
 	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Status.Converged, 0, r.Status.Message))
+	metric.WriteVerdict(w, r.Verdict)
 	fmt.Fprintf(w, "made by\tmustlink %s, %s\n", r.LibraryVersion, r.Build)
 	if r.Fingerprint != "" {
 		fmt.Fprintf(w, "data\tsha256 %s\n", r.Fingerprint)

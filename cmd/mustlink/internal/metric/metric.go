@@ -8,6 +8,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -167,6 +168,18 @@ func Status(converged bool, iterations int, message string) string {
 		text += "; " + message
 	}
 	return text
+}
+
+// WriteVerdict writes the verdict of a fit, and the likely reasons if the metric is not better. It
+// writes nothing for a fit that was not judged.
+func WriteVerdict(w io.Writer, v *mustlink.Verdict) {
+	if v == nil {
+		return
+	}
+	fmt.Fprintf(w, "held-out links\t%s\n", v)
+	for _, reason := range v.Reasons {
+		fmt.Fprintf(w, "\t- %s\n", reason)
+	}
 }
 
 // Params writes the parameters of a model file on one line.

@@ -179,7 +179,7 @@ func RandomPair(rng *rand.Rand, n int) [2]int {
 func (f *Fit) Text(w io.Writer, most int) {
 	which := "data that differ from those of the fit"
 	if f.TrainingData {
-		which = "the data of the fit"
+		which = "training rows: the model may have learned from these links"
 	}
 	fmt.Fprintf(w, "links\t%d must, %d cannot, on %s\n", f.Must, f.Cannot, which)
 	fmt.Fprintf(w, "median squared distance\tmust %.4g, cannot %.4g, random pairs %.4g\n", float64(f.MedianMust), float64(f.MedianCannot), float64(f.MedianRandom))

@@ -8,12 +8,14 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -24,15 +26,19 @@ import (
 
 type fitCommand struct {
 	training
+	searching
 	lesson lessonFlags
 	name   string // of the method
 	kernel string
 	params []string
 	drop   float64 // share of links, the most suspicious
+	folds  int     // of the verdict
+	curve  string  // file of the learning curve
+
+	unjudged bool
 
 	method catalog.Method      // of that name, or the one that suits the flags until links are known
-	why    string              // it was chosen, "" if it was named
-	chosen selection.Candidate // the method with its kernel and parameters
+	chosen selection.Candidate // the method, "" for Fit to choose it, with its kernel and parameters
 }
 
 func newFit(s *session.Session) *cobra.Command {
@@ -50,6 +56,11 @@ takes every pair that the labels imply. Some methods also learn from comparisons
 
 Without -m the method is chosen by what there is to learn from: blend for links of both kinds, krca
 for must-links alone, itml for cannot-links alone or triplets, lsml for quadruplets, mlkr for targets.
+
+A second fit without a quarter of the linked rows judges the metric: how often a held-out must-link
+is shorter than a held-out cannot-link (AUC), in comparison with the prepared rows without learning
+(raw). --folds 5 judges by five fits, --no-verdict by none. --search first compares methods by
+held-out links.
 
 A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
 the links: those most likely mislabeled.
@@ -78,6 +89,10 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 	c.preparing.Flags(cmd, "")
 	f.Float64Var(&c.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect --suspicious' ranks them")
 	c.endFlags(cmd)
+	c.flag(cmd)
+	f.BoolVar(&c.unjudged, "no-verdict", false, "do not judge the metric on held-out links, which takes up to as long as the fit")
+	f.IntVar(&c.folds, "folds", 1, "parts of the links that the verdict holds out, each with a fit; 1: a quarter of the linked rows in one fit")
+	f.StringVar(&c.curve, "curve", "", "a picture (.png, .svg, .pdf) or .json `FILE`: AUC of held-out links after an eighth, a quarter, half and all of the others, which takes up to four more fits")
 	c.precision.Flag(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
 	c.outputFlag(cmd)
 	methods.Complete(cmd)
@@ -103,12 +118,49 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 			return err
 		}
 	}
-	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson)
+	found, err := c.searched(ctx, raw.Eng, table, set)
 	if err != nil {
 		return err
 	}
-	r.Dropped, r.Why = dropped, c.why
+	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.judged()...)
+	if err != nil {
+		return err
+	}
+	r.Search = found
+	if r.Curve, err = c.growth(ctx, raw.Eng, r.Method, table, set); err != nil {
+		return err
+	}
+	r.Dropped = dropped
 	return c.Summarize(c.out, r, r.text)
+}
+
+// searched searches for the candidate to fit, if the flags ask for it; otherwise it returns nil.
+func (c *fitCommand) searched(ctx context.Context, eng *engine.Engine, table *mustlink.Table, set *links.Set) (*searchReport, error) {
+	if c.how == "" {
+		return nil, nil
+	}
+	var names []string
+	if c.name != "" {
+		names = []string{c.name}
+	}
+	o, err := c.options(c.seed, names)
+	if err != nil {
+		return nil, err
+	}
+	r, err := c.search(ctx, eng, table, set, o)
+	if err != nil {
+		return nil, err
+	}
+	c.chosen = r.Best
+	return &searchReport{r, c.how}, nil
+}
+
+// judged returns the options of the verdict.
+func (c *fitCommand) judged() []mustlink.Option {
+	if c.unjudged {
+		return nil
+	}
+	return []mustlink.Option{mustlink.Judged(c.folds)}
 }
 
 // check finds every mistake that shows before data are read.
@@ -122,16 +174,37 @@ func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.Do(c.precision.Check)
 	c.preparing.Check(check, false, &c.data)
 	check.Refuse(!(c.drop >= 0 && c.drop < 1), "--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", c.drop)
+	check.AtLeast("--folds", c.folds, 1)
+	check.Do(c.checkSearch)
+	c.checkGrowth(check)
+	check.Refuse(c.unjudged && check.Cmd.Flags().Changed("folds"), "--no-verdict and --folds are both given: want one of them")
 	c.data.Check(check)
 	c.links.Check(check)
 	c.lesson.inputs(check)
 	check.Model(c.out)
 }
 
+// checkSearch refuses flags that do not go with a search.
+func (c *fitCommand) checkSearch() error {
+	switch {
+	case c.how == "":
+		return nil
+	case len(c.params) > 0 || c.kernel != "":
+		return usage.Errorf("--search is given with -p or -k: want it alone, or 'mustlink select' with --grid and -k")
+	case c.lesson.given():
+		return usage.Errorf("--search is given with comparisons or targets: want links alone, of which it can hold some out")
+	}
+	_, err := c.options(c.seed, nil)
+	return err
+}
+
 // choose looks the method up and checks that its parameters go together.
 func (c *fitCommand) choose() (err error) {
 	if c.name == "" {
-		return c.chooseAlone()
+		if len(c.params) > 0 {
+			return usage.Errorf("-p is given without -m: want -m METHOD, as parameters belong to a method")
+		}
+		return c.chooseFor(nil, c.lesson.kinds())
 	}
 	if c.method, err = catalog.Lookup(c.name); err != nil {
 		return usage.RenameParams(err, "method", "-m, --method")
@@ -139,25 +212,13 @@ func (c *fitCommand) choose() (err error) {
 	return c.candidate()
 }
 
-// chooseAlone chooses a method for the flags; links may change it.
-func (c *fitCommand) chooseAlone() (err error) {
-	if len(c.params) > 0 {
-		return usage.Errorf("-p is given without -m: want -m METHOD, as parameters belong to a method")
-	}
-	if c.method, c.why, err = catalog.MethodFor(nil, c.lesson.kinds()); err != nil {
+// chooseFor takes the method that a fit would choose for links and other lessons.
+func (c *fitCommand) chooseFor(set *links.Set, lesson catalog.Lesson) error {
+	choice, err := catalog.Choose(set, lesson)
+	if err != nil {
 		return err
 	}
-	return c.candidate()
-}
-
-// chooseForLinks chooses the method if none is named.
-func (c *fitCommand) chooseForLinks(set *links.Set, lesson catalog.Lesson) (err error) {
-	if c.name != "" {
-		return nil
-	}
-	if c.method, c.why, err = catalog.MethodFor(set, lesson); err != nil {
-		return err
-	}
+	c.method = choice.Method
 	return c.candidate()
 }
 
@@ -167,8 +228,11 @@ func (c *fitCommand) candidate() (err error) {
 	if c.chosen.Params, err = parseParams(c.params); err != nil {
 		return err
 	}
-	_, err = c.chosen.Learner(c.seed, nil)
-	return methodError(err, c.chosen.Params)
+	if _, err = c.chosen.Learner(c.seed, nil); err != nil {
+		return methodError(err, c.chosen.Params)
+	}
+	c.chosen.Method = c.name
+	return nil
 }
 
 // parseParams splits name=value at the first equals sign; a value may contain others.
@@ -211,7 +275,10 @@ func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set,
 		return nil, nil, lesson, err
 	}
 	c.WarnOf(c.links.Path, set.Warnings())
-	return d, set, lesson, c.chooseForLinks(set, lesson)
+	if c.name == "" {
+		err = c.chooseFor(set, lesson)
+	}
+	return d, set, lesson, err
 }
 
 // readLinks reads the links, or draws them from the labels of d.

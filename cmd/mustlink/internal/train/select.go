@@ -123,14 +123,10 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 		}
 		o.Labels = d.Labels
 	}
-	bar := c.Progress()
-	defer bar.Done()
-	o.Progress = bar.Report
-	chosen, err := selection.Select(ctx, eng, table.Data().Points, set, *o)
+	chosen, err := c.search(ctx, eng, table, set, *o)
 	if err != nil {
-		return fault.InFile(usage.RenameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent"), d.Name)
+		return usage.RenameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent")
 	}
-	bar.Done()
 	r := &selectReport{Result: chosen, Criterion: string(o.Criterion), Folds: o.Folds}
 	if o.Incumbent != nil {
 		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
@@ -284,11 +280,10 @@ func (r *selectReport) text(w io.Writer) {
 			fmt.Fprintf(w, "%s\tfailed: %s\t\t\n", t.Candidate, t.Error)
 			continue
 		}
-		score := fmt.Sprintf("%.4f", t.Mean)
-		if len(t.Scores) > 1 {
-			score += fmt.Sprintf(" ± %.4f", t.SD)
-		}
-		fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", t.Candidate, score, len(t.Scores), session.ShortTime(t.Seconds))
+		writeTrial(w, t)
+	}
+	if r.Raw != nil {
+		writeTrial(w, *r.Raw)
 	}
 	fmt.Fprintf(w, "%s in %s\n", session.Plural(r.Fits, "fit"), session.ShortTime(r.Seconds))
 	if r.Incumbent != "" {
@@ -296,6 +291,19 @@ func (r *selectReport) text(w io.Writer) {
 	}
 	fmt.Fprintln(w)
 	r.Model.text(w)
+}
+
+// writeTrial writes a line of the table.
+func writeTrial(w io.Writer, t selection.Trial) {
+	score := fmt.Sprintf("%.4f", t.Mean)
+	if len(t.Scores) > 1 {
+		score += fmt.Sprintf(" ± %.4f", t.SD)
+	}
+	took := "" // for the points without learning
+	if t.Seconds > 0 {
+		took = session.ShortTime(t.Seconds)
+	}
+	fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", t.Candidate, score, len(t.Scores), took)
 }
 
 // verdict explains why the incumbent stays, or which candidate replaces it.

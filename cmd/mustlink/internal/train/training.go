@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/selection"
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -102,14 +103,13 @@ func (t *training) stopIfStrict() error {
 
 // learn fits the chosen candidate, writes the model and reports.
 func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selection.Candidate,
-	table *mustlink.Table, set *links.Set, lesson catalog.Lesson) (*fitReport, error) {
+	table *mustlink.Table, set *links.Set, lesson catalog.Lesson, more ...mustlink.Option) (*fitReport, error) {
 	begin := time.Now()
 	bar := t.Progress()
 	defer bar.Done()
-	options := []mustlink.Option{
+	options := append(more,
 		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Triplets(lesson.Triplets), mustlink.Quadruplets(lesson.Quadruplets),
-		mustlink.Targets(lesson.Targets), mustlink.Seed(t.seed), mustlink.OnProgress(bar.Report), mustlink.Engine(eng),
-	}
+		mustlink.Targets(lesson.Targets), mustlink.Seed(t.seed), mustlink.OnProgress(bar.Report), mustlink.Engine(eng))
 	if table.Transform() == nil {
 		options = append(options, mustlink.Unprepared()) // as the flags ask
 	}
@@ -139,17 +139,21 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 
 // fitReport is the result of `mustlink fit`.
 type fitReport struct {
-	Method      string `json:"method"`
-	Why         string `json:"why,omitempty"` // the method was chosen
-	Kernel      string `json:"kernel,omitempty"`
-	N           int    `json:"n"`
-	D           int    `json:"d"`
-	MustLinks   int    `json:"must_links"`
-	Cannot      int    `json:"cannot_links"`
-	Triplets    int    `json:"triplets,omitempty"`
-	Quadruplets int    `json:"quadruplets,omitempty"`
-	Targets     int    `json:"targets,omitempty"`
-	Chunklets   int    `json:"chunklets"`
+	Method string `json:"method"`
+	Why    string `json:"why,omitempty"` // the method was chosen
+	// Verdict is nil for a fit that was not judged.
+	Verdict     *mustlink.Verdict `json:"verdict,omitempty"`
+	Search      *searchReport     `json:"search,omitempty"`
+	Curve       *verdict.Curve    `json:"curve,omitempty"`
+	Kernel      string            `json:"kernel,omitempty"`
+	N           int               `json:"n"`
+	D           int               `json:"d"`
+	MustLinks   int               `json:"must_links"`
+	Cannot      int               `json:"cannot_links"`
+	Triplets    int               `json:"triplets,omitempty"`
+	Quadruplets int               `json:"quadruplets,omitempty"`
+	Targets     int               `json:"targets,omitempty"`
+	Chunklets   int               `json:"chunklets"`
 	// Dropped are the suspicious links that were left out.
 	Dropped    []mislabeled.Link `json:"dropped,omitempty"`
 	Columns    []source.Column   `json:"columns,omitempty"`
@@ -168,6 +172,8 @@ func reportOf(m *mustlink.Model, x points.Points, set *mustlink.Links, lesson ca
 	about := m.Describe()
 	r := &fitReport{
 		Method:      about.Method,
+		Why:         about.Chosen,
+		Verdict:     m.Verdict(),
 		Kernel:      about.Kernel,
 		N:           x.Len(),
 		D:           x.Dim(),
@@ -194,7 +200,10 @@ func (r *fitReport) text(w io.Writer) {
 	if r.Why == "" {
 		fmt.Fprintf(w, "method\t%s\n", r.Method)
 	} else {
-		fmt.Fprintf(w, "method\t%s, chosen since %s\n", r.Method, r.Why)
+		fmt.Fprintf(w, "method\t%s, chosen since %s; --search compares it with others\n", r.Method, r.Why)
+	}
+	if r.Search != nil {
+		r.Search.text(w)
 	}
 	if r.Kernel != "" {
 		fmt.Fprintf(w, "kernel\t%s\n", r.Kernel)
@@ -216,6 +225,10 @@ func (r *fitReport) text(w io.Writer) {
 	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Converged, r.Iterations, r.Message))
 	fmt.Fprintf(w, "time\t%s\n", session.ShortTime(r.Seconds))
 	fmt.Fprintf(w, "model\t%s\n", r.Model)
+	metric.WriteVerdict(w, r.Verdict)
+	if r.Curve != nil {
+		fmt.Fprintf(w, "learning curve\t%s\n", r.Curve)
+	}
 }
 
 // prepared reports whether something is done with a column.

@@ -1,0 +1,218 @@
+package verdict
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/heldout"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Options are the settings of [Judge].
+type Options struct {
+	// Folds is the number of parts that the linked points are divided into; every part is held out of
+	// one fit. 0 and 1 mean one fit without a quarter of the linked points.
+	Folds    int
+	Seed     uint64
+	Progress algorithms.ProgressFunc // counts the fits
+}
+
+const (
+	single = 4 // number of parts of which a single fit holds out the first
+	least  = 5 // number of held-out links of a kind from which something can be told
+)
+
+// Judge fits the method without some of the linked points and measures how well its metric ranks
+// the links of these points, in comparison with x as it is. All points of a component of must-links
+// are held out together, and no link of theirs is part of the fit.
+//
+// If too few links are there, or a fit fails, the verdict says so in Missing; this is no error.
+// Without cannot-links, random pairs of linked points stand for them.
+//
+// Errors: links between another number of points (*fault.ShapeError), folds < 0
+// (*fault.ParamError), ctx.Err(), wrapped. Cost: a fit for every fold, on fewer points and links
+// than all.
+func Judge(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set, o Options) (*Verdict, error) {
+	folds, v, err := begin(x, set, o)
+	if err != nil || v != nil {
+		return v, err
+	}
+	j := newJudge(eng, l, x, len(folds))
+	for k, fold := range folds {
+		o.Progress.Report(j.progress(k))
+		if err := j.fold(ctx, fold); err != nil {
+			if stopped := ctx.Err(); stopped != nil {
+				return nil, fmt.Errorf("verdict: canceled after %d of %d fits: %w", k, len(folds), stopped)
+			}
+			return missing("a fit without some of the links failed: %v", err), nil
+		}
+	}
+	return j.verdict(), nil
+}
+
+// begin checks the input and divides the links. If there are too few of them, it returns the
+// verdict.
+func begin(x points.Points, set *links.Set, o Options) ([]heldout.Fold, *Verdict, error) {
+	switch {
+	case set.N() != x.Len():
+		return nil, nil, &fault.ShapeError{What: "number of points of the links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", x.Len())}
+	case o.Folds < 0:
+		return nil, nil, &fault.ParamError{Param: "folds", Value: o.Folds, Want: "a number >= 0"}
+	}
+	folds, err := parts(set, o)
+	if err != nil {
+		return nil, missing("%v", err), nil
+	}
+	return folds, nil, nil
+}
+
+// missing returns a verdict without figures.
+func missing(format string, args ...any) *Verdict {
+	return &Verdict{Missing: fmt.Sprintf(format, args...)}
+}
+
+// parts returns the folds whose links are held out.
+func parts(set *links.Set, o Options) ([]heldout.Fold, error) {
+	if o.Folds > 1 {
+		return heldout.Deal(set, o.Folds, o.Seed)
+	}
+	var err error
+	for count := single; count >= 2; count-- { // few links may be enough for larger parts
+		folds, problem := heldout.Deal(set, count, o.Seed)
+		if problem == nil {
+			return folds[:1], nil
+		}
+		err = problem
+	}
+	must, cannot := set.Count()
+	if !fault.IsInput(err) {
+		return nil, err
+	}
+	return nil, errors.New(tooFew(must, cannot))
+}
+
+// tooFew says which links a verdict needs.
+func tooFew(must, cannot int) string {
+	if must == 0 {
+		return fmt.Sprintf("%d cannot-links and no must-links: want must-links too", cannot)
+	}
+	return fmt.Sprintf("%d must-links and %d cannot-links are too few to hold some out: want at least 2 must-links without a common point, better 20 of each kind", must, cannot)
+}
+
+// judge collects what the folds say.
+type judge struct {
+	eng     *engine.Engine
+	learner algorithms.Learner
+	x       points.Points
+	start   time.Time
+	fits    int
+
+	out     Verdict // sums over folds
+	learned effects // of the learned metric
+	gain    effects // of the difference
+	inside  float64 // sum over folds of the AUC of links that the fit knows
+}
+
+// newJudge returns a judge of so many fits.
+func newJudge(eng *engine.Engine, l algorithms.Learner, x points.Points, fits int) *judge {
+	return &judge{eng: eng, learner: l, x: x, start: time.Now(), fits: fits}
+}
+
+func (j *judge) progress(done int) algorithms.Progress {
+	return algorithms.Progress{Stage: "verdict", Done: done, Total: j.fits, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(j.start)}
+}
+
+// fold adds the figures of a fit without the points of a fold.
+func (j *judge) fold(ctx context.Context, held heldout.Fold) error {
+	x, set, err := held.Training(j.eng, j.x)
+	if err != nil {
+		return err
+	}
+	m, err := j.learner.Fit(ctx, j.eng, x, set)
+	if err != nil {
+		return err
+	}
+	a, err := heldRanks(held, func(pairs [][2]int) ([]float64, error) { return m.Distances(ctx, j.eng, j.x, pairs) })
+	if err != nil {
+		return err
+	}
+	b, err := heldRanks(held, func(pairs [][2]int) ([]float64, error) { return Distances(ctx, j.eng, j.x, pairs) })
+	if err != nil {
+		return err
+	}
+	if err := j.inSample(ctx, m, x, set); err != nil {
+		return err
+	}
+	share := 1 / float64(j.fits)
+	j.out.AUC += a.auc
+	j.out.Raw += b.auc
+	j.out.Must += held.Links.Must
+	j.out.Cannot += len(held.Links.List) - held.Links.Must
+	j.out.Fits++
+	for k, pair := range held.Links.List {
+		j.learned.add(pair, share*a.effect(k))
+		j.gain.add(pair, share*(a.effect(k)-b.effect(k)))
+	}
+	return nil
+}
+
+// heldRanks returns the ranks of the held-out links in a metric.
+func heldRanks(held heldout.Fold, distances func([][2]int) ([]float64, error)) (ranks, error) {
+	d, err := distances(held.Links.List)
+	if err != nil {
+		return ranks{}, err
+	}
+	return newRanks(d, held.Links.Must), nil
+}
+
+// inSample adds the AUC of the links that a fit knows.
+func (j *judge) inSample(ctx context.Context, m algorithms.Model, x points.Points, set *links.Set) error {
+	list := pairsOf(set.Must())
+	must := len(list)
+	list = append(list, pairsOf(set.Cannot())...)
+	if must == 0 || must == len(list) {
+		return nil
+	}
+	d, err := m.Distances(ctx, j.eng, x, list)
+	if err != nil {
+		return err
+	}
+	j.inside += newRanks(d, must).auc
+	return nil
+}
+
+func pairsOf(list []links.Link) [][2]int {
+	out := make([][2]int, len(list))
+	for k, l := range list {
+		out[k] = [2]int{l.I, l.J}
+	}
+	return out
+}
+
+// verdict returns the verdict of all folds.
+func (j *judge) verdict() *Verdict {
+	v := &j.out
+	for _, sum := range []*float64{&v.AUC, &v.Raw, &j.inside} {
+		*sum /= float64(j.fits) // after the sum, so that it stays at most 1
+	}
+	if v.Must < least || v.Cannot < least {
+		return missing("only %d must-links and %d cannot-links could be held out: want at least %d of each kind, about %d in all", v.Must, v.Cannot, least, single*least)
+	}
+	v.Error = max(j.floor(), j.learned.deviation())
+	v.GainError = max(j.floor(), j.gain.deviation())
+	if v.Finding() != Better {
+		v.Reasons = j.reasons()
+	}
+	return v
+}
+
+// floor is the least standard error: half a link of the rarer kind. The effects of few links may
+// all be 0.
+func (j *judge) floor() float64 { return 0.5 / float64(min(j.out.Must, j.out.Cannot)+2) }
