@@ -2,7 +2,6 @@ package verdict
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"time"
@@ -80,30 +79,41 @@ func missing(format string, args ...any) *Verdict {
 
 // parts returns the folds whose links are held out.
 func parts(set *links.Set, o Options) ([]heldout.Fold, error) {
-	if o.Folds > 1 {
-		return heldout.Deal(set, o.Folds, o.Seed)
-	}
-	var err error
-	for count := single; count >= 2; count-- { // few links may be enough for larger parts
-		folds, problem := heldout.Deal(set, count, o.Seed)
-		if problem == nil {
-			return folds[:1], nil
-		}
-		err = problem
-	}
 	must, cannot := set.Count()
-	if !fault.IsInput(err) {
-		return nil, err
+	if must == 0 {
+		return nil, fmt.Errorf("%d cannot-links and no must-links: want must-links too", cannot)
 	}
-	return nil, errors.New(tooFew(must, cannot))
+	counts := []int{o.Folds}
+	if o.Folds < 2 {
+		counts = []int{single, single - 1, 2} // few links may be enough for larger parts
+	}
+	for _, count := range counts {
+		folds, err := heldout.Regions(set, count, o.Seed)
+		if err != nil {
+			return nil, err
+		}
+		if o.Folds < 2 {
+			folds = folds[:1]
+		}
+		if enough(folds) {
+			return folds, nil
+		}
+	}
+	return nil, fmt.Errorf("%d must-links and %d cannot-links are too few to hold some out: want %d of each kind between held-out rows, about %d in all", must, cannot, least, least*single)
 }
 
-// tooFew says which links a verdict needs.
-func tooFew(must, cannot int) string {
-	if must == 0 {
-		return fmt.Sprintf("%d cannot-links and no must-links: want must-links too", cannot)
+// enough reports whether each fold has links of both kinds, all of them together enough of each
+// kind, and each fit a must-link to learn from.
+func enough(folds []heldout.Fold) bool {
+	must, cannot := 0, 0
+	for _, f := range folds {
+		m, c := f.Links.Must, len(f.Links.List)-f.Links.Must
+		if left, _ := f.Fit.Count(); left == 0 || m == 0 || c == 0 {
+			return false
+		}
+		must, cannot = must+m, cannot+c
 	}
-	return fmt.Sprintf("%d must-links and %d cannot-links are too few to hold some out: want at least 2 must-links without a common point, better 20 of each kind", must, cannot)
+	return must >= least && cannot >= least
 }
 
 // judge collects what the folds say.
@@ -201,9 +211,6 @@ func (j *judge) verdict() *Verdict {
 	v := &j.out
 	for _, sum := range []*float64{&v.AUC, &v.Raw, &j.inside} {
 		*sum /= float64(j.fits) // after the sum, so that it stays at most 1
-	}
-	if v.Must < least || v.Cannot < least {
-		return missing("only %d must-links and %d cannot-links could be held out: want at least %d of each kind, about %d in all", v.Must, v.Cannot, least, single*least)
 	}
 	v.Error = max(j.floor(), j.learned.deviation())
 	v.GainError = max(j.floor(), j.gain.deviation())
