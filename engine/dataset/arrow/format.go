@@ -1,19 +1,12 @@
 package arrow
 
 import (
-	"bytes"
 	"errors"
-	"fmt"
 	"io"
+	"strings"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-)
-
-// magic begins and ends a file; oldMagic begins one of Feather version 1.
-const (
-	magic    = "ARROW1"
-	oldMagic = "FEA1"
 )
 
 // Format returns the format for [dataset.ReadOptions] and [dataset.WriteOptions]: files that end in
@@ -22,51 +15,60 @@ func Format() dataset.Extension {
 	return dataset.Extension{Name: "arrow", Endings: []string{".arrow", ".feather", ".ipc"}, Open: open, Write: write}
 }
 
+const (
+	magic     = "ARROW1"           // at the begin and at the end of a file
+	oldMagic  = "FEA1"             // at the begin of a Feather file of version 1
+	headBytes = 8                  // the magic, padded
+	tailBytes = 4 + 6              // after the footer: its length and the magic
+	marker    = "\xff\xff\xff\xff" // before every message of today's streams and files
+)
+
 // checkMagic reports what is no Arrow file.
-func checkMagic(in io.ReaderAt, size int64) error {
-	head, tail := make([]byte, 8), make([]byte, len(magic))
-	if size < int64(len(head)+len(tail)) {
-		return fault.Data("", "it has %d bytes: want an Arrow file", size)
+func (f *file) checkMagic() error {
+	if f.size < headBytes+tailBytes {
+		return fault.Data("", "it has %d bytes: want an Arrow file", f.size)
 	}
-	if _, err := in.ReadAt(head, 0); err != nil {
+	var head, tail [headBytes]byte
+	if err := f.read(head[:], 0); err != nil {
 		return err
 	}
-	if _, err := in.ReadAt(tail, size-int64(len(tail))); err != nil && err != io.EOF {
+	if err := f.read(tail[:], f.size-headBytes); err != nil {
 		return err
 	}
-	switch {
-	case bytes.HasPrefix(head, []byte(oldMagic)):
-		return fault.Data("", "it is a Feather file of version 1: want version 2, as pandas writes by default")
-	case bytes.HasPrefix(head, []byte{0xff, 0xff, 0xff, 0xff}):
-		return fault.Data("", "it is an Arrow stream: want an Arrow file, which can be read from any place")
-	case !bytes.HasPrefix(head, []byte(magic)):
-		return fault.Data("", "its content is no Arrow file: want one that begins with %s", magic)
-	case string(tail) != magic:
-		return fault.Data("", "the Arrow file is cut off: want one that ends with %s", magic)
+	switch begin := string(head[:]); {
+	case strings.HasPrefix(begin, oldMagic):
+		return fault.Data("", "it is a Feather file of version 1: want version 2, as pandas and pyarrow write")
+	case strings.HasPrefix(begin, marker):
+		return fault.Data("", "it is an Arrow stream: want an Arrow file, which has an index at its end")
+	case !strings.HasPrefix(begin, magic):
+		return fault.Data("", "the content is not Arrow: want a file that begins with %s", magic)
+	case !strings.HasSuffix(string(tail[:]), magic):
+		return fault.Data("", "it does not end in %s, the file is cut off: %w", magic, io.ErrUnexpectedEOF)
 	}
 	return nil
 }
 
-// guard runs work of a library on bytes that may be damaged, which it reports by panics too.
-func guard(work func() error) (err error) {
-	defer func() {
-		if cause := recover(); cause != nil {
-			err = damaged(fmt.Errorf("%v", cause))
-			if e, ok := cause.(*fault.MemoryError); ok {
-				err = e
-			}
-		}
-	}()
-	return damaged(work())
+// errDamaged is the cause of errors of metadata that contradict themselves.
+var errDamaged = errors.New("the file is damaged")
+
+func damaged(format string, args ...any) error {
+	return fault.Data("", format+": %w", append(args, errDamaged)...)
 }
 
-// damaged makes an error of input of an error of the library.
-func damaged(err error) error {
-	if memory, ok := errors.AsType[*fault.MemoryError](err); ok {
-		return memory
+// budget counts the memory in use in addition to the values of a block.
+type budget struct{ used, limit int64 }
+
+// defaultBudget is the limit if the caller has none: a file of a few bytes may claim gigabytes.
+const defaultBudget = 4 << 30
+
+// take reserves n bytes.
+func (b *budget) take(n int64) error {
+	if n > b.limit-b.used {
+		return &fault.MemoryError{What: "a block of rows with its columns and dictionaries", Need: b.used + n, Limit: b.limit,
+			Hint: "write the file with smaller record batches or fewer columns, or raise the limit"}
 	}
-	if err == nil || err == io.EOF || fault.IsInput(err) {
-		return err
-	}
-	return fault.Data("", "the Arrow file is damaged: %w", err)
+	b.used += n
+	return nil
 }
+
+func (b *budget) give(n int64) { b.used -= n }

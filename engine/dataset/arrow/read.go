@@ -4,10 +4,7 @@ import (
 	"io"
 	"math"
 	"strconv"
-
-	"github.com/apache/arrow-go/v18/arrow"
-	"github.com/apache/arrow-go/v18/arrow/array"
-	"github.com/apache/arrow-go/v18/arrow/ipc"
+	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -16,68 +13,90 @@ import (
 // reader reads the rows of a file. It implements dataset.RowReader.
 type reader struct {
 	parts
-	file    *ipc.FileReader
+	f       *file
+	o       dataset.ReadOptions
 	problem func(*fault.DataError, string) error
-	limit   int64
-	mixed   bool     // texts and missing cells are accepted
-	names   []string // of the features
-	numbers []string // of those that are numbers
-	rows    []int    // of each batch
-	total   int
-	done    int               // rows
-	next    int               // the batch after the current one
-	batch   arrow.RecordBatch // nil for none
-	at      int               // rows of the batch that were read
+	mixed   bool // texts and missing cells are accepted
+	total   int  // rows
+	done    int
+	next    int    // the batch after the current one
+	at      int    // rows of the current batch that were read
+	current *batch // nil while its metadata are not read
 }
 
 // open starts to read a file; see [dataset.Extension].
 func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault.DataError, string) error) (dataset.RowReader, error) {
-	r := &reader{problem: problem, mixed: o.Mixed && !o.Gram, limit: o.MemoryLimit}
-	err := guard(func() (err error) {
-		if err := checkMagic(in, size); err != nil {
-			return err
-		}
-		if r.rows, err = batchRows(in, size); err != nil {
-			return err
-		}
-		r.file, err = ipc.NewFileReader(io.NewSectionReader(in, 0, size), ipc.WithAllocator(newBudget(o.MemoryLimit)))
-		return err
-	})
-	if err != nil {
+	f := &file{in: in, size: size, held: budget{limit: o.MemoryLimit}}
+	if f.held.limit <= 0 {
+		f.held.limit = defaultBudget
+	}
+	if err := f.open(); err != nil {
 		return nil, err
 	}
-	for _, n := range r.rows {
+	r := &reader{f: f, o: o, problem: problem, mixed: o.Mixed && !o.Gram}
+	for _, n := range f.rows {
 		r.total += n
 	}
-	if r.parts, err = divide(r.file.Schema(), o, r.mixed, problem); err != nil {
-		return nil, err
-	}
-	for _, c := range r.features {
-		r.names = c.names(r.names)
-		if !c.asText {
-			r.numbers = c.names(r.numbers)
+	for _, step := range []func() error{r.divide, r.readDictionaries, r.measure, r.nameAll} {
+		if err := step(); err != nil {
+			return nil, err
 		}
 	}
-	return r, r.checkNames()
+	return r, nil
 }
 
-// checkNames reports features without a name or with the same name.
-func (r *reader) checkNames() error {
-	seen := make(map[string]int, len(r.names))
-	for j, name := range r.names {
-		first, twice := seen[name]
-		var err error
+// used returns the columns that are used, those in lists instead of the lists.
+func (r *reader) used() []*column {
+	var list []*column
+	for _, c := range append(r.features[:len(r.features):len(r.features)], r.id, r.labels) {
 		switch {
-		case name == "":
-			err = r.problem(columnError(strconv.Itoa(j), "feature %d has no name: want one", j), "name the column, or remove it")
-		case twice:
-			err = r.problem(columnError(name, "features %d and %d have the same name: want different ones", first, j), "rename one of them")
+		case c == nil:
+		case c.item != nil:
+			list = append(list, c.item)
 		default:
-			seen[name] = j
+			list = append(list, c)
 		}
+	}
+	return list
+}
+
+// measure determines the length of the lists of every column.
+func (r *reader) measure() error {
+	for _, c := range r.features {
+		if c.item == nil {
+			continue
+		}
+		if c.storage == fixedLists {
+			c.width = int(c.size)
+		} else if err := r.firstLength(c); err != nil {
+			return err
+		}
+		if c.width < 1 {
+			return columnError(c.name, "its lists have no values: want the same number of values, at least 1, in every row")
+		}
+	}
+	return nil
+}
+
+// firstLength sets the width of a column to the length of its first list.
+func (r *reader) firstLength(c *column) error {
+	for k, n := range r.f.rows {
+		if n == 0 {
+			continue
+		}
+		b, err := r.f.batch(r.f.batches[k], recordBatch, k)
 		if err != nil {
 			return err
 		}
+		defer b.close()
+		offsets, err := b.offsets(c, 0, 1)
+		if err == nil && offsets[1]-offsets[0] > math.MaxInt32 {
+			err = b.short(c)
+		}
+		if err == nil {
+			c.width = int(offsets[1] - offsets[0])
+		}
+		return err
 	}
 	return nil
 }
@@ -105,38 +124,22 @@ func (r *reader) left() int {
 	if r.next == 0 {
 		return 0
 	}
-	return r.rows[r.next-1] - r.at
+	return r.f.rows[r.next-1] - r.at
 }
 
 // advance goes to the next batch with rows if the current one has ended. It does not read it.
 func (r *reader) advance() error {
 	for r.left() == 0 {
-		if r.batch != nil {
-			r.batch.Release()
-			r.batch = nil
+		if r.current != nil {
+			r.current.close()
+			r.current = nil
 		}
-		if r.next == len(r.rows) {
+		if r.next == len(r.f.rows) {
 			return io.EOF
 		}
 		r.next, r.at = r.next+1, 0
 	}
 	return nil
-}
-
-// load reads the current batch.
-func (r *reader) load() error {
-	if r.batch != nil {
-		return nil
-	}
-	return guard(func() (err error) {
-		if r.batch, err = r.file.RecordBatchAt(r.next - 1); err != nil {
-			return err
-		}
-		if n := int(r.batch.NumRows()); n != r.rows[r.next-1] {
-			return fault.Data("", "the Arrow file is damaged: batch %d has %d rows, and claims %d", r.next-1, n, r.rows[r.next-1])
-		}
-		return nil
-	})
 }
 
 // Next returns the next rows, at most limit of them.
@@ -145,23 +148,24 @@ func (r *reader) Next(limit int) (dataset.Rows, error) {
 	if n == 0 {
 		return dataset.Rows{}, io.EOF
 	}
-	const value = 8
-	if len(r.names) > math.MaxInt/value/n {
-		return dataset.Rows{}, fault.Data("", "it claims %d x %d values: more than memory can hold", n, len(r.names))
+	if err := r.checkMemory(n); err != nil {
+		return dataset.Rows{}, err
 	}
-	if need := int64(n) * int64(len(r.names)) * value; r.limit > 0 && need > r.limit {
-		return dataset.Rows{}, &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need, Limit: r.limit, Hint: "use fewer rows or columns, or raise the limit"}
+	if r.o.MemoryLimit > 0 { // the block and the columns share the limit
+		block := 8 * int64(n) * int64(len(r.numbers))
+		r.f.held.used += block
+		defer r.f.held.give(block)
 	}
-	var rows dataset.Rows
+	rows := dataset.Rows{Data: make([]float64, n*len(r.numbers))}
+	if len(r.numbers) < len(r.names) {
+		rows.Texts = make([][]string, len(r.names))
+	}
 	for read := 0; read < n; {
-		if err := r.advance(); err != nil {
-			return dataset.Rows{}, err
+		k, err := r.load(n - read)
+		if err == nil {
+			err = r.take(&rows, rows.Data[read*len(r.numbers):], k)
 		}
-		if err := r.load(); err != nil {
-			return dataset.Rows{}, err
-		}
-		k := min(n-read, r.left())
-		if err := r.take(&rows, k); err != nil {
+		if err != nil {
 			return dataset.Rows{}, err
 		}
 		r.at, r.done, read = r.at+k, r.done+k, read+k
@@ -169,119 +173,152 @@ func (r *reader) Next(limit int) (dataset.Rows, error) {
 	return rows, nil
 }
 
-// take appends the next k rows of the batch.
-func (r *reader) take(rows *dataset.Rows, k int) error {
-	first := len(rows.Data)
-	rows.Data = append(rows.Data, make([]float64, k*len(r.numbers))...)
-	if len(r.numbers) < len(r.names) && rows.Texts == nil {
-		rows.Texts = make([][]string, len(r.names))
+// load reads the metadata of the batch that has the next row. It returns how many of the next n
+// rows are there.
+func (r *reader) load(n int) (int, error) {
+	if err := r.advance(); err != nil {
+		return 0, err
 	}
+	if r.current == nil {
+		k := r.next - 1
+		b, err := r.f.batch(r.f.batches[k], recordBatch, k)
+		if err != nil {
+			return 0, err
+		}
+		if int(b.rows) != r.f.rows[k] {
+			return 0, damaged("batch %d has changed", k)
+		}
+		r.current = b
+	}
+	return min(n, r.left()), nil
+}
+
+// checkMemory compares n rows with the limit. Without a limit there is still a bound for small
+// files, as a few bytes can represent a billion equal rows.
+func (r *reader) checkMemory(n int) error {
+	const value, perByte = 8, 10_000 // bytes of a value, and bytes of memory for each byte of the file
+	cols := len(r.names)
+	if cols > math.MaxInt/value/n {
+		return fault.Data("", "it claims %d x %d values: more than memory can hold", n, cols)
+	}
+	need := int64(n) * int64(cols) * value
+	if limit := r.o.MemoryLimit; limit > 0 && need+r.f.held.used > limit {
+		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need + r.f.held.used, Limit: limit,
+			Hint: "use fewer rows or columns, or raise the limit"}
+	} else if limit <= 0 && need > defaultBudget && need/perByte > r.f.size {
+		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows, of a file of " + fault.FormatBytes(r.f.size) + ",", Need: need, Limit: defaultBudget,
+			Hint: "set a memory limit that allows it if you trust the file"}
+	}
+	return nil
+}
+
+// take reads the next k rows of the batch: the numbers to data, and texts, ids and labels to the
+// ends of those in rows.
+func (r *reader) take(rows *dataset.Rows, data []float64, k int) error {
 	at, place := 0, 0 // among the numbers, and among the features
 	for _, c := range r.features {
-		a := r.batch.Column(c.at)
-		switch {
-		case c.asText:
-			texts, err := r.texts(a, k)
-			if err != nil {
+		v, err := r.current.values(c, int64(r.at), int64(r.at+k))
+		if err != nil {
+			return err
+		}
+		if c.asText {
+			if err := r.checkTexts(c, v.texts); err != nil {
 				return err
 			}
-			rows.Texts[place] = append(rows.Texts[place], texts...)
-		default:
-			if err := r.takeNumbers(rows.Data[first:], c, a, at, k); err != nil {
+			rows.Texts[place] = append(rows.Texts[place], v.texts...)
+		} else {
+			if err := r.takeNumbers(data[at:], c, v); err != nil {
 				return err
 			}
 			at += c.width
 		}
 		place += c.width
+		r.current.giveBack()
 	}
 	var err error
-	if rows.IDs, err = r.takeNames(rows.IDs, r.id, k, "an id"); err != nil {
-		return err
+	if rows.IDs, err = r.takeNames(rows.IDs, r.id, k); err == nil {
+		rows.Labels, err = r.takeNames(rows.Labels, r.labels, k)
 	}
-	rows.Labels, err = r.takeNames(rows.Labels, r.labels, k, "a label")
 	return err
 }
 
-// texts returns the next k values as texts.
-func (r *reader) texts(a arrow.Array, k int) (out []string, err error) {
-	err = guard(func() error {
-		for i := r.at; i < r.at+k; i++ {
-			out = append(out, textOf(a, i))
+// checkTexts reports cells that are not text.
+func (r *reader) checkTexts(c *column, texts []string) error {
+	for i, s := range texts {
+		if utf8.ValidString(s) {
+			continue
 		}
-		return nil
-	})
-	return out, err
-}
-
-// takeNames appends the next k ids or labels.
-func (r *reader) takeNames(to []string, c *column, k int, what string) ([]string, error) {
-	if c == nil {
-		return nil, nil
-	}
-	texts, err := r.texts(r.batch.Column(c.at), k)
-	if err != nil {
-		return nil, err
-	}
-	for i, name := range texts {
-		if name == "" {
-			e := columnError(c.name, "the cell is empty: want %s", what)
-			e.Row = r.done + i
-			if err := r.problem(e, "fill it in, or remove the row"); err != nil {
-				return nil, err
-			}
-		}
-	}
-	return append(to, texts...), nil
-}
-
-// takeNumbers writes the next k values of a column, or of its lists, to the rows from number at on.
-func (r *reader) takeNumbers(rows []float64, c *column, a arrow.Array, at, k int) error {
-	width := len(r.numbers)
-	err := guard(func() error {
-		list, isList := a.(*array.FixedSizeList)
-		if !isList {
-			numbers(rows[at:], width, a, r.at, r.at+k)
-			return nil
-		}
-		for i := range k {
-			row := rows[i*width+at : i*width+at+c.width]
-			if lo, hi := list.ValueOffsets(r.at + i); !list.IsNull(r.at+i) && hi-lo == int64(c.width) {
-				numbers(row, 1, list.ListValues(), int(lo), int(hi))
-				continue
-			}
-			for j := range row {
-				row[j] = math.NaN()
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return err
-	}
-	for i := range k {
-		for j := at; j < at+c.width; j++ {
-			if v := rows[i*width+j]; v-v != 0 && !(r.mixed && v != v) {
-				if err := r.notFinite(a, i, j, v); err != nil {
-					return err
-				}
-			}
+		e := columnError(c.name, "the cell is not UTF-8: want text")
+		e.Row = r.done + i
+		if err := r.problem(e, "remove the column, if it holds other bytes than text"); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// notFinite reports a number that is none; row is a row of the batch after those that were read.
-func (r *reader) notFinite(a arrow.Array, row, feature int, v float64) error {
+// takeNames appends the next k ids or labels.
+func (r *reader) takeNames(to []string, c *column, k int) ([]string, error) {
+	if c == nil {
+		return nil, nil
+	}
+	v, err := r.current.values(c, int64(r.at), int64(r.at+k))
+	if err != nil {
+		return nil, err
+	}
+	defer r.current.giveBack()
+	for i, name := range v.texts {
+		if name == "" {
+			e := columnError(c.name, "the cell is empty: want a %s", c.name)
+			e.Row = r.done + i
+			if err := r.problem(e, "fill in the cell, or remove the row"); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return append(to, v.texts...), nil
+}
+
+// takeNumbers writes the values of a column, or of its lists, to the rows.
+func (r *reader) takeNumbers(data []float64, c *column, v cells) error {
+	for _, i := range v.odd {
+		e := columnError(c.name, "the list has another length than %d, that of the first row: want the same length in every row", c.width)
+		e.Row = r.done + i
+		if err := r.problem(e, "fill in or cut the list, or remove the row"); err != nil {
+			return err
+		}
+	}
+	cols := len(r.numbers)
+	for k, x := range v.numbers {
+		i, j := k/c.width, k%c.width
+		data[i*cols+j] = x
+		if x-x == 0 || r.mixed && x != x {
+			continue
+		}
+		if err := r.notFinite(c, r.done+i, j, x, v.null(k)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// notFinite reports a value that is not finite: the j-th of a list, or 0.
+func (r *reader) notFinite(c *column, row, j int, v float64, isNull bool) error {
+	of := c
+	if c.item != nil {
+		of = c.item
+	}
+	if of.dictionary != nil {
+		of = of.dictionary
+	}
 	what, fix := "the value is "+strconv.FormatFloat(v, 'g', -1, 64)+": want a finite number", "fill in a number, or remove the row"
-	_, signed := a.(*array.Int64)
-	_, unsigned := a.(*array.Uint64)
 	switch {
-	case a.IsNull(r.at + row):
+	case isNull:
 		what = "the cell is empty: want a finite number"
-	case signed || unsigned:
+	case of.what == wholeNumbers:
 		what, fix = "the whole number has no exact float64: want at most 2^53 in size", "write the column as double"
 	}
-	e := columnError(r.numbers[feature], "%s", what)
-	e.Row = r.done + row
+	e := columnError(c.names(nil)[j], "%s", what)
+	e.Row = row
 	return r.problem(e, fix)
 }

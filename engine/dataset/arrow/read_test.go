@@ -48,11 +48,7 @@ func file(t testing.TB, options []ipc.Option, fields ...field) []byte {
 	for k := range fields[0].batches {
 		var columns []apache.Array
 		for _, f := range fields {
-			a, _, err := array.FromJSON(memory.DefaultAllocator, f.of, strings.NewReader(f.batches[k]))
-			if err != nil {
-				t.Fatalf("column %s: %v", f.name, err)
-			}
-			columns = append(columns, a)
+			columns = append(columns, f.batch(t, k))
 		}
 		if err := w.Write(array.NewRecordBatch(schema, columns, int64(columns[0].Len()))); err != nil {
 			t.Fatal(err)
@@ -62,6 +58,32 @@ func file(t testing.TB, options []ipc.Option, fields ...field) []byte {
 		t.Fatal(err)
 	}
 	return out.Bytes()
+}
+
+// batch returns the values of a batch. All batches share one dictionary, as the format demands.
+func (f field) batch(t testing.TB, k int) apache.Array {
+	t.Helper()
+	parse := func(json string) apache.Array {
+		a, _, err := array.FromJSON(memory.DefaultAllocator, f.of, strings.NewReader(json))
+		if err != nil {
+			t.Fatalf("column %s: %v", f.name, err)
+		}
+		return a
+	}
+	if _, ok := f.of.(*apache.DictionaryType); !ok {
+		return parse(f.batches[k])
+	}
+	var before, all []string
+	for i, b := range f.batches {
+		if b = strings.Trim(b, "[]"); b != "" {
+			all = append(all, b)
+		}
+		if i < k {
+			before = slices.Clone(all)
+		}
+	}
+	from, n := parse("["+strings.Join(before, ",")+"]").Len(), parse(f.batches[k]).Len()
+	return array.NewSlice(parse("["+strings.Join(all, ",")+"]"), int64(from), int64(from+n))
 }
 
 func options(mixed bool) dataset.ReadOptions {
@@ -206,22 +228,28 @@ func TestRefused(t *testing.T) {
 		"null":            {file(t, nil, field{"a", real, []string{"[1]", "[2, null]"}}), options(false), `t.arrow, row 2, column "a": the cell is empty: want a finite number`},
 		"infinity":        {file(t, nil, field{"a", real, []string{`[1, "Inf"]`}}), options(true), `t.arrow, row 1, column "a": the value is +Inf: want a finite number`},
 		"large":           {file(t, nil, field{"a", apache.PrimitiveTypes.Int64, []string{"[9007199254740993]"}}), options(true), `t.arrow, row 0, column "a": the whole number has no exact float64: want at most 2^53 in size`},
-		"list":            {file(t, nil, field{"a", apache.ListOf(real), []string{"[[1], [2, 3]]"}}), options(true), `column "a": it contains values of type list<item: float64, nullable>: want numbers`},
-		"binary":          {file(t, nil, field{"a", apache.BinaryTypes.Binary, []string{`["AQ=="]`}}), options(true), `column "a": it contains values of type binary: want numbers`},
+		"ragged":          {file(t, nil, field{"a", apache.ListOf(real), []string{"[[1], [2, 3]]"}}), options(true), `t.arrow, row 1, column "a": the list has another length than 1, that of the first row`},
+		"no values":       {file(t, nil, field{"a", apache.ListOf(real), []string{"[[], [2, 3]]"}}), options(true), `column "a": its lists have no values`},
+		"list of texts":   {file(t, nil, field{"a", apache.ListOf(text), []string{`[["x"]]`}}), options(true), `column "a": it contains lists of other values than numbers: want numbers`},
+		"list as text":    {file(t, nil, field{"a", apache.FixedSizeListOf(1, real), []string{"[[1]]"}}), mixed(func(o *dataset.ReadOptions) { o.Text = []string{"a"} }), `column "a": it cannot be read as text`},
+		"text as numbers": {file(t, nil, field{"a", text, []string{`["x"]`}}), mixed(func(o *dataset.ReadOptions) { o.Numbers = []string{"a"} }), `column "a": it contains text: want numbers`},
+		"dates":           {file(t, nil, field{"a", apache.FixedWidthTypes.Date32, []string{`["2024-01-31"]`}}), options(false), `column "a": it contains dates: want numbers`},
+		"map":             {file(t, nil, field{"a", apache.MapOf(text, real), []string{`[[{"key": "x", "value": 1}]]`}}), options(true), `column "a": it contains values of another type: want numbers`},
+		"bytes":           {file(t, nil, field{"a", apache.BinaryTypes.Binary, []string{`["/w=="]`}}), options(true), `t.arrow, row 0, column "a": the cell is not UTF-8: want text`},
 		"two names":       {file(t, nil, field{"a", real, []string{"[1]"}}, field{"a", real, []string{"[1]"}}), options(true), `column "a": features 0 and 1 have the same name: want different ones`},
 		"no name":         {file(t, nil, field{"", real, []string{"[1]"}}), options(true), `column "0": feature 0 has no name: want one`},
 		"no label":        {file(t, nil, field{"a", real, []string{"[1]"}}, field{"label", text, []string{"[null]"}}), options(false), `t.arrow, row 0, column "label": the cell is empty: want a label`},
-		"label of lists":  {file(t, nil, field{"a", real, []string{"[1]"}}, field{"label", apache.FixedSizeListOf(2, real), []string{"[[1, 2]]"}}), options(false), `column "label": it cannot be the labels: want texts or numbers`},
+		"label of lists":  {file(t, nil, field{"a", real, []string{"[1]"}}, field{"label", apache.FixedSizeListOf(2, real), []string{"[[1, 2]]"}}), options(false), `column "label": it cannot be the labels or ids: want texts or whole numbers`},
 		"nothing left":    {file(t, nil, field{"a", real, []string{"[1]"}}), mixed(func(o *dataset.ReadOptions) { o.Drop = []string{"*"} }), "it has no feature columns"},
 		"no such column":  {file(t, nil, field{"pay", real, []string{"[1]"}}), mixed(func(o *dataset.ReadOptions) { o.Drop = []string{"pya"} }), `there is no column "pya": want one of "pay"; did you mean "pay"?`},
 		"no rows":         {file(t, nil, field{"a", real, []string{"[]"}}), options(true), "want at least one"},
-		"feather 1":       {[]byte("FEA1" + strings.Repeat("\x00", 40) + "FEA1"), options(true), "it is a Feather file of version 1: want version 2, as pandas writes by default"},
-		"a stream":        {[]byte("\xff\xff\xff\xff" + strings.Repeat("\x00", 40)), options(true), "it is an Arrow stream: want an Arrow file, which can be read from any place"},
-		"something else":  {[]byte(strings.Repeat("a,b\n", 9)), options(true), "its content is no Arrow file: want one that begins with ARROW1"},
+		"feather 1":       {[]byte("FEA1" + strings.Repeat("\x00", 40) + "FEA1"), options(true), "it is a Feather file of version 1: want version 2"},
+		"a stream":        {[]byte("\xff\xff\xff\xff" + strings.Repeat("\x00", 40)), options(true), "it is an Arrow stream: want an Arrow file"},
+		"something else":  {[]byte(strings.Repeat("a,b\n", 9)), options(true), "the content is not Arrow: want a file that begins with ARROW1"},
 		"a few bytes":     {[]byte("ARROW1"), options(true), "it has 6 bytes: want an Arrow file"},
-		"cut off":         {numbersFile(t)[:500], options(true), "the Arrow file is cut off: want one that ends with ARROW1"},
+		"cut off":         {numbersFile(t)[:500], options(true), "it does not end in ARROW1, the file is cut off"},
 		"a small limit":   {numbersFile(t), mixed(func(o *dataset.ReadOptions) { o.MemoryLimit = 8 << 10 }), "limit"},
-		"a wrong footer":  {append(bytes.Clone(numbersFile(t)[:400]), "\xff\xff\xff\x7fARROW1"...), options(true), "the Arrow file is damaged"},
+		"a wrong footer":  {append(bytes.Clone(numbersFile(t)[:400]), "\xff\xff\xff\x7fARROW1"...), options(true), "its footer claims 2147483647 bytes: want at most 392"},
 		"a wrong options": {file(t, nil, field{"a", real, []string{"[1]"}}), mixed(func(o *dataset.ReadOptions) { o.Keep = []string{"["} }), `keep is "["`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,22 +1,41 @@
 package arrow
 
 import (
-	"strconv"
-
-	"github.com/apache/arrow-go/v18/arrow"
-
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// column is a column of the file.
+// The fields of the tables of a schema, as Schema.fbs of Apache Arrow numbers them.
+const (
+	schemaEndianness = 0
+	schemaFields     = 1
+	fieldName        = 0
+	fieldTypeID      = 2
+	fieldType        = 3
+	fieldDictionary  = 4
+	fieldChildren    = 5
+	encodingID       = 0
+	encodingIndex    = 1
+
+	version4, version5 = 3, 4 // of the metadata
+)
+
+// column is a field of the schema, or of a struct or list in it.
 type column struct {
-	name   string
-	at     int // in the file
-	kind   kind
-	width  int // numbers of a list, 1 for other columns
-	what   string
-	asText bool // a feature that a mixed table has as text
+	name                string
+	what                string // its values, in words
+	kind                kind
+	storage             storage
+	size                int64 // bytes of a value; the length of a list of fixed size
+	node, buffer, views int64 // the first of its nodes and buffers in a batch; columns of views before it
+	value                     // of one value, for numbers and instants
+	above               []*column
+	item                *column // of a list
+	dictionary          *column // the values, if the column has their numbers
+	id                  int64   // of the dictionary
+	words               cells   // the values of the dictionary, once they are read
+
+	width  int  // features: the length of lists, 1 for other columns
+	asText bool // it is read as text
 }
 
 // kind is what the values of a column can be.
@@ -30,115 +49,163 @@ const (
 	instant // a date or a time, which a mixed table has as text
 )
 
-// newColumn describes a field of the schema.
-func newColumn(at int, field arrow.Field) *column {
-	c := &column{name: field.Name, at: at, width: 1, what: "values of type " + field.Type.String()}
-	of := field.Type
-	if list, ok := of.(*arrow.FixedSizeListType); ok {
-		c.width, of = int(list.Len()), list.Elem()
-	}
-	c.kind = kindOf(of)
-	switch isList := field.Type != of; {
-	case isList && (c.kind != number || c.width < 1):
-		c.kind = unreadable
-	case c.kind == text:
-		c.what = "text"
-	}
-	return c
+// storage is how the values of a column are stored.
+type storage uint8
+
+const (
+	nothing storage = iota // only nulls
+	bits
+	fixed
+	texts      // offsets of 32 bits, and bytes
+	largeTexts // offsets of 64 bits, and bytes
+	views
+	lists
+	largeLists
+	fixedLists
+	structs
+	bare1 // other types, by the number of their buffers
+	bare2
+	bare3
+)
+
+// buffers returns the number of buffers that a column has in each batch, without those of views.
+func (s storage) buffers() int64 {
+	return [...]int64{nothing: 0, bits: 2, fixed: 2, texts: 3, largeTexts: 3, views: 2, lists: 2, largeLists: 2, fixedLists: 1, structs: 1,
+		bare1: 1, bare2: 2, bare3: 3}[s]
 }
 
-// kindOf returns what values of a type can be.
-func kindOf(of arrow.DataType) kind {
-	switch of.ID() {
-	case arrow.BOOL, arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
-		arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64, arrow.NULL:
-		return number
-	case arrow.DECIMAL32, arrow.DECIMAL64, arrow.DECIMAL128, arrow.DECIMAL256:
-		return decimal
-	case arrow.STRING, arrow.LARGE_STRING, arrow.STRING_VIEW:
-		return text
-	case arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP:
-		return instant
-	case arrow.DICTIONARY:
-		if d, ok := of.(*arrow.DictionaryType); ok && kindOf(d.ValueType) == text {
-			return text
+// readSchema reads the columns.
+func (f *file) readSchema(schema table, version int64) error {
+	switch {
+	case schema.f == nil:
+		return fault.Data("", "its footer has no schema: want one")
+	case version < version4:
+		return fault.Data("", "its metadata have version %d: want 4 or 5, as pyarrow writes since 2017", version+1)
+	case schema.int(schemaEndianness, 2, 0) != 0:
+		return fault.Data("", "its numbers have the highest byte first: want the lowest first, as usual")
+	}
+	const least = 8 // bytes of a field
+	r := &schemaReader{held: &f.held, left: int64(len(schema.f.b)) / least, unions: version < version5}
+	fields := schema.vector(schemaFields, 4)
+	for i := range fields.n {
+		c, err := r.read(fields.table(i), nil)
+		if err != nil {
+			return err
+		}
+		f.columns = append(f.columns, r.flatten(c)...)
+	}
+	f.nodes = r.nodes
+	if schema.f.bad {
+		return fault.Data("", "its footer is damaged: want that of an Arrow file")
+	}
+	return nil
+}
+
+// schemaReader reads the fields of a schema, which are a tree in depth-first order.
+type schemaReader struct {
+	held                  *budget
+	left                  int64 // fields that the metadata have room for
+	unions                bool  // unions have a buffer of nulls
+	depth                 int
+	nodes, buffers, views int64
+	leaves                map[*column][]*column // of structs
+}
+
+// read reads a field below structs.
+func (r *schemaReader) read(t table, above []*column) (*column, error) {
+	const each, deepest = 512, 64 // approximate bytes of a column, and levels of fields in fields
+	c := &column{name: t.text(fieldName), node: r.nodes, buffer: r.buffers, views: r.views, above: above, width: 1}
+	if len(above) > 0 {
+		c.name = above[len(above)-1].name + "." + c.name
+	}
+	r.left--
+	r.depth++
+	defer func() { r.depth-- }()
+	if r.left < 0 || r.depth > deepest || t.f.bad {
+		return nil, fault.Data("", "its schema is damaged: want the fields of an Arrow file")
+	}
+	if err := r.held.take(each + int64(len(c.name))); err != nil {
+		return nil, err
+	}
+	c.typed(t.int(fieldTypeID, 1, 0), t.table(fieldType), r.unions)
+	if e := t.table(fieldDictionary); e.f != nil {
+		return c, r.encoded(c, e, t)
+	}
+	r.count(c)
+	return c, r.children(c, t.vector(fieldChildren, 4))
+}
+
+// count counts the nodes and buffers of a column.
+func (r *schemaReader) count(c *column) {
+	r.nodes++
+	r.buffers += c.storage.buffers()
+	if c.storage == views {
+		r.views++
+	}
+}
+
+// encoded makes a column one of the numbers of values in a dictionary. Batches have the numbers.
+func (r *schemaReader) encoded(c *column, encoding, field table) error {
+	values := *c
+	values.node, values.buffer, values.views = 0, 0, 0
+	values.above = nil
+	inner := &schemaReader{held: r.held, left: r.left, unions: r.unions, depth: r.depth, nodes: 1, buffers: values.storage.buffers()}
+	if err := inner.children(&values, field.vector(fieldChildren, 4)); err != nil {
+		return err
+	}
+	r.left = inner.left
+	if values.item != nil {
+		values.kind = unreadable
+	}
+	c.dictionary, c.id, c.item, c.kind = &values, encoding.int(encodingID, 8, 0), nil, values.kind
+	index := encoding.table(encodingIndex)
+	width, signed := int64(32), int64(1)
+	if index.f != nil {
+		width, signed = index.int(0, 4, 0), index.int(1, 1, 0)
+	}
+	c.storage, c.size, c.value = fixed, width/8, whole(width, signed != 0)
+	if c.value.number == nil {
+		return fault.Data("", "the dictionary of column %s has numbers of %d bits: want 8, 16, 32 or 64", c.name, width)
+	}
+	r.count(c)
+	return nil
+}
+
+// children reads the fields of a column.
+func (r *schemaReader) children(c *column, fields vector) error {
+	above := append(c.above[:len(c.above):len(c.above)], c)
+	if c.storage != structs {
+		above = nil
+	}
+	isList := c.storage == lists || c.storage == largeLists || c.storage == fixedLists
+	for i := range fields.n {
+		child, err := r.read(fields.table(i), above)
+		if err != nil {
+			return err
+		}
+		switch {
+		case c.storage == structs:
+			if r.leaves == nil {
+				r.leaves = make(map[*column][]*column)
+			}
+			r.leaves[c] = append(r.leaves[c], r.flatten(child)...)
+		case isList && (child.kind == number || child.kind == decimal) && child.item == nil:
+			c.item, c.kind = child, child.kind
 		}
 	}
-	return unreadable
+	if isList && (c.item == nil || fields.n != 1) {
+		c.item, c.kind = nil, unreadable
+	}
+	return nil
 }
 
-// names appends the names of the features of a column.
-func (c *column) names(dst []string) []string {
-	if c.width == 1 {
-		return append(dst, c.name)
+// flatten returns the columns of a struct, or the column itself.
+func (r *schemaReader) flatten(c *column) []*column {
+	if c.storage == structs && c.dictionary == nil {
+		return r.leaves[c]
 	}
-	for k := range c.width {
-		dst = append(dst, c.name+"."+strconv.Itoa(k))
-	}
-	return dst
+	return []*column{c}
 }
 
 // isName reports whether the column can contain ids or labels.
-func (c *column) isName() bool { return c.width == 1 && (c.kind == number || c.kind == text) }
-
-// parts divides the columns of a file.
-type parts struct {
-	features   []*column
-	id, labels *column // nil for none
-}
-
-// divide divides the columns into features, ids and labels, and reports those that cannot be read.
-func divide(schema *arrow.Schema, o dataset.ReadOptions, mixed bool, problem func(*fault.DataError, string) error) (p parts, err error) {
-	fields := schema.Fields()
-	names := make([]string, len(fields))
-	for i, f := range fields {
-		names[i] = f.Name
-	}
-	roles, err := o.Roles(names)
-	if err != nil {
-		return p, err
-	}
-	for _, at := range []struct {
-		i    int
-		to   **column
-		what string
-	}{{roles.Label, &p.labels, "labels"}, {roles.ID, &p.id, "ids"}} {
-		if at.i < 0 {
-			continue
-		}
-		if *at.to = newColumn(at.i, fields[at.i]); !(*at.to).isName() {
-			if err := problem(columnError(names[at.i], "it cannot be the %s: want texts or numbers", at.what), "choose another column"); err != nil {
-				return p, err
-			}
-			*at.to = nil
-		}
-	}
-	if o.IgnoreLabels {
-		p.labels = nil
-	}
-	for _, i := range roles.Features {
-		c := newColumn(i, fields[i])
-		fit := c.kind == number
-		if mixed && c.kind != unreadable {
-			c.asText = c.width == 1 && (roles.Text[i] || c.kind >= text && !roles.Numbers[i])
-			fit = fit || c.asText || c.kind == decimal
-		}
-		if !fit {
-			if err := problem(columnError(c.name, "it contains %s: want numbers", c.what), "write it as double, or remove it"); err != nil {
-				return p, err
-			}
-			continue
-		}
-		p.features = append(p.features, c)
-	}
-	if len(p.features) == 0 {
-		return p, fault.Data("", "it has no feature columns: want columns in addition to id and label")
-	}
-	return p, nil
-}
-
-func columnError(name, format string, args ...any) *fault.DataError {
-	e := fault.Data("", format, args...)
-	e.Column = name
-	return e
-}
+func (c *column) isName() bool { return c.item == nil && (c.kind == number || c.kind == text) }
