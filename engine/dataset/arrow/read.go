@@ -193,21 +193,16 @@ func (r *reader) load(n int) (int, error) {
 	return min(n, r.left()), nil
 }
 
-// checkMemory compares n rows with the limit. Without a limit there is still a bound for small
-// files, as a few bytes can represent a billion equal rows.
+// checkMemory compares n rows with the limit.
 func (r *reader) checkMemory(n int) error {
-	const value, perByte = 8, 10_000 // bytes of a value, and bytes of memory for each byte of the file
+	const value = 8
 	cols := len(r.names)
 	if cols > math.MaxInt/value/n {
 		return fault.Data("", "it claims %d x %d values: more than memory can hold", n, cols)
 	}
-	need := int64(n) * int64(cols) * value
-	if limit := r.o.MemoryLimit; limit > 0 && need+r.f.held.used > limit {
-		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need + r.f.held.used, Limit: limit,
-			Hint: "use fewer rows or columns, or raise the limit"}
-	} else if limit <= 0 && need > defaultBudget && need/perByte > r.f.size {
-		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows, of a file of " + fault.FormatBytes(r.f.size) + ",", Need: need, Limit: defaultBudget,
-			Hint: "set a memory limit that allows it if you trust the file"}
+	need := int64(n)*int64(cols)*value + r.f.held.used
+	if limit := r.o.MemoryLimit; limit > 0 && need > limit {
+		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need, Limit: limit, Hint: "use fewer rows or columns, or raise the limit"}
 	}
 	return nil
 }

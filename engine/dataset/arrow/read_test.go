@@ -86,6 +86,45 @@ func (f field) batch(t testing.TB, k int) apache.Array {
 	return array.NewSlice(parse("["+strings.Join(all, ",")+"]"), int64(from), int64(from+n))
 }
 
+// fileOf returns a file of one column and one batch.
+func fileOf(t testing.TB, o []ipc.Option, name string, a apache.Array) []byte {
+	t.Helper()
+	schema := apache.NewSchema([]apache.Field{{Name: name, Type: a.DataType(), Nullable: true}}, nil)
+	var out bytes.Buffer
+	w, err := ipc.NewFileWriter(&out, append(o, ipc.WithSchema(schema))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Write(array.NewRecordBatch(schema, []apache.Array{a}, int64(a.Len()))); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func int8s(values []int8) apache.Array {
+	b := array.NewInt8Builder(memory.DefaultAllocator)
+	b.AppendValues(values, nil)
+	return b.NewArray()
+}
+
+// onDisk writes a file and opens it.
+func onDisk(t *testing.T, b []byte) *os.File {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "t.arrow")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return f
+}
+
 func options(mixed bool) dataset.ReadOptions {
 	return dataset.ReadOptions{Format: "arrow", Mixed: mixed, Extensions: []dataset.Extension{arrow.Format()}}
 }

@@ -137,10 +137,10 @@ func (b *batch) fixed(out *cells, c *column, lo, hi int64) error {
 	}
 	return b.fill(out, c, hi-lo, func(i int, out *cells) error {
 		if c.asText {
-			out.texts[i] = c.text(data[i*size:])
+			out.texts[i] = c.text(data[i*size : (i+1)*size])
 			return nil
 		}
-		out.numbers[i] = c.number(data[i*size:])
+		out.numbers[i] = c.number(data[i*size : (i+1)*size])
 		return nil
 	})
 }
@@ -154,7 +154,7 @@ func (b *batch) encoded(out *cells, c *column, lo, hi int64) error {
 	}
 	n := max(len(c.words.texts), len(c.words.numbers))
 	return b.fill(out, c, hi-lo, func(i int, out *cells) error {
-		v := c.number(data[i*size:])
+		v := c.number(data[i*size : (i+1)*size])
 		switch {
 		case v < 0 || v >= float64(n):
 			return damaged("batch %d has value %g of a dictionary of %d values", b.at, v, n)
