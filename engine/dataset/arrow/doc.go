@@ -10,9 +10,9 @@
 // infinity is an error that names row and column, and so is a column of another type.
 //
 // With ReadOptions.Mixed, nulls and NaN are missing cells, decimals are numbers too, and columns of
-// UTF-8 text, dates, times and time stamps are texts, the latter in ISO form: 2006-01-02, 15:04:05
-// and 2006-01-02T15:04:05Z, also for times without a zone. A dictionary (pandas calls it a column
-// of categories) is read as its values.
+// UTF-8 text, booleans, dates, times and time stamps are texts, the latter in ISO form: 2006-01-02,
+// 15:04:05 and 2006-01-02T15:04:05Z, also for times without a zone. A dictionary (pandas calls it a
+// column of categories) is read as its values.
 //
 // A file is read a block of rows at a time: of the columns that are used, the bytes of these rows.
 // A compressed column (lz4 or zstd) is decompressed a record batch at a time. The memory limit

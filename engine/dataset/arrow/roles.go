@@ -63,6 +63,16 @@ func (r *reader) named(i int) (*column, error) {
 	return c, nil
 }
 
+// isText reports whether a mixed table has the column as text: booleans too, as CSV has them, since
+// their kind is not that of numbers.
+func (c *column) isText() bool {
+	of := c
+	if c.dictionary != nil {
+		of = c.dictionary
+	}
+	return of.kind >= text || of.storage == bits
+}
+
 // readAsText makes the values of the column texts.
 func (c *column) readAsText() {
 	c.asText = true
@@ -77,7 +87,7 @@ func (r *reader) feature(c *column, asText, asNumbers bool) (bool, error) {
 	switch {
 	case mixed && asText && c.item != nil:
 		return false, r.problem(columnError(c.name, "it cannot be read as text: want texts, numbers or dates"), "read it as numbers, or drop it")
-	case mixed && (asText || c.kind >= text && !asNumbers):
+	case mixed && (asText || c.isText() && !asNumbers):
 		c.readAsText()
 	case c.kind == number, mixed && c.kind == decimal:
 	case c.kind == text:

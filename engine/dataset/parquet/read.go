@@ -86,7 +86,7 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 		case !isFeature[i] && i != roles.ID && i != roles.Label:
 		case c.what != "":
 			err = r.f.problem(columnError(c.name, "it contains %s: want numbers", c.what), c.fix)
-		case c.asText && (c.list || c.kind == format.FixedLenByteArray):
+		case c.asText && (c.list || c.kind == format.FixedLenByteArray || c.mixed == decimals && c.kind == format.ByteArray):
 			err = r.f.problem(columnError(c.name, "it cannot be read as text: want texts, numbers or dates"), "read it as numbers, or drop it")
 		case c.asText:
 			features, r.words = append(features, c), append(r.words, r.textsOf(c, true))
