@@ -38,8 +38,8 @@ func matrixIn(t *testing.T, dir, name string) ([]float64, []string) {
 	return d.Points.(*points.Dense).Data, d.IDs
 }
 
-// TestExtensions: the output of every command for a .parquet or .arrow file is bit-identical to that
-// for the .csv file of the same points.
+// TestExtensions: the output of every command for a .parquet or .arrow file is bit-identical to
+// that for the .csv file of the same points.
 func TestExtensions(t *testing.T) {
 	for _, other := range []string{"parquet", "arrow"} {
 		t.Run(other, func(t *testing.T) { testExtension(t, other) })
