@@ -18,7 +18,7 @@ type jobFlags struct {
 
 func (j *jobFlags) addInput(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&j.input, "input", "i", "", "`PATTERN` of the input files, such as 'part-*.npy': .csv, .npy, .parquet, each also .gz; separate several patterns by commas")
+	f.StringVarP(&j.input, "input", "i", "", "`PATTERN` of the input files, such as 'part-*.npy': .csv, .npy, .parquet, .arrow, each also .gz; separate several patterns by commas")
 	f.IntVar(&j.rows, "element-rows", shard.DefaultRows, "maximum number of rows of an element, which is processed at once and becomes one file")
 }
 

@@ -41,7 +41,7 @@ FILE has the rows themselves, for 'neighbors --landmarks' and 'kmeans --centers'
 	f.StringVar(&l.o.Weight, "weight", "", "with --rule reservoir: the `COLUMN` of weights, which is not a feature then")
 	f.StringVarP(&l.o.Kernel, "kernel", "k", "rbf:sigma=median", "with --rule leverage: `KERNEL`; bandwidth rules use a sample of 2 M rows")
 	usage.SeedFlag(f, &l.o.Seed)
-	f.StringVarP(&l.out, "output", "o", "", "the `FILE` of landmarks to write (.npy, .csv, .parquet)")
+	f.StringVarP(&l.out, "output", "o", "", "the `FILE` of landmarks to write (.npy, .csv, .parquet, .arrow)")
 	f.StringVar(&l.saveRows, "save-rows", "", "write the row numbers of the landmarks to this `FILE` (.csv)")
 	l.addBad(cmd)
 	return cmd

@@ -39,7 +39,7 @@ the same number of rows in total. They may be divided differently.`,
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.runScore(cmd, &s) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&s.truth, "truth", "", "the `LABELS`: a pattern of .csv, .csv.gz or .parquet files with the true labels in the column label")
+	f.StringVar(&s.truth, "truth", "", "the `LABELS`: a pattern of .csv, .csv.gz, .parquet or .arrow files with the true labels in the column label")
 	f.StringVar(&s.predicted, "predicted", "", "the `LABELS`: a pattern of files with the predicted labels or clusters in the column label")
 	f.StringVar(&s.embedding, "embedding", "", "the `PATTERN` of the files of an embedding, one row for each point")
 	f.Int64Var(&s.sample, "sample", 2000, "approximate number of rows of the sample for J")

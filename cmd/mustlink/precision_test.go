@@ -47,7 +47,7 @@ func TestPrecision(t *testing.T) {
 		harness.RunOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv -o "+name)
 		harness.RunOK(t, dir, "embed -q "+name+" -i data.csv -o double.npy")
 		want := embeddingIn(t, dir, "double.npy")
-		for _, out := range []string{"single.npy", "single.csv", "single.parquet"} {
+		for _, out := range []string{"single.npy", "single.csv", "single.parquet", "single.arrow"} {
 			o := harness.RunOK(t, dir, "embed "+name+" -i data.csv --precision single -o "+out)
 			if !strings.Contains(o.Stdout, "single precision, error ") {
 				t.Errorf("%s: the error is not reported: %s", name, o.Stdout)

@@ -105,6 +105,7 @@ func TestBadCSV(t *testing.T) {
 		{"npy", "\x93NUMPY\x01\x00", none, "NumPy"},
 		{"spreadsheet", "PK\x03\x04....", none, "spreadsheet"},
 		{"Parquet", "PAR1....", none, "Parquet"},
+		{"Arrow", "ARROW1..", none, "an Arrow file"},
 		{"old Mac line ends", "x,y\r1,2\r3,4\r", place{1, -1, ""}, "carriage return"},
 		{"carriage return inside", "x,y\n1,2\n3\r,4\n", place{3, 1, ""}, "carriage return"},
 		{"quote in the middle", "x,label\n1,a\"b\n", place{2, 0, ""}, "field 2 has a quote in its middle"},

@@ -45,6 +45,7 @@ func (x Extension) format() format {
 // extendedRows reads the rows of an extension.
 type extendedRows struct {
 	in   RowReader
+	size int64 // of the file
 	src  *source
 	rep  *report
 	done int // rows
@@ -61,12 +62,15 @@ func (x Extension) rows(src *source, o ReadOptions, rep *report) (rowReader, err
 	if err != nil {
 		return nil, src.extensionError(err)
 	}
-	return &extendedRows{in: r, src: src, rep: rep, o: o, mix: mixture{on: o.Mixed && !o.Gram}}, nil
+	return &extendedRows{in: r, size: size, src: src, rep: rep, o: o, mix: mixture{on: o.Mixed && !o.Gram}}, nil
 }
 
 func (r *extendedRows) count() int { return r.in.Count() }
 
 func (r *extendedRows) next(limit int) (*table, error) {
+	if err := r.checkClaim(min(limit, r.in.Count()-r.done)); err != nil {
+		return nil, r.src.extensionError(err)
+	}
 	if r.mix.on {
 		return r.nextMixed(limit)
 	}
@@ -79,6 +83,18 @@ func (r *extendedRows) next(limit int) (*table, error) {
 	r.done += t.rows
 	t.removeRows(r.rep.takeBad(), r.done-t.rows)
 	return t, nil
+}
+
+// checkClaim refuses, where there is no limit, n rows of many more values than a small file can
+// mean: a few bytes can stand for a billion equal rows.
+func (r *extendedRows) checkClaim(n int) error {
+	const value, enough, perByte = 8, 4 << 30, 10_000 // bytes of a value, that need no check, and for each byte of the file
+	need := float64(n) * float64(len(r.in.Features())) * value
+	if r.o.MemoryLimit > 0 || need <= enough || need/perByte <= float64(r.size) {
+		return nil
+	}
+	return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows, of a file of " + fault.FormatBytes(r.size) + ",",
+		Need: int64(min(need, math.MaxInt64/2)), Limit: enough, Hint: "set a memory limit that allows it if you trust the file"}
 }
 
 func (r *extendedRows) skip(n int) error {

@@ -180,6 +180,7 @@ func sniff(head []byte, format string) (what, fix string) {
 		{"\x1f\x8b", "gzip data", "name it ." + format + ".gz, or give the format " + format + ".gz"},
 		{"\x93NUMPY", "a NumPy array", "name it .npy, or give the format npy"},
 		{"PK\x03\x04", "a zip archive or a spreadsheet", "unpack it, or save the sheet as CSV"},
+		{"ARROW1", "an Arrow file", "name it .arrow, or save it as " + strings.ToUpper(format)},
 		{"PAR1", "a Parquet file", "name it .parquet, or save it as " + strings.ToUpper(format)},
 	} {
 		if bytes.HasPrefix(head, []byte(k.magic)) {

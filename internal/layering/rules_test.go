@@ -59,6 +59,7 @@ var engineRank = map[string]int{
 	"engine/model":               2,
 	"engine/dataset":             3,
 	"engine/prepare":             4,
+	arrow:                        4,
 	parquet:                      4,
 	"engine":                     engineRoot,
 	"engine/enginetest":          10,
@@ -108,15 +109,27 @@ var (
 	testModules    = []string{"pgregory.net/rapid", "go.uber.org/goleak"}
 )
 
-// parquet is the only package of the library that uses other libraries: a leaf, which only programs
-// import, so that no other package depends on them. It uses the description of the metadata and
-// decompressors, which are plain Go with the tag noasm; its tests use the rest of parquet-go, which
-// is not.
-const parquet = "engine/dataset/parquet"
+// arrow and parquet are the only packages of the library that use other libraries: leaves, which
+// only programs import, so that no other package depends on them. They use decompressors, the
+// builder of Arrow's metadata, and the description of those of Parquet, which are plain Go with the
+// tag noasm. Their tests use arrow-go and the rest of parquet-go, which are not.
+const (
+	arrow   = "engine/dataset/arrow"
+	parquet = "engine/dataset/parquet"
+)
 
-var parquetPackages = []string{
-	"github.com/klauspost/compress/snappy", "github.com/klauspost/compress/zstd",
-	"github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/thrift", "github.com/parquet-go/parquet-go/format",
+var leafPackages = map[string][]string{
+	arrow: {"github.com/google/flatbuffers/go", "github.com/klauspost/compress/zstd", "github.com/pierrec/lz4/v4"},
+	parquet: {
+		"github.com/klauspost/compress/snappy", "github.com/klauspost/compress/zstd",
+		"github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/thrift", "github.com/parquet-go/parquet-go/format",
+	},
+}
+
+// leafReferences are what the tests of the leaves compare with.
+var leafReferences = map[string][]string{
+	arrow:   {"github.com/apache/arrow-go/v18", "github.com/parquet-go/parquet-go"},
+	parquet: {"github.com/parquet-go/parquet-go"},
 }
 
 // testTools are imported by the tests of all floors, and by the packages that support these tests.
@@ -166,7 +179,7 @@ func checkInside(pkg, target string, test bool) string {
 		return "it has no floor"
 	case to > from:
 		return "an upward edge"
-	case target == parquet && from < floorView && !test:
+	case leafPackages[target] != nil && from < floorView && !test:
 		return "it brings other libraries: only programs import it"
 	case test || from != to:
 		if !test && dataOnly(pkg) && to < floorEngine {
@@ -209,7 +222,7 @@ func checkCommand(pkg, target string) string {
 	return ""
 }
 
-var learningPackages = []string{"engine/links", "engine/score", "engine/model", "engine/dataset", parquet}
+var learningPackages = []string{"engine/links", "engine/score", "engine/model", "engine/dataset", arrow, parquet}
 
 // checkEngine checks an import between two packages of the engine.
 func checkEngine(pkg, target string) string {
@@ -260,9 +273,9 @@ func checkOutside(pkg, imp string, test bool) string {
 			return "cgo belongs in blas/internal/netlib, and in the C library"
 		}
 		return ""
-	case standard(imp) || floor >= floorView || pkg == parquet && slices.Contains(parquetPackages, imp):
+	case standard(imp) || floor >= floorView || slices.Contains(leafPackages[pkg], imp):
 		return ""
-	case pkg == parquet && test && inModule(imp, "github.com/parquet-go/parquet-go"):
+	case test && slices.ContainsFunc(leafReferences[pkg], func(m string) bool { return inModule(imp, m) }):
 		return "" // the reference
 	case inModule(imp, "gonum.org/v1/netlib") && pkg != "blas/internal/netlib":
 		return "netlib belongs in blas/internal/netlib"

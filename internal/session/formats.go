@@ -2,12 +2,13 @@ package session
 
 import (
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/dataset/arrow"
 	"github.com/mustlink/mustlink/engine/dataset/parquet"
 )
 
 // Extensions returns the formats of data that are in packages of their own. All questions of the
 // commands about formats go through this file.
-func Extensions() []dataset.Extension { return []dataset.Extension{parquet.Format()} }
+func Extensions() []dataset.Extension { return []dataset.Extension{parquet.Format(), arrow.Format()} }
 
 // Formats returns the names of the input formats of data.
 func Formats() []string { return dataset.Formats(Extensions()...) }

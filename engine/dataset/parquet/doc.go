@@ -10,8 +10,8 @@
 // so is a column of another type.
 //
 // With ReadOptions.Mixed, nulls and NaN are missing cells, decimals are numbers too, and columns of
-// UTF-8 text, dates and time stamps are texts, the latter in ISO form: 2006-01-02 and
-// 2006-01-02T15:04:05Z, also for times without a zone.
+// UTF-8 text, booleans, dates, times and time stamps are texts, the latter in ISO form: 2006-01-02,
+// 15:04:05 and 2006-01-02T15:04:05Z, also for times without a zone.
 //
 // Pages may be plain, dictionary-encoded, delta-encoded or split
 // into streams of bytes, of version 1 or 2, uncompressed or compressed with snappy, gzip or zstd.

@@ -79,13 +79,15 @@ func (c *column) decimal(bits uint64) float64 {
 	return scaled(strconv.FormatInt(whole, 10), c.scale)
 }
 
-// instant returns a point in time as ISO 8601 writes it. Times without a zone look like those of
-// UTC.
-func instant(units int64, unit time.Duration) string {
+// instant returns a point in time in units since 1970. Times without a zone look like those of UTC.
+func instant(units int64, unit time.Duration) time.Time {
 	perSecond := int64(time.Second / unit)
 	whole, rest := units/perSecond, units%perSecond
-	return time.Unix(whole, rest*int64(unit)).UTC().Format(time.RFC3339Nano)
+	return time.Unix(whole, rest*int64(unit)).UTC()
 }
+
+// clock is the form of a time of day.
+const clock = "15:04:05.999999999"
 
 // readTexts returns the columns of text of the next n rows: one for each feature, nil for numbers.
 func (r *reader) readTexts(n int) ([][]string, error) {

@@ -27,16 +27,16 @@ func mixed() dataset.ReadOptions {
 
 // customers is a table of all kinds of columns, with a missing cell in each.
 func customers(t fatal) []byte {
-	return table(t, []string{"a_text", "b_day", "c_time", "d_price", "e_wide", "f_flag", "g_number", "label"},
+	return table(t, []string{"a_text", "b_day", "c_time", "d_price", "e_wide", "f_flag", "g_number", "h_clock", "i_clock", "label"},
 		[]pq.Node{
 			pq.Optional(pq.Encoded(pq.String(), &pq.RLEDictionary)), pq.Optional(pq.Date()), pq.Optional(pq.Timestamp(pq.Millisecond)),
 			pq.Optional(pq.Decimal(2, 12, pq.Int64Type)), pq.Optional(pq.Decimal(3, 20, pq.FixedLenByteArrayType(9))), pq.Optional(pq.Leaf(pq.BooleanType)),
-			pq.Optional(pq.Leaf(pq.DoubleType)), pq.String(),
+			pq.Optional(pq.Leaf(pq.DoubleType)), pq.Optional(pq.Time(pq.Millisecond)), pq.Optional(pq.Time(pq.Microsecond)), pq.String(),
 		},
-		[]any{"PT", int32(19723), int64(1704412800000), int64(-1205), [9]byte{8: 7}, true, 1.5, "x"},
-		[]any{nil, int32(-1), int64(1500), int64(1), [9]byte{255, 255, 255, 255, 255, 255, 255, 255, 255}, false, math.NaN(), "y"},
-		[]any{"Smith, John", nil, nil, nil, nil, nil, nil, "x"},
-		[]any{"PT", int32(19723), int64(-1), int64(0), [9]byte{6: 1}, true, -2.0, "y"},
+		[]any{"PT", int32(19723), int64(1704412800000), int64(-1205), [9]byte{8: 7}, true, 1.5, int32(27000500), int64(27000000001), "x"},
+		[]any{nil, int32(-1), int64(1500), int64(1), [9]byte{255, 255, 255, 255, 255, 255, 255, 255, 255}, false, math.NaN(), int32(0), int64(0), "y"},
+		[]any{"Smith, John", nil, nil, nil, nil, nil, nil, nil, nil, "x"},
+		[]any{"PT", int32(19723), int64(-1), int64(0), [9]byte{6: 1}, true, -2.0, int32(86399000), int64(86399999999), "y"},
 	)
 }
 
@@ -49,8 +49,10 @@ func TestMixed(t *testing.T) {
 		{Name: "c_time", Codes: []int32{0, 1, -1, 2}, Levels: []string{"2024-01-05T00:00:00Z", "1970-01-01T00:00:01.5Z", "1969-12-31T23:59:59.999Z"}},
 		{Name: "d_price", Numbers: []float64{-12.05, 0.01, nan, 0}},
 		{Name: "e_wide", Numbers: []float64{0.007, -0.001, nan, 65.536}},
-		{Name: "f_flag", Numbers: []float64{1, 0, nan, 1}},
+		{Name: "f_flag", Codes: []int32{0, 1, -1, 0}, Levels: []string{"true", "false"}},
 		{Name: "g_number", Numbers: []float64{1.5, nan, nan, -2}},
+		{Name: "h_clock", Codes: []int32{0, 1, -1, 2}, Levels: []string{"07:30:00.5", "00:00:00", "23:59:59"}},
+		{Name: "i_clock", Codes: []int32{0, 1, -1, 2}, Levels: []string{"07:30:00.000001", "00:00:00", "23:59:59.999999"}},
 	}}
 	file := customers(t)
 	d, err := decode(file, mixed())
@@ -179,7 +181,7 @@ func TestDecimals(t *testing.T) {
 func TestInstants(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		units := rapid.Int64Range(-1<<55, 1<<57).Draw(t, "units")
-		if got, want := instant(units, time.Microsecond), time.UnixMicro(units).UTC().Format(time.RFC3339Nano); got != want {
+		if got, want := instant(units, time.Microsecond), time.UnixMicro(units).UTC(); !got.Equal(want) || got.Location() != time.UTC {
 			t.Fatalf("%s: want %s", got, want)
 		}
 	})

@@ -86,7 +86,7 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 		case !isFeature[i] && i != roles.ID && i != roles.Label:
 		case c.what != "":
 			err = r.f.problem(columnError(c.name, "it contains %s: want numbers", c.what), c.fix)
-		case c.asText && (c.list || c.kind == format.FixedLenByteArray):
+		case c.asText && (c.list || c.kind == format.FixedLenByteArray || c.mixed == decimals && c.kind == format.ByteArray):
 			err = r.f.problem(columnError(c.name, "it cannot be read as text: want texts, numbers or dates"), "read it as numbers, or drop it")
 		case c.asText:
 			features, r.words = append(features, c), append(r.words, r.textsOf(c, true))
@@ -215,21 +215,16 @@ func (r *reader) Skip(n int) error {
 	return nil
 }
 
-// checkMemory compares n rows with the limit. Without a limit there is still a bound for small
-// files, as a few bytes can represent a billion equal rows.
+// checkMemory compares n rows with the limit.
 func (r *reader) checkMemory(n int) error {
-	const value, perByte = 8, 10_000 // bytes of a value, and bytes of memory for each byte of the file
+	const value = 8
 	cols := len(r.names)
 	if cols > math.MaxInt/value/n {
 		return fault.Data("", "it claims %d x %d values: more than memory can hold", n, cols)
 	}
-	need := int64(n) * int64(cols) * value
-	if limit := r.o.MemoryLimit; limit > 0 && need+r.f.held.used > limit {
-		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need + r.f.held.used, Limit: limit,
-			Hint: "use fewer rows or columns, or raise the limit"}
-	} else if limit <= 0 && need > defaultBudget && need/perByte > r.f.size {
-		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows, of a file of " + fault.FormatBytes(r.f.size) + ",", Need: need, Limit: defaultBudget,
-			Hint: "set a memory limit that allows it if you trust the file"}
+	need := int64(n)*int64(cols)*value + r.f.held.used
+	if limit := r.o.MemoryLimit; limit > 0 && need > limit {
+		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need, Limit: limit, Hint: "use fewer rows or columns, or raise the limit"}
 	}
 	return nil
 }

@@ -44,6 +44,7 @@ const (
 	words
 	days     // since 1970
 	instants // units since 1970
+	clocks   // units since midnight
 	decimals
 )
 
@@ -164,6 +165,10 @@ func (c *column) mean(e *format.SchemaElement) {
 		if t.Unit.Value != nil {
 			c.mixed, c.unit = instants, t.Unit.Value.Duration()
 		}
+	case *format.TimeType:
+		if t.Unit.Value != nil {
+			c.mixed, c.unit = clocks, t.Unit.Value.Duration()
+		}
 	case nil:
 		switch {
 		case converted == deprecated.Decimal:
@@ -174,6 +179,10 @@ func (c *column) mean(e *format.SchemaElement) {
 			c.mixed, c.unit = instants, time.Millisecond
 		case converted == deprecated.TimestampMicros:
 			c.mixed, c.unit = instants, time.Microsecond
+		case converted == deprecated.TimeMillis:
+			c.mixed, c.unit = clocks, time.Millisecond
+		case converted == deprecated.TimeMicros:
+			c.mixed, c.unit = clocks, time.Microsecond
 		case c.kind == format.ByteArray:
 			c.mixed = words
 		}
@@ -183,6 +192,7 @@ func (c *column) mean(e *format.SchemaElement) {
 		}
 	}
 	wrong := c.mixed == days && c.kind != format.Int32 || c.mixed == instants && c.kind != format.Int64 ||
+		c.mixed == clocks && c.kind != format.Int32 && c.kind != format.Int64 ||
 		c.mixed == decimals && (c.scale < 0 || c.scale > 400 || c.kind == format.FixedLenByteArray && (c.length < 1 || c.length > 64)) ||
 		c.list && c.mixed != decimals
 	if wrong {
@@ -190,9 +200,10 @@ func (c *column) mean(e *format.SchemaElement) {
 	}
 }
 
-// isText reports whether a mixed table has the column as text.
+// isText reports whether a mixed table has the column as text: booleans too, as CSV has them, since
+// their kind is not that of numbers.
 func (c *column) isText() bool {
-	return c.mixed == words || c.mixed == days || c.mixed == instants
+	return c.mixed == words || c.mixed == days || c.mixed == instants || c.mixed == clocks || c.kind == format.Boolean && !c.list
 }
 
 // isName reports whether the column can contain ids or labels.

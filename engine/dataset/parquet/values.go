@@ -427,7 +427,13 @@ func (c *column) text(bits uint64) string {
 	case c.mixed == days:
 		return time.Unix(int64(int32(bits))*24*3600, 0).UTC().Format(time.DateOnly)
 	case c.mixed == instants:
-		return instant(int64(bits), c.unit)
+		return instant(int64(bits), c.unit).Format(time.RFC3339Nano)
+	case c.mixed == clocks && c.kind == format.Int32:
+		return instant(int64(int32(bits)), c.unit).Format(clock)
+	case c.mixed == clocks:
+		return instant(int64(bits), c.unit).Format(clock)
+	case c.mixed == decimals:
+		return strconv.FormatFloat(c.number(bits), 'g', -1, 64)
 	case c.kind == format.Boolean:
 		return strconv.FormatBool(bits != 0)
 	case c.kind == format.Int32 && c.unsigned:

@@ -124,7 +124,7 @@ func TestEmbedFormats(t *testing.T) {
 	set := trial.Plan(t, filepath.Join(dir, "x.csv"), 70)
 	config := trial.Config(set, 2)
 	config.Model = model
-	for _, ending := range []string{"npy", "npy.gz", "csv", "csv.gz", "parquet", "parquet.gz"} {
+	for _, ending := range []string{"npy", "npy.gz", "csv", "csv.gz", "parquet", "parquet.gz", "arrow", "arrow.gz"} {
 		out := shard.Output{Path: filepath.Join(dir, "y."+ending)}
 		embed(t, config, set, out)
 		got := &points.Dense{D: want.Cols}

@@ -94,7 +94,7 @@ func TestElementsContainEveryRow(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		ending := rapid.SampledFrom([]string{"csv", "npy", "parquet", "csv.gz", "npy.gz", "parquet.gz"}).Draw(rt, "format")
+		ending := rapid.SampledFrom([]string{"csv", "npy", "parquet", "arrow", "csv.gz", "npy.gz", "parquet.gz", "arrow.gz"}).Draw(rt, "format")
 		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
 		d := rapid.IntRange(1, 4).Draw(rt, "d")
 		var want []float64
@@ -287,7 +287,7 @@ func TestPlanRefuses(t *testing.T) {
 
 // A file that changes during a job is an error.
 func TestChangedFile(t *testing.T) {
-	for _, ending := range []string{"csv", "npy", "parquet", "csv.gz"} {
+	for _, ending := range []string{"csv", "npy", "parquet", "arrow", "csv.gz"} {
 		path := filepath.Join(t.TempDir(), "a."+ending)
 		writeRows(t, path, 20, 2, rand.New(rand.NewPCG(1, 1)))
 		set, err := shard.Plan(t.Context(), path, shard.Options{Rows: 15})

@@ -39,7 +39,7 @@ equally many votes, the label of the nearest voter wins.
 With MODEL the metric is the learned one, without it that of the raw points. If the rows of -i
 have labels too, the summary compares them with the predicted ones.
 
-The rows of --train are kept in memory. Rows of -i in .csv, .npy and .parquet are read, classified and
+The rows of --train are kept in memory. Rows of -i in .csv, .npy, .parquet and .arrow are read, classified and
 written block by block, also from a pipe: their number is bounded by the disk, not by memory.`,
 		Example: `  mustlink classify model.mlk --train train.csv -i test.csv -o predicted.csv
   mustlink classify --train train.csv -i test.csv --neighbors 1 --standardize -o baseline.csv`,

@@ -30,7 +30,7 @@ func newDistance(s *session.Session) *cobra.Command {
 (0-based rows of DATA, or ids with --links-by id): one number in each row, in the order of PAIRS.
 PAIRS can also be a file of links.
 
-Points of .csv, .npy and .parquet are read block by block, also from a pipe, and only paired rows are
+Points of .csv, .npy, .parquet and .arrow are read block by block, also from a pipe, and only paired rows are
 kept in memory. Pairs are read and distances written block by block too. Pairs are read twice, so
 those from a pipe are kept in memory.`,
 		Example: `  mustlink distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv`,

@@ -34,12 +34,12 @@ func newEmbed(s *session.Session) *cobra.Command {
 		Short: "map points to coordinates in which Euclidean distance is the learned one",
 		Long: `Map points, training rows or new ones, to coordinates in which Euclidean distance is the
 learned distance: one row for each point, one column for each dimension of the model. The extension
-of OUT selects its format (.csv, .npy, .parquet, each also .gz); all but .npy keep the column id.
+of OUT selects its format (.csv, .npy, .parquet, .arrow, each also .gz); all but .npy keep the column id.
 
-Points of .csv, .npy and .parquet are read, embedded and written block by block, also from a pipe:
+Points of .csv, .npy, .parquet and .arrow are read, embedded and written block by block, also from a pipe:
 their number is bounded by the disk, not by memory. There are two exceptions. From .csv to .npy.gz,
 or to .npy on standard output, all points are read first, because .npy begins with their number. A
-.parquet from a pipe is read first, because its index is at its end.
+.parquet or .arrow from a pipe is read first, because its index is at its end.
 
 With --precision single, points are rounded to 24 bits and embedded in single precision, in about
 half the time; .npy then takes half the bytes. Coordinates are sums, and have errors of about 1e-6

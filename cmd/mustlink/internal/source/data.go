@@ -48,7 +48,7 @@ func (d *Data) Flags(cmd *cobra.Command) {
 }
 
 // Endings lists the file extensions of the formats of data.
-const Endings = ".csv, .tsv, .npy, .parquet, .svm (svmlight), .idx or -ubyte (MNIST), .fasta (sequences), each also .gz"
+const Endings = ".csv, .tsv, .npy, .parquet, .arrow, .svm (svmlight), .idx or -ubyte (MNIST), .fasta (sequences), each also .gz"
 
 // ReadingFlags defines the flags that every command with data has.
 func (d *Data) ReadingFlags(cmd *cobra.Command) {

@@ -1,0 +1,214 @@
+package arrow
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+)
+
+// The columns that are not features.
+const (
+	labelColumn = "label"
+	idColumn    = "id"
+)
+
+const (
+	batchBytes = 16 << 20 // approximate bytes of values of a record batch
+	textBytes  = 1 << 30  // approximate bytes of texts of a record batch: offsets have 32 bits
+	minRows    = 1 << 10  // of a record batch, so that its metadata are small compared with its values
+)
+
+// writer writes a file. It collects rows until they fill a record batch.
+type writer struct {
+	out     io.Writer
+	at      int64 // bytes written
+	columns []string
+	rows    dataset.Rows
+	n       int // number of rows
+	texts   int // bytes of ids and labels
+	ids     bool
+	labels  bool
+	begun   bool
+	body    body
+	blocks  []block
+}
+
+// write writes a matrix; see [dataset.Extension].
+func write(out io.Writer, columns []string, next func() (dataset.Rows, error)) error {
+	w := &writer{out: out, columns: columns}
+	limit := max(minRows, batchBytes/8/max(1, len(columns)))
+	for {
+		rows, err := next()
+		if err == io.EOF {
+			break
+		}
+		if err == nil {
+			err = w.add(rows)
+		}
+		if err == nil && (w.n >= limit || w.texts >= textBytes) {
+			err = w.flush()
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	if err := w.flush(); err != nil {
+		return err
+	}
+	return w.close()
+}
+
+// add collects rows. The first block determines whether there are ids and labels.
+func (w *writer) add(rows dataset.Rows) error {
+	if !w.begun {
+		w.ids, w.labels = rows.IDs != nil, rows.Labels != nil
+	}
+	if err := w.begin(); err != nil {
+		return err
+	}
+	w.rows.Data = append(w.rows.Data, rows.Data...)
+	w.rows.IDs = append(w.rows.IDs, rows.IDs...)
+	w.rows.Labels = append(w.rows.Labels, rows.Labels...)
+	w.n += len(rows.Data) / len(w.columns)
+	for _, texts := range [][]string{rows.IDs, rows.Labels} {
+		for _, s := range texts {
+			w.texts += len(s)
+		}
+	}
+	return nil
+}
+
+// begin writes the magic and the schema, once.
+func (w *writer) begin() error {
+	if w.begun {
+		return nil
+	}
+	w.begun = true
+	if err := w.raw([]byte(magic + "\x00\x00")); err != nil {
+		return err
+	}
+	_, err := w.message(schemaMessage(w.fields()))
+	return err
+}
+
+// fields returns the columns in the order of the file.
+func (w *writer) fields() []writtenField {
+	var list []writtenField
+	if w.ids {
+		list = append(list, writtenField{idColumn, true})
+	}
+	for _, name := range w.columns {
+		list = append(list, writtenField{name, false})
+	}
+	if w.labels {
+		list = append(list, writtenField{labelColumn, true})
+	}
+	return list
+}
+
+// flush writes the collected rows as a record batch.
+func (w *writer) flush() error {
+	if w.n == 0 {
+		return nil
+	}
+	w.body.b, w.body.buffers = w.body.b[:0], w.body.buffers[:0]
+	if w.ids {
+		w.body.texts(w.rows.IDs)
+	}
+	for j := range w.columns {
+		w.body.numbers(w.rows.Data[j:], len(w.columns), w.n)
+	}
+	if w.labels {
+		w.body.texts(w.rows.Labels)
+	}
+	place, err := w.message(batchMessage(w.n, len(w.fields()), w.body))
+	if err == nil {
+		err = w.raw(w.body.b)
+	}
+	place.body = int64(len(w.body.b))
+	w.blocks = append(w.blocks, place)
+	w.rows, w.n, w.texts = dataset.Rows{Data: w.rows.Data[:0], IDs: w.rows.IDs[:0], Labels: w.rows.Labels[:0]}, 0, 0
+	return err
+}
+
+// close writes the end of the messages and the footer.
+func (w *writer) close() error {
+	if err := w.raw([]byte(marker + "\x00\x00\x00\x00")); err != nil {
+		return err
+	}
+	footer := footerOf(w.fields(), w.blocks)
+	if err := w.raw(footer); err != nil {
+		return err
+	}
+	return w.raw(append(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))), magic...))
+}
+
+// message writes metadata, and returns their place.
+func (w *writer) message(b []byte) (block, error) {
+	const head = len(marker) + 4
+	padded := (len(b) + 7) / 8 * 8
+	place := block{at: w.at, meta: int64(head + padded)}
+	raw := binary.LittleEndian.AppendUint32([]byte(marker), uint32(padded))
+	raw = append(append(raw, b...), make([]byte, padded-len(b))...)
+	return place, w.raw(raw)
+}
+
+func (w *writer) raw(b []byte) error {
+	n, err := w.out.Write(b)
+	w.at += int64(n)
+	return err
+}
+
+// body is the bytes of a record batch, and its buffers: offsets and lengths.
+type body struct {
+	b       []byte
+	buffers [][2]int64
+}
+
+// buffer makes what append adds to the bytes a buffer.
+func (y *body) buffer(add func(b []byte) []byte) {
+	const alignment = 64 // as the format recommends
+	start := len(y.b)
+	y.b = add(y.b)
+	y.buffers = append(y.buffers, [2]int64{int64(start), int64(len(y.b) - start)})
+	y.b = append(y.b, make([]byte, (alignment-len(y.b)%alignment)%alignment)...)
+}
+
+// none adds the buffer of the nulls of a column that has none.
+func (y *body) none() { y.buffers = append(y.buffers, [2]int64{int64(len(y.b)), 0}) }
+
+// numbers adds a column of n numbers, every stride-th.
+func (y *body) numbers(data []float64, stride, n int) {
+	y.none()
+	y.buffer(func(b []byte) []byte {
+		for i := range n {
+			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(data[i*stride]))
+		}
+		return b
+	})
+}
+
+// texts adds a column of texts.
+func (y *body) texts(list []string) {
+	y.none()
+	y.buffer(func(b []byte) []byte {
+		end := 0
+		b = binary.LittleEndian.AppendUint32(b, 0)
+		for _, s := range list {
+			end += len(s)
+			b = binary.LittleEndian.AppendUint32(b, uint32(end))
+		}
+		return b
+	})
+	y.buffer(func(b []byte) []byte {
+		for _, s := range list {
+			b = append(b, s...)
+		}
+		return b
+	})
+}
