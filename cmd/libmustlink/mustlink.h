@@ -148,8 +148,9 @@ const char *mustlink_message(void);
  * command), "blas_threads". */
 int mustlink_engine_new(int32_t abi, const char *options, mustlink_engine *engine);
 
-/* mustlink_engine_info writes a JSON object: version, build, backend, workers, limits. For the
- * buffer see mustlink_model_info. */
+/* mustlink_engine_info writes a JSON object: version, build, backend, workers, limits, and
+ * "advice" if OpenBLAS runs kernels of an older processor. For the buffer see
+ * mustlink_model_info. */
 int mustlink_engine_info(mustlink_engine engine, char *buffer, int64_t capacity, int64_t *size);
 int mustlink_engine_free(mustlink_engine engine);
 
