@@ -50,7 +50,8 @@ type answer struct {
 
 // Start starts the executable at path as a server that fits with the given number of threads. If it
 // cannot be started, or is not such a program, the error is a *fault.ParamError. OpenBLAS has the
-// best core for this processor, unless the environment chooses one. The end of ctx ends the process.
+// best core for this processor, unless the environment chooses one. The end of ctx ends the
+// process.
 func Start(ctx context.Context, path string, threads int) (*Process, error) {
 	p, err := start(ctx, path, threads, nil)
 	if err != nil {
