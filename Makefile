@@ -27,6 +27,7 @@ help: ## list the targets
 build: ## build bin/mustlink: netlib if pkg-config finds openblas and lapacke, otherwise default
 	@echo "mustlink: $(if $(BUILD_TAGS),$(BUILD_TAGS) build (OpenBLAS and LAPACKE through pkg-config),default build (Go and assembly, no C library))"
 	$(GO) build $(TAGFLAG) -o $(BIN)/mustlink ./cmd/mustlink
+	@$(BIN)/mustlink info 2>/dev/null | sed -n 's/^advice  */mustlink: /p'
 
 # make lint vets all three builds, and checks that generated files are up to date.
 test: ## test the default build
@@ -113,8 +114,11 @@ lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory;
 	@page=$$(mktemp) && (cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $$page) && \
 	diff docs/bench-cli.md $$page || (echo "docs/bench-cli.md is out of date: run make docs-cli"; exit 1)
 
+# OpenBLAS has its best kernels for this processor, unless OPENBLAS_CORETYPE chooses others.
+ON_BEST_CORE = $(if $(OPENBLAS_CORETYPE),,env $$($(BIN)/mustlink-bench info | sed -n 's/^advice .* set //p'))
+
 bench-micro: bench-build ## time single operations relative to OpenBLAS (in the default build: to gonum)
-	$(BIN)/mustlink-bench micro
+	$(ON_BEST_CORE) $(BIN)/mustlink-bench micro
 
 bench-peers: bench-build ## time the same work in NumPy, SciPy and scikit-learn, in turn, and print ratios
 	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn libopenblas0-pthread"; exit 1; fi

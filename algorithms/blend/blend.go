@@ -181,8 +181,10 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 
 // variance returns the sum of the variances of the columns. It runs on one core: it reads a few
 // numbers a row, which takes little next to the fit of a member.
-func variance(y blas.Matrix) float64 {
-	centered, sum := y.Clone(), 0.0
+func variance(eng *engine.Engine, y blas.Matrix) float64 {
+	centered, sum := eng.GetMatrix(y.Rows, y.Cols), 0.0
+	defer eng.PutMatrix(centered)
+	centered.CopyFrom(y)
 	linear.Center(centered)
 	for i := range y.Rows {
 		for _, v := range centered.Row(i) {

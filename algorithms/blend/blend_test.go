@@ -47,7 +47,7 @@ func TestSideBySide(t *testing.T) {
 			for k := range z {
 				compareScaled(t, path, y[k].View(0, y[k].Rows, first, first+z[k].Cols), z[k])
 			}
-			if v := variance(y[0].View(0, x.N, first, first+z[0].Cols)); math.Abs(v-1) > 1e-12 { // 60 links give gml the same weight
+			if v := variance(eng, y[0].View(0, x.N, first, first+z[0].Cols)); math.Abs(v-1) > 1e-12 { // 60 links give gml the same weight
 				t.Errorf("%s: total variance %g on the training rows: want 1", path, v)
 			}
 			first += z[0].Cols
@@ -152,7 +152,7 @@ func TestWeight(t *testing.T) {
 			if s.Method() == "gml" {
 				want = 60 / float64(links)
 			}
-			if v := variance(y.View(0, x.N, first, first+s.Dim())); math.Abs(v-want) > 1e-12*want {
+			if v := variance(enginetest.New(t, 1), y.View(0, x.N, first, first+s.Dim())); math.Abs(v-want) > 1e-12*want {
 				t.Errorf("%d links: %s has total variance %g: want %g", links, m.path(s), v, want)
 			}
 			first += s.Dim()

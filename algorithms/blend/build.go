@@ -42,7 +42,7 @@ func (b *builder) add(ctx context.Context, s step) error {
 	case err == nil:
 		next := stage{Model: m, from: from}
 		if s.weight > 0 {
-			next.scale = math.Sqrt(variance(y) / s.weight)
+			next.scale = math.Sqrt(variance(b.fit.Eng, y) / s.weight)
 		}
 		b.stages = append(b.stages, next)
 		b.learned = append(b.learned, compact(y))
@@ -78,7 +78,7 @@ func (b *builder) fitted(ctx context.Context, s step, x points.Points) (m algori
 	if y, err = m.Embed(ctx, b.fit.Eng, x); err != nil {
 		return nil, y, err
 	}
-	if v := variance(y); !(v > 0) || math.IsInf(v, 0) {
+	if v := variance(b.fit.Eng, y); !(v > 0) || math.IsInf(v, 0) {
 		return nil, y, fault.Data("", "the variance of its coordinates is %g: want a finite number > 0", v)
 	}
 	return m, y, nil
@@ -98,9 +98,12 @@ func (b *builder) coordinates() (blas.Matrix, error) {
 	return y, nil
 }
 
-// compact returns coordinates as points.
+// compact returns coordinates as points, which take over their memory.
 func compact(y blas.Matrix) *points.Dense {
-	return &points.Dense{N: y.Rows, D: y.Cols, Data: y.Clone().Data}
+	if y.Stride != y.Cols {
+		y = y.Clone()
+	}
+	return &points.Dense{N: y.Rows, D: y.Cols, Data: y.Data[:y.Rows*y.Cols]}
 }
 
 // outOfMemory reports whether a fit needs more than the memory limit. A limit refuses work and

@@ -86,6 +86,7 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.P
 	if err != nil {
 		return nil, err
 	}
+	defer eng.PutMatrix(g.kt)
 	if i := firstNonFinite(g.kt); i >= 0 {
 		return nil, notRepresentable(refs[i])
 	}

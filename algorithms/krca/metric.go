@@ -129,7 +129,7 @@ func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) 
 	if err != nil {
 		return evaluated{}, err
 	}
-	kt, err := m.kernel.Gram(ctx, eng, x)
+	kt, err := m.kernel.GramScratch(ctx, eng, x)
 	if err != nil {
 		return evaluated{}, err
 	}

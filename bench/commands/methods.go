@@ -41,7 +41,8 @@ error and the share of the variance that it explains. While one number varies, t
 middle values of their lists. Methods for few points get fewer points.
 
 With --builds, several executables of mustlink-bench fit in turn, at each of --sizes. The table shows how many
-times longer each takes than the first one in the same round, and the ratio that is aimed at.
+times longer each takes than the first one in the same round, and the ratio that is aimed at. OpenBLAS has
+the best core for this processor, unless OPENBLAS_CORETYPE chooses one.
 'make builds' makes the three builds.
 
 With --state, a file keeps finished measurements, and an interrupted run resumes from it.`,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/bench/fittimes"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -35,7 +36,7 @@ func newServe(a *app) *cobra.Command {
 
 // buildOf describes the build of this program.
 func buildOf(eng *engine.Engine) fittimes.Build {
-	b := fittimes.Build{Name: fittimes.Default, Version: catalog.Version(), Go: runtime.Version(), Backend: eng.Backend().Describe()}
+	b := fittimes.Build{Name: fittimes.Default, Version: catalog.Version(), Go: runtime.Version(), Backend: eng.Backend().Describe(), Core: blas.Core(eng.Backend())}
 	tags, _ := session.BuildTags()
 	for _, name := range []string{fittimes.Netlib, fittimes.PureGo} {
 		if slices.Contains(tags, name) {

@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/bench/measure"
 	"github.com/mustlink/mustlink/bench/micro"
 	"github.com/mustlink/mustlink/bench/peers"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/session"
@@ -55,6 +56,7 @@ type speedReport struct {
 	Go           string                `json:"go"`
 	Machine      string                `json:"machine"`
 	Backend      []string              `json:"backends"`
+	Advice       []string              `json:"advice,omitempty"` // what would make backends faster
 	Peers        string                `json:"peers,omitempty"`
 	SIMD         string                `json:"simd"`
 	Rounds       int                   `json:"rounds"`
@@ -76,6 +78,16 @@ func (a *app) speedReport(rounds int) (speedReport, error) {
 	}, err
 }
 
+// add adds a backend of ours, once.
+func (r *speedReport) add(b blas.Backend) {
+	if d := b.Describe(); !slices.Contains(r.Backend, d) {
+		r.Backend = append(r.Backend, d)
+	}
+	if advice := blas.Advice(b); advice != "" && !slices.Contains(r.Advice, advice) {
+		r.Advice = append(r.Advice, advice)
+	}
+}
+
 func newMicro(a *app) *cobra.Command {
 	var (
 		s       speedFlags
@@ -92,7 +104,8 @@ and extremes). The limit is the peak rate of multiply-adds on registers plus, fo
 time to write them, both measured in the run. For kernel matrices, several workers are compared with
 one.
 
-MUSTLINK_SIMD chooses the level of the native kernels.`,
+MUSTLINK_SIMD chooses the level of the native kernels. The output says if OpenBLAS runs kernels of an
+older processor than this one, and what to set.`,
 		Example: `  mustlink-bench micro
   mustlink-bench micro --case gemm --sizes 64,2048 --threads 1
   MUSTLINK_SIMD=avx2 OPENBLAS_CORETYPE=Haswell mustlink-bench micro`,
@@ -129,7 +142,7 @@ func (a *app) runMicro(ctx context.Context, s speedFlags, o micro.Options) error
 		if err != nil {
 			return rivalError(err)
 		}
-		r.Backend = append(r.Backend, b.Describe())
+		r.add(b)
 	}
 	bar := a.Progress()
 	defer bar.Done()
@@ -182,8 +195,9 @@ MPCK-means of active-semi-supervised-clustering. The interpreter must find both 
 instance by PYTHONPATH. The output has the objectives of both results, computed by one function.
 
 Python with the three packages must be installed; on Debian: apt-get install
-python3-sklearn libopenblas0-pthread. The output names the BLAS library that NumPy has loaded:
-without libopenblas0-pthread it is the slow reference BLAS.`,
+python3-sklearn libopenblas0-pthread. The output names the BLAS library that NumPy has loaded, and
+its core: without libopenblas0-pthread it is the slow reference BLAS. NumPy's OpenBLAS has the best
+core for this processor, unless OPENBLAS_CORETYPE chooses one.`,
 		Example: `  mustlink-bench peers
   mustlink-bench peers --case rbf --threads 2 --json
   MUSTLINK_DATA=DIR PYTHONPATH=metric-learn mustlink-bench peers --case rca,mmc --rounds 3`,
@@ -239,9 +253,7 @@ func (a *app) comparePeers(ctx context.Context, r *speedReport, bar *session.Pro
 	}
 	defer func() { err = errors.Join(err, p.Close()) }()
 	r.Peers = p.About()
-	if d := subject.Engine.Backend().Describe(); !slices.Contains(r.Backend, d) {
-		r.Backend = append(r.Backend, d)
-	}
+	r.add(subject.Engine.Backend())
 	for i, c := range cases {
 		showWork(bar, i, len(cases), measure.Work{Name: c.Name, Size: c.Size(), Threads: threads})
 		f, err := c.Run(ctx, subject, p, threads, measure.Options{Rounds: r.Rounds})
@@ -282,6 +294,9 @@ func (r speedReport) text(w io.Writer) {
 	fmt.Fprintf(w, "version\t%s, %s, %s\n", r.Version, r.Go, r.Machine)
 	for _, b := range r.Backend {
 		fmt.Fprintf(w, "backend\t%s\n", b)
+	}
+	for _, advice := range r.Advice {
+		fmt.Fprintf(w, "advice\t%s\n", advice)
 	}
 	if r.Peers != "" {
 		fmt.Fprintf(w, "peers\t%s\n", r.Peers)

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/mustlink/mustlink/bench/measure"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -20,7 +21,8 @@ type Build struct {
 	Name    string `json:"name"` // "default", "netlib" or "purego"
 	Version string `json:"version"`
 	Go      string `json:"go"`
-	Backend string `json:"backend"` // as it describes itself
+	Backend string `json:"backend"`        // as it describes itself
+	Core    string `json:"core,omitempty"` // of OpenBLAS
 }
 
 // Process is another build of the program that fits on request. It is not safe for concurrent use.
@@ -47,11 +49,27 @@ type answer struct {
 }
 
 // Start starts the executable at path as a server that fits with the given number of threads. If it
-// cannot be started, or is not such a program, the error is a *fault.ParamError. The end of ctx
-// ends the process.
+// cannot be started, or is not such a program, the error is a *fault.ParamError. OpenBLAS has the
+// best core for this processor, unless the environment chooses one. The end of ctx ends the
+// process.
 func Start(ctx context.Context, path string, threads int) (*Process, error) {
+	p, err := start(ctx, path, threads, nil)
+	if err != nil {
+		return nil, err
+	}
+	if better := measure.BestCore(p.About.Core); better != nil {
+		if err := p.Close(); err != nil {
+			return nil, err
+		}
+		return start(ctx, path, threads, better)
+	}
+	return p, nil
+}
+
+func start(ctx context.Context, path string, threads int, env []string) (*Process, error) {
 	n := strconv.Itoa(threads)
 	p := &Process{cmd: exec.CommandContext(ctx, path, "serve", "--workers", n, "--blas-threads", n)}
+	p.cmd.Env = append(p.cmd.Environ(), env...)
 	p.cmd.Stderr = &p.stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {

@@ -2,17 +2,22 @@ package fittimes
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/view"
@@ -266,5 +271,37 @@ func TestServe(t *testing.T) {
 	}
 	if err := Serve(context.Background(), Build{}, &Local{Engine: eng}, strings.NewReader("what\n"), &out); !fault.IsInput(err) {
 		t.Errorf("no request: error %v", err)
+	}
+}
+
+// TestCore: a build is started again with the best core if its OpenBLAS chose an old one, and keeps
+// a core that the environment chose.
+func TestCore(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("a build is a script here")
+	}
+	build := filepath.Join(t.TempDir(), "build")
+	const script = `#!/bin/sh
+core=${OPENBLAS_CORETYPE:-Prescott}
+while read line; do echo "{\"about\": {\"core\": \"$core\"}}"; done
+`
+	if err := os.WriteFile(build, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for chosen, want := range map[string]string{
+		"":        cmp.Or(blas.BetterCore("Prescott", asm.Best()), "Prescott"),
+		"Nehalem": "Nehalem",
+	} {
+		t.Setenv(blas.CoreVariable, chosen)
+		p, err := Start(t.Context(), build, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.About.Core != want {
+			t.Errorf("%q is chosen: core %q, want %q", chosen, p.About.Core, want)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
 	}
 }

@@ -4,7 +4,24 @@ import (
 	"os"
 	"os/exec"
 	"time"
+
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
 )
+
+// BestCore returns the environment in which a program has the best core for this processor, nil if
+// those of its OpenBLAS are, or if the environment of this program chooses one.
+func BestCore(cores ...string) []string {
+	if os.Getenv(blas.CoreVariable) != "" {
+		return nil
+	}
+	for _, core := range cores {
+		if better := blas.BetterCore(core, asm.Best()); better != "" {
+			return []string{blas.CoreVariable + "=" + better}
+		}
+	}
+	return nil
+}
 
 // patience is how long an interrupted program may take to end.
 const patience = 10 * time.Second

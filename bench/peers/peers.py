@@ -5,10 +5,11 @@ Reads one JSON object a line from standard input and answers each with one line:
   {"learn": method, "folder": data}  ->  {}: the method of metric-learn that the next calls fit
   {"places": file}                   ->  {}: the file has the coordinates of the points in the metric learned last
   {"calls": k}                       ->  {"seconds": time of k calls of the case prepared last}
-  {"about": true}                    ->  {"about": versions and the BLAS library in use}
+  {"about": true}                    ->  {"about": versions, BLAS libraries in use; "cores": of OpenBLAS}
 An error is answered with {"error": text}.
 """
 
+import ctypes
 import json
 import os
 import sys
@@ -265,8 +266,22 @@ CASES["rbf_reused"] = rbf
 CHECKING = False
 
 
+def core(path):
+    """The core whose kernels an OpenBLAS runs, None for other libraries."""
+    library = ctypes.CDLL(path)
+    for name in ("openblas_get_corename", "scipy_openblas_get_corename"):
+        for ending in ("", "64_"):
+            try:
+                function = getattr(library, name + ending)
+            except AttributeError:
+                continue
+            function.restype = ctypes.c_char_p
+            return function().decode()
+    return None
+
+
 def libraries():
-    """The BLAS libraries that this process has loaded."""
+    """The BLAS libraries that this process has loaded, with their cores."""
     found = set()
     try:
         with open("/proc/self/maps") as maps:
@@ -277,7 +292,7 @@ def libraries():
                     found.add(path)
     except OSError:
         pass
-    return ", ".join(sorted(found)) or "unknown"
+    return {path: core(path) for path in sorted(found)}
 
 
 def about():
@@ -294,7 +309,9 @@ def about():
         text += ", metric-learn " + metric_learn.__version__
     except ImportError:
         pass
-    return text + "; BLAS " + libraries()
+    blas = libraries()
+    names = [path + (" (core %s)" % core if core else "") for path, core in blas.items()]
+    return {"about": text + "; BLAS " + (", ".join(names) or "unknown"), "cores": [c for c in blas.values() if c]}
 
 
 def main():
@@ -304,7 +321,7 @@ def main():
         try:
             request = json.loads(line)
             if "about" in request:
-                answer = {"about": about()}
+                answer = about()
             elif "learn" in request:
                 prepare, lesson = None, Lesson(request["learn"], request["folder"])
                 run, answer = lesson.run, {}

@@ -1,16 +1,20 @@
 package peers
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/bench/measure"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -155,4 +159,36 @@ func cases(t *testing.T, s Subject) []Case {
 		t.Fatal(err)
 	}
 	return all
+}
+
+// TestCore: the peers are started again with the best core if their OpenBLAS chose an old one, and
+// keep a core that the environment chose.
+func TestCore(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("an interpreter is a script here")
+	}
+	python := filepath.Join(t.TempDir(), "python")
+	const script = `#!/bin/sh
+core=${OPENBLAS_CORETYPE:-Prescott}
+while read line; do echo "{\"about\": \"$core\", \"cores\": [\"$core\"]}"; done
+`
+	if err := os.WriteFile(python, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for chosen, want := range map[string]string{
+		"":        cmp.Or(blas.BetterCore("Prescott", asm.Best()), "Prescott"),
+		"Nehalem": "Nehalem",
+	} {
+		t.Setenv(blas.CoreVariable, chosen)
+		p, err := Start(t.Context(), python, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p.About() != want {
+			t.Errorf("%q is chosen: core %q, want %q", chosen, p.About(), want)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 }

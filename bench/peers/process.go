@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mustlink/mustlink/bench/measure"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -34,14 +35,30 @@ type Process struct {
 	out    *bufio.Scanner
 	stderr strings.Builder
 	about  string
+	cores  []string // of OpenBLAS
 }
 
 // Start starts the interpreter at that path ("python3") with the given number of BLAS threads. If
 // it cannot be started, the error is a *fault.ParamError; the message names the packages to
-// install, also if NumPy or SciPy is missing. The end of ctx ends the process.
+// install, also if NumPy or SciPy is missing. OpenBLAS has the best core for this processor, unless
+// the environment chooses one. The end of ctx ends the process.
 func Start(ctx context.Context, python string, threads int) (*Process, error) {
+	p, err := start(ctx, python, threadVariables(threads))
+	if err != nil {
+		return nil, err
+	}
+	if better := measure.BestCore(p.cores...); better != nil {
+		if err := p.Close(); err != nil {
+			return nil, err
+		}
+		return start(ctx, python, append(better, threadVariables(threads)...))
+	}
+	return p, nil
+}
+
+func start(ctx context.Context, python string, env []string) (*Process, error) {
 	p := &Process{cmd: exec.CommandContext(ctx, python, "-c", script)}
-	p.cmd.Env = append(p.cmd.Environ(), threadVariables(threads)...)
+	p.cmd.Env = append(p.cmd.Environ(), env...)
 	p.cmd.Stderr = &p.stderr
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
@@ -60,7 +77,7 @@ func Start(ctx context.Context, python string, threads int) (*Process, error) {
 		_ = p.Close() // what it wrote says more
 		return nil, fmt.Errorf("starting the peers: %w (%s)", err, install)
 	}
-	p.about = a.About
+	p.about, p.cores = a.About, a.Cores
 	return p, nil
 }
 
@@ -74,7 +91,8 @@ func threadVariables(threads int) []string {
 	return env
 }
 
-// About returns the versions of the peers and the BLAS library that they have loaded.
+// About returns the versions of the peers, and the BLAS libraries that they have loaded with their
+// cores.
 func (p *Process) About() string { return p.about }
 
 type request struct {
@@ -89,10 +107,11 @@ type request struct {
 }
 
 type answer struct {
-	Check   float64 `json:"check"`
-	Seconds float64 `json:"seconds"`
-	About   string  `json:"about"`
-	Error   string  `json:"error"`
+	Check   float64  `json:"check"`
+	Seconds float64  `json:"seconds"`
+	About   string   `json:"about"`
+	Cores   []string `json:"cores"`
+	Error   string   `json:"error"`
 }
 
 // prepare sets the case for the next calls, and returns the sum over its result.

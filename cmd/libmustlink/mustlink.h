@@ -148,8 +148,9 @@ const char *mustlink_message(void);
  * command), "blas_threads". */
 int mustlink_engine_new(int32_t abi, const char *options, mustlink_engine *engine);
 
-/* mustlink_engine_info writes a JSON object: version, build, backend, workers, limits. For the
- * buffer see mustlink_model_info. */
+/* mustlink_engine_info writes a JSON object: version, build, backend, workers, limits, and
+ * "advice" if OpenBLAS runs kernels of an older processor. For the buffer see
+ * mustlink_model_info. */
 int mustlink_engine_info(mustlink_engine engine, char *buffer, int64_t capacity, int64_t *size);
 int mustlink_engine_free(mustlink_engine engine);
 
@@ -174,9 +175,10 @@ int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int6
  * texts and missing values are errors). With auto, NAN in dense points is a missing value, "kinds"
  * are kinds by the name of a column, or by a pattern such as "total_*": "number", "category",
  * "boolean", "date", "text", "drop"; "impute" ("median", "mean", "most-frequent", "constant=V",
- * "error"), "indicators" (true: a column for the gaps of each column of numbers), "scale" ("auto",
- * "none", "standardize", "robust"), "levels" (50: columns of a category), "cyclic" (true: parts of
- * dates as points on circles), "text" ("": left out; "words", "letters:K": tf-idf of them). */
+ * "sides": below and above all values in two columns, for forest; "error"), "indicators" (true: a
+ * column for the gaps of each column of numbers), "scale" ("auto", "none", "standardize",
+ * "robust"), "levels" (50: columns of a category), "cyclic" (true: parts of dates as points on
+ * circles), "text" ("": left out; "words", "letters:K": tf-idf of them). */
 int mustlink_fit(mustlink_engine engine, const char *method, const char *options, const mustlink_points *points,
                  const mustlink_links *links, const mustlink_control *control, mustlink_model *model);
 

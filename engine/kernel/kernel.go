@@ -51,11 +51,20 @@ func (k Kernel) String() string { return k.spec.String() }
 // limit; ctx.Err(). Cost: n^2 d flops for dense points and one map per pair; each entry is written
 // once.
 func (k Kernel) Gram(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	return k.gramIn(ctx, eng, x, eng.NewMatrix)
+}
+
+// GramScratch is [Kernel.Gram] in scratch memory: return it with [engine.Engine.PutMatrix].
+func (k Kernel) GramScratch(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	return k.gramIn(ctx, eng, x, eng.GetMatrix)
+}
+
+func (k Kernel) gramIn(ctx context.Context, eng *engine.Engine, x points.Points, get func(rows, cols int) blas.Matrix) (blas.Matrix, error) {
 	n := x.Len()
 	if err := checkMemory(eng, n, n); err != nil {
 		return blas.Matrix{}, err
 	}
-	dst := eng.NewMatrix(n, n)
+	dst := get(n, n)
 	if err := k.GramTo(ctx, eng, dst, x); err != nil {
 		return blas.Matrix{}, err
 	}

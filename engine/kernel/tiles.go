@@ -216,6 +216,7 @@ func (s *strip) check(b Block) error {
 // mapTile applies the maps to the inner products of a tile.
 func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
 	m := b.Matrix
+	var memory []float64 // for repairs
 	for s := range ev.stages {
 		st := &ev.stages[s]
 		xx, yy := ev.x[s][b.Row:], ev.y[s][b.Col:b.Col+m.Cols]
@@ -224,7 +225,7 @@ func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
 		if s == 0 && st.kind == rbf {
 			near := ev.t.Gaussian(m.Rows, m.Cols, m.Data, m.Stride, dots.Data, dots.Stride, xx, yy, -st.decay(), refineBelow)
 			for r := 0; near && exact && r < m.Rows; r++ {
-				ev.repair(st, m.Row(r), dots.Row(r), b.Row+r, b.Col)
+				ev.repair(st, m.Row(r), dots.Row(r), b.Row+r, b.Col, &memory)
 			}
 			dots = m
 			continue
@@ -232,7 +233,7 @@ func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
 		for r := range m.Rows {
 			near := st.row(ev.t, m.Row(r), dots.Row(r), xx[r], yy)
 			if near && exact {
-				ev.repair(st, m.Row(r), dots.Row(r), b.Row+r, b.Col)
+				ev.repair(st, m.Row(r), dots.Row(r), b.Row+r, b.Col, &memory)
 			}
 		}
 		dots = m
@@ -240,14 +241,16 @@ func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
 }
 
 // repair computes elements of a row of a shift-invariant map again if the expansion has canceled,
-// with distances from differences.
-func (ev *evaluation) repair(st *stage, row, dot []float64, i, j0 int) {
+// with distances from differences. It allocates its memory at first use.
+func (ev *evaluation) repair(st *stage, row, dot []float64, i, j0 int, memory *[]float64) {
 	const few = 32
+	if *memory == nil {
+		*memory = make([]float64, few)
+	}
 	xx, yy := ev.x[0][i], ev.y[0][j0:j0+len(row)]
-	var memory [few]float64
 	for lo := 0; lo < len(row); lo += few {
 		hi := min(lo+few, len(row))
-		d2 := memory[:hi-lo]
+		d2 := (*memory)[:hi-lo]
 		if !ev.t.SquaredDistances(d2, dot[lo:hi], xx, yy[lo:hi], refineBelow) {
 			continue
 		}

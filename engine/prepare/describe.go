@@ -35,6 +35,9 @@ func (c *column) describe(p *Preparation) string {
 		text += fmt.Sprintf(", less %s, divided by %s", numberText(c.number.mean), numberText(c.number.scale))
 	}
 	text += "; a gap becomes " + numberText(c.number.fill)
+	if c.number.sides {
+		text += ", and in a second column " + numberText(c.number.above)
+	}
 	if c.indicator {
 		text += " and a 1 of its own"
 	}

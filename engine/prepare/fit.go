@@ -237,6 +237,9 @@ func (f *fit) oneNumber(g *finding, x *points.Column, from source, asked bool, w
 		return
 	}
 	g.column = column{kind: from.kind, indicator: indicator, number: number{source: from, fill: s.fill, scale: 1}}
+	if f.Impute == imputeSides && s.missing > 0 {
+		g.column.number.toSides(s.low, s.high)
+	}
 	g.Missing = max(g.Missing, s.missing)
 	g.Does = g.filling(f)
 }
@@ -278,6 +281,9 @@ func (g *finding) filling(f *fit) string {
 		value = dayText(g.numbers.fill)
 	}
 	text := fmt.Sprintf("%d missing: %s %s; ", g.numbers.missing, what, value)
+	if g.column.number.sides {
+		text = fmt.Sprintf("%d missing: below all values, and above in a second column; ", g.numbers.missing)
+	}
 	if g.column.indicator {
 		text += "a column of gaps; "
 	}

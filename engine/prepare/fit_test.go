@@ -163,7 +163,7 @@ func TestProperties(t *testing.T) {
 		n := rapid.IntRange(2, 400).Draw(t, "n")
 		x := randomTable(r, n)
 		o := prepare.Options{
-			Impute: rapid.SampledFrom([]string{"", "mean", "most-frequent", "constant=2.5"}).Draw(t, "impute"), Scale: "standardize",
+			Impute: rapid.SampledFrom([]string{"", "mean", "most-frequent", "constant=2.5", "sides"}).Draw(t, "impute"), Scale: "standardize",
 			Indicators: rapid.Bool().Draw(t, "indicators"), Levels: rapid.IntRange(2, 12).Draw(t, "levels"), Cyclic: rapid.Bool().Draw(t, "cyclic"),
 			Text: rapid.SampledFrom([]string{"", "words", "letters:3"}).Draw(t, "text"), Kinds: map[string]prepare.Kind{"code*": prepare.Category, "note": prepare.Text},
 		}
@@ -172,7 +172,7 @@ func TestProperties(t *testing.T) {
 		x = chosen(table, p)
 		whole := apply(t, p, x)
 		for j, name := range p.Outputs() {
-			if name == "size" || name == "price" || name == "day" {
+			if o.Impute != "sides" && (name == "size" || name == "price" || name == "day") {
 				checkStandard(t, whole, j, name)
 			}
 		}
@@ -205,6 +205,64 @@ func TestProperties(t *testing.T) {
 			t.Errorf("%d columns have texts that the fit did not have", n)
 		}
 	})
+}
+
+// TestSides: a column with gaps becomes two, in which gaps lie below and above all values and
+// everything else is the same; one without gaps stays one.
+func TestSides(t *testing.T) {
+	x := randomTable(rand.New(rand.NewPCG(8, 8)), 80)
+	filled := make([]float64, 80)
+	for i := range filled {
+		filled[i] = float64(i * i)
+	}
+	x.Columns = append(x.Columns, points.Column{Name: "whole", Numbers: filled})
+	for _, scale := range []string{"none", "standardize", "robust"} {
+		p, _ := fit(t, x, prepare.Options{Impute: "sides", Scale: scale})
+		x := chosen(x, p)
+		out, names := apply(t, again(t, p), x), p.Outputs()
+		if slices.Contains(names, "whole (missing) above") {
+			t.Errorf("%q: a column without gaps became two", names)
+		}
+		found := 0
+		for k, name := range names {
+			base, is := strings.CutSuffix(name, " (missing) above")
+			if !is {
+				continue
+			}
+			found++
+			c := x.Columns[slices.IndexFunc(x.Columns, func(c points.Column) bool { return c.Name == base })]
+			low, high, missing := math.Inf(1), math.Inf(-1), 0
+			for i := range out.N {
+				if v := out.Row(i)[k]; !isGap(c, i) {
+					low, high = min(low, v), max(high, v)
+					if v != out.Row(i)[k-1] {
+						t.Errorf("%s, %s: row %d has %v and %v", scale, name, i, out.Row(i)[k-1], v)
+					}
+				}
+			}
+			for i := range out.N {
+				if isGap(c, i) {
+					missing++
+					if below, above := out.Row(i)[k-1], out.Row(i)[k]; !(below < low) || !(above > high) {
+						t.Errorf("%s, %s: a gap is %v and %v: want below %v and above %v", scale, name, below, above, low, high)
+					}
+				}
+			}
+			if missing == 0 {
+				t.Errorf("%s, %s: no gap", scale, name)
+			}
+		}
+		if found < 3 {
+			t.Errorf("%s: %d columns with gaps became two: want numbers, dates and booleans", scale, found)
+		}
+	}
+}
+
+func isGap(c points.Column, i int) bool {
+	if c.IsText() {
+		return c.Codes[i] < 0 || c.Levels[c.Codes[i]] == ""
+	}
+	return math.IsNaN(c.Numbers[i])
 }
 
 // randomTable returns a table with columns of every kind.

@@ -210,6 +210,23 @@ func texts(x *points.Column) *points.Column {
 type number struct {
 	source            source
 	fill, mean, scale float64 // the result is 0 where scale is 0
+	sides             bool    // there is a second column, in which above fills gaps
+	above             float64
+}
+
+// size returns the number of columns that it writes.
+func (p *number) size() int {
+	if p.sides {
+		return 2
+	}
+	return 1
+}
+
+// toSides makes gaps lie below all values in one column, and above in another, by as much as the
+// values differ.
+func (p *number) toSides(low, high float64) {
+	p.sides = true
+	p.fill, p.above = max(low-(high-low), -math.MaxFloat64), min(high+(high-low), math.MaxFloat64)
 }
 
 // bind returns what writes the rows of a column.
@@ -230,10 +247,17 @@ func (p *number) bind(x *points.Column) (writer, error) {
 			return
 		}
 		for i, v := range values[lo:hi] {
-			if v != v {
+			missing := v != v
+			if missing {
 				v = p.fill
 			}
 			out[i*stride] = (v - p.mean) / p.scale
+			if missing {
+				v = p.above
+			}
+			if p.sides {
+				out[i*stride+1] = (v - p.mean) / p.scale
+			}
 		}
 	}, nil
 }

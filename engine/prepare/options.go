@@ -41,8 +41,10 @@ type Options struct {
 	// Kinds are the kinds of columns by name, or by a pattern such as total_*, instead of those that
 	// are found. A name counts before patterns, and a longer pattern before a shorter one.
 	Kinds map[string]Kind
-	// Impute says what fills a gap in numbers: median (also ""), mean, most-frequent, constant=V, or
-	// error to refuse gaps in all columns. Dates and booleans take the median for a constant.
+	// Impute says what fills a gap in numbers: median (also ""), mean, most-frequent, constant=V,
+	// sides, or error to refuse gaps in all columns. Dates and booleans take the median for a
+	// constant. With sides a column with gaps becomes two, in which gaps lie below and above all
+	// values: a threshold then sends them to either side.
 	Impute string
 	// Indicators adds a column of zeros and ones for each column of numbers, dates or booleans that
 	// has gaps.
@@ -67,6 +69,7 @@ const (
 	imputeMean     = "mean"
 	imputeFrequent = "most-frequent"
 	imputeConstant = "constant"
+	imputeSides    = "sides"
 	imputeError    = "error"
 
 	scaleAuto        = "auto"
@@ -98,7 +101,7 @@ func (o Options) check() (*settings, error) {
 			return nil, &fault.ParamError{Param: "impute", Value: o.Impute, Want: "constant=V with a finite number V"}
 		}
 		s.Impute, s.constant = imputeConstant, v
-	} else if choices := []string{imputeMedian, imputeMean, imputeFrequent, imputeError}; !slices.Contains(choices, s.Impute) {
+	} else if choices := []string{imputeMedian, imputeMean, imputeFrequent, imputeSides, imputeError}; !slices.Contains(choices, s.Impute) {
 		return nil, fault.Unknown("impute", s.Impute, append(choices, imputeConstant+"=V"))
 	}
 	if choices := []string{scaleAuto, scaleNone, scaleStandardize, scaleRobust}; !slices.Contains(choices, s.Scale) {

@@ -51,7 +51,7 @@ func (c *column) size(cyclic bool) int {
 	n := 0
 	switch c.kind {
 	case Number, Boolean, Date:
-		n = 1
+		n = c.number.size()
 	case Category:
 		n = c.category.size()
 	case Text:
@@ -71,6 +71,9 @@ func (c *column) names(dst []string, cyclic bool) []string {
 	switch c.kind {
 	case Number, Boolean, Date:
 		dst = append(dst, c.name)
+		if c.number.sides {
+			dst = append(dst, c.name+" "+gap+" above")
+		}
 	case Category:
 		return c.category.names(dst, c.name)
 	case Text:
@@ -103,7 +106,7 @@ func (c *column) bind(x *points.Column, cyclic bool) ([]piece, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []piece{{1, first}}
+	list := []piece{{c.number.size(), first}}
 	if layout := c.number.source.layout; c.kind == Date && cyclic {
 		list = append(list, piece{2 * len(cyclesOf(layout)), circles(x, layout)})
 	}

@@ -13,7 +13,7 @@ import (
 // Names in a model file: a member of the header's Extra, and tensors.
 const (
 	member        = "preparation"
-	numbersTensor = "preparation.numbers" // fill, mean and scale of numbers, dates and booleans, k x 3
+	numbersTensor = "preparation.numbers" // fill, mean and scale of numbers, dates and booleans, k x 3; two rows for sides
 	pooledTensor  = "preparation.pooled"  // hashes of the texts in all pools
 	weightsTensor = "preparation.weights" // of all terms
 )
@@ -25,6 +25,7 @@ type stored struct {
 	Kinds      string         `json:"kinds"`           // the letters of kindLetters
 	Texts      []int          `json:"texts,omitempty"` // columns that the fit had as texts
 	Indicators []int          `json:"indicators,omitempty"`
+	Sides      []int          `json:"sides,omitempty"` // columns with gaps on both sides
 	Strict     bool           `json:"strict,omitempty"`
 	Cyclic     bool           `json:"cyclic,omitempty"`
 	Text       string         `json:"text,omitempty"`
@@ -84,6 +85,10 @@ func (p *Preparation) Encode(f *model.File) {
 		}
 		if c.kind == Number || c.kind == Date || c.kind == Boolean {
 			values = append(values, c.number.fill, c.number.mean, c.number.scale)
+			if c.number.sides {
+				s.Sides = append(s.Sides, j)
+				values = append(values, c.number.above, c.number.mean, c.number.scale)
+			}
 		}
 	}
 	s.Kinds = string(letters)
@@ -172,8 +177,8 @@ func (d *decoder) preparation() (*Preparation, error) {
 	if d.letters, err = parseText(d.Text); err != nil {
 		return nil, broken("%v", err)
 	}
-	isText, indicator := marks(d.Texts, n), marks(d.Indicators, n)
-	if isText == nil || indicator == nil {
+	isText, indicator, sides := marks(d.Texts, n), marks(d.Indicators, n), marks(d.Sides, n)
+	if isText == nil || indicator == nil || sides == nil {
 		return nil, broken("a mark for a column that it does not have")
 	}
 	p := &Preparation{columns: make([]column, n), named: d.Names != nil, strict: d.Strict, cyclic: d.Cyclic, text: d.Text}
@@ -187,7 +192,7 @@ func (d *decoder) preparation() (*Preparation, error) {
 			return nil, broken("two columns have the name %q", short(c.name))
 		}
 		names[c.name] = true
-		c.kind, c.isText, c.indicator = kindLetters[d.Kinds[j]], isText[j], indicator[j]
+		c.kind, c.isText, c.indicator, c.number.sides = kindLetters[d.Kinds[j]], isText[j], indicator[j], sides[j]
 		if err := d.column(c); err != nil {
 			return nil, err
 		}
@@ -234,27 +239,39 @@ func (d *decoder) column(c *column) (err error) {
 		return err
 	}
 	if c.kind != Number && c.kind != Date && c.kind != Boolean {
-		if c.indicator {
+		if c.indicator || c.number.sides {
 			return broken("a column of gaps for one of another kind")
 		}
 		return nil
 	}
+	c.number.source.kind = c.kind
+	if c.number.fill, c.number.mean, c.number.scale, err = d.filling(); err != nil || !c.number.sides {
+		return err
+	}
+	above, mean, scale, err := d.filling()
+	if err == nil && (mean != c.number.mean || scale != c.number.scale) {
+		err = broken("a column has two scales")
+	}
+	c.number.above = above
+	return err
+}
+
+// filling takes the next three numbers.
+func (d *decoder) filling() (fill, mean, scale float64, err error) {
 	if len(d.values) < 3 {
-		return broken("too few numbers")
+		return 0, 0, 0, broken("too few numbers")
 	}
 	v := d.values[:3]
 	d.values = d.values[3:]
 	for _, v := range v {
 		if v-v != 0 {
-			return broken("a number is %v", v)
+			return 0, 0, 0, broken("a number is %v", v)
 		}
 	}
-	c.number = number{source: c.number.source, fill: v[0], mean: v[1], scale: v[2]}
-	c.number.source.kind = c.kind
 	if filled := (v[0] - v[1]) / v[2]; v[2] < 0 || v[2] > 0 && math.IsInf(filled, 0) {
-		return broken("a scale is %v", v[2])
+		return 0, 0, 0, broken("a scale is %v", v[2])
 	}
-	return nil
+	return v[0], v[1], v[2], nil
 }
 
 // take takes the first entry of a list.

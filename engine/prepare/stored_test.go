@@ -16,7 +16,7 @@ import (
 // encoded returns a model file with a preparation of columns of every kind.
 func encoded(t testing.TB) *model.File {
 	x := randomTable(rand.New(rand.NewPCG(5, 5)), 60)
-	p, _ := fit(t, x, prepare.Options{Levels: 4, Text: "words", Indicators: true, Cyclic: true, Kinds: map[string]prepare.Kind{"note": prepare.Text, "code": prepare.Category}})
+	p, _ := fit(t, x, prepare.Options{Impute: "sides", Levels: 4, Text: "words", Indicators: true, Cyclic: true, Kinds: map[string]prepare.Kind{"note": prepare.Text, "code": prepare.Category}})
 	f := &model.File{Header: model.Header{Method: "rca"}}
 	p.Encode(f)
 	return f
@@ -28,7 +28,7 @@ func FuzzDecode(f *testing.F) {
 	file := encoded(f)
 	whole := string(file.Header.Extra["preparation"])
 	f.Add(whole)
-	for _, change := range [][2]string{{`"kinds":"`, `"kinds":"n`}, {`"own"`, `"pool"`}, {`"pooled":`, `"pooled":-`}, {`"dates":["`, `"dates":["x`}, {`"levels":["`, `"levels":["z`}, {`"text":"words"`, `"text":"letters:99"`}, {"[1", "[-1"}} {
+	for _, change := range [][2]string{{`"kinds":"`, `"kinds":"n`}, {`"own"`, `"pool"`}, {`"pooled":`, `"pooled":-`}, {`"dates":["`, `"dates":["x`}, {`"levels":["`, `"levels":["z`}, {`"text":"words"`, `"text":"letters:99"`}, {"[1", "[-1"}, {`"sides":[`, `"sides":[0,`}} {
 		f.Add(strings.Replace(whole, change[0], change[1], 1))
 	}
 	f.Add(`{"kinds":"-"}`)

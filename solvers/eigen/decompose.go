@@ -14,7 +14,10 @@ func (s *search) decompose() (*Result, error) {
 	if err := s.eng.Check("matrix of the operator", 2*engine.MatrixBytes(n, n), "ask for fewer eigenvalues or raise the memory limit"); err != nil {
 		return nil, err
 	}
-	id, full := s.eng.NewMatrix(n, n), s.eng.NewMatrix(n, n)
+	id, full := s.eng.GetMatrix(n, n), s.eng.GetMatrix(n, n)
+	defer s.eng.PutMatrix(id)
+	defer s.eng.PutMatrix(full)
+	clear(id.Data)
 	for i := range n {
 		id.Set(i, i, 1)
 	}
@@ -30,7 +33,8 @@ func (s *search) decompose() (*Result, error) {
 		}
 		bound = max(bound, sum)
 	}
-	work := full.Clone()
+	work := id // the identity is no longer needed
+	work.CopyFrom(full)
 	if s.Null.Rows > 0 {
 		s.eng.Backend().Syrk(true, -3*bound, s.Null, 1, work)
 	}

@@ -111,10 +111,11 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 		return nil, err
 	}
 	support := x.Select(rows)
-	gram, err := k.Gram(ctx, eng, support)
+	gram, err := k.GramScratch(ctx, eng, support)
 	if err != nil {
 		return nil, err
 	}
+	defer eng.PutMatrix(gram)
 	eng.Backend().Kernels().Scale(scale, gram.Data)
 	index, among := Positions(rows), make([]int, len(linked))
 	for a, i := range linked {
@@ -133,7 +134,11 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 // support points. Then y = W^-1/2 U' (k0(l, x) - K0_C B k0(C, x)).
 func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among []int, b blas.Matrix, dims int) (blas.Matrix, error) {
 	n, m := k0.Rows, len(among)
-	columns, change := eng.NewMatrix(n, m), eng.NewMatrix(n, m) // K0_C, K0_C B
+	columns, change := eng.GetMatrix(n, m), eng.GetMatrix(n, m) // K0_C, K0_C B
+	learned := eng.GetMatrix(n, n)
+	for _, scratch := range []blas.Matrix{columns, change, learned} {
+		defer eng.PutMatrix(scratch)
+	}
 	for i := range n {
 		row := k0.Row(i)
 		for a, j := range among {
@@ -141,13 +146,14 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 		}
 	}
 	eng.Backend().Gemm(false, false, 1, columns, b, 0, change)
-	learned := k0.Clone()
+	learned.CopyFrom(k0)
 	eng.Backend().Gemm(false, true, -1, change, columns, 1, learned)
 	v, err := Axes(ctx, eng, learned, dims)
 	if err != nil {
 		return v, err
 	}
-	on := blas.NewMatrix(v.Rows, m) // on the linked points
+	on := eng.GetMatrix(v.Rows, m) // on the linked points
+	defer eng.PutMatrix(on)
 	eng.Backend().Gemm(false, false, 1, v, change, 0, on)
 	for k := range v.Rows {
 		for a, j := range among {

@@ -93,10 +93,11 @@ func exponential(k kernel.Kernel, width float64) (kernel.Kernel, error) {
 // The error of each row left out is r_i / (1 - h_i): r is the residual of the fit to all rows, h
 // the diagonal of K (K + ridge I)^-1 (Allen's PRESS).
 func choose(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, y blas.Matrix) (width, ridge float64, err error) {
-	distance, err := k.SquaredDistances(ctx, eng, x)
+	distance, err := k.Squared().GramScratch(ctx, eng, x)
 	if err != nil {
 		return 0, 0, err
 	}
+	defer eng.PutMatrix(distance)
 	sum := 0.0
 	for i := range distance.Rows {
 		row := distance.Row(i)
@@ -119,11 +120,13 @@ func choose(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.P
 				best, width, ridge = e, factor*scale, l
 			}
 		}
+		eng.PutMatrix(p.vectors)
+		eng.PutMatrix(p.turned)
 	}
 	return width, ridge, ctx.Err()
 }
 
-// problem is the regression of y on K = U' S U.
+// problem is the regression of y on K = U' S U. U and U y are scratch memory.
 type problem struct {
 	y       blas.Matrix
 	values  []float64   // S
@@ -133,7 +136,7 @@ type problem struct {
 
 func decompose(ctx context.Context, eng *engine.Engine, distance blas.Matrix, width float64, y blas.Matrix) (problem, error) {
 	n := y.Rows
-	p := problem{y, make([]float64, n), eng.NewMatrix(n, n), eng.NewMatrix(n, y.Cols)}
+	p := problem{y, make([]float64, n), eng.GetMatrix(n, n), eng.GetMatrix(n, y.Cols)}
 	for i := range n {
 		row := p.vectors.Row(i)
 		for j, d := range distance.Row(i) {
@@ -151,8 +154,10 @@ func decompose(ctx context.Context, eng *engine.Engine, distance blas.Matrix, wi
 // leaveOneOut returns the sum of squared errors of rows left out.
 func (p problem) leaveOneOut(eng *engine.Engine, ridge float64) float64 {
 	n := p.y.Rows
-	shrunk, fit := p.turned.Clone(), eng.GetMatrix(n, p.y.Cols)
+	shrunk, fit := eng.GetMatrix(n, p.y.Cols), eng.GetMatrix(n, p.y.Cols)
+	defer eng.PutMatrix(shrunk)
 	defer eng.PutMatrix(fit)
+	shrunk.CopyFrom(p.turned)
 	leverage := make([]float64, n)
 	for k, s := range p.values {
 		g := max(0, s) / (max(0, s) + ridge)
@@ -185,10 +190,11 @@ func (r *regression) solve(ctx context.Context, eng *engine.Engine, x points.Poi
 		return err
 	}
 	support := x.Select(r.Rows)
-	system, err := r.Kernel.Gram(ctx, eng, support)
+	system, err := r.Kernel.GramScratch(ctx, eng, support)
 	if err != nil {
 		return err
 	}
+	defer eng.PutMatrix(system)
 	if most == n {
 		r.Weights = y.Clone()
 	} else {

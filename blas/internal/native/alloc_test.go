@@ -1,6 +1,8 @@
 package native_test
 
 import (
+	"runtime"
+	"runtime/debug"
 	"testing"
 
 	"github.com/mustlink/mustlink/asm"
@@ -41,4 +43,40 @@ func TestAllocations(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestSymEigAllocations checks that a decomposition works in borrowed memory: a warm backend
+// allocates less than a matrix.
+func TestSymEigAllocations(t *testing.T) {
+	if race.Enabled {
+		t.Skip("the race detector empties pools at random")
+	}
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools
+	table, err := asm.Select(asm.Best())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const n, calls = 200, 5
+	b := native.New(table, 1)
+	a, w := blas.NewMatrix(n, n), make([]float64, n)
+	decompose := func() {
+		for i := range n {
+			for j := range i + 1 {
+				a.Set(i, j, 1/float64(1+i+j*j))
+			}
+		}
+		if err := b.SymEig(a, w, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	decompose()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	for range calls {
+		decompose()
+	}
+	runtime.ReadMemStats(&after)
+	if bytes := (after.TotalAlloc - before.TotalAlloc) / calls; bytes >= 8*n*n {
+		t.Errorf("%d bytes a call: want less than a matrix, %d", bytes, 8*n*n)
+	}
 }

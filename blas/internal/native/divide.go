@@ -101,7 +101,9 @@ func (c *division) tear(lo, hi, depth int, levels *[][]merge) (leaves []merge) {
 // leaf decomposes a small block by QR iteration.
 func (c *division) leaf(m merge) bool {
 	n := m.hi - m.lo
-	z, work := make([]float64, n*n), make([]float64, 2*n)
+	memory := c.b.nest.Borrow(n*n + 2*n)
+	defer c.b.nest.Return(memory)
+	z, work := (*memory)[:n*n], (*memory)[n*n:n*n+2*n]
 	var factor reflapack.Implementation
 	d := c.d[m.lo:m.hi]
 	if !factor.Dsteqr(lapack.EVTridiag, n, d, c.e[m.lo:max(m.lo, m.hi-1)], z, n, work) {
@@ -172,6 +174,7 @@ func (g *merged) deflate(rows []int) {
 	}
 	const eps = 0x1p-53
 	tol := 8 * eps * max(largest, largestZ)
+	g.kept, g.deflated = make([]int, 0, len(rows)), make([]int, 0, len(rows))
 	last := -1
 	for _, i := range rows {
 		switch {
@@ -279,6 +282,7 @@ func (g *merged) eigenvalues(u blas.Matrix) []float64 {
 // byKind returns the numbers of the kept rows, those of the first block first, and where the
 // kinds end.
 func (g *merged) byKind() (columns []int, ends [kinds]int) {
+	columns = make([]int, 0, len(g.kept))
 	for kind := range kinds {
 		for j, row := range g.kept {
 			if g.kind[row-g.lo] == kind {

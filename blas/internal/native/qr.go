@@ -53,7 +53,9 @@ func (b *backend) panel(panel, l, t blas.Matrix, tau []float64, j0 int) {
 
 // reflectRows multiplies the rows by I - V T V', V' the panel, or by its transpose.
 func (b *backend) reflectRows(rows, panel, t blas.Matrix, trans bool) {
-	w := blas.NewMatrix(rows.Rows, panel.Rows)
+	s := b.newScratch()
+	defer s.free()
+	w := s.matrix(rows.Rows, panel.Rows)
 	b.Gemm(false, true, 1, rows, panel, 0, w)
 	b.Trmm(false, !trans, t, w)
 	b.Gemm(false, false, -1, w, panel, 1, rows)
@@ -113,7 +115,9 @@ func (b *backend) norm(x []float64) float64 {
 // blockFactor fills the lower triangle of t with T', such that the product of the reflections
 // H_0 H_1 ... is I - V T V', V' the panel: row i of T' is tau_i (e_i - sum_k (v_i'v_k) row k).
 func (b *backend) blockFactor(panel blas.Matrix, tau []float64, t blas.Matrix) {
-	gram := blas.NewMatrix(panel.Rows, panel.Rows)
+	s := b.newScratch()
+	defer s.free()
+	gram := s.matrix(panel.Rows, panel.Rows)
 	b.Syrk(false, 1, panel, 0, gram)
 	for i, scale := range tau {
 		row := t.Row(i)[:i+1]

@@ -63,7 +63,7 @@ func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, vectors bo
 		copy(a.Row(i), q.Row(from))
 	}
 	copy(d, sorted)
-	r.apply(b, a)
+	r.apply(b, a, s)
 	return nil
 }
 

@@ -100,9 +100,9 @@ func (p *panel) update(j1 int) {
 }
 
 // apply multiplies the rows of x by Q', so that eigenvectors of T become those of A.
-func (r *reduction) apply(b *backend, x blas.Matrix) {
+func (r *reduction) apply(b *backend, x blas.Matrix, s *scratch) {
 	n := x.Cols
-	factor := blas.NewMatrix(reflectors, reflectors)
+	factor := s.matrix(reflectors, reflectors)
 	for p := blocks(n-1, reflectors) - 1; p >= 0; p-- {
 		j0, j1 := p*reflectors, min((p+1)*reflectors, n-1)
 		v, t := r.v.View(j0, j1, j0+1, n), factor.View(0, j1-j0, 0, j1-j0)
@@ -119,6 +119,7 @@ type symv struct {
 	a    blas.Matrix
 	x    []float64
 	sums []float64
+	four [symvTasks]struct{ alpha, dots [4]float64 } // what the four rows of a part need
 }
 
 // symvTasks is the number of parts into which the rows of a large matrix are divided. It depends
@@ -147,7 +148,7 @@ func (s *symv) multiply(a blas.Matrix, x, y []float64) {
 	n := len(x)
 	clear(y)
 	if n < symvOrder {
-		s.rows(a, x, y, 0, n)
+		s.rows(a, x, y, 0, n, 0)
 		return
 	}
 	s.a, s.x = a, x
@@ -170,7 +171,7 @@ func (s *symv) part(i int) {
 	lo, hi := symvCut(n, i), symvCut(n, i+1)
 	sum := s.sums[i*n : i*n+hi]
 	clear(sum)
-	s.rows(s.a, s.x, sum, lo, hi)
+	s.rows(s.a, s.x, sum, lo, hi, i)
 }
 
 // symvCut returns where part i of n rows of a triangle begins: at about sqrt(i/8) n.
@@ -180,14 +181,14 @@ func symvCut(n, i int) int {
 	return n * cuts[i] / 64
 }
 
-// rows adds the products with rows [lo, hi) of the triangle: each is read once and used
+// rows adds the products with rows [lo, hi) of the triangle, a part: each is read once and used
 // twice, as a row and as a column, four of them at a time.
-func (s *symv) rows(a blas.Matrix, x, y []float64, lo, hi int) {
-	var alpha, dots [4]float64
+func (s *symv) rows(a blas.Matrix, x, y []float64, lo, hi, part int) {
+	alpha, dots := &s.four[part].alpha, &s.four[part].dots
 	i := lo
 	for ; i+4 <= hi; i += 4 {
 		copy(alpha[:], x[i:])
-		s.t.Sweep(i, a.Data[i*a.Stride:], a.Stride, x, y, &alpha, &dots)
+		s.t.Sweep(i, a.Data[i*a.Stride:], a.Stride, x, y, alpha, dots)
 		for r := range 4 {
 			y[i+r] += dots[r]
 			for c, v := range a.Row(i + r)[i : i+r] {

@@ -5,7 +5,6 @@ package netlib
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	ref "gonum.org/v1/gonum/blas"
@@ -47,25 +46,24 @@ func (b backend) Describe() string {
 	return fmt.Sprintf("%s, threads %d", library(), b.threads)
 }
 
+// Core returns the core whose kernels OpenBLAS runs.
+func (backend) Core() string { return core() }
+
 // Advice says what to set if OpenBLAS runs kernels of an older processor than this one, as it does
 // on processors that are newer than the library.
-func (backend) Advice() string { return advice(core(), asm.Best()) }
+func (backend) Advice() string { return advice(library(), core(), asm.Best()) }
 
 // advice compares the core that OpenBLAS chose with the best kernels that the processor can run.
-func advice(core string, best asm.Level) string {
-	wide := []string{"SkylakeX", "Cooperlake", "SapphireRapids"}
-	usual := append(wide, "Haswell", "Zen", "Excavator")
-	cores, set := usual, "Haswell"
-	switch {
-	case best == asm.AVX512:
-		cores, set = wide, "SkylakeX"
-	case best != asm.AVX2:
+func advice(library, core string, best asm.Level) string {
+	better := blas.BetterCore(core, best)
+	if better == "" {
 		return ""
 	}
-	if slices.Contains(cores, core) {
-		return ""
+	what := fmt.Sprintf("OpenBLAS runs its kernels for %s, this processor has %s: ", core, strings.ToUpper(best.String()))
+	if !strings.Contains(library, "DYNAMIC_ARCH") { // it has no others
+		return what + "link an OpenBLAS that is built with DYNAMIC_ARCH"
 	}
-	return fmt.Sprintf("OpenBLAS runs its kernels for %s, this processor has %s: set OPENBLAS_CORETYPE=%s", core, strings.ToUpper(best.String()), set)
+	return what + "set " + blas.CoreVariable + "=" + better
 }
 
 // fit panics unless the sizes of all matrices fit the 32-bit integers of the C interface.

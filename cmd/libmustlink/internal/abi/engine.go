@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -46,6 +47,7 @@ type engineInfo struct {
 	BuildTags     []string `json:"build_tags"`
 	Backend       string   `json:"backend"`
 	BackendDetail string   `json:"backend_detail"`
+	Advice        string   `json:"advice,omitempty"`
 	Backends      []string `json:"backends"`
 	SIMDLevels    []string `json:"simd_levels"`
 	Workers       int      `json:"workers"`
@@ -56,7 +58,7 @@ type engineInfo struct {
 func EngineInfo(e *engine.Engine) any {
 	info := engineInfo{
 		ABI: Version, Version: catalog.Version(), Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, BuildTags: buildTags(),
-		Backend: e.Backend().Name(), BackendDetail: e.Backend().Describe(), Backends: backends.Names(),
+		Backend: e.Backend().Name(), BackendDetail: e.Backend().Describe(), Advice: blas.Advice(e.Backend()), Backends: backends.Names(),
 		Workers: e.Workers(), MemoryLimit: e.MemoryLimit(),
 	}
 	for _, l := range asm.Supported() {

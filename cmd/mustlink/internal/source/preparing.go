@@ -42,7 +42,7 @@ func (p *Preparing) Flags(cmd *cobra.Command, before string) {
 	f := cmd.Flags()
 	f.StringVar(&p.mode, "prepare", prepareAuto, before+"`auto|none`: make numbers of the columns as their kinds ask, or take complete numbers as they are")
 	f.StringArrayVar(&p.kinds, "type", nil, before+"the kind of a column as `COLUMN=KIND`: "+strings.Join(prepare.Kinds(), ", ")+"; repeatable")
-	f.StringVar(&p.options.Impute, "impute", "", before+"how missing numbers are filled: `median|mean|most-frequent|constant=V|error` (default median)")
+	f.StringVar(&p.options.Impute, "impute", "", before+"how missing numbers are filled: `median|mean|most-frequent|constant=V|sides|error` (default median); sides: below and above all values, in two columns, for the method forest")
 	f.BoolVar(&p.options.Indicators, "indicators", false, before+"add a column of 0 and 1 for each column with missing values")
 	f.BoolVar(&p.standardize, "standardize", false, before+"scale all numbers to mean 0 and standard deviation 1, also where they share a unit")
 	f.BoolVar(&p.robust, "robust", false, before+"scale all numbers by their medians and quartiles")
@@ -51,7 +51,7 @@ func (p *Preparing) Flags(cmd *cobra.Command, before string) {
 	f.StringVar(&p.options.Text, "text", "", before+"columns of text as weighted counts (TF-IDF) of `words|letters:K`")
 	f.BoolVar(&p.tfidf, "tfidf", false, before+"weight counts of terms by the rarity of the terms (TF-IDF), and scale rows to unit length")
 	usage.CompleteWith(cmd, "prepare", prepareAuto, prepareNone)
-	usage.CompleteWith(cmd, "impute", "median", "mean", "most-frequent", "error")
+	usage.CompleteWith(cmd, "impute", "median", "mean", "most-frequent", "sides", "error")
 	usage.CompleteWith(cmd, "text", "words", "letters:3")
 }
 
