@@ -97,6 +97,7 @@ func (m *Model) updated(learned algorithms.Model, err error) (*Model, error) {
 	}
 	fitted := *m.fitted
 	fitted.Model, fitted.LibraryVersion, fitted.Build = learned, "", catalog.BuildOf(m.eng)
+	fitted.Calibration = nil // of other distances
 	return &Model{&fitted, m.eng}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -23,6 +24,8 @@ type Fitted struct {
 	Scaling  dataset.Transform // prepares points for the model, nil for none
 	Columns  []prepare.Column  // what the fit found in the table; nil if unknown, as after Load
 	LeftOut  []string          // names of columns of the training table that the model does not take
+
+	Calibration *calibration.Calibration // of the learned distances, nil for none
 
 	Fingerprint string // dataset.Fingerprint of the training points, "" if unknown
 	// LibraryVersion and Build identify the program that fitted the model. If they are "", Save writes
@@ -93,6 +96,9 @@ func Encode(f *Fitted) (*model.File, error) {
 		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	}
 	encodeTransform(f.Scaling, file)
+	if f.Calibration != nil {
+		f.Calibration.Encode(file)
+	}
 	if err := encodeLeftOut(f.LeftOut, file); err != nil {
 		return nil, err
 	}
@@ -170,6 +176,9 @@ func Decode(file *model.File) (*Fitted, error) {
 		return nil, err
 	}
 	if f.LeftOut, err = decodeLeftOut(file); err != nil {
+		return nil, err
+	}
+	if f.Calibration, err = calibration.Decode(file); err != nil {
 		return nil, err
 	}
 	want := f.modelDim()

@@ -124,40 +124,45 @@ type pairJoin struct {
 	total int        // pairs found, those of both directions twice
 }
 
-// sampledParts is the number of parts from whose pairs the number of all is estimated.
-const sampledParts = 32
-
-// estimate refuses a threshold with too many pairs before they are stored.
+// estimate refuses a threshold with too many pairs before they are stored: from the pairs of few
+// parts if there are far too many, otherwise from those of more.
 func (j *pairJoin) estimate(ctx context.Context) error {
 	if j.Neighbors > 0 {
 		return nil // at most n Neighbors
 	}
-	sampled := min(sampledParts, j.parts)
-	counts, rows := make([]int, sampled), 0
-	part := func(s int) int { return s * j.parts / sampled }
-	for s := range sampled {
+	about := 0.0
+	for _, sampled := range []int{2, 32} {
+		var err error
+		if about, err = j.sample(ctx, min(sampled, j.parts)); err != nil {
+			return fmt.Errorf("neighbors: pairs: %w", err)
+		}
+		if about > 100/float64(sampled)*float64(j.Most) {
+			return j.tooMany(fmt.Sprintf("about %.2g", about))
+		}
+	}
+	return j.eng.Check(fmt.Sprintf("about %.2g pairs within %g", about, j.threshold), int64(pairBytes*about), pairHint)
+}
+
+// sample estimates the number of pairs from those of some parts.
+func (j *pairJoin) sample(ctx context.Context, parts int) (float64, error) {
+	counts, rows := make([]int, parts), 0
+	part := func(s int) int { return s * j.parts / parts }
+	for s := range parts {
 		lo, hi := j.partBounds(part(s))
 		rows += hi - lo
 	}
-	err := j.eng.For(ctx, sampled, 1, func(s, _ int) error {
+	err := j.eng.For(ctx, parts, 1, func(s, _ int) error {
 		w := newSearcher(ctx, j, true)
 		defer w.release()
 		w.search(part(s))
 		counts[s] = w.count
 		return ctx.Err()
 	})
-	if err != nil {
-		return fmt.Errorf("neighbors: pairs: %w", err)
-	}
 	sum := 0
 	for _, c := range counts {
 		sum += c
 	}
-	about := float64(sum) / 2 * float64(j.n) / float64(rows)
-	if about > 2*float64(j.Most) {
-		return j.tooMany(fmt.Sprintf("about %.2g", about))
-	}
-	return j.eng.Check(fmt.Sprintf("about %.2g pairs within %g", about, j.threshold), int64(pairBytes*about), pairHint)
+	return float64(sum) / 2 * float64(j.n) / float64(rows), err
 }
 
 const pairHint = "use a smaller threshold, or a few neighbors of each row"

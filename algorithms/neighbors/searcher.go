@@ -127,29 +127,41 @@ func (s *searcher) full() bool { return len(s.pairs) > s.Most }
 
 // compareWith compares rows of the part with those of another part.
 func (s *searcher) compareWith(part int, rows []int) {
-	lo, hi := s.partBounds(part)
-	s.enclose(rows)
-	most := 0.0
-	for _, r := range rows {
-		most = max(most, s.reach[r])
-	}
-	s.near = s.near[:0]
-	for b := lo; b < hi; b++ {
-		if gap(s.y.Row(b), s.lower, s.upper, most) <= most {
-			s.near = append(s.near, b)
-		}
-	}
-	const fewest = 16 // for which a product of matrices is faster
+	const (
+		few    = 4  // rows, for which a box of them does not pay
+		fewest = 16 // rows on both sides, for which a product of matrices does
+	)
+	s.choose(part, rows, len(rows) < few)
 	if len(rows) >= fewest && len(s.near) >= fewest {
 		s.multiply(rows)
 		return
 	}
 	for _, r := range rows {
-		row := s.z.Row(s.first + r)
+		place, row, reach := s.y.Row(s.first+r), s.z.Row(s.first+r), s.reach[r]
 		for _, b := range s.near {
-			if s.t.SquaredDistance(row, s.z.Row(b)) <= s.reach[r] {
+			if s.t.SquaredDistance(place, s.y.Row(b)) <= reach && s.t.SquaredDistance(row, s.z.Row(b)) <= reach {
 				s.decide(r, b)
 			}
+		}
+	}
+}
+
+// choose sets near to the rows of another part that are near the box of rows of this one, or to all
+// of them.
+func (s *searcher) choose(part int, rows []int, all bool) {
+	s.near = s.near[:0]
+	most := math.Inf(1)
+	if !all {
+		s.enclose(rows)
+		most = 0
+		for _, r := range rows {
+			most = max(most, s.reach[r])
+		}
+	}
+	lo, hi := s.partBounds(part)
+	for b := lo; b < hi; b++ {
+		if all || gap(s.y.Row(b), s.lower, s.upper, most) <= most {
+			s.near = append(s.near, b)
 		}
 	}
 }
@@ -222,12 +234,14 @@ func (s *searcher) decide(r, b int) {
 	if a == b || !s.all && b < a {
 		return
 	}
+	if s.counting { // an estimate does not need the exact distance
+		s.count++
+		return
+	}
 	i, j := s.order[a], s.order[b]
 	distance := math.Sqrt(squared(s.x, i, j))
 	switch {
 	case distance > s.threshold:
-	case s.counting:
-		s.count++
 	case s.Neighbors > 0:
 		s.offer(r, Pair{I: j, Distance: distance})
 	default:

@@ -86,6 +86,7 @@ type inspectReport struct {
 	Fingerprint    string                 `json:"fingerprint,omitempty"`
 	Figures        []algorithms.Statistic `json:"figures"`
 	Tensors        []tensorReport         `json:"tensors"`
+	Calibration    *metric.Calibration    `json:"calibration,omitempty"`
 	Links          *mislabeled.Fit        `json:"links,omitempty"`
 	Warnings       []string               `json:"warnings"`
 	max            int
@@ -154,6 +155,7 @@ func (i *inspectCommand) model(ctx context.Context, path string) (*inspectReport
 		Fingerprint:    h.Fingerprint,
 		Figures:        append([]algorithms.Statistic{}, about.Statistics...),
 		Tensors:        tensors(file),
+		Calibration:    metric.CalibrationOf(fitted.Calibration),
 	}
 	for _, t := range r.Tensors {
 		r.Bytes += t.Bytes
@@ -234,6 +236,9 @@ func (r *inspectReport) text(w io.Writer) {
 	}
 	for _, t := range r.Tensors {
 		fmt.Fprintf(w, "tensor\t%s %s %s, %s\n", t.Name, t.Type, shapeText(t.Shape), fault.FormatBytes(t.Bytes))
+	}
+	if r.Calibration != nil {
+		r.Calibration.Text(w)
 	}
 	if r.Links != nil {
 		r.Links.Text(w, r.max)
