@@ -15,8 +15,7 @@ const (
 	tensorShare    = "calibration.share"
 )
 
-// mostLinks bounds the number of links at a distance that a file may claim, so that sums of all
-// distances are exact.
+// mostLinks bounds the number of links of each kind that a file may claim.
 const mostLinks = 1 << 31
 
 // Encode writes the calibration into a model file: the distances of links, and how many links of
@@ -53,8 +52,8 @@ func Decode(file *model.File) (*Calibration, error) {
 		if !(d >= 0) || math.IsInf(d, 0) || k > 0 && d < distance[k-1] {
 			return nil, fault.Data("", "tensor %s: element %d is %g: want finite ascending numbers >= 0", tensorDistance, k, d)
 		}
-		if must[k] < 0 || cannot[k] < 0 || must[k] > mostLinks || cannot[k] > mostLinks || must[k]+cannot[k] == 0 {
-			return nil, fault.Data("", "calibration: %d must-links and %d cannot-links at distance %g: want numbers from 0 to %d, not both 0", must[k], cannot[k], d, mostLinks)
+		if must[k] < 0 || cannot[k] < 0 || must[k] > mostLinks-c.musts || cannot[k] > mostLinks-c.cannots || must[k]+cannot[k] == 0 {
+			return nil, fault.Data("", "calibration: %d must-links and %d cannot-links at distance %g: want numbers >= 0, not both 0, and at most %d of all distances", must[k], cannot[k], d, mostLinks)
 		}
 		c.add(d, must[k], cannot[k])
 	}
