@@ -29,7 +29,18 @@ type Threshold struct {
 
 // String returns a line for people: the precision with the links that it rests on, and the recall.
 func (t Threshold) String() string {
-	return fmt.Sprintf("distance %.6g: precision %v, recall %v; rests on %d must-links and %d cannot-links", t.Distance, t.Precision, t.Recall, t.Must, t.Cannot)
+	return fmt.Sprintf("distance %.6g: precision %v, recall %v; rests on %s", t.Distance, t.Precision, t.Recall, t.links())
+}
+
+// links counts the links up to the distance.
+func (t Threshold) links() string {
+	text := func(n int, kind string) string {
+		if n == 1 {
+			return "1 " + kind
+		}
+		return fmt.Sprintf("%d %ss", n, kind)
+	}
+	return text(t.Must, "must-link") + " and " + text(t.Cannot, "cannot-link")
 }
 
 // At returns what the links up to a distance show. Without such links the precision is 0, in the
@@ -91,7 +102,7 @@ func (c *Calibration) Threshold(precision float64) (Threshold, error) {
 	if chosen < 0 {
 		t := c.At(c.distance[best])
 		return Threshold{}, &fault.ParamError{Param: "precision", Value: precision,
-			Want: fmt.Sprintf("at most %.4g, the best of the calibration, up to distance %.6g with %d must-links and %d cannot-links", t.Precision.Value, t.Distance, t.Must, t.Cannot)}
+			Want: fmt.Sprintf("at most %.4g, the best of the calibration, up to distance %.6g with %s", t.Precision.Value, t.Distance, t.links())}
 	}
 	return c.At(c.distance[chosen]), nil
 }

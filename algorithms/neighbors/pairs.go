@@ -137,10 +137,10 @@ func (j *pairJoin) estimate(ctx context.Context) error {
 			return fmt.Errorf("neighbors: pairs: %w", err)
 		}
 		if about > 100/float64(sampled)*float64(j.Most) {
-			return j.tooMany(fmt.Sprintf("about %.2g", about))
+			return j.tooMany(fmt.Sprintf("about %.3g", about))
 		}
 	}
-	return j.eng.Check(fmt.Sprintf("about %.2g pairs within %g", about, j.threshold), int64(pairBytes*about), pairHint)
+	return j.eng.Check(fmt.Sprintf("about %.3g pairs within %g", about, j.threshold), int64(pairBytes*about), pairHint)
 }
 
 // sample estimates the number of pairs from those of some parts.

@@ -182,7 +182,7 @@ func (p *pairsCommand) warnOfShare(r *pairsReport, c *calibration.Calibration) {
 		return
 	}
 	all, recall := float64(r.Rows)*float64(r.Rows-1)/2, r.Calibrated.Recall
-	if expected := c.Share() * recall.Low * all; float64(r.Pairs) < expected/2 {
+	if expected := c.Share() * recall.Low * all; float64(r.Pairs) < expected {
 		p.Warnf("precision and probability are those of pairs of which a share of %.2g matches, but of all pairs of rows at most %.2g do: they are too high; want --share", c.Share(), max(1, float64(r.Pairs))/(recall.Value*all))
 	}
 }
@@ -206,7 +206,7 @@ func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, c *cali
 }
 
 func (r *pairsReport) text(w io.Writer) {
-	fmt.Fprintf(w, "pairs\t%d of %s, within distance %.6g (%s)\n", r.Pairs, session.Plural(r.Rows, "row"), r.Distance, r.Method)
+	fmt.Fprintf(w, "pairs\t%d among %s, within distance %.6g (%s)\n", r.Pairs, session.Plural(r.Rows, "row"), r.Distance, r.Method)
 	if r.Calibrated != nil {
 		fmt.Fprintf(w, "threshold\t%v\n", *r.Calibrated)
 	}
