@@ -55,15 +55,15 @@ const pairBytes = 32
 // nearest first, ties by rows. The distance is the root of [points.SquaredDistance] of the rows.
 //
 // The search is exact. Rows are divided by medians along the principal directions of the data into
-// parts of up to 128 rows, and a row is compared with the rows of a part only if the part's bounding
-// box is near enough. In each comparison expanded squared distances, with a bound of their rounding,
-// select candidates, and sums of squared differences decide. The result is bit-identical for any
-// number of workers.
+// parts of up to 128 rows, and a row is compared with the rows of a part only if the part's
+// bounding box is near enough. Rounded distances, with a bound of their rounding, select
+// candidates, and sums of squared differences decide. The result is bit-identical for any number of
+// workers.
 //
-// Errors: *fault.ParamError (a threshold that is negative or not finite, negative Neighbors or Most;
-// a threshold with more than Most pairs: it states about how many), *fault.ShapeError (more than
-// 2^31-1 rows), *fault.DataError (a value that is not finite, or so large that squared distances
-// overflow), *fault.MemoryError, and ctx.Err(), wrapped. Cost: O(n log n) plus 2d flops for each
+// Errors: *fault.ParamError (a threshold that is negative or not finite, negative Neighbors or
+// Most; a threshold with more than Most pairs: it states about how many), *fault.ShapeError (more
+// than 2^31-1 rows), *fault.DataError (a value that is not finite, or so large that squared
+// distances overflow), *fault.MemoryError, and ctx.Err(), wrapped. Cost: O(n log n) plus 2d flops for each
 // comparison: about as many as there are pairs within the threshold in the first principal
 // directions. This is few for a threshold that is small compared with the spread of the rows, and
 // all n^2/2 at worst; the double with Neighbors. Memory: n (d + 40) numbers, and 32 bytes for each

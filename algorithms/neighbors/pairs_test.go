@@ -222,9 +222,9 @@ func TestPairsRefuses(t *testing.T) {
 	}
 }
 
-// TestPairsStops: a canceled search returns the cause, before it has compared all rows; progress
+// TestPairsCanceled: a canceled search returns the cause, before it has compared all rows; progress
 // reaches the number of rows otherwise.
-func TestPairsStops(t *testing.T) {
+func TestPairsCanceled(t *testing.T) {
 	x := enginetest.Matrix(rand.New(rand.NewPCG(7, 8)), 20000, 3, 0)
 	ctx, cancel := context.WithCancel(context.Background())
 	done := 0

@@ -82,8 +82,8 @@ func TestPairsOfFewNeighbors(t *testing.T) {
 	}
 }
 
-// TestCalibrate: inspect shows the calibration and update drops it with a warning; links between the
-// training rows cause a warning, and a share that the pairs contradict does.
+// TestCalibrate: inspect shows the calibration, and update drops it with a warning. Links between
+// the training rows cause a warning, and so does a share that the pairs contradict.
 func TestCalibrate(t *testing.T) {
 	dir := calibrated(t)
 	shown := clitest.Parse(t, harness.RunOK(t, dir, "inspect calibrated.mlk --json").Stdout)

@@ -187,7 +187,8 @@ func (p *pairsCommand) warnOfShare(r *pairsReport, c *calibration.Calibration) {
 	}
 }
 
-// write writes the pairs, with probabilities if there is a calibration. ids are nil for row numbers.
+// write writes the pairs, with probabilities if there is a calibration. ids are nil for row
+// numbers.
 func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, c *calibration.Calibration, ids []string) error {
 	columns, numbers := []string{"distance"}, make([]float64, 1, 2)
 	if c != nil {
@@ -196,12 +197,12 @@ func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, c *cali
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	return dataset.WriteMeasuredPairs(p.out, len(pairs), columns, func(k int) (i, j int, _ []float64) {
+	return dataset.WriteMeasuredPairs(p.out, len(pairs), columns, func(k int) (i, j int, _ []float64, err error) {
 		numbers[0] = pairs[k].Distance
 		if c != nil {
 			numbers[1] = c.Probability(pairs[k].Distance)
 		}
-		return int(pairs[k].I), int(pairs[k].J), numbers
+		return int(pairs[k].I), int(pairs[k].J), numbers, ctx.Err()
 	}, ids, p.WritingText())
 }
 
