@@ -63,11 +63,12 @@ const pairBytes = 32
 // Errors: *fault.ParamError (a threshold that is negative or not finite, negative Neighbors or
 // Most; a threshold with more than Most pairs: it states about how many), *fault.ShapeError (more
 // than 2^31-1 rows), *fault.DataError (a value that is not finite, or so large that squared
-// distances overflow), *fault.MemoryError, and ctx.Err(), wrapped. Cost: O(n log n) plus 2d flops for each
-// comparison: about as many as there are pairs within the threshold in the first principal
-// directions. This is few for a threshold that is small compared with the spread of the rows, and
-// all n^2/2 at worst; the double with Neighbors. Memory: n (d + 40) numbers, and 32 bytes for each
-// pair found.
+// distances overflow), *fault.MemoryError, and ctx.Err(), wrapped.
+//
+// Cost: O(n log n) plus 2d flops for each comparison: about as many as there are pairs within the
+// threshold in the first principal directions. These are few if the threshold is small compared
+// with the spread of the rows, and all n^2/2 at worst; twice as many with Neighbors. Memory:
+// n (d + 40) numbers, and 32 bytes for each pair found.
 func Pairs(ctx context.Context, eng *engine.Engine, x blas.Matrix, threshold float64, o PairOptions) ([]Pair, error) {
 	if o.Most == 0 {
 		o.Most = usualMost
