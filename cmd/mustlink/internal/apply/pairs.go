@@ -176,14 +176,14 @@ func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset
 	return pairs, usage.RenameParams(err, "threshold", "--threshold")
 }
 
-// warnOfShare warns if the calibration expects more matching pairs up to the threshold than there
-// are pairs at all: then matching pairs are rarer than it takes for granted.
+// warnOfShare warns if the calibration expects many more matching pairs up to the threshold than
+// there are pairs at all: then matching pairs are rarer than it takes for granted.
 func (p *pairsCommand) warnOfShare(r *pairsReport, c *calibration.Calibration) {
 	if c == nil || p.neighbors > 0 || r.Calibrated.Must == 0 {
 		return
 	}
 	all, recall := float64(r.Rows)*float64(r.Rows-1)/2, r.Calibrated.Recall
-	if expected := c.Share() * recall.Low * all; float64(r.Pairs) < expected {
+	if expected := c.Share() * recall.Low * all; 1.5*float64(r.Pairs) < expected {
 		p.Warnf("precision and probability are those of pairs of which a share of %.2g matches, but of all pairs of rows at most %.2g do: they are too high; want --share", c.Share(), max(1, float64(r.Pairs))/(recall.Value*all))
 	}
 }
