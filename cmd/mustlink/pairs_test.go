@@ -97,7 +97,8 @@ func TestCalibrate(t *testing.T) {
 	if !strings.Contains(o.Stderr, "training rows") {
 		t.Errorf("no warning about training rows: %q", o.Stderr)
 	}
-	o = harness.RunOK(t, dir, "pairs calibrated.mlk -i data.csv --share .99 --recall .9 -o pairs.csv")
+	clitest.Write(t, dir, "apart.csv", "f0,f1,f2,f3\n0,0,0,0\n1e5,0,0,0\n2e5,0,0,0\n3e5,0,0,0\n")
+	o = harness.RunOK(t, dir, "pairs calibrated.mlk -i apart.csv --recall .9 -o pairs.csv")
 	if !strings.Contains(o.Stderr, "want --share") {
 		t.Errorf("no warning about the share: %q", o.Stderr)
 	}
