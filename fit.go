@@ -3,7 +3,6 @@ package mustlink
 import (
 	"context"
 	"errors"
-	"fmt"
 	"reflect"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -123,7 +122,7 @@ func (s *settings) linksOf(t *Table, l *Links) (*Links, error) {
 	}
 	switch {
 	case l != nil && l.N() != t.Rows():
-		return nil, &fault.ShapeError{What: "number of rows of the links", Got: l.N(), Want: fmt.Sprintf("%d, the rows of the table", t.Rows())}
+		return nil, checkRows(l, t)
 	case l != nil:
 		return l, nil
 	case s.triplets == nil && s.quadruplets == nil && s.targets == nil:

@@ -1,6 +1,8 @@
 package mustlink
 
 import (
+	"fmt"
+
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -69,6 +71,14 @@ func (t *Table) readLinks(path, by string) (*Links, error) {
 		return nil, fault.Data(t.data.Name, "the rows have no ids: want a column id, or links by row number")
 	}
 	return dataset.ReadLinks(path, dataset.LinkContext{N: t.Rows(), IDs: t.data.IDs, By: by})
+}
+
+// checkRows refuses links between another number of rows.
+func checkRows(l *Links, t *Table) error {
+	if l.N() == t.Rows() {
+		return nil
+	}
+	return &fault.ShapeError{What: "number of rows of the links", Got: l.N(), Want: fmt.Sprintf("%d, the rows of the table", t.Rows())}
 }
 
 // labeled refuses a table without labels.

@@ -97,7 +97,7 @@ func (m *Model) updated(learned algorithms.Model, err error) (*Model, error) {
 	}
 	fitted := *m.fitted
 	fitted.Model, fitted.LibraryVersion, fitted.Build = learned, "", catalog.BuildOf(m.eng)
-	fitted.Verdict = nil // it is about the metric before the update
+	fitted.Verdict, fitted.Calibration = nil, nil // they are about the metric before the update
 	return &Model{fitted: &fitted, eng: m.eng}, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
@@ -25,6 +26,8 @@ type Fitted struct {
 	Columns  []prepare.Column  // what the fit found in the table; nil if unknown, as after Load
 	LeftOut  []string          // names of columns of the training table that the model does not take
 	Verdict  *verdict.Verdict  // on held-out links, nil if the fit was not judged
+
+	Calibration *calibration.Calibration // of the learned distances, nil for none
 
 	Fingerprint string // dataset.Fingerprint of the training points, "" if unknown
 	// LibraryVersion and Build identify the program that fitted the model. If they are "", Save writes
@@ -105,6 +108,9 @@ func Encode(f *Fitted) (*model.File, error) {
 			return nil, err
 		}
 	}
+	if f.Calibration != nil {
+		f.Calibration.Encode(file)
+	}
 	if f.Single {
 		return narrowed(file)
 	}
@@ -182,6 +188,9 @@ func Decode(file *model.File) (*Fitted, error) {
 		return nil, err
 	}
 	if f.Verdict, err = decodeVerdict(file); err != nil {
+		return nil, err
+	}
+	if f.Calibration, err = calibration.Decode(file); err != nil {
 		return nil, err
 	}
 	want := f.modelDim()

@@ -455,9 +455,27 @@ func optional(v float64, given bool) string {
 // WritePairs writes a pairs file, with rows named by ids if ids is not nil. ids has one for each
 // row in pairs. Errors are those of writing.
 func WritePairs(path string, pairs [][2]int, ids []string, o WriteOptions) error {
-	return o.table(path, []string{"i", "j"}, func(yield func([]string, error) bool) {
-		for _, p := range pairs {
-			if !yield([]string{rowName(p[0], ids), rowName(p[1], ids)}, nil) {
+	return WriteMeasuredPairs(path, len(pairs), nil, func(k int) (int, int, []float64, error) { return pairs[k][0], pairs[k][1], nil, nil }, ids, o)
+}
+
+// WriteMeasuredPairs is [WritePairs] for pairs with numbers in columns of these names: pair returns
+// the rows of pair k and its numbers, perhaps in the same memory for every pair. An error of pair,
+// such as that of a canceled context, ends the writing and leaves no file at path.
+func WriteMeasuredPairs(path string, count int, columns []string, pair func(k int) (i, j int, numbers []float64, err error), ids []string, o WriteOptions) error {
+	header := append([]string{"i", "j"}, columns...)
+	record := make([]string, len(header))
+	return o.table(path, header, func(yield func([]string, error) bool) {
+		for k := range count {
+			i, j, numbers, err := pair(k)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			record[0], record[1] = rowName(i, ids), rowName(j, ids)
+			for c, v := range numbers {
+				record[2+c] = strconv.FormatFloat(v, 'g', 17, 64)
+			}
+			if !yield(record, nil) {
 				return
 			}
 		}

@@ -60,6 +60,12 @@ func TestNothingLeftAfterAnError(t *testing.T) {
 	check("no stdout", WriteMatrix("-", 1, 1, bad, 1, nil, WriteOptions{Format: "csv"}))
 	check("sparse", WriteData(filepath.Join(dir, "m.csv"), &Data{Points: &points.CSR{}}, WriteOptions{}))
 
+	canceled := WriteMeasuredPairs(filepath.Join(dir, "p.csv"), 2, nil, func(k int) (i, j int, numbers []float64, err error) {
+		return 0, 1, nil, context.Canceled
+	}, nil, WriteOptions{})
+	if list, _ := os.ReadDir(dir); len(list) > 0 || !errors.Is(canceled, context.Canceled) {
+		t.Errorf("canceled pairs: the folder holds %v, error %v", list, canceled)
+	}
 	stop := Atomic(filepath.Join(dir, "m"), func(w io.Writer) error {
 		_, _ = io.WriteString(w, "half")
 		return context.Canceled

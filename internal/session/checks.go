@@ -59,6 +59,11 @@ func (c *Checks) AtLeast(flag string, value, least int) {
 	c.Refuse(value < least, "%s is %d: want a number >= %d", flag, value, least)
 }
 
+// Share refuses a share of matching pairs that is not one; 0 is none.
+func (c *Checks) Share(v float64) {
+	c.Refuse(c.Cmd.Flags().Changed("share") && !(v > 0 && v < 1), "--share is %v: want a number > 0 and < 1", v)
+}
+
 // OneOf refuses a word that is not one of the choices.
 func (c *Checks) OneOf(flag, value string, choices []string) {
 	if c.Err == nil && !slices.Contains(choices, value) {

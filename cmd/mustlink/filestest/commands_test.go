@@ -115,7 +115,7 @@ func TestQuiet(t *testing.T) {
 // TestHelp: every command has a long help, an example and documented flags.
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
-	for _, name := range strings.Split("fit,select,report,embed,gram,distance,cluster,classify,score,plot,update,links make,links close,check,inspect,demo,info", ",") {
+	for _, name := range strings.Split("fit,select,report,embed,gram,distance,cluster,classify,pairs,score,plot,update,calibrate,links make,links close,check,inspect,demo,info", ",") {
 		o := harness.RunOK(t, dir, name+" --help")
 		for _, w := range []string{"Usage:\n  mustlink " + name, "Examples:\n  mustlink "} {
 			if !strings.Contains(o.Stdout, w) {

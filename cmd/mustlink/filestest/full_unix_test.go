@@ -33,6 +33,8 @@ var writers = [][2]string{
 	{"cluster -i data.csv -n 2 -a minibatch --save-centers %", "c.npy"},
 	{"cluster -i data.csv --centers centers.csv -o %", "c.csv"},
 	{"classify model.mlk --train data.csv -i data.csv -o %", "c.csv"},
+	{"pairs model.mlk -i data.csv --threshold 1 -o %", "p.csv"},
+	{"calibrate model.mlk -i data.csv -c many.csv -o %", "m.mlk"},
 	{"plot model.mlk -i data.csv -o %", "p.png"},
 	{"plot model.mlk -i data.csv -o %", "p.svg"},
 	{"plot model.mlk -i data.csv -o %", "p.pdf"},

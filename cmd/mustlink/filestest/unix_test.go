@@ -169,6 +169,7 @@ func TestInterruptStreams(t *testing.T) {
 		"cluster -i - --centers centers.csv -o out.csv":            rows,
 		"distance model.mlk -i - --pairs pairs.csv -o out.csv":     rows,
 		"score --truth - --predicted data.csv":                     rows,
+		"pairs - -i big.npy --threshold 5 -o out.csv":              model,
 		"cluster - -i big.npy -n 300 --stream -o out.csv":          model,
 		"cluster - -i big.npy -n 300 -a minibatch -o out.csv":      model,
 		"cluster - -i big.npy -n 300 --memory-limit 8MiB -o o.csv": model,

@@ -87,6 +87,7 @@ type inspectReport struct {
 	Fingerprint    string                 `json:"fingerprint,omitempty"`
 	Figures        []algorithms.Statistic `json:"figures"`
 	Tensors        []tensorReport         `json:"tensors"`
+	Calibration    *metric.Calibration    `json:"calibration,omitempty"`
 	Links          *mislabeled.Fit        `json:"links,omitempty"`
 	Warnings       []string               `json:"warnings"`
 	max            int
@@ -156,6 +157,7 @@ func (i *inspectCommand) model(ctx context.Context, path string) (*inspectReport
 		Fingerprint:    h.Fingerprint,
 		Figures:        append([]algorithms.Statistic{}, about.Statistics...),
 		Tensors:        tensors(file),
+		Calibration:    metric.CalibrationOf(fitted.Calibration),
 	}
 	for _, t := range r.Tensors {
 		r.Bytes += t.Bytes
@@ -237,6 +239,9 @@ func (r *inspectReport) text(w io.Writer) {
 	}
 	for _, t := range r.Tensors {
 		fmt.Fprintf(w, "tensor\t%s %s %s, %s\n", t.Name, t.Type, shapeText(t.Shape), fault.FormatBytes(t.Bytes))
+	}
+	if r.Calibration != nil {
+		r.Calibration.Text(w)
 	}
 	if r.Links != nil {
 		r.Links.Text(w, r.max)

@@ -100,6 +100,9 @@ func (u *updateCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	r.Seconds = time.Since(begin).Seconds()
+	if m.Fitted.Calibration != nil {
+		u.Warnf("%s: its calibration is dropped, because distances change: want mustlink calibrate again", args[0])
+	}
 	about := learned.Describe()
 	u.WarnOf("", about.Notices)
 	if err := metric.Save(ctx, u.Session, u.out, learned); err != nil {

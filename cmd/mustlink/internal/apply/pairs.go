@@ -1,0 +1,216 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/calibration"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type pairsCommand struct {
+	*session.Session
+	data      source.Data
+	rows      source.Links // how pairs name rows
+	threshold float64
+	precision float64
+	recall    float64
+	share     float64
+	neighbors int
+	most      int
+	out       string
+}
+
+// usualPairs is the usual largest number of pairs.
+const usualPairs = 20_000_000
+
+func newPairs(s *session.Session) *cobra.Command {
+	p := &pairsCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "pairs MODEL -i DATA (--threshold D | --precision P | --recall R) -o PAIRS",
+		Short: "list the pairs of rows that belong together",
+		Long: `Write all pairs of rows of DATA whose learned distance is at most a threshold: duplicates, or
+records of one person. PAIRS is a CSV with the columns i, j (0-based rows, i < j, or ids with
+--links-by id), distance and, if MODEL is calibrated, probability. The nearest pairs come first,
+pairs at equal distance in the order of i, then j.
+
+The threshold is a distance D, which is not squared, or follows from the calibration of MODEL (see
+mustlink calibrate): the largest distance with the precision P, or the smallest with the recall R.
+The summary says how many links that rests on. --share replaces the share of matching pairs that
+precision and probability refer to.
+
+The search is exact, and compares only rows that are near each other in the principal directions of
+the coordinates: a million rows of 32 columns, with one or two duplicates each, take half a minute of
+processor time. It takes longer, up to that of comparing all pairs, if the threshold is not small
+compared with the spread of the rows. With --neighbors K a pair is listed only if one of its rows is
+among the K nearest of the other. A threshold with more than --max-pairs pairs is refused, with the
+number that it would have.`,
+		Example: `  mustlink pairs calibrated.mlk -i data.csv --precision .95 -o pairs.csv
+  mustlink pairs model.mlk -i data.csv --threshold 0.3 --neighbors 5 --links-by id -o pairs.csv`,
+		Args: usage.Positional(1, 1, "MODEL"),
+		RunE: s.Checked(p.check, p.run),
+	}
+	f := cmd.Flags()
+	p.data.Flags(cmd)
+	p.rows.ByFlag(cmd)
+	f.Float64Var(&p.threshold, "threshold", 0, "the largest distance `D` of a pair")
+	f.Float64Var(&p.precision, "precision", 0, "the precision `P` of the threshold, by the calibration")
+	f.Float64Var(&p.recall, "recall", 0, "the recall `R` of the threshold, by the calibration")
+	f.Float64Var(&p.share, "share", 0, "the share `S` of matching pairs among those to judge (default: that of the calibration)")
+	f.IntVar(&p.neighbors, "neighbors", 0, "only pairs with a row among the `K` nearest of the other (default: all)")
+	f.IntVar(&p.most, "max-pairs", usualPairs, "refuse to find more than `N` pairs")
+	f.StringVarP(&p.out, "output", "o", "", "the file of `PAIRS` to write; - for standard output")
+	return cmd
+}
+
+// check finds mistakes that do not require reading anything.
+func (p *pairsCommand) check(check *session.Checks, args []string) {
+	check.Required("input", "output")
+	check.Exclusive("threshold", "precision", "recall")
+	flags := check.Cmd.Flags()
+	check.Refuse(!flags.Changed("threshold") && !flags.Changed("precision") && !flags.Changed("recall"),
+		"the threshold is missing: want --threshold, --precision or --recall %s", usage.HelpHint(check.Cmd))
+	check.Refuse(!(p.threshold >= 0), "--threshold is %v: want a number >= 0", p.threshold)
+	for _, name := range []string{"precision", "recall"} {
+		v, _ := flags.GetFloat64(name)
+		check.Refuse(flags.Changed(name) && !(v > 0 && v <= 1), "--%s is %v: want a number > 0 and <= 1", name, v)
+	}
+	check.Share(p.share)
+	check.Refuse(flags.Changed("neighbors") && p.neighbors < 1, "--neighbors is %d: want a number >= 1", p.neighbors)
+	check.AtLeast("--max-pairs", p.most, 1)
+	check.Models(args)
+	p.data.Check(check)
+	p.rows.CheckBy(check)
+	check.Output("-o, --output", p.out)
+}
+
+// pairsReport is the result of `mustlink pairs`.
+type pairsReport struct {
+	Method     string                 `json:"method"`
+	Rows       int                    `json:"rows"`
+	Pairs      int                    `json:"pairs"`
+	Distance   float64                `json:"threshold"`
+	Calibrated *calibration.Threshold `json:"calibrated,omitempty"` // what the links up to the threshold show
+	Output     string                 `json:"output"`
+	Warnings   []string               `json:"warnings"`
+}
+
+func (p *pairsCommand) run(ctx context.Context, args []string) error {
+	m, err := metric.Open(ctx, p.Session, args[0])
+	if err != nil {
+		return err
+	}
+	calibrated, err := p.calibration(m, args[0])
+	if err != nil {
+		return err
+	}
+	r := &pairsReport{Method: m.Name(), Output: p.out}
+	if r.Distance, err = p.distance(calibrated); err != nil {
+		return fault.InFile(usage.RenameParams(err, "precision", "--precision", "recall", "--recall"), args[0])
+	}
+	if calibrated != nil {
+		at := calibrated.At(r.Distance)
+		r.Calibrated = &at
+	}
+	data, err := m.Read(ctx, &p.data)
+	if err != nil {
+		return err
+	}
+	if err := p.rows.NeedIDs(data); err != nil {
+		return err
+	}
+	pairs, err := p.find(ctx, m, data, r.Distance)
+	if err != nil {
+		return err
+	}
+	if err := p.write(ctx, pairs, calibrated, p.rows.Names(data)); err != nil {
+		return err
+	}
+	r.Rows, r.Pairs = data.Points.Len(), len(pairs)
+	p.warnOfShare(r, calibrated)
+	r.Warnings = p.Warnings()
+	return p.Summarize(p.out, r, r.text)
+}
+
+// calibration returns the calibration of the model, nil if there is none and none is needed.
+func (p *pairsCommand) calibration(m *metric.Metric, path string) (*calibration.Calibration, error) {
+	c := m.Fitted.Calibration
+	switch {
+	case c == nil && p.precision+p.recall+p.share > 0:
+		return nil, fault.Data(path, "the model is not calibrated: want --threshold alone, or a model of mustlink calibrate")
+	case c == nil || p.share == 0:
+		return c, nil
+	}
+	c, err := c.WithShare(p.share)
+	return c, usage.RenameParams(err, "share", "--share")
+}
+
+// distance returns the threshold.
+func (p *pairsCommand) distance(c *calibration.Calibration) (float64, error) {
+	var t calibration.Threshold
+	var err error
+	switch {
+	case p.precision > 0:
+		t, err = c.Threshold(p.precision)
+	case p.recall > 0:
+		t, err = c.ThresholdForRecall(p.recall)
+	default:
+		return p.threshold, nil
+	}
+	return t.Distance, err
+}
+
+func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset.Data, threshold float64) ([]mustlink.Pair, error) {
+	bar := p.Progress()
+	defer bar.Done()
+	pairs, err := m.Model().Pairs(ctx, mustlink.FromData(data), threshold, mustlink.PairOptions{Neighbors: p.neighbors, Most: p.most, Progress: bar.Report})
+	return pairs, usage.RenameParams(err, "threshold", "--threshold")
+}
+
+// warnOfShare warns if the calibration expects many more matching pairs up to the threshold than
+// there are pairs at all: then matching pairs are rarer than it takes for granted.
+func (p *pairsCommand) warnOfShare(r *pairsReport, c *calibration.Calibration) {
+	if c == nil || p.neighbors > 0 || r.Calibrated.Must == 0 {
+		return
+	}
+	all, recall := float64(r.Rows)*float64(r.Rows-1)/2, r.Calibrated.Recall
+	if expected := c.Share() * recall.Low * all; 1.5*float64(r.Pairs) < expected {
+		p.Warnf("precision and probability are those of pairs of which a share of %.2g matches, but of all pairs of rows at most %.2g do: they are too high; want --share", c.Share(), max(1, float64(r.Pairs))/(recall.Value*all))
+	}
+}
+
+// write writes the pairs, with probabilities if there is a calibration. ids are nil for row
+// numbers.
+func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, c *calibration.Calibration, ids []string) error {
+	columns, numbers := []string{"distance"}, make([]float64, 1, 2)
+	if c != nil {
+		columns, numbers = append(columns, "probability"), numbers[:2]
+	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return dataset.WriteMeasuredPairs(p.out, len(pairs), columns, func(k int) (i, j int, _ []float64, err error) {
+		numbers[0] = pairs[k].Distance
+		if c != nil {
+			numbers[1] = c.Probability(pairs[k].Distance)
+		}
+		return int(pairs[k].I), int(pairs[k].J), numbers, ctx.Err()
+	}, ids, p.WritingText())
+}
+
+func (r *pairsReport) text(w io.Writer) {
+	fmt.Fprintf(w, "pairs\t%d among %s, within distance %.6g (%s)\n", r.Pairs, session.Plural(r.Rows, "row"), r.Distance, r.Method)
+	if r.Calibrated != nil {
+		fmt.Fprintf(w, "threshold\t%v\n", *r.Calibrated)
+	}
+	fmt.Fprintf(w, "output\t%s\n", r.Output)
+}
