@@ -94,6 +94,9 @@ func (s *settings) learner(t *Table, l *Links) (algorithms.Learner, error) {
 		return nil, err
 	}
 	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: s.progress}
+	if s.engine != nil {
+		config.MemoryLimit = s.engine.MemoryLimit()
+	}
 	_, gram := t.data.Points.(*points.Gram)
 	if s.params == nil && len(s.text) == 0 && s.triplets == nil && !gram && parts.Suits(method.Name, l) {
 		config.Params = map[string]string{"base": method.Name}
