@@ -51,14 +51,10 @@ func (m Method) fromFiles(params any, common *algorithms.Common, given map[strin
 	return rest, nil
 }
 
-// regular returns an error for the file of a parameter that is missing, or that is a folder, a pipe
-// or a device, which may have no end.
+// regular returns an error for the file of a parameter that is a folder, a pipe or a device, which
+// may have no end. A missing one is for its reader.
 func regular(name, path string) error {
-	info, err := os.Stat(path)
-	switch {
-	case err != nil:
-		return &fault.ParamError{Param: name, Value: "@" + path, Want: "a file that can be read (" + err.Error() + ")"}
-	case !info.Mode().IsRegular():
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return &fault.ParamError{Param: name, Value: "@" + path, Want: "a file, not a folder, a pipe or a device"}
 	}
 	return nil
