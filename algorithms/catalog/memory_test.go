@@ -284,8 +284,8 @@ func peak(f func() error) (uint64, error) {
 }
 
 // TestPeakOfHeap: the heap of a fit stays below twice the smallest limit under which it passes, and
-// four megabytes for what is bounded by a constant: scratch memory, small samples. So whatever grows with
-// the input has its price.
+// four megabytes for what is bounded by a constant: scratch memory, small samples. So whatever
+// grows with the input has its price.
 func TestPeakOfHeap(t *testing.T) {
 	const n, slack = 300, 4 << 20
 	eng, highest, total := enginetest.New(t, 2), 0.0, 0

@@ -336,7 +336,8 @@ func standard(s string) (float64, error) {
 	return strconv.ParseFloat(s, 64)
 }
 
-// parseFloat is bit-identical to strconv.ParseFloat for any text, but for what only source code has.
+// parseFloat is bit-identical to strconv.ParseFloat for any text, but for what only source code
+// has.
 func TestParseFloat(t *testing.T) {
 	same := func(s string) {
 		t.Helper()

@@ -12,22 +12,22 @@ func (p *CSR) Compact() (compact *CSR, columns []int32) {
 	}
 	out := *p
 	out.D, out.Col = len(columns), make([]int32, len(p.Col))
-	place := places(columns, p.D, len(p.Col))
+	position := positions(columns, p.D, len(p.Col))
 	for k, c := range p.Col {
-		out.Col[k] = int32(place(c))
+		out.Col[k] = int32(position(c))
 	}
 	return &out, columns
 }
 
-// Restrict returns the values of the given features, ascending, numbered by their places in
+// Restrict returns the values of the given features, ascending, numbered by their positions in
 // columns. Values of other features are left out. Cost: that of [CSR.Compact].
 func (p *CSR) Restrict(columns []int32) *CSR {
 	out := &CSR{N: p.N, D: len(columns), Start: make([]int, 1, p.N+1)}
-	place := places(columns, p.D, len(p.Col))
+	position := positions(columns, p.D, len(p.Col))
 	for i := range p.N {
 		col, val := p.Row(i)
 		for k, c := range col {
-			if j := place(c); j >= 0 {
+			if j := position(c); j >= 0 {
 				out.Col, out.Val = append(out.Col, int32(j)), append(out.Val, val[k])
 			}
 		}
@@ -62,9 +62,9 @@ func (p *CSR) occurring() []int32 {
 	return columns
 }
 
-// places returns a function that finds the place of a feature, out of d, in columns, -1 for none,
+// positions returns a function that finds the position of a feature, out of d, in columns, -1 for none,
 // so many times.
-func places(columns []int32, d, times int) func(c int32) int {
+func positions(columns []int32, d, times int) func(c int32) int {
 	if !tabled(d, times) {
 		return func(c int32) int {
 			j, found := slices.BinarySearch(columns, c)

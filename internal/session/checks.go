@@ -155,8 +155,8 @@ func (c *Checks) Output(flag, path string) {
 	})
 }
 
-// sameOutput reports whether two outputs are the same file, which need not exist yet. A device takes
-// any number of them.
+// sameOutput reports whether two outputs are the same file, which need not exist yet. A device
+// takes any number of them.
 func sameOutput(a, b string) bool {
 	if info, err := os.Stat(a); err == nil && info.Mode()&os.ModeDevice != 0 {
 		return false

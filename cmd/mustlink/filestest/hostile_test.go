@@ -217,8 +217,9 @@ func TestEndlessInput(t *testing.T) {
 	})
 }
 
-// TestWideSparseFile: a small file that names feature 2,147,483,647 takes no memory for the features
-// before it: every command on it ends well, or refuses what its rows would take as dense ones.
+// TestWideSparseFile: a small file that names feature 2,147,483,647 takes no memory for the
+// features before it: every command on it ends well, or refuses what its rows would take as dense
+// ones.
 func TestWideSparseFile(t *testing.T) {
 	const limit = 100_000_000
 	dir := harness.Workspace(t)

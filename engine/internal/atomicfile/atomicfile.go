@@ -25,9 +25,9 @@ const bufferSize = 1 << 18
 // The bytes go to a temporary file in the same folder, which is flushed to disk and then renamed,
 // so that a reader sees the old file or the new one, never a part. If f returns an error or panics,
 // the temporary file is removed and an older file stays unchanged; Write returns the error of f
-// unchanged. A symbolic link is followed, also to a file that does not exist yet. The permission bits of an existing file are kept; a file
-// without any write bit is not replaced. A device or a pipe, such as /dev/null, cannot be replaced
-// and is written to directly.
+// unchanged. A symbolic link is followed, also to a file that does not exist yet. The permission
+// bits of an existing file are kept; a file without any write bit is not replaced. A device or a
+// pipe, such as /dev/null, cannot be replaced and is written to directly.
 //
 // A killed process leaves its temporary file, .NAME.tmp-mustlink-RANDOM, next to the target. The next Write
 // to the same target removes it. A writer locks its file (flock) until its process ends, so the
