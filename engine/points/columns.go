@@ -62,8 +62,8 @@ func (p *CSR) occurring() []int32 {
 	return columns
 }
 
-// positions returns a function that finds the position of a feature, out of d, in columns, -1 for none,
-// so many times.
+// positions returns a function that finds the position of a feature, out of d, in columns, -1 for
+// none, so many times.
 func positions(columns []int32, d, times int) func(c int32) int {
 	if !tabled(d, times) {
 		return func(c int32) int {

@@ -29,9 +29,9 @@ const bufferSize = 1 << 18
 // bits of an existing file are kept; a file without any write bit is not replaced. A device or a
 // pipe, such as /dev/null, cannot be replaced and is written to directly.
 //
-// A killed process leaves its temporary file, .NAME.tmp-mustlink-RANDOM, next to the target. The next Write
-// to the same target removes it. A writer locks its file (flock) until its process ends, so the
-// file of a running writer is never removed. Without such locks (Windows, some network file
+// A killed process leaves its temporary file, .NAME.tmp-mustlink-RANDOM, next to the target. The
+// next Write to the same target removes it. A writer locks its file (flock) until its process ends,
+// so the file of a running writer is never removed. Without such locks (Windows, some network file
 // systems) nothing is removed. On a network file system whose locks apply to one machine only, two
 // machines must not write to one target at the same time: the slower one may fail, but the target
 // stays complete.
