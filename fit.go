@@ -134,6 +134,9 @@ func (s *settings) linksOf(t *Table, l *Links) (*Links, error) {
 // learner returns the learner of a method for the settings and the links.
 func (s *settings) learner(method catalog.Method, t *Table, l *Links, progress func(Progress)) (algorithms.Learner, error) {
 	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: progress}
+	if s.engine != nil {
+		config.MemoryLimit = s.engine.MemoryLimit()
+	}
 	_, gram := t.data.Points.(*points.Gram)
 	if s.params == nil && len(s.text) == 0 && s.triplets == nil && !gram && parts.Suits(method.Name, l) {
 		config.Params = map[string]string{"base": method.Name}

@@ -40,6 +40,8 @@ type Config struct {
 	Params   map[string]string // by name; others keep their values in From
 	Seed     uint64
 	Progress algorithms.ProgressFunc
+
+	MemoryLimit int64 // of the files of parameters, in bytes, 0 for none
 }
 
 // parameters is implemented by every method's Params.
@@ -92,7 +94,7 @@ func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error
 
 // read sets the parameters and the common settings to those of a Config.
 func (m Method) read(params any, common *algorithms.Common, c Config) error {
-	rest, err := m.fromFiles(params, common, c.Params)
+	rest, err := m.fromFiles(params, common, c.Params, c.MemoryLimit)
 	if err != nil {
 		return err
 	}

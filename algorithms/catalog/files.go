@@ -23,9 +23,9 @@ type (
 	similaritiesTaker interface{ TakeSimilarities() }
 )
 
-// fromFiles reads the files of parameters of the form @FILE and returns the text of the other
-// parameters.
-func (m Method) fromFiles(params any, common *algorithms.Common, given map[string]string) (map[string]string, error) {
+// fromFiles reads the files of parameters of the form @FILE, within a memory limit, and returns the
+// text of the other parameters.
+func (m Method) fromFiles(params any, common *algorithms.Common, given map[string]string, limit int64) (map[string]string, error) {
 	rest := maps.Clone(given)
 	for _, f := range m.Parameters {
 		path, isFile := strings.CutPrefix(strings.TrimSpace(given[f.Name]), "@")
@@ -42,7 +42,7 @@ func (m Method) fromFiles(params any, common *algorithms.Common, given map[strin
 			p.TakeRows(rows)
 		case similaritiesTaker:
 			var err error
-			if common.Similarities, err = readSimilarities(path); err != nil {
+			if common.Similarities, err = readSimilarities(f.Name, path, limit); err != nil {
 				return nil, err
 			}
 			p.TakeSimilarities()
@@ -51,8 +51,20 @@ func (m Method) fromFiles(params any, common *algorithms.Common, given map[strin
 	return rest, nil
 }
 
+// regular returns an error for the file of a parameter that is a folder, a pipe or a device, which
+// may have no end. A missing one is for its reader.
+func regular(name, path string) error {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+		return &fault.ParamError{Param: name, Value: "@" + path, Want: "a file, not a folder, a pipe or a device"}
+	}
+	return nil
+}
+
 // readRows reads row numbers, one per line. It ignores empty lines and lines that begin with #.
 func readRows(name, path string) ([]int, error) {
+	if err := regular(name, path); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, &fault.ParamError{Param: name, Value: "@" + path, Want: "a file that can be read (" + err.Error() + ")"}
@@ -79,9 +91,12 @@ func readRows(name, path string) ([]int, error) {
 	return rows, nil
 }
 
-// readSimilarities reads a square matrix.
-func readSimilarities(path string) (blas.Matrix, error) {
-	d, err := dataset.Read(path, dataset.ReadOptions{})
+// readSimilarities reads a square matrix, of so many bytes at most unless limit is 0.
+func readSimilarities(name, path string, limit int64) (blas.Matrix, error) {
+	if err := regular(name, path); err != nil {
+		return blas.Matrix{}, err
+	}
+	d, err := dataset.Read(path, dataset.ReadOptions{MemoryLimit: limit})
 	if err != nil {
 		return blas.Matrix{}, err
 	}

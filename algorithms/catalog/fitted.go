@@ -112,8 +112,12 @@ func Encode(f *Fitted) (*model.File, error) {
 		f.Calibration.Encode(file)
 	}
 	if f.Single {
-		return narrowed(file)
+		var err error
+		if file, err = narrowed(file); err != nil {
+			return nil, err
+		}
 	}
+	file.List()
 	return file, nil
 }
 
@@ -172,6 +176,9 @@ func inFile(err error, path string) error {
 
 // Decode returns the model of a file. The errors are those of [Load], without a path.
 func Decode(file *model.File) (*Fitted, error) {
+	if err := file.Complete(); err != nil {
+		return nil, err
+	}
 	h := file.Header
 	if h.Precision != "" && h.Precision != model.Single {
 		return nil, fault.Data("", "header of the model: precision is %q: want %q or none", h.Precision, model.Single)

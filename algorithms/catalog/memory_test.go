@@ -3,14 +3,23 @@ package catalog_test
 import (
 	"context"
 	"errors"
+	"math"
 	"runtime"
+	"runtime/debug"
+	"slices"
 	"strconv"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // limited returns an engine that shares all with eng but for its memory limit.
@@ -146,4 +155,174 @@ func TestPairsOfChunkletsAreRefused(t *testing.T) {
 		total++
 	}
 	t.Logf("fits of chunklets of %d pairs within %d MiB: %d", n*(n/classes-1)/2, limit>>20, total)
+}
+
+// widened returns dense points as sparse ones of another width, their features spread over it in
+// order.
+func widened(t *testing.T, x *points.Dense, width int) *points.CSR {
+	t.Helper()
+	start, col, val := []int{0}, []int32{}, []float64{}
+	for i := range x.N {
+		for j, v := range x.Row(i) {
+			col, val = append(col, int32(j*((width-1)/(x.D-1)))), append(val, v)
+		}
+		start = append(start, len(val))
+	}
+	out, err := points.NewCSR(x.N, width, start, col, val)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// TestWidthTakesNoMemory: what fits of sparse points and uses of their models allocate does not
+// grow with the number of features, which a file of one line can make two billion. All of it
+// together stays within the limit that they are given.
+func TestWidthTakesNoMemory(t *testing.T) {
+	const limit, slack = 32 << 20, 1 << 20
+	eng := limited(t, enginetest.New(t, 1), limit)
+	list, rules := everywhere(t, 40), []string{"mean", "median", "knn10", "msq", "lle"}
+	for _, rule := range rules {
+		list = append(list, list[slices.IndexFunc(list, func(p problem) bool { return p.method.Name == "krca" })].with("krca "+rule, []string{"kernel=rbf:sigma=" + rule}))
+	}
+	for _, p := range list {
+		if p.method.Name == "mmc kernel=linear" { // the same as without
+			continue
+		}
+		t.Run(p.method.Name, func(t *testing.T) {
+			fit := func(width int) uint64 {
+				learner, err := p.method.New(catalog.Config{Seed: 3})
+				if err != nil {
+					t.Fatal(err)
+				}
+				x, fresh := widened(t, p.x, width), widened(t, p.fresh, width)
+				bytes, err := allocated(func(ctx context.Context) error {
+					m, err := learner.Fit(ctx, eng, x, p.set)
+					if err != nil {
+						return err
+					}
+					if _, err := m.Gram(ctx, eng, fresh, nil); err != nil {
+						return err
+					}
+					if _, err := m.Distances(ctx, eng, x, [][2]int{{0, 1}}); err != nil {
+						return err
+					}
+					_, err = m.Embed(ctx, eng, fresh)
+					return err
+				})
+				if err != nil {
+					t.Fatalf("%d features: %v", width, err)
+				}
+				return bytes
+			}
+			narrow, wide := fit(1000), fit(math.MaxInt32)
+			if wide > max(narrow, limit)+slack || wide > narrow+narrow/2+slack {
+				t.Errorf("%d bytes for two billion features, %d for a thousand", wide, narrow)
+			}
+		})
+	}
+}
+
+// TestTermsOfWidePoints: weights of terms take memory for the terms that occur, and are those of
+// all terms; so is the model file.
+func TestTermsOfWidePoints(t *testing.T) {
+	x, _, _ := enginetest.Bands(t, 30, 4, 8, 1)
+	for k, v := range x.Data {
+		x.Data[k] = math.Floor(math.Abs(v))
+	}
+	weigh := func(width int) []float64 {
+		sparse := widened(t, x, width)
+		weights, err := dataset.CountTerms(sparse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		file, err := catalog.Encode(&catalog.Fitted{Model: fitted(t).Model, Scaling: weights})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := file.Tensors["tfidf.weight"].Len(); n > 100 {
+			t.Errorf("%d weights for 4 terms of %d", n, width)
+		}
+		out, err := weights.Apply(sparse)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out.(*points.CSR).Val
+	}
+	if narrow, wide := weigh(4), weigh(math.MaxInt32); !slices.Equal(narrow, wide) {
+		t.Errorf("weights %v of two billion terms, %v of four", wide, narrow)
+	}
+}
+
+// peak runs f and returns the largest heap that was seen while it ran, less that before. The
+// collector runs often, so that little of it is garbage. Looking rarely can miss a peak, but never
+// sees one that was not there.
+func peak(f func() error) (uint64, error) {
+	defer debug.SetGCPercent(debug.SetGCPercent(5))
+	runtime.GC()
+	heap := func() uint64 {
+		var s runtime.MemStats
+		runtime.ReadMemStats(&s)
+		return s.HeapAlloc
+	}
+	before, done, most := heap(), make(chan struct{}), make(chan uint64)
+	go func() {
+		largest := before
+		for {
+			largest = max(largest, heap())
+			select {
+			case <-done:
+				most <- largest
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
+	}()
+	err := f()
+	close(done)
+	return <-most - before, err
+}
+
+// TestPeakOfHeap: the heap of a fit stays below twice the smallest limit under which it passes, and
+// four megabytes for what is bounded by a constant: scratch memory, small samples. So whatever
+// grows with the input has its price.
+func TestPeakOfHeap(t *testing.T) {
+	const n, slack = 300, 4 << 20
+	eng, highest, total := enginetest.New(t, 2), 0.0, 0
+	for _, p := range race.Part(everywhere(t, n)) {
+		if p.method.Name == "scml" || p.method.Name == "mlkr kernel=rbf:sigma=mean" {
+			continue // which take long, on the coordinates of others
+		}
+		times := uint64(2)
+		if p.method.Name == "blend" {
+			times = 4 // it keeps the models of several methods, each of which has its price
+		}
+		for kind, x := range map[string]points.Points{"dense": p.x, "sparse": widened(t, p.x, math.MaxInt32)} {
+			if kind == "sparse" && strings.Contains(p.method.Name, "=") {
+				continue
+			}
+			for limit := int64(1 << 18); ; limit *= 2 {
+				little := limited(t, eng, limit)
+				most, err := peak(func() error {
+					learner, err := p.method.New(catalog.Config{Seed: 3})
+					if err == nil {
+						_, err = learner.Fit(t.Context(), little, x, p.set)
+					}
+					return err
+				})
+				if most > times*uint64(limit)+slack {
+					t.Errorf("%s of %s points: a heap of %d KiB within %d KiB, error %v", p.method.Name, kind, most>>10, limit>>10, err)
+				}
+				if err == nil {
+					highest, total = max(highest, float64(most)/float64(times*uint64(limit)+slack)), total+1
+					break
+				}
+				wantRefused(t, p.method.Name, err, limit)
+				if limit > 1<<40 {
+					t.Fatalf("%s of %s points: refused however much there is: %v", p.method.Name, kind, err)
+				}
+			}
+		}
+	}
+	t.Logf("%d fits: at most %.0f %% of that, with %d MiB for constants", total, 100*highest, slack>>20)
 }

@@ -16,6 +16,9 @@ const (
 	scalingMean  = "scaling.mean"
 	scalingScale = "scaling.scale"
 	termWeights  = "tfidf.weight"
+	termColumns  = "tfidf.column" // of the weights, where most terms do not occur
+	termCount    = "tfidf.terms"  // [1]: then their number
+	termOther    = "tfidf.other"  // [1]: then the weight of terms that have none
 )
 
 // encodeTransform writes what prepares the points of a model.
@@ -26,6 +29,15 @@ func encodeTransform(t dataset.Transform, file *model.File) {
 		file.SetFloat64s(scalingScale, t.Scale)
 	case *dataset.TFIDF:
 		file.SetFloat64s(termWeights, t.Weight)
+		if t.Column != nil {
+			column := make([]int64, len(t.Column))
+			for k, c := range t.Column {
+				column[k] = int64(c)
+			}
+			file.SetInt64s(termColumns, column)
+			file.SetInt64s(termCount, []int64{int64(t.Terms)})
+			file.SetFloat64s(termOther, []float64{t.Other})
+		}
 	case *prepare.Preparation:
 		t.Encode(file)
 	}
@@ -50,12 +62,45 @@ func decodeTFIDF(file *model.File) (dataset.Transform, error) {
 	if err != nil {
 		return nil, err
 	}
-	for j, w := range weights {
+	t := &dataset.TFIDF{Weight: weights}
+	if file.Has(termColumns) || file.Has(termCount) || file.Has(termOther) {
+		if err := decodeColumns(file, t); err != nil {
+			return nil, err
+		}
+	}
+	for j, w := range append(weights[:len(weights):len(weights)], t.Other) {
 		if !(w >= 0) || math.IsInf(w, 0) {
 			return nil, fault.Data("", "tensor %s: weight %g of term %d: want a finite number >= 0", termWeights, w, j)
 		}
 	}
-	return &dataset.TFIDF{Weight: weights}, nil
+	return t, nil
+}
+
+// decodeColumns reads what weights of few of many terms have besides.
+func decodeColumns(file *model.File, t *dataset.TFIDF) error {
+	columns, err := file.Int64s(termColumns, len(t.Weight))
+	if err != nil {
+		return err
+	}
+	count, err := file.Int64s(termCount, 1)
+	if err != nil {
+		return err
+	}
+	other, err := file.Float64s(termOther, 1)
+	if err != nil {
+		return err
+	}
+	if !(count[0] >= 0 && count[0] <= math.MaxInt32) {
+		return fault.Data("", "tensor %s: %d terms: want 0 to %d", termCount, count[0], math.MaxInt32)
+	}
+	t.Terms, t.Other, t.Column = int(count[0]), other[0], make([]int32, len(columns))
+	for k, c := range columns {
+		if c < 0 || c >= count[0] || k > 0 && c <= columns[k-1] {
+			return fault.Data("", "tensor %s: term %d at %d: want ascending numbers below %d", termColumns, c, k, count[0])
+		}
+		t.Column[k] = int32(c)
+	}
+	return nil
 }
 
 func decodeScaling(file *model.File) (dataset.Transform, error) {

@@ -504,6 +504,7 @@ func TestParameters(t *testing.T) {
 		"K negative": {K: -1},
 		"K > n":      {K: 11},
 		"restarts":   {K: 2, Restarts: -1},
+		"too many":   {K: 2, Restarts: MaxRestarts + 1},
 		"iterations": {K: 2, MaxIter: -1},
 		"tol 1":      {K: 2, Tol: 1},
 		"tol NaN":    {K: 2, Tol: math.NaN()},

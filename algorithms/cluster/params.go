@@ -24,13 +24,16 @@ const (
 	DefaultMaxIter  = 300
 )
 
+// MaxRestarts is the largest number of starts: more would run for years on points of any use.
+const MaxRestarts = 1_000_000
+
 // Params are the parameters of all methods. Only K must be set; zero values of the others mean
 // their defaults.
 type Params struct {
 	// K is the number of clusters, 1 <= K <= number of points.
 	K int
 	// Restarts is the number of starts. The result is that of the best start (ties: the earlier one).
-	// 0 means DefaultRestarts.
+	// 0 means DefaultRestarts, at most MaxRestarts.
 	Restarts int
 	// MaxIter is the maximum number of iterations of a start; 0 means DefaultMaxIter.
 	MaxIter int
@@ -87,8 +90,8 @@ func (p Params) resolve(n int) (Params, error) {
 		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: "a number >= 1"}
 	case p.K > n:
 		return p, &fault.ParamError{Param: "number of clusters", Value: p.K, Want: fmt.Sprintf("at most the number of points, %d", n)}
-	case p.Restarts < 0:
-		return p, &fault.ParamError{Param: "restarts", Value: p.Restarts, Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultRestarts)}
+	case p.Restarts < 0 || p.Restarts > MaxRestarts:
+		return p, &fault.ParamError{Param: "restarts", Value: p.Restarts, Want: fmt.Sprintf("a number from 1 to %d (0 for %d)", MaxRestarts, DefaultRestarts)}
 	case p.MaxIter < 0:
 		return p, &fault.ParamError{Param: "maximum of iterations", Value: p.MaxIter, Want: fmt.Sprintf("a number >= 1 (0 for %d)", DefaultMaxIter)}
 	case !(p.Tol >= 0 && p.Tol < 1):

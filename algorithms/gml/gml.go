@@ -128,7 +128,7 @@ type Params struct {
 	graphkernel.Neighborhood `default:"neighbors=10"`
 	Basis                    Basis     `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"basis of the prior: the eigenvectors of this matrix"`
 	Laplacian                Laplacian `json:"laplacian" param:"laplacian" default:"unnormalized" choices:"unnormalized,normalized" help:"Laplacian of the graph"`
-	Diffusion                float64   `json:"diffusion" param:"diffusion" default:"0.1" range:"> 0" help:"t in the initial weights exp(-t mu) of the eigenvectors"`
+	Diffusion                float64   `json:"diffusion" param:"diffusion" default:"0.1" range:"> 0, <= 1e15" help:"t in the initial weights exp(-t mu) of the eigenvectors"`
 	Rank                     int       `json:"rank" param:"rank" range:">= 2" zero:"a tenth of the points, at most 40" help:"number of eigenvectors of the graph"`
 	// Landmarks are for prior=rbf with outer=1.
 	logdetmetric.LandmarkRule

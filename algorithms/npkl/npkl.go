@@ -155,8 +155,8 @@ var About = algorithms.About{
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Loss         Loss    `json:"loss" param:"loss" default:"sl" choices:"sl (square),shl (squared hinge),hl (hinge)" help:"loss of violated links"`
-	C            float64 `json:"C" param:"C" default:"1" range:"> 0" help:"weight of the links"`
-	Delta        float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian (C/2 in the paper)"`
+	C            float64 `json:"C" param:"C" default:"1" range:">= 1e-15, <= 1e15" help:"weight of the links"`
+	Delta        float64 `json:"delta" param:"delta" default:"0.2" range:">= 1e-15, <= 1e15" help:"added to the diagonal of the graph's normalized Laplacian (C/2 in the paper)"`
 	Rank         int     `json:"rank" param:"rank" zero:"as many as the optimum needs" help:"number of dimensions"`
 	Neighborhood `default:"neighbors=5"`
 	Plan         Plan      `json:"plan" param:"plan" default:"auto" choices:"auto (the cheaper),full (all points),reduced (points with links)" help:"rows that the sweeps update"`

@@ -45,6 +45,14 @@ func text(s *C.char) string {
 	return C.GoString(s)
 }
 
+// checkText returns an error when a text that a function requires is NULL.
+func checkText(s *C.char, what string) error {
+	if s == nil {
+		return &abi.Error{Code: abi.BadArgument, Text: what + " is NULL: want text"}
+	}
+	return nil
+}
+
 func pointsOf(p *C.mustlink_points) *abi.Points {
 	if p == nil {
 		return nil

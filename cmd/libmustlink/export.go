@@ -145,6 +145,9 @@ func mustlinkSampleLinks(label *C.int64_t, rows, must, cannot C.int64_t, seed C.
 func mustlinkFit(e C.mustlink_engine, method, options *C.char, points *C.mustlink_points, links *C.mustlink_links,
 	control *C.mustlink_control, out *C.mustlink_model, message *C.char) C.int {
 	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+		if err := checkText(method, "the method"); err != nil {
+			return nil, err
+		}
 		return abi.Fit(turns, eng, text(method), text(options), pointsOf(points), linksOf(links), controlOf(control))
 	})
 }
@@ -224,12 +227,22 @@ func mustlinkRemarks(m C.mustlink_model, points *C.mustlink_points, buffer *C.ch
 
 //export mustlinkSave
 func mustlinkSave(m C.mustlink_model, path *C.char, message *C.char) C.int {
-	return ofModel(m, message, func(model *mustlink.Model) error { return model.Save(text(path)) })
+	return ofModel(m, message, func(model *mustlink.Model) error {
+		if err := checkText(path, "the path"); err != nil {
+			return err
+		}
+		return model.Save(text(path))
+	})
 }
 
 //export mustlinkLoad
 func mustlinkLoad(e C.mustlink_engine, path *C.char, out *C.mustlink_model, message *C.char) C.int {
-	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) { return abi.Load(eng, text(path)) })
+	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {
+		if err := checkText(path, "the path"); err != nil {
+			return nil, err
+		}
+		return abi.Load(eng, text(path))
+	})
 }
 
 //export mustlinkSaveBytes

@@ -71,6 +71,9 @@ func (m *measurement) meanSquare(ctx context.Context) (float64, error) {
 		case *points.Dense:
 			return meanSquareDense(p)
 		case *points.CSR:
+			if err := m.eng.Check("means of features", 40*int64(len(p.Col)), "use fewer points, another rule or a number, or raise the memory limit"); err != nil {
+				return 0, err
+			}
 			return meanSquareSparse(p)
 		}
 	}
@@ -162,8 +165,9 @@ func meanSquareDense(p *points.Dense) (float64, error) {
 }
 
 // meanSquareSparse is like meanSquareDense, but counts the zeros of each feature instead of
-// visiting them.
+// visiting them. Features that do not occur contribute exactly 0.
 func meanSquareSparse(p *points.CSR) (float64, error) {
+	p, _ = p.Compact()
 	zeros := make([]float64, p.D) // points without the feature
 	for c := range zeros {
 		zeros[c] = float64(p.N)

@@ -104,7 +104,7 @@ func (r *records) checkHeader(line int) error {
 func (r *records) headerIsData() bool {
 	counting := true
 	for _, name := range r.columns {
-		if _, err := strconv.ParseFloat(name, 64); err != nil {
+		if _, err := ParseFloat(name); err != nil {
 			return false
 		}
 		if _, err := strconv.ParseUint(name, 10, 64); err != nil {

@@ -329,12 +329,21 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// parseFloat is bit-identical to strconv.ParseFloat for any text.
+// standard is strconv.ParseFloat for texts that are numbers in files of data.
+func standard(s string) (float64, error) {
+	if strings.ContainsAny(s, "_xX") { // 1_000 and 0x1p3 are numbers in source code alone
+		return 0, strconv.ErrSyntax
+	}
+	return strconv.ParseFloat(s, 64)
+}
+
+// parseFloat is bit-identical to strconv.ParseFloat for any text, but for what only source code
+// has.
 func TestParseFloat(t *testing.T) {
 	same := func(s string) {
 		t.Helper()
 		got, gotErr := parseFloat(s)
-		want, wantErr := strconv.ParseFloat(s, 64)
+		want, wantErr := standard(s)
 		if math.Float64bits(got) != math.Float64bits(want) || (gotErr == nil) != (wantErr == nil) {
 			t.Errorf("%q: %v (%v), want %v (%v)", s, got, gotErr, want, wantErr)
 		}
@@ -546,4 +555,16 @@ func FuzzGzip(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestNumbersOfSourceCode: cells that only a compiler reads as numbers are refused by their place.
+func TestNumbersOfSourceCode(t *testing.T) {
+	for _, cell := range []string{"1_000", "0x1p3", "0X1P3", "1_0.5"} {
+		for name, text := range map[string]string{"t.csv": "a,b\n1,2\n3," + cell + "\n", "t.svm": "1 1:2\n2 2:" + cell + "\n"} {
+			_, err := Decode(strings.NewReader(text), name, "", ReadOptions{})
+			if de, ok := errors.AsType[*fault.DataError](err); !ok || de.Line == 0 || !strings.Contains(err.Error(), cell) {
+				t.Errorf("%s with %s: error %v, want one with line and text", name, cell, err)
+			}
+		}
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"testing"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -21,7 +20,7 @@ func FuzzNumber(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		got, err := parseFloat(s)
-		want, wantErr := strconv.ParseFloat(s, 64)
+		want, wantErr := standard(s)
 		if (err == nil) != (wantErr == nil) || math.Float64bits(got) != math.Float64bits(want) {
 			t.Fatalf("%q is %v, error %v: want %v, error %v", s, got, err, want, wantErr)
 		}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"strconv"
+	"strings"
 )
 
 // longest is the number of decimal digits that always fit in 64 bits, and the largest power of ten
@@ -95,10 +96,19 @@ func scaled(mantissa uint64, after int) float64 {
 	return float64(q) * math.Float64frombits(uint64(1023+exponent)<<52)
 }
 
-// parseFloat is strconv.ParseFloat with the fast path of decimal.
+// parseFloat is ParseFloat with the fast path of decimal.
 func parseFloat(s string) (float64, error) {
 	if v, size := decimal([]byte(s)); size == len(s) && size > 0 {
 		return v, nil
+	}
+	return ParseFloat(s)
+}
+
+// ParseFloat is strconv.ParseFloat without what only source code has: digits with underscores, and
+// hexadecimal numbers.
+func ParseFloat(s string) (float64, error) {
+	if strings.ContainsAny(s, "_xX") {
+		return 0, strconv.ErrSyntax
 	}
 	return strconv.ParseFloat(s, 64)
 }

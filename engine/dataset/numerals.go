@@ -94,7 +94,7 @@ func (r *records) findNumerals(groups bool) {
 
 // isNumber reports whether a text is a number, perhaps one that is infinite or out of range.
 func isNumber(s string) bool {
-	v, err := strconv.ParseFloat(s, 64)
+	v, err := ParseFloat(s)
 	return err == nil && v == v || errors.Is(err, strconv.ErrRange)
 }
 
@@ -119,7 +119,7 @@ func (t *table) addRow(r *records, fields []string, features []int, line int) er
 // the problem and fix what to do.
 func parseNumber(s string) (v float64, what, fix string) {
 	s = strings.TrimSpace(s)
-	v, err := strconv.ParseFloat(s, 64)
+	v, err := ParseFloat(s)
 	switch {
 	case s == "":
 		return 0, "the cell is empty", "fill in a number, or remove the row"
@@ -160,5 +160,5 @@ func (n numerals) float(field []byte) (float64, error) {
 	if !ok {
 		return 0, strconv.ErrSyntax
 	}
-	return strconv.ParseFloat(plain, 64)
+	return ParseFloat(plain)
 }

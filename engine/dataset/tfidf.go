@@ -28,7 +28,13 @@ func (s *Scaling) Features() int { return len(s.Mean) }
 // TFIDF weighs the counts of terms, such as those of words in texts, by how rare the terms are, and
 // scales rows to unit length: inner products become cosines. Rows without a term stay 0.
 type TFIDF struct {
-	Weight []float64 // of every term, length d, >= 1
+	// Weight has the weight of every term, >= 1; of the terms in Column alone, if it is not nil.
+	Weight []float64
+	// Column has the terms that occur, ascending, of many that do not: sparse points may name any
+	// of two billion.
+	Column []int32
+	Terms  int     // number of terms, if Column is not nil
+	Other  float64 // weight of a term that is not in Column
 }
 
 // CountTerms returns the weights 1 + ln((1 + n) / (1 + f)) of the terms of n texts, where f texts
@@ -38,24 +44,34 @@ type TFIDF struct {
 // Values are counts, so a negative value is a *fault.DataError; sequences and Gram matrices, which
 // have no terms, are a *fault.ParamError. Cost: O(nd), or O(nonzero values) for sparse points.
 func CountTerms(p points.Points) (*TFIDF, error) {
+	if err := terms(p, isCount); err != nil {
+		return nil, err
+	}
+	t, n := &TFIDF{}, p.Len()
+	if x, sparse := p.(*points.CSR); sparse && x.D/4 > len(x.Col) {
+		t.Terms, t.Other = x.D, TermWeight(n, 0)
+		p, t.Column = x.Compact()
+	}
 	frequency := make([]int, p.Dim())
-	err := terms(p, func(i, j int, v float64) error {
-		if !(v >= 0) || math.IsInf(v, 0) {
-			return &fault.DataError{Row: i, Column: fmt.Sprint(j), Err: fmt.Errorf("%v: want a count, a finite number >= 0", v)}
-		}
+	terms(p, func(_, j int, v float64) error {
 		if v > 0 {
 			frequency[j]++
 		}
 		return nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	t := &TFIDF{Weight: make([]float64, len(frequency))}
+	t.Weight = make([]float64, len(frequency))
 	for j, f := range frequency {
-		t.Weight[j] = TermWeight(p.Len(), f)
+		t.Weight[j] = TermWeight(n, f)
 	}
 	return t, nil
+}
+
+// isCount returns an error for a value that counts nothing.
+func isCount(i, j int, v float64) error {
+	if v >= 0 && !math.IsInf(v, 0) {
+		return nil
+	}
+	return &fault.DataError{Row: i, Column: fmt.Sprint(j), Err: fmt.Errorf("%v: want a count, a finite number >= 0", v)}
 }
 
 // TermWeight returns the weight of a term that f of n texts contain, as [CountTerms] states it.
@@ -90,7 +106,23 @@ func terms(p points.Points, f func(i, j int, v float64) error) error {
 }
 
 // Features returns the number of terms.
-func (t *TFIDF) Features() int { return len(t.Weight) }
+func (t *TFIDF) Features() int {
+	if t.Column != nil {
+		return t.Terms
+	}
+	return len(t.Weight)
+}
+
+// of returns the weight of a term.
+func (t *TFIDF) of(term int) float64 {
+	if t.Column == nil {
+		return t.Weight[term]
+	}
+	if k, found := slices.BinarySearch(t.Column, int32(term)); found {
+		return t.Weight[k]
+	}
+	return t.Other
+}
 
 // Apply returns weighted copies of points, rows of unit length. Cost: O(nd), or O(nonzero values)
 // for sparse points. Points with another number of features are a *fault.ShapeError.
@@ -104,7 +136,7 @@ func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
 		for i := range x.N {
 			row := data[i*x.D : (i+1)*x.D]
 			for j := range row {
-				row[j] *= t.Weight[j]
+				row[j] *= t.of(j)
 			}
 			normalize(row)
 		}
@@ -118,7 +150,7 @@ func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
 			col, _ := x.Row(i)
 			row := val[x.Start[i]:x.Start[i+1]]
 			for k, j := range col {
-				row[k] *= t.Weight[j]
+				row[k] *= t.of(int(j))
 			}
 			normalize(row)
 		}
@@ -128,8 +160,8 @@ func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
 }
 
 func (t *TFIDF) check(d int) error {
-	if d != len(t.Weight) {
-		return &fault.ShapeError{What: "number of features", Got: d, Want: fmt.Sprintf("%d, the number of terms", len(t.Weight))}
+	if want := t.Features(); d != want {
+		return &fault.ShapeError{What: "number of features", Got: d, Want: fmt.Sprintf("%d, the number of terms", want)}
 	}
 	return nil
 }

@@ -106,13 +106,17 @@ func dense(eng *engine.Engine, y *points.CSR) bool {
 	if bytes := engine.MatrixBytes(y.N, y.D); bytes > limit || eng.Check("", bytes, "") != nil {
 		return false
 	}
+	// The sparse method does one addition, somewhere in a row, for every shared feature of every
+	// pair; the tile does its multiply-adds several times as fast.
+	tile, times := float64(y.N)*float64(y.N)*float64(y.D), float64(t.MR*t.NR)/8
+	if tile >= times*(float64(y.N)*float64(len(y.Col))) {
+		return false // for any counts, since none exceeds y.N: no need to take memory for all features
+	}
 	counts := make([]float64, y.D)
 	for _, c := range y.Col {
 		counts[c]++
 	}
-	// The sparse method does one addition, somewhere in a row, for every shared feature of every
-	// pair; the tile does its multiply-adds several times as fast.
-	return float64(y.N)*float64(y.N)*float64(y.D) < float64(t.MR*t.NR)/8*t.Dot(counts, counts)
+	return tile < times*t.Dot(counts, counts)
 }
 
 // terms returns the number of features of x and y, or 0 if both are sparse vectors of whole

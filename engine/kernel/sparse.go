@@ -10,13 +10,16 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// sparseBase computes inner products, uncentered, of which at least one operand is sparse.
+// sparseBase computes inner products, uncentered, of which at least one operand is sparse. Its
+// memory grows with the values of sparse points, not with the number of their features.
 type sparseBase struct {
-	t      *asm.Table
-	x, y   points.Points
-	yt     *points.CSR   // y transposed, if y is sparse
-	dense  *points.Dense // y transposed, if y is dense
-	xx, yy []float64
+	t       *asm.Table
+	x, y    points.Points
+	yt      *points.CSR   // y transposed, if y is sparse: a row for each feature that occurs in it
+	columns []int32       // these features
+	shared  *points.CSR   // x, if both are sparse, over these features
+	dense   *points.Dense // y transposed, if y is dense
+	xx, yy  []float64
 }
 
 func newSparse(ctx context.Context, eng *engine.Engine, x, y points.Points) (*sparseBase, error) {
@@ -32,7 +35,9 @@ func newSparse(ctx context.Context, eng *engine.Engine, x, y points.Points) (*sp
 	}
 	switch p := y.(type) {
 	case *points.CSR:
-		b.yt = transposeSparse(p)
+		if err := b.transpose(eng, p); err != nil {
+			return nil, err
+		}
 	case *points.Dense:
 		if err := eng.Check("transposed copy of the points", engine.MatrixBytes(p.D, p.N), "use fewer points or raise the memory limit"); err != nil {
 			return nil, err
@@ -40,6 +45,28 @@ func newSparse(ctx context.Context, eng *engine.Engine, x, y points.Points) (*sp
 		b.dense = transposeDense(p)
 	}
 	return b, nil
+}
+
+// transpose prepares the features of sparse points y, and those of x that y has too.
+func (b *sparseBase) transpose(eng *engine.Engine, y *points.CSR) error {
+	x, both := b.x.(*points.CSR)
+	values := int64(len(y.Col))
+	if both && x != y {
+		values += int64(len(x.Col))
+	}
+	// For each value at most: a table of four features, or two row starts, and its copies.
+	if err := eng.Check("transposed copy of the points", 40*values, "use fewer points or raise the memory limit"); err != nil {
+		return err
+	}
+	compact, columns := y.Compact()
+	b.yt, b.columns = transposeSparse(compact), columns
+	switch {
+	case both && x == y:
+		b.shared = compact
+	case both:
+		b.shared = x.Restrict(columns)
+	}
+	return nil
 }
 
 func (b *sparseBase) norms() (x, y []float64) { return b.xx, b.yy }
@@ -58,22 +85,23 @@ func (b *sparseBase) fill(dst blas.Matrix, r rows, j0, cols int) {
 	for i := r.lo; i < r.hi; i++ {
 		row := dst.Row(i - r.lo)[:cols]
 		clear(row)
-		if x, ok := b.x.(*points.CSR); ok {
-			col, val := x.Row(i)
+		if b.shared != nil {
+			col, val := b.shared.Row(i)
 			for k, c := range col {
 				b.addFeature(row, val[k], int(c), j0)
 			}
 			continue
 		}
-		for c, v := range b.x.(*points.Dense).Row(i) {
-			if v != 0 {
-				b.addFeature(row, v, c, j0)
+		x := b.x.(*points.Dense).Row(i)
+		for k, c := range b.columns {
+			if v := x[c]; v != 0 {
+				b.addFeature(row, v, k, j0)
 			}
 		}
 	}
 }
 
-// addFeature adds v times feature c of y, from point j0 on, to row.
+// addFeature adds v times feature columns[c] of y, from point j0 on, to row.
 func (b *sparseBase) addFeature(row []float64, v float64, c, j0 int) {
 	who, val := b.yt.Row(c)
 	if j0 > 0 {

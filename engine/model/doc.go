@@ -16,7 +16,7 @@
 //
 //	mustlink        the [Header] as JSON
 //	sha256          checksum of the data section, in hexadecimal
-//	header_sha256   checksum of the header's own content, see checksum
+//	header_sha256   checksum of the header's own content, see checksum (early files lack it)
 //
 // The 8-byte types (F64, I64) come first in the data section, then F32, then U8, each by name.
 // Every tensor is then aligned to its element size without padding, which safetensors forbids. The

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -89,6 +90,9 @@ type Header struct {
 	Build          string          `json:"build,omitempty"`       // backend and vector kernels of the fit
 	Precision      string          `json:"precision,omitempty"`   // [Single] for a file of [File.Narrowed]
 	Status         json.RawMessage `json:"status,omitempty"`
+	// Tensors has the names of the tensors, ascending: a file that lacks one is damaged. Files of
+	// version 1 may have no list.
+	Tensors []string `json:"tensors,omitempty"`
 	// Extra has additional members of a method or a program.
 	Extra map[string]json.RawMessage `json:"extra,omitempty"`
 }
@@ -138,6 +142,19 @@ func (f *File) set(name string, t Tensor, shape []int) {
 		f.Tensors = make(map[string]Tensor)
 	}
 	f.Tensors[name] = t
+}
+
+// List sets Header.Tensors.
+func (f *File) List() { f.Header.Tensors = slices.Sorted(maps.Keys(f.Tensors)) }
+
+// Complete returns a *fault.DataError if a tensor that the header lists is missing.
+func (f *File) Complete() error {
+	for _, name := range f.Header.Tensors {
+		if !f.Has(name) {
+			return missing(name)
+		}
+	}
+	return nil
 }
 
 // Has reports whether the tensor name exists, for optional tensors.

@@ -86,14 +86,31 @@ func Read(r io.ReaderAt, size int64) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	if sum, ok := meta[keyDescribing]; ok && sum != checksum(meta[keyHeader], entries) {
-		return nil, bad(ErrCorrupted, "the checksum of its header does not match")
+	if err := checkDescription(f.Header, meta, entries); err != nil {
+		return nil, err
 	}
 	section := io.NewSectionReader(r, 8+int64(len(header)), size-8-int64(len(header)))
 	if f.Tensors, err = readTensors(section, entries, meta[keyData]); err != nil {
 		return nil, err
 	}
 	return f, nil
+}
+
+// lastUndescribed is the last format version of which a file may lack the checksum of its header. A
+// file that lists its tensors was written after the first that had it.
+const lastUndescribed = 1
+
+// checkDescription compares the checksum of the header.
+func checkDescription(h Header, meta map[string]string, entries []entry) error {
+	switch sum, ok := meta[keyDescribing]; {
+	case !ok && h.FormatVersion <= lastUndescribed && h.Tensors == nil:
+		return nil
+	case !ok:
+		return bad(ErrCorrupted, "it has no checksum of its header: want the metadata key %q", keyDescribing)
+	case sum != checksum(meta[keyHeader], entries):
+		return bad(ErrCorrupted, "the checksum of its header does not match")
+	}
+	return nil
 }
 
 // bad returns the error for a whole file.

@@ -162,7 +162,7 @@ func (s source) value(text string) (float64, error) {
 		}
 		return math.NaN(), nil
 	}
-	v, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	v, err := dataset.ParseFloat(strings.TrimSpace(text))
 	if err != nil || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("%q is not a finite number: want numbers in all cells, an empty cell for a missing one, or the column as a category", short(text))
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -23,7 +24,12 @@ type Checks struct {
 	s   *Session
 	Cmd *cobra.Command
 	Err error
+
+	outputs []output
 }
+
+// output is a file that a flag names.
+type output struct{ flag, path string }
 
 // Check returns the checks of a command line.
 func (s *Session) Check(cmd *cobra.Command) *Checks { return &Checks{s: s, Cmd: cmd} }
@@ -125,9 +131,19 @@ func (c *Checks) State(path string) { c.File("--state", path, ", as it is both r
 // errProbe ends a trial write.
 var errProbe = errors.New("trial write")
 
-// Output checks, before the work starts, that path can be written, if it is not empty.
+// Output checks, before the work starts, that path can be written, if it is not empty. Two flags
+// cannot name the same file.
 func (c *Checks) Output(flag, path string) {
-	if path == "" || path == Stream || c.Err != nil {
+	if path == "" || c.Err != nil {
+		return
+	}
+	for _, o := range c.outputs {
+		if o.flag != flag {
+			c.Refuse(sameOutput(o.path, path), "%s and %s are both %q: want different files", o.flag, flag, path)
+		}
+	}
+	c.outputs = append(c.outputs, output{flag, path})
+	if path == Stream {
 		return
 	}
 	for _, in := range c.s.inputs {
@@ -142,6 +158,15 @@ func (c *Checks) Output(flag, path string) {
 		}
 		return nil
 	})
+}
+
+// sameOutput reports whether two outputs are the same file, which need not exist yet. A device
+// takes any number of them.
+func sameOutput(a, b string) bool {
+	if info, err := os.Stat(a); err == nil && info.Mode()&os.ModeDevice != 0 {
+		return false
+	}
+	return filepath.Clean(a) == filepath.Clean(b) || a != Stream && b != Stream && SameFile(a, b)
 }
 
 // Binary refuses to write bytes to a terminal.

@@ -71,7 +71,7 @@ type Params struct {
 	graphkernel.Neighborhood `default:"neighbors=10"`
 	Rank                     int `json:"rank" param:"rank" zero:"a tenth of the points, at most 20" help:"number of eigenvectors of the graph"`
 	// Penalty is nu in units of the largest gain of the second term at a mean distance of 1.
-	Penalty float64 `json:"penalty" param:"penalty" default:"10" range:"> 0" help:"weight of the neighbor distances, which grow by about 1 / (2 penalty)"`
+	Penalty float64 `json:"penalty" param:"penalty" default:"10" range:">= 1e-15, <= 1e15" help:"weight of the neighbor distances, which grow by about 1 / (2 penalty)"`
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"columns of the embedding: the directions of largest variance"`
 	// Tol is relative to that gain, and to nu.
 	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"the search stops at this residual of the optimality conditions"`

@@ -55,7 +55,7 @@ var About = algorithms.About{
 type Params struct {
 	Dims int `json:"dims" param:"dims" zero:"all in which the means of cannot-linked chunklets vary" help:"number of directions"`
 	// EpsRel is added to C_w, in units of its mean eigenvalue in these directions.
-	EpsRel float64 `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0" help:"regularization relative to the mean within-group variance"`
+	EpsRel float64 `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0, <= 1e15" help:"regularization relative to the mean within-group variance"`
 	// RankTol also applies to the eigenvalues of C_b.
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction counts as constant"`
 }

@@ -112,7 +112,7 @@ func (m *Model) Encode(f *model.File) error {
 // Decode rebuilds the model that [Model.Encode] stored. An invalid tensor or header is a
 // *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
-	m, err := record.Decode[Params](Method, f, maps.ReadExpansion)
+	m, err := record.Decode[Params](Method, f, maps.ReadCentered)
 	if err != nil {
 		return nil, err
 	}

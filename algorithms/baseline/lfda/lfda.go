@@ -69,7 +69,7 @@ type Params struct {
 	Dims      int     `json:"dims" param:"dims" zero:"all" help:"number of directions, those that separate classes best"`
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"7" range:">= 1" help:"the distance to this neighbor in the class is the local scale; fewer in smaller classes"`
 	Scaling   Scaling `json:"metric" param:"metric" default:"weighted" choices:"weighted,orthonormalized,plain" help:"scaling of the directions"`
-	EpsRel    float64 `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0" help:"regularization relative to the mean local variance within classes"`
+	EpsRel    float64 `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0, <= 1e15" help:"regularization relative to the mean local variance within classes"`
 	RankTol   float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 

@@ -64,9 +64,9 @@ type Params struct {
 	Sigma string `json:"sigma" param:"sigma" default:"0.5mean" help:"width of the windows: a number or a rule"`
 	// Anchors are drawn at random if there are more linked points.
 	Anchors   int     `json:"anchors" param:"anchors" default:"50" range:">= 1" help:"maximum number of linked points with a window"`
-	Lambda    float64 `json:"lambda" param:"lambda" default:"1" range:">= 0" help:"weight of the reconstruction error relative to the links"`
+	Lambda    float64 `json:"lambda" param:"lambda" default:"1" range:">= 0, <= 1e15" help:"weight of the reconstruction error relative to the links"`
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"number of neighbors that reconstruct each point"`
-	Ridge     float64 `json:"ridge" param:"ridge" default:"0.001" range:"> 0" help:"regularization relative to the mean variance of the unknowns"`
+	Ridge     float64 `json:"ridge" param:"ridge" default:"0.001" range:">= 1e-15, <= 1e6" help:"regularization relative to the mean variance of the unknowns"`
 	// Dims cannot exceed the number of directions and anchors together.
 	Dims    int     `json:"dims" param:"dims" zero:"those that the links support, at most 20" help:"maximum number of directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
@@ -264,6 +264,9 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Ma
 		if variance := 1 - ridge*squaredLength(all, k); variance > leastVariance {
 			kept, energy = append(kept, k), append(energy, w[k])
 		}
+	}
+	if len(kept) == 0 {
+		return b, &fault.ParamError{Param: "ridge", Value: p.Ridge, Want: "a smaller number, since no direction of the points has more than it"}
 	}
 	a := blas.NewMatrix(q, p.count(energy))
 	for i := range q {

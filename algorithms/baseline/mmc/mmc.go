@@ -64,7 +64,7 @@ type Params struct {
 	Diagonal bool `json:"diagonal" param:"diagonal" help:"true learns one weight per feature, not a matrix"`
 	// EpsRel has a default for features of similar scales. If some scales are much larger than
 	// others, 1e-3 prevents these features from dominating.
-	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.1" range:">= 0" help:"scatter added to that of the must-links, relative to its mean"`
+	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.1" range:">= 0, <= 1e15" help:"scatter added to that of the must-links, relative to its mean"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 	Tol     float64 `json:"tol" param:"tol" default:"0.0001" range:"> 0" help:"the search stops at this relative distance to the optimum"`
 	MaxIter int     `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of iterations"`

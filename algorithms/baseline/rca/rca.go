@@ -59,7 +59,7 @@ var About = algorithms.About{
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	// EpsRel: small values give the method as published.
-	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"1e-06" range:"> 0" help:"regularization relative to the mean within-group variance"`
+	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"1e-06" range:"> 0, <= 1e15" help:"regularization relative to the mean within-group variance"`
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"number of leading discriminant directions"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 	// Robust changes nothing unless must-links join the points of a cannot-link. Then it leaves out

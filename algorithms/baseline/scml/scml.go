@@ -192,7 +192,7 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	}
 	linear.DivideColumns(axes, units)
 	if kept == 0 {
-		f.Notices = []string{fmt.Sprintf("no basis reduces the objective, and all distances are 0: want beta below %g, or triplets that the points agree with", l.Params.Beta)}
+		f.Notices = []string{fmt.Sprintf("no basis reduces the objective: want beta below %g, or triplets that the points agree with", l.Params.Beta)}
 	}
 	status := f.Status(record.Bounded(found.Trace, found.Converged, found.Gap))
 	return record.NewTraced(pc.Map(eng, Method, axes), l.Params, status, found.Trace), nil

@@ -63,7 +63,7 @@ var About = algorithms.About{
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	graphkernel.Settings `choices:"loss=linear,shl (squared hinge)" default:"loss=shl"`
-	Size                 float64 `json:"size" param:"size" default:"0.1" range:"> 0" help:"maximum Frobenius norm of the kernel matrix, relative to the number of points"`
+	Size                 float64 `json:"size" param:"size" default:"0.1" range:">= 1e-15, <= 1e15" help:"maximum Frobenius norm of the kernel matrix, relative to the number of points"`
 	Rank                 int     `json:"rank" param:"rank" zero:"as many as the number of links requires" help:"maximum number of eigenvectors"`
 	Tol                  float64 `json:"tol" param:"tol" default:"0.001" range:"> 0" help:"the fit stops at this gap between primal and dual objective, relative to the objective of 0"`
 	MaxIter              int     `json:"max_iter" param:"max_iter" default:"500" range:">= 1" help:"maximum number of eigendecompositions"`

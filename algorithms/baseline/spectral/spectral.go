@@ -90,7 +90,7 @@ type Params struct {
 	Basis                    basis.Kind `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"basis of the kernel: the eigenvectors of this matrix"`
 	// Normalized selects I - D^-1/2 S D^-1/2 instead of D - S.
 	Normalized bool    `json:"normalized" param:"normalized" help:"true uses the normalized Laplacian"`
-	Time       float64 `json:"time" param:"time" default:"1" range:"> 0" help:"t in exp(-t mu) and in 1 / (1 + t mu)"`
+	Time       float64 `json:"time" param:"time" default:"1" range:"> 0, <= 1e15" help:"t in exp(-t mu) and in 1 / (1 + t mu)"`
 	Rank       int     `json:"rank" param:"rank" zero:"a tenth of the points, at most 200" help:"number of eigenvectors"`
 }
 

@@ -47,7 +47,7 @@ var About = algorithms.About{
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
-	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.3" range:"> 0" help:"regularization relative to the mean within-group variance"`
+	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"0.3" range:"> 0, <= 1e15" help:"regularization relative to the mean within-group variance"`
 	Dims    int     `json:"dims" param:"dims" zero:"all" help:"number of directions, those in which cannot-links differ most"`
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }

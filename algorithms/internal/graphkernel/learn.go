@@ -21,8 +21,8 @@ import (
 // losses.
 type Settings struct {
 	Loss         Loss    `json:"loss" param:"loss" choices:"sl,shl,hl" help:"loss of violated links"`
-	C            float64 `json:"C" param:"C" default:"1" range:"> 0" help:"weight of the links"`
-	Delta        float64 `json:"delta" param:"delta" default:"0.2" range:"> 0" help:"added to the diagonal of the graph's normalized Laplacian"`
+	C            float64 `json:"C" param:"C" default:"1" range:">= 1e-15, <= 1e15" help:"weight of the links"`
+	Delta        float64 `json:"delta" param:"delta" default:"0.2" range:">= 1e-15, <= 1e15" help:"added to the diagonal of the graph's normalized Laplacian"`
 	Neighborhood `default:"neighbors=5"`
 }
 

@@ -98,9 +98,25 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 		maps.Compose(m.(maps.Member).Parent(), f.axes.Map(f.Name))
 	}
 	if err == nil {
+		err = f.remark(ctx, m)
+	}
+	if err == nil {
 		err = ctx.Err()
 	}
 	return record.Result(ctx, f.Name+": fit", m, err)
+}
+
+// remark adds a notice to a model that tells no training points apart.
+func (f *Fit) remark(ctx context.Context, m algorithms.Model) error {
+	noted, is := m.(interface{ Note(notice string) })
+	if !is {
+		return nil
+	}
+	notice, err := flat(ctx, f.Eng, m, f.X)
+	if notice != "" {
+		noted.Note(f.Name + ": " + notice)
+	}
+	return err
 }
 
 // Check validates parameters, points and links, in this order.

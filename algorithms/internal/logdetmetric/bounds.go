@@ -84,6 +84,10 @@ func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Ker
 			continue
 		}
 		if squared == nil {
+			const pairBytes = 24 // two rows and a distance
+			if err := eng.Check("percentiles of squared distances", pairBytes*pairCount(x.Len()), "give upper and lower as values"); err != nil {
+				return out, nil, err
+			}
 			if squared, err = k.Squared().Pairs(ctx, eng, x, pairs(x.Len(), seed)); err != nil {
 				return out, nil, err
 			}
@@ -102,6 +106,14 @@ func (b Bounds) Notices() []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("upper, the bound of must-links, is %.4g and lower, that of cannot-links, is %.4g: want upper < lower", b.Upper, b.Lower)}
+}
+
+// pairCount returns the number of pairs that percentiles of n points are computed from.
+func pairCount(n int) int64 {
+	if all := n * (n - 1) / 2; n < 1000 && all <= maxPairs {
+		return int64(all)
+	}
+	return maxPairs
 }
 
 // pairs returns all pairs of n points, or a random sample if there are too many.

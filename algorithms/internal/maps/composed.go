@@ -117,7 +117,7 @@ func ReadComposed(f *model.File, m *Map) (*Map, error) {
 			own.Tensors[rest] = t
 		}
 	}
-	e, err := ReadExpansion(methodFirst, own)
+	e, err := ReadCentered(methodFirst, own)
 	if err != nil {
 		return nil, err
 	}

@@ -115,6 +115,7 @@ func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Ker
 const (
 	tensorExpansion = ".expansion"
 	tensorCenter    = ".center"
+	earlierCenter   = ".centre" // its name in the first files
 )
 
 func (e *expansion) encode(f *model.File, method string) any {
@@ -144,12 +145,26 @@ func ReadExpansion(method string, f *model.File) (*Map, error) {
 		return nil, fault.Data("", "an expansion of %d values over %d points: want at least one of each", len(data), count)
 	}
 	v, center := blas.Matrix{Rows: len(data) / count, Cols: count, Stride: count, Data: data}, []float64(nil)
-	if f.Has(method + tensorCenter) {
-		if center, err = stored.Finite(f, method+tensorCenter, v.Rows); err != nil {
-			return nil, err
+	for _, name := range []string{tensorCenter, earlierCenter} {
+		if center == nil && f.Has(method+name) {
+			if center, err = stored.Finite(f, method+name, v.Rows); err != nil {
+				return nil, err
+			}
 		}
 	}
 	return &Map{expand(basis{k, support}, v, center), method}, nil
+}
+
+// ReadCentered is the [Reader] of expansions that always have a center.
+func ReadCentered(method string, f *model.File) (*Map, error) {
+	m, err := ReadExpansion(method, f)
+	if err != nil {
+		return nil, err
+	}
+	if m.form.(*expansion).center == nil {
+		return nil, fault.Data("", "tensor %q is missing: want the center of the coordinates", method+tensorCenter)
+	}
+	return m, nil
 }
 
 // ReadEither is the [Reader] of methods whose map is an expansion with a kernel, and linear without
@@ -214,7 +229,7 @@ func ReadSum(method string, f *model.File) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	bent, err := ReadExpansion(method, f)
+	bent, err := ReadCentered(method, f)
 	if err != nil {
 		return nil, err
 	}

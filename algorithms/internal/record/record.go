@@ -46,6 +46,11 @@ func (m *Model[P]) Params() P { return m.params }
 // Status returns the status of the fit.
 func (m *Model[P]) Status() algorithms.Status { return m.status }
 
+// Note adds a notice to the status. It is for fits, before others see the model.
+func (m *Model[P]) Note(notice string) {
+	m.status.Notices = append(slices.Clip(m.status.Notices), notice)
+}
+
 // Describe returns the statistics of the model.
 func (m *Model[P]) Describe() []algorithms.Statistic {
 	k, rows := m.Kernel().String(), m.Coordinates().Rows

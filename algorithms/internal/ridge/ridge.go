@@ -93,6 +93,10 @@ func exponential(k kernel.Kernel, width float64) (kernel.Kernel, error) {
 // The error of each row left out is r_i / (1 - h_i): r is the residual of the fit to all rows, h
 // the diagonal of K (K + ridge I)^-1 (Allen's PRESS).
 func choose(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, y blas.Matrix) (width, ridge float64, err error) {
+	// The distances, the eigenvectors of the kernel matrix, and what it takes to find them.
+	if err := eng.Check(fmt.Sprintf("width of the regression, from %d rows", x.Len()), engine.MatrixBytes(5*x.Len(), x.Len()), "use extension=graph"); err != nil {
+		return 0, 0, err
+	}
 	distance, err := k.Squared().GramScratch(ctx, eng, x)
 	if err != nil {
 		return 0, 0, err

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	little "encoding/binary"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
@@ -213,4 +215,62 @@ func TestEndlessInput(t *testing.T) {
 			wantRefused(t, dir, "embed - -i data.csv -o out.csv --memory-limit 16MiB", &endless{head, "\x00"}, "standard input", limit)
 		}
 	})
+}
+
+// TestWideSparseFile: a small file that names feature 2,147,483,647 takes no memory for the
+// features before it: every command on it ends well, or refuses what its rows would take as dense
+// ones.
+func TestWideSparseFile(t *testing.T) {
+	const limit = 100_000_000
+	dir := harness.Workspace(t)
+	var text strings.Builder
+	for i := range 12 {
+		fmt.Fprintf(&text, "%d 1:%d.%d 2:%d", i%2+1, i%2, i, i%3)
+		if i == 3 {
+			text.WriteString(" 2147483647:1")
+		}
+		text.WriteString("\n")
+	}
+	clitest.Write(t, dir, "wide.svm", text.String())
+	clitest.Write(t, dir, "few.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,5,cannot\n4,7,cannot\n")
+	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n3,4\n")
+	harness.RunOK(t, dir, "fit -q -m krca -i wide.svm -c few.csv -o wide.mlk --memory-limit 100MB")
+	lines := []string{
+		"embed wide.mlk -i wide.svm -o out.csv", "gram wide.mlk -i wide.svm -o out.npy", "distance wide.mlk -i wide.svm --pairs pairs.csv -o out.csv",
+		"fit -m krca -i wide.svm -c few.csv --tfidf -o terms.mlk", "embed terms.mlk -i wide.svm -o out.csv",
+		"update wide.mlk -i wide.svm -c few.csv -o updated.mlk", "select -i wide.svm -c few.csv --methods krca,itml --folds 2 -o out.mlk",
+		"cluster -i wide.svm -n 2 -o out.csv", "cluster wide.mlk -i wide.svm -n 2 -o out.csv", "cluster -a kernel -k rbf:sigma=median -i wide.svm -n 2 -o out.csv",
+		"cluster -a constrained -c few.csv -i wide.svm -n 2 -o out.csv",
+		"classify --train wide.svm -i wide.svm -o out.csv", "classify wide.mlk --train wide.svm -i wide.svm -o out.csv",
+		"plot -i wide.svm -o out.svg", "plot wide.mlk -i wide.svm -o out.svg", "report -i wide.svm -c few.csv -o out.html", "report wide.mlk -i wide.svm -c few.csv -o out.html",
+		"suggest -i wide.svm -n 2 -o out.csv", "suggest wide.mlk -i wide.svm -n 2 -o out.csv", "check -i wide.svm", "inspect wide.mlk",
+		"fit -m krca -i wide.svm -c few.csv --drop-suspicious 0.1 -o out.mlk",
+	}
+	for _, m := range catalog.Methods() {
+		line := "fit -m " + m.Name + " -i wide.svm --links-from-labels 6 -o out.mlk"
+		if m.Name == "mlkr" {
+			line += " --targets labels"
+		}
+		lines = append(lines, line)
+	}
+	for _, rule := range []string{"mean", "median", "knn10", "msq", "lle"} {
+		lines = append(lines, "fit -m kpca -k rbf:sigma="+rule+" -i wide.svm -c few.csv -o out.mlk")
+	}
+	passed, largest := 0, int64(0)
+	for _, line := range lines {
+		forgetPeak()
+		cmd := harness.Command(dir, append(strings.Fields(line), "-q", "--memory-limit", "100MB")...)
+		o := clitest.Finish(t, cmd)
+		switch {
+		case o.Code == 0:
+			passed++
+		case o.Code != 2 || !strings.Contains(o.Stderr, "as a dense matrix needs 192.0 GiB, limit 95.4 MiB"):
+			t.Errorf("%s: code %d, %s", line, o.Code, o.Stderr)
+		}
+		peak, _ := peakMemory(cmd.ProcessState)
+		if largest = max(largest, peak); peak > 2*limit {
+			t.Errorf("%s: peak memory %d MiB, twice the limit is %d", line, peak>>20, 2*limit>>20)
+		}
+	}
+	t.Logf("%d commands, %d passed, the others were refused: at most %d MiB", len(lines), passed, largest>>20)
 }

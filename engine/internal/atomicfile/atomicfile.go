@@ -25,13 +25,13 @@ const bufferSize = 1 << 18
 // The bytes go to a temporary file in the same folder, which is flushed to disk and then renamed,
 // so that a reader sees the old file or the new one, never a part. If f returns an error or panics,
 // the temporary file is removed and an older file stays unchanged; Write returns the error of f
-// unchanged. A symbolic link is followed. The permission bits of an existing file are kept; a file
-// without any write bit is not replaced. A device or a pipe, such as /dev/null, cannot be replaced
-// and is written to directly.
+// unchanged. A symbolic link is followed, also to a file that does not exist yet. The permission
+// bits of an existing file are kept; a file without any write bit is not replaced. A device or a
+// pipe, such as /dev/null, cannot be replaced and is written to directly.
 //
-// A killed process leaves its temporary file, .NAME.tmp-RANDOM, next to the target. The next Write
-// to the same target removes it. A writer locks its file (flock) until its process ends, so the
-// file of a running writer is never removed. Without such locks (Windows, some network file
+// A killed process leaves its temporary file, .NAME.tmp-mustlink-RANDOM, next to the target. The
+// next Write to the same target removes it. A writer locks its file (flock) until its process ends,
+// so the file of a running writer is never removed. Without such locks (Windows, some network file
 // systems) nothing is removed. On a network file system whose locks apply to one machine only, two
 // machines must not write to one target at the same time: the slower one may fail, but the target
 // stays complete.
@@ -79,9 +79,8 @@ func resolve(path string) (target string, mode fs.FileMode, direct bool, err err
 	if path == "" {
 		return "", 0, false, &fault.ParamError{Param: "output path", Value: path, Want: "a file name"}
 	}
-	target = path
-	if t, err := filepath.EvalSymlinks(path); err == nil {
-		target = t
+	if target, err = follow(path); err != nil {
+		return "", 0, false, cannotWrite(path, err)
 	}
 	info, err := os.Stat(target)
 	switch {
@@ -97,6 +96,25 @@ func resolve(path string) (target string, mode fs.FileMode, direct bool, err err
 		return "", 0, false, fault.Data(path, "cannot write: the file is write-protected: %w", fs.ErrPermission)
 	}
 	return target, info.Mode().Perm(), false, nil
+}
+
+// follow returns the file that path names, through symbolic links. It need not exist.
+func follow(path string) (string, error) {
+	const most = 40 // links, as many as systems follow
+	for range most {
+		if t, err := filepath.EvalSymlinks(path); err == nil {
+			return t, nil
+		}
+		to, err := os.Readlink(path)
+		if err != nil {
+			return path, nil // no link
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return "", errors.New("too many symbolic links: want a file name")
 }
 
 // createTemp creates the temporary file in the folder of target. Unlike os.CreateTemp, which uses

@@ -228,3 +228,40 @@ func TestCannotWrite(t *testing.T) {
 		t.Errorf("empty path: error %v, want an input error", err)
 	}
 }
+
+// TestDanglingLink: a link to a file that does not exist yet stays a link, and the file appears
+// where it points to. A link to a missing folder, and links in a circle, are refused and stay.
+func TestDanglingLink(t *testing.T) {
+	dir := t.TempDir()
+	link := func(to, name string) string {
+		path := filepath.Join(dir, name)
+		if err := os.Symlink(to, path); err != nil {
+			t.Skip("no symbolic links: ", err)
+		}
+		return path
+	}
+	link("target", "second")
+	for _, path := range []string{link("second", "first"), link(filepath.Join(dir, "other"), "absolute")} {
+		if err := Write(path, text("new")); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Lstat(path); err != nil || info.Mode()&fs.ModeSymlink == 0 || content(t, path) != "new" {
+			t.Errorf("%s is no link to the new file: %v, %v", path, info, err)
+		}
+	}
+	if got := content(t, filepath.Join(dir, "target")); got != "new" {
+		t.Errorf("the target has %q", got)
+	}
+	link("b", "a")
+	link("a", "b")
+	link(filepath.Join(dir, "none", "x"), "folder")
+	before := entries(t, dir)
+	for _, name := range []string{"a", "folder"} {
+		if err := Write(filepath.Join(dir, name), text("new")); !fault.IsInput(err) {
+			t.Errorf("%s: error %v, want one of the input", name, err)
+		}
+	}
+	if got := entries(t, dir); got != before {
+		t.Errorf("the folder contains %s: want %s", got, before)
+	}
+}

@@ -15,7 +15,7 @@ func temporaryPrefix(target string) (dir, prefix string) {
 	if len(base) > 64 {
 		base = base[:64] // leaves room below the limit of 255 bytes on names
 	}
-	return dir, "." + base + ".tmp-"
+	return dir, "." + base + ".tmp-mustlink-" // no other program names its files so
 }
 
 // claim locks a new temporary file, to mark its writer as running. It returns false if another

@@ -28,7 +28,7 @@ func TestStaleIsRemoved(t *testing.T) {
 	for _, target := range []string{"out.csv", long} {
 		dir := t.TempDir()
 		_, prefix := temporaryPrefix(target)
-		stay := []string{".other.csv.tmp-abc", prefix, prefix + "ABC", prefix + "a.b", prefix + strings.Repeat("a", 14), "x" + prefix + "abc"}
+		stay := []string{".other.csv.tmp-abc", "." + target[:min(len(target), 64)] + ".tmp-abc", prefix, prefix + "ABC", prefix + "a.b", prefix + strings.Repeat("a", 14), "x" + prefix + "abc"}
 		for _, name := range stay {
 			put(t, filepath.Join(dir, name))
 		}

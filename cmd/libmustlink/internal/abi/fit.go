@@ -22,7 +22,7 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 		return nil, err
 	}
 	// Options are checked before points are copied.
-	if _, err := method.New(catalog.Config{Kernel: o.Kernel, Params: o.params(), Seed: o.seed()}); err != nil {
+	if _, err := method.New(catalog.Config{Kernel: o.Kernel, Params: o.params(), Seed: o.seed(), MemoryLimit: e.MemoryLimit()}); err != nil {
 		return nil, err
 	}
 	preparing, err := o.preparing()

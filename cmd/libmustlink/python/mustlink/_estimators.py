@@ -309,9 +309,9 @@ class NPKL(MetricLearner):
     loss : {"sl", "shl", "hl"}, default="sl"
         Loss of violated links: sl (square), shl (squared hinge) or hl (hinge).
     C : float, default=1
-        Weight of the links, > 0.
+        Weight of the links, >= 1e-15, <= 1e15.
     delta : float, default=0.2
-        Added to the diagonal of the graph's normalized Laplacian (C/2 in the paper), > 0.
+        Added to the diagonal of the graph's normalized Laplacian (C/2 in the paper), >= 1e-15, <= 1e15.
     rank : int, default=0
         Number of dimensions; 0: as many as the optimum needs.
     graph : str, default="knn"
@@ -585,7 +585,7 @@ class GML(MetricLearner):
     laplacian : {"unnormalized", "normalized"}, default="unnormalized"
         Laplacian of the graph: unnormalized or normalized.
     diffusion : float, default=0.1
-        T in the initial weights exp(-t mu) of the eigenvectors, > 0.
+        T in the initial weights exp(-t mu) of the eigenvectors, > 0, <= 1e15.
     rank : int, default=0
         Number of eigenvectors of the graph, >= 2; 0: a tenth of the points, at most 40.
     landmarks : int or {"auto"}, default="auto"
@@ -1038,7 +1038,7 @@ class RCA(MetricLearner):
     kernel : str or None, default=None
         Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     eps_rel : float, default=1e-06
-        Regularization relative to the mean within-group variance, > 0.
+        Regularization relative to the mean within-group variance, > 0, <= 1e15.
     dims : int, default=0
         Number of leading discriminant directions; 0: all.
     rank_tol : float, default=1e-10
@@ -1139,7 +1139,7 @@ class XRCA(MetricLearner):
     kernel : str or None, default=None
         Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
     eps_rel : float, default=0.3
-        Regularization relative to the mean within-group variance, > 0.
+        Regularization relative to the mean within-group variance, > 0, <= 1e15.
     dims : int, default=0
         Number of directions, those in which cannot-links differ most; 0: all.
     rank_tol : float, default=1e-10
@@ -1237,7 +1237,7 @@ class DCA(MetricLearner):
     dims : int, default=0
         Number of directions; 0: all in which the means of cannot-linked chunklets vary.
     eps_rel : float, default=0.001
-        Regularization relative to the mean within-group variance, > 0.
+        Regularization relative to the mean within-group variance, > 0, <= 1e15.
     rank_tol : float, default=1e-10
         Relative variance up to which a direction counts as constant, >= 0, < 1.
     prepare : {"auto", "none"} or dict, default="auto"
@@ -1459,7 +1459,7 @@ class MMC(MetricLearner):
     diagonal : bool, default=False
         True learns one weight per feature, not a matrix.
     eps_rel : float, default=0.1
-        Scatter added to that of the must-links, relative to its mean, >= 0.
+        Scatter added to that of the must-links, relative to its mean, >= 0, <= 1e15.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     tol : float, default=0.0001
@@ -2023,7 +2023,7 @@ class LFDA(MetricLearner):
     metric : {"weighted", "orthonormalized", "plain"}, default="weighted"
         Scaling of the directions: weighted, orthonormalized or plain.
     eps_rel : float, default=0.001
-        Regularization relative to the mean local variance within classes, > 0.
+        Regularization relative to the mean local variance within classes, > 0, <= 1e15.
     rank_tol : float, default=1e-10
         Relative variance up to which a principal direction counts as constant, >= 0, < 1.
     prepare : {"auto", "none"} or dict, default="auto"
@@ -2604,11 +2604,11 @@ class LLMA(MetricLearner):
     anchors : int, default=50
         Maximum number of linked points with a window, >= 1.
     lam : float, default=1
-        Weight of the reconstruction error relative to the links, >= 0.
+        Weight of the reconstruction error relative to the links, >= 0, <= 1e15.
     neighbors : int, default=10
         Number of neighbors that reconstruct each point, >= 1.
     ridge : float, default=0.001
-        Regularization relative to the mean variance of the unknowns, > 0.
+        Regularization relative to the mean variance of the unknowns, >= 1e-15, <= 1e6.
     dims : int, default=0
         Maximum number of directions; 0: those that the links support, at most 20.
     rank_tol : float, default=1e-10
@@ -2730,7 +2730,7 @@ class Spectral(MetricLearner):
     normalized : bool, default=False
         True uses the normalized Laplacian.
     time : float, default=1
-        T in exp(-t mu) and in 1 / (1 + t mu), > 0.
+        T in exp(-t mu) and in 1 / (1 + t mu), > 0, <= 1e15.
     rank : int, default=0
         Number of eigenvectors; 0: a tenth of the points, at most 200.
     prepare : {"auto", "none"} or dict, default="auto"
@@ -2946,7 +2946,7 @@ class CMVU(MetricLearner):
     rank : int, default=0
         Number of eigenvectors of the graph; 0: a tenth of the points, at most 20.
     penalty : float, default=10
-        Weight of the neighbor distances, which grow by about 1 / (2 penalty), > 0.
+        Weight of the neighbor distances, which grow by about 1 / (2 penalty), >= 1e-15, <= 1e15.
     dims : int, default=0
         Columns of the embedding: the directions of largest variance; 0: all.
     tol : float, default=1e-05
@@ -3063,9 +3063,9 @@ class NPK(MetricLearner):
     loss : {"hl", "shl", "sl"}, default="hl"
         Loss of violated links: hl (hinge), shl (squared hinge) or sl (square).
     C : float, default=1
-        Weight of the links, > 0.
+        Weight of the links, >= 1e-15, <= 1e15.
     delta : float, default=0.2
-        Added to the diagonal of the graph's normalized Laplacian, > 0.
+        Added to the diagonal of the graph's normalized Laplacian, >= 1e-15, <= 1e15.
     graph : str, default="knn"
         Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : {"euclid", "cosine", "kernel"} or None, default=None
@@ -3184,9 +3184,9 @@ class SimpleNPKL(MetricLearner):
     loss : {"linear", "shl"}, default="shl"
         Loss of violated links: linear or shl (squared hinge).
     C : float, default=1
-        Weight of the links, > 0.
+        Weight of the links, >= 1e-15, <= 1e15.
     delta : float, default=0.2
-        Added to the diagonal of the graph's normalized Laplacian, > 0.
+        Added to the diagonal of the graph's normalized Laplacian, >= 1e-15, <= 1e15.
     graph : str, default="knn"
         Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : {"euclid", "cosine", "kernel"} or None, default=None
@@ -3196,7 +3196,7 @@ class SimpleNPKL(MetricLearner):
     heat : bool, default=False
         True weights the edges of knn and eps by their length.
     size : float, default=0.1
-        Maximum Frobenius norm of the kernel matrix, relative to the number of points, > 0.
+        Maximum Frobenius norm of the kernel matrix, relative to the number of points, >= 1e-15, <= 1e15.
     rank : int, default=0
         Maximum number of eigenvectors; 0: as many as the number of links requires.
     tol : float, default=0.001
@@ -3319,9 +3319,9 @@ class SDPLR(MetricLearner):
     loss : {"hl", "shl", "sl"}, default="hl"
         Loss of violated links: hl (hinge), shl (squared hinge) or sl (square).
     C : float, default=1
-        Weight of the links, > 0.
+        Weight of the links, >= 1e-15, <= 1e15.
     delta : float, default=0.2
-        Added to the diagonal of the graph's normalized Laplacian, > 0.
+        Added to the diagonal of the graph's normalized Laplacian, >= 1e-15, <= 1e15.
     graph : str, default="knn"
         Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
     metric : {"euclid", "cosine", "kernel"} or None, default=None

@@ -110,7 +110,15 @@ def load(path: str | os.PathLike, *, n_jobs: int | None = None, memory_limit: in
     ValueError
         If it is not a valid model file.
     """
-    return _made(n_jobs, memory_limit, "load", os.fsencode(path))
+    return _made(n_jobs, memory_limit, "load", _encoded(path))
+
+
+def _encoded(path: str | os.PathLike[str]) -> bytes:
+    """Return a path as the library takes it: its text ends at the first zero byte."""
+    raw = os.fsencode(path)
+    if b"\0" in raw:
+        raise ValueError(f"path {raw!r}: it has a zero byte: want a path without it")
+    return raw
 
 
 def from_bytes(data: bytes, n_jobs: int | None = None, memory_limit: int | None = None) -> Model:
@@ -324,7 +332,7 @@ class Model:
         path : str or path-like
             The file to write.
         """
-        lib.library().call("save", self._handle, os.fsencode(path))
+        lib.library().call("save", self._handle, _encoded(path))
 
     def to_bytes(self) -> bytes:
         """Return the bytes of the model file."""

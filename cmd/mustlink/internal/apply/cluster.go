@@ -252,7 +252,7 @@ func (c *clusterCommand) checkFlags(check *session.Checks, model bool) {
 	if c.centers == "" || given("clusters") {
 		check.AtLeast("-n, --clusters", c.k, 1)
 	}
-	check.AtLeast("--restarts", c.restarts, 1)
+	check.Refuse(c.restarts < 1 || c.restarts > cluster.MaxRestarts, "--restarts is %d: want 1 to %d", c.restarts, cluster.MaxRestarts)
 	check.Refuse(c.usesLinks() && c.links.Path == "", "-a %s is given without links: want -c LINKS %s", c.algorithm, usage.HelpHint(check.Cmd))
 	check.Refuse(!c.usesLinks() && c.links.Path != "", "-c is given, but -a %s uses no links: want -a constrained, pck or mpck", c.algorithm)
 	check.Refuse(given("metric") && c.algorithm != algMPCK, "--metric is for -a mpck, not %s", c.algorithm)

@@ -49,12 +49,14 @@ func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {
 	var left int
 	switch x := s.x.(type) {
 	case *points.Dense:
-		left = s.features(t, x.Row(i), x.Row(j))
+		left = s.features(t, x.Row(i), x.Row(j), nil)
 	case *points.CSR:
-		a, b := make([]float64, x.D), make([]float64, x.D)
-		metric.Spread(a, x, i)
-		metric.Spread(b, x, j)
-		left = s.features(t, a, b)
+		// Features that occur in neither row are left out: there may be two billion.
+		both, columns := x.Select([]int{i, j}).(*points.CSR).Compact()
+		a, b := make([]float64, both.D), make([]float64, both.D)
+		metric.Spread(a, both, 0)
+		metric.Spread(b, both, 1)
+		left = s.features(t, a, b, columns)
 	case *points.Sequences:
 		fmt.Fprintf(t, "letters\t%s\t%s\t\t\n", beginning(x.Row(i)), beginning(x.Row(j)))
 	}
@@ -64,8 +66,9 @@ func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {
 	}
 }
 
-// features writes features of two rows, in order, and returns how many it left out.
-func (s *sideBySide) features(w io.Writer, x, y []float64) (left int) {
+// features writes features of two rows, in order, and returns how many it left out. columns are
+// their numbers, nil for all features.
+func (s *sideBySide) features(w io.Writer, x, y []float64, columns []int32) (left int) {
 	order := make([]int, len(x))
 	for k := range order {
 		order[k] = k
@@ -76,9 +79,13 @@ func (s *sideBySide) features(w io.Writer, x, y []float64) (left int) {
 	}
 	slices.Sort(order)
 	for _, k := range order {
-		feature := strconv.Itoa(k)
-		if k < len(s.data.Features) {
-			feature = s.data.Features[k]
+		column := k
+		if columns != nil {
+			column = int(columns[k])
+		}
+		feature := strconv.Itoa(column)
+		if column < len(s.data.Features) {
+			feature = s.data.Features[column]
 		}
 		fmt.Fprintf(w, "%s\t%.6g\t%.6g\t%+.6g\t\n", feature, x[k], y[k], y[k]-x[k])
 	}
