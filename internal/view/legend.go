@@ -103,7 +103,7 @@ func legendStyle() text.Style {
 
 // shorten cleans a name and cuts it if it would leave no room for the drawing.
 func shorten(name string) string {
-	const limit = 18
+	const limit = 24
 	name = strings.TrimSpace(clean(name))
 	if r := []rune(name); len(r) > limit {
 		return string(r[:limit-1]) + "…"

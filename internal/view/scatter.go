@@ -18,7 +18,7 @@ import (
 // Scatter draws points in the plane with one scale on both axes, so that distances on paper are
 // distances of the points. Points are smaller and more translucent the more there are; of more than
 // 20,000 the density is drawn. The legend counts the points of each group and the links. Markers
-// repeat from 65 groups on.
+// repeat from 97 groups on; up to seven groups differ in color alone.
 type Scatter struct {
 	Title, XLabel, YLabel string
 	X, Y                  []float64 // finite, up to 1e300 in size
@@ -180,8 +180,12 @@ func (s Scatter) markers() map[string]marker {
 		radius = min(3, max(1.2, 3.3-0.75*math.Log10(1+n/60)))
 	}
 	out := map[string]marker{}
-	for g, name := range s.names() {
+	names := s.names()
+	for g, name := range names {
 		m := markerOf(g, vg.Length(radius))
+		if len(names) <= fewGroups {
+			m.shape = 0
+		}
 		m.edge = n <= 1000
 		if n > 1000 {
 			m.color.A = uint8(max(100, 230-35*math.Log2(n/1000)))
