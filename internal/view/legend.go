@@ -30,6 +30,9 @@ const (
 	columnGap  = 8
 )
 
+// fallback is the room of a text relative to its width: viewers of an SVG may have a wider typeface.
+const fallback = 1.12
+
 // table is a legend in columns.
 type table struct {
 	columns [][]entry
@@ -43,7 +46,7 @@ func (l legend) fit(room vg.Point) table {
 	t := table{}
 	style := legendStyle()
 	for _, e := range append(append([]entry(nil), l.groups...), l.always...) {
-		t.width1 = max(t.width1, thumbWidth+thumbGap+style.Width(e.text))
+		t.width1 = max(t.width1, thumbWidth+thumbGap+fallback*style.Width(e.text))
 	}
 	rows := int((room.Y - 2*linePitch) / linePitch)
 	if t.width1 == 0 || t.width1 > room.X/2 || rows < 1 {

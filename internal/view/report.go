@@ -168,6 +168,7 @@ type page struct {
 	Drawn    bool
 	Pair     bool // two panels side by side
 	Several  bool // there is a panel to choose
+	Judged   bool // a model has a verdict with numbers
 	// HasImportance is true if a model has bars.
 	HasImportance bool
 }
@@ -203,6 +204,7 @@ func WriteReport(w io.Writer, r *Report) error {
 		Curves: drawings(r.Curves), Drawings: drawings(r.Pictures)}
 	p.Pair = len(views) > 1 && views[0].Before
 	p.Several = len(views) > 2 || len(views) == 2 && !p.Pair
+	p.Judged = slices.ContainsFunc(r.Models, func(m Model) bool { return m.Verdict != nil && m.Verdict.Judged })
 	p.HasImportance = slices.ContainsFunc(r.Models, func(m Model) bool { return m.Importance != nil })
 	return t.Execute(w, p)
 }

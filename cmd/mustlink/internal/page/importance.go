@@ -192,8 +192,8 @@ func bars(list []weight, note string, text func(float64) string) *view.Importanc
 	}
 	slices.SortStableFunc(list, func(a, b weight) int { return cmp.Compare(b.value, a.value) })
 	out := &view.Importance{Note: note}
-	if more := len(list) - maxBars; more > 0 {
-		out.Note += fmt.Sprintf(" The other %s less.", session.Plural(more, "column")+" contribute")
+	if more := len(list) - maxBars; more > 1 {
+		out.Note += fmt.Sprintf(" %d more columns contribute less.", more)
 		list = list[:maxBars]
 	}
 	for _, w := range list {

@@ -89,7 +89,7 @@ func judged(v *verdict.Verdict) *view.Verdict {
 		out.Headline, out.Judged = v.String(), false
 		return out
 	}
-	out.Note = fmt.Sprintf("AUC: the probability that a held-out must-link is shorter than a held-out cannot-link (0.5 is chance), with its standard error. Measured on %s and %s that %s did not use. Raw: prepared points, no learning.",
+	out.Note = fmt.Sprintf("On %s and %s that %s did not use.",
 		session.Plural(v.Must, "must-link"), session.Plural(v.Cannot, "cannot-link"), session.Plural(v.Fits, "fit"))
 	return out
 }
