@@ -128,10 +128,10 @@ func drawPanel(panel Panel, area draw.Canvas) error {
 	if width := legend.width(); width > 0 {
 		area = draw.Crop(area, 0, -width-gap, 0, 0)
 	}
-	elide(&p.Title.Text, p.Title.TextStyle, area.Size().X)
+	fitText(&p.Title.Text, &p.Title.TextStyle, area.Size().X)
 	axes := p.DataCanvas(area).Size().Scale(0.95)
-	elide(&p.X.Label.Text, p.X.Label.TextStyle, axes.X)
-	elide(&p.Y.Label.Text, p.Y.Label.TextStyle, axes.Y)
+	fitText(&p.X.Label.Text, &p.X.Label.TextStyle, axes.X)
+	fitText(&p.Y.Label.Text, &p.Y.Label.TextStyle, axes.Y)
 	panel.settle(p, area)
 	p.Draw(area)
 	legend.draw(area, vg.Point{X: area.Max.X + gap, Y: p.DataCanvas(area).Max.Y})
@@ -171,6 +171,30 @@ func clean(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
+}
+
+// fitText makes a text as small as its room requires, down to a readable size. A longer one gets two
+// lines, and is cut only if these are too long as well.
+func fitText(s *string, style *text.Style, room vg.Length) {
+	const least = 8
+	for style.Font.Size > least && style.Width(*s) > room {
+		style.Font.Size -= 0.5
+	}
+	if style.Width(*s) <= room {
+		return
+	}
+	words := strings.Fields(*s)
+	first := 0
+	for first < len(words) && style.Width(strings.Join(words[:first+1], " ")) <= room {
+		first++
+	}
+	if first == 0 {
+		elide(s, *style, room)
+		return
+	}
+	second := strings.Join(words[first:], " ")
+	elide(&second, *style, room)
+	*s = strings.Join(words[:first], " ") + "\n" + second
 }
 
 // elide cuts a text that is longer than its room.
