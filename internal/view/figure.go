@@ -130,12 +130,53 @@ func drawPanel(panel Panel, area draw.Canvas) error {
 	}
 	fitText(&p.Title.Text, &p.Title.TextStyle, area.Size().X)
 	axes := p.DataCanvas(area).Size().Scale(0.95)
+	const part = 0.7 // of the area at least: the ticks that take room now may be dropped
+	axes.X, axes.Y = max(axes.X, part*area.Size().X), max(axes.Y, part*area.Size().Y)
 	fitText(&p.X.Label.Text, &p.X.Label.TextStyle, axes.X)
 	fitText(&p.Y.Label.Text, &p.Y.Label.TextStyle, axes.Y)
 	panel.settle(p, area)
+	thin(&p.X, p.DataCanvas(area).Size().X)
 	p.Draw(area)
 	legend.draw(area, vg.Point{X: area.Max.X + gap, Y: p.DataCanvas(area).Max.Y})
 	return nil
+}
+
+// thin removes the labels of every other tick of a horizontal axis until they do not touch.
+func thin(a *plot.Axis, length vg.Length) {
+	if a.Tick.Label.Rotation != 0 {
+		return
+	}
+	ticks := slices.Clone(a.Tick.Marker.Ticks(a.Min, a.Max))
+	for crowded(ticks, a, length) {
+		drop := false
+		for k := range ticks {
+			if ticks[k].Label == "" {
+				continue
+			}
+			if drop {
+				ticks[k].Label = ""
+			}
+			drop = !drop
+		}
+		a.Tick.Marker = plot.ConstantTicks(ticks)
+	}
+}
+
+// crowded reports whether two neighboring labels touch.
+func crowded(ticks []plot.Tick, a *plot.Axis, length vg.Length) bool {
+	const gap = 3 // points
+	end := vg.Length(math.Inf(-1))
+	for _, t := range ticks {
+		if t.Label == "" {
+			continue
+		}
+		at, half := length*vg.Length(a.Norm(t.Value)), a.Tick.Label.Width(t.Label)/2
+		if at-half < end+gap {
+			return true
+		}
+		end = at + half
+	}
+	return false
 }
 
 // newPlot returns an empty drawing in the common style.

@@ -33,6 +33,7 @@ type Scatter struct {
 	Chunklets [][]int
 	PointSize float64 // radius in points (1/72 inch); 0: by the number of points
 	NoLegend  bool
+	NoScale   bool // numbers on the axes mean nothing: leave them out
 }
 
 func (s Scatter) plot() (*plot.Plot, error) {
@@ -43,6 +44,9 @@ func (s Scatter) plot() (*plot.Plot, error) {
 	p.X.Min, p.X.Max = extent(s.X)
 	p.Y.Min, p.Y.Max = extent(s.Y)
 	p.Add(s)
+	if s.NoScale {
+		p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{}, plot.ConstantTicks{}
+	}
 	return p, nil
 }
 

@@ -241,8 +241,7 @@ func (p *plotCommand) scatter(ctx context.Context, d *dataset.Data) (s view.Scat
 	if err != nil {
 		return s, err
 	}
-	_, err = p.planes.Set(ctx, &s, y, pictures.CoordinateName)
-	return s, err
+	return s, p.planes.Set(ctx, &s, y, pictures.CoordinateName)
 }
 
 // panels computes the positions of the points, before learning too if these are to be drawn. The
@@ -280,8 +279,7 @@ func (p *plotCommand) rawCoordinates(ctx context.Context, d *dataset.Data, s *vi
 	if err != nil {
 		return err
 	}
-	_, err = p.planes.Set(ctx, s, x, func(j int) string { return pictures.FeatureName(d, j) })
-	return err
+	return p.planes.Set(ctx, s, x, func(j int) string { return pictures.FeatureName(d, j) })
 }
 
 // drawLinks adds the links to draw, with a warning if it leaves some out.

@@ -27,17 +27,18 @@ func (m *maker) points() error {
 		if v.Fitted == nil {
 			name = m.Column
 		}
-		scaled, err := planes.Set(m.ctx, &s, v.Y, name)
+		if err := planes.Set(m.ctx, &s, v.Y, name); err != nil {
+			return err
+		}
+		if s.NoScale {
+			p.Note = planeNote(p.Count)
+		}
+		shown := view.Layout{Name: v.Title(), XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y, NoScale: s.NoScale, Before: v.Fitted == nil}
+		near, err := m.neighbors(v)
 		if err != nil {
 			return err
 		}
-		if !scaled {
-			p.Note = planeNote(p.Count)
-		}
-		shown := view.Layout{Name: v.Title(), XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y, NoScale: !scaled, Before: v.Fitted == nil}
-		if shown.Near, err = m.neighbors(v); err != nil {
-			return err
-		}
+		shown.Near = near
 		if m.k >= 2 {
 			c, err := m.cluster(v.Y, m.Seed)
 			if err != nil {

@@ -42,12 +42,11 @@ type Planes struct {
 }
 
 // Set sets the coordinates of s to those of the rows of m in the plane: two of their columns, the
-// only two, or all of them on a plane. Rows with one column lie on a line. scaled reports whether
-// numbers on the axes mean something.
-func (p *Planes) Set(ctx context.Context, s *view.Scatter, m blas.Matrix, name func(j int) string) (scaled bool, err error) {
+// only two, or all of them on a plane. Rows with one column lie on a line.
+func (p *Planes) Set(ctx context.Context, s *view.Scatter, m blas.Matrix, name func(j int) string) error {
 	for _, j := range p.Dims {
 		if j >= m.Cols {
-			return true, usage.Errorf("--dims names coordinate %d: want 0 to %d", j, m.Cols-1)
+			return usage.Errorf("--dims names coordinate %d: want 0 to %d", j, m.Cols-1)
 		}
 	}
 	if p.Dims == nil && m.Cols > 2 {
@@ -60,20 +59,20 @@ func (p *Planes) Set(ctx context.Context, s *view.Scatter, m blas.Matrix, name f
 	s.X, s.XLabel = coordinate(m, dims[0], name)
 	s.Y, s.YLabel = coordinate(m, dims[1], name)
 	p.remember(s)
-	return true, nil
+	return nil
 }
 
 // many draws more than two columns.
-func (p *Planes) many(ctx context.Context, s *view.Scatter, m blas.Matrix) (scaled bool, err error) {
+func (p *Planes) many(ctx context.Context, s *view.Scatter, m blas.Matrix) (err error) {
 	var share [2]float64
 	if s.X, s.Y, share, err = view.Plane(ctx, p.Eng, m); err != nil {
-		return true, err
+		return err
 	}
 	s.XLabel = fmt.Sprintf("first principal component (%.0f %% of the variance)", 100*share[0])
 	s.YLabel = fmt.Sprintf("second principal component (%.0f %%)", 100*share[1])
 	if p.Kind != Neighbors || m.Rows < view.FewestRows {
 		p.remember(s)
-		return true, nil
+		return nil
 	}
 	start := view.Flat{X: s.X, Y: s.Y}
 	if p.first != nil {
@@ -81,11 +80,11 @@ func (p *Planes) many(ctx context.Context, s *view.Scatter, m blas.Matrix) (scal
 	}
 	at, err := view.NeighborPlane(ctx, p.Eng, m, start, p.Seed, p.report())
 	if err != nil {
-		return false, err
+		return err
 	}
-	s.X, s.Y, s.XLabel, s.YLabel = at.X, at.Y, "neighbor embedding, direction 1", "neighbor embedding, direction 2"
+	s.X, s.Y, s.XLabel, s.YLabel, s.NoScale = at.X, at.Y, "neighbor embedding, direction 1", "neighbor embedding, direction 2", true
 	p.remember(s)
-	return false, nil
+	return nil
 }
 
 func (p *Planes) remember(s *view.Scatter) {
