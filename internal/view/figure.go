@@ -214,8 +214,8 @@ func clean(s string) string {
 	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
 }
 
-// fitText makes a text as small as its room requires, down to a readable size. A longer one gets two
-// lines, and is cut only if these are too long as well.
+// fitText makes a text as small as its room requires, down to a readable size. A longer one gets
+// two lines, and is cut only if these are too long as well.
 func fitText(s *string, style *text.Style, room vg.Length) {
 	const least = 8
 	for style.Font.Size > least && style.Width(*s) > room {

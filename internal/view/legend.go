@@ -30,7 +30,8 @@ const (
 	columnGap  = 8
 )
 
-// fallback is the room of a text relative to its width: viewers of an SVG may have a wider typeface.
+// fallback is the room of a text relative to its width: viewers of an SVG may have a wider
+// typeface.
 const fallback = 1.12
 
 // table is a legend in columns.

@@ -11,11 +11,11 @@ import (
 
 var (
 	white = color.White
-	// Twelve colors of pictures and pages, to be seen on white and on dark. The first six are those of
-	// Okabe and Ito (2008, jfly.uni-koeln.de/color). The others are from palettes of Tableau, CSS,
-	// Krzywinski (2020, mk.bcgsc.ca/colorblind) and Tol (2021, Colour Schemes, SRON/EPS/TN/09-002): those
-	// whose smallest difference from all others is largest for normal vision and without red or green
-	// cones, as the tests measure it.
+	// Twelve colors of pictures and pages, to be seen on white and on dark. The first six are those
+	// of Okabe and Ito (2008, jfly.uni-koeln.de/color). The others are from palettes of Tableau,
+	// CSS, Krzywinski (2020, mk.bcgsc.ca/colorblind) and Tol (2021,
+	// SRON/EPS/TN/09-002): those whose smallest difference from all others is largest for normal
+	// vision and without red or green cones, as the tests measure it.
 	palette = []color.NRGBA{
 		{0x00, 0x72, 0xb2, 255}, {0xd5, 0x5e, 0x00, 255}, {0x00, 0x9e, 0x73, 255}, {0xcc, 0x79, 0xa7, 255},
 		{0xe6, 0x9f, 0x00, 255}, {0x56, 0xb4, 0xe9, 255}, {0x8c, 0x56, 0x4b, 255}, {0x8a, 0x2b, 0xe2, 255},

@@ -90,8 +90,8 @@ func pick(from Flat, rows []int) Flat {
 	return to
 }
 
-// spread returns all rows: the embedded ones where they are, the others at the mean of their nearest
-// embedded ones, weighted by the inverse of the squared distance.
+// spread returns all rows: the embedded ones where they are, the others at the mean of their
+// nearest embedded ones, weighted by the inverse of the squared distance.
 func spread(ctx context.Context, eng *engine.Engine, all, some *points.Dense, rows []int, at Flat) (Flat, error) {
 	near, err := graph.NearestRows(ctx, eng, all, some, placing)
 	if err != nil {

@@ -45,9 +45,9 @@ func apart(at Flat, of []int) float64 {
 	return float64(right) / float64(len(of))
 }
 
-// TestNeighborPlane: ten clusters that overlap in two principal components are apart; another search
-// from that plane, of the same rows, has every cluster near the same place; bits do not depend on
-// the workers; a canceled search ends.
+// TestNeighborPlane: ten clusters that overlap in two principal components are apart; another
+// search from that plane, of the same rows, has every cluster near the same place; bits do not
+// depend on the workers; a canceled search ends.
 func TestNeighborPlane(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x, of := clustered(200, 8)

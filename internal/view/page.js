@@ -23,7 +23,9 @@
   const features = DATA.features.map((f) => {
     let q = null; // decoded on first use
     const values = () => (q = q || array(f.q, Uint16Array));
-    return { name: short(f.name), min: f.min, max: f.max, level: (i) => values()[i] / 65535, at: (i) => f.min * (1 - values()[i] / 65535) + f.max * (values()[i] / 65535) };
+    const unit = 10 ** Math.ceil(Math.log10((f.max / 65535 - f.min / 65535) * 2)); // digits that the levels do not have
+    const rounded = (v) => (unit > 0 && Number.isFinite(v / unit) ? Math.round(v / unit) * unit : v);
+    return { name: short(f.name), min: f.min, max: f.max, level: (i) => values()[i] / 65535, at: (i) => rounded(f.min * (1 - values()[i] / 65535) + f.max * (values()[i] / 65535)) };
   });
 
   const colors = DATA.colors, few = DATA.few;
@@ -370,14 +372,14 @@
       near.replaceChildren();
       near.hidden = i < 0;
       if (i < 0) return;
-      element("h3", `Nearest rows of ${name(i)}` + (labels ? `, ${label(i)}` : ""), near);
+      element("h3", `Nearest rows of ${name(i)}` + (labels ? `, label ${label(i)}` : ""), near);
       if (!list.some((v) => v.nearest)) { element("p", "The page has no neighbors of so many rows.", near).className = "note"; return; }
       const cards = element("div", undefined, near);
       cards.className = "cards";
       for (const v of list.filter((v) => v.nearest)) {
         const card = element("div", undefined, cards), table = element("table", undefined, card), head = element("tr", undefined, element("thead", undefined, table)), body = element("tbody", undefined, table);
         card.className = "card";
-        element("caption", v.name, table);
+        element("caption", (pair ? (v === views[0] ? "Before — " : "After — ") : "") + v.name, table);
         for (const title of labels ? ["row", "label", "distance"] : ["row", "distance"]) element("th", title, head).scope = "col";
         for (let k = 0; k < v.nearest; k++) {
           const j = v.near[i * v.nearest + k], row = element("tr", undefined, body);

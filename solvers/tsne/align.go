@@ -3,8 +3,8 @@ package tsne
 import "math"
 
 // Align returns moving after the rotation, reflection and shift that bring it closest to fixed, in
-// the sum of squared distances of points with the same number (orthogonal Procrustes analysis). Both
-// planes have as many points.
+// the sum of squared distances of points with the same number (orthogonal Procrustes analysis).
+// Both planes have as many points.
 func Align(moving, fixed Plane) Plane {
 	mx, my, fx, fy := centered(moving.X), centered(moving.Y), centered(fixed.X), centered(fixed.Y)
 	var xx, xy, yx, yy float64

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// Similarities returns the symmetric similarities of points with sum 1: p_ij = (p_j|i + p_i|j) / 2n.
-// p_j|i falls with the squared distance like a Gaussian density. Its width makes the number of
+// Similarities returns the symmetric similarities of points with sum 1: p_ij = (p_j|i + p_i|j) /
+// 2n. p_j|i falls with the squared distance like a Gaussian density. Its width makes the number of
 // effective neighbors, the exponential of the entropy, equal to perplexity; neighbors beyond those
 // of near count nothing.
 //

@@ -39,9 +39,9 @@ const (
 	block             = 32   // rows of a block
 )
 
-// Fit returns the plane after a gradient descent on the divergence between the similarities p, which
-// are symmetric with sum 1 (see [Similarities]), and those of the points in the plane. start is the
-// first plane, which is scaled: only its shape matters. It does not change.
+// Fit returns the plane after a gradient descent on the divergence between the similarities p,
+// which are symmetric with sum 1 (see [Similarities]), and those of the points in the plane. start
+// is the first plane, which is scaled: only its shape matters. It does not change.
 //
 // Errors: a *fault.ShapeError unless start has a point for each row of p, a *fault.DataError for
 // coordinates that are not finite, and ctx.Err(). Cost: O(n^2 + elements of p) per iteration.
@@ -139,8 +139,8 @@ func newDescent(n int) *descent {
 	return d
 }
 
-// gradient sets the gradient of the divergence, with the attraction multiplied by pull:
-// 4 sum_j (pull p_ij - q_ij) w_ij (y_i - y_j), where w_ij = 1 / (1 + |y_i - y_j|^2) and q_ij is w_ij
+// gradient sets the gradient of the divergence, with the attraction multiplied by pull: 4 sum_j
+// (pull p_ij - q_ij) w_ij (y_i - y_j), where w_ij = 1 / (1 + |y_i - y_j|^2) and q_ij is w_ij
 // divided by the sum over all pairs.
 func (d *descent) gradient(ctx context.Context, eng *engine.Engine, p *sparse.Matrix, at Plane, pull float64) error {
 	err := eng.Each(ctx, len(at.X), block, func(i int) {

@@ -123,9 +123,9 @@ func TestGradient(t *testing.T) {
 	}
 }
 
-// TestFit: the divergence falls from that of the start, more with more iterations, and clusters that
-// are separated stay so, from a start that does not know them: the nearest points in the plane are
-// of the same cluster, and every cluster lies apart from the others.
+// TestFit: the divergence falls from that of the start, more with more iterations, and clusters
+// that are separated stay so, from a start that does not know them: the nearest points in the
+// plane are of the same cluster, and every cluster lies apart from the others.
 func TestFit(t *testing.T) {
 	x, of := blobs(300, 20, 10, 3)
 	p, start, eng := similarities(t, x, 60, 20), noise(300, 1), enginetest.New(t, 2)

@@ -9,10 +9,10 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
-// TestHonestPage: numbers on training rows are called in-sample, those on other rows and on held-out
-// links are not; importances are exact for a linear metric, and otherwise measured on held-out links,
-// where a column of noise costs less than one that tells the classes apart. Hashes are at the end,
-// and rules are shown as what they chose.
+// TestHonestPage: numbers on training rows are called in-sample, those on other rows and on
+// held-out links are not; importances are exact for a linear metric, and otherwise measured on
+// held-out links, where a column of noise costs less than one that tells the classes apart. Hashes
+// are at the end, and rules are shown as what they chose.
 func TestHonestPage(t *testing.T) {
 	dir := t.TempDir()
 	harness.WriteRings(t, dir)

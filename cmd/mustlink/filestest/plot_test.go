@@ -78,8 +78,8 @@ func TestPlotFormats(t *testing.T) {
 	}
 }
 
-// TestPlotAxes: more than two coordinates are shown in a neighbor embedding, or with --plane in their
-// principal plane, learned or raw, unless --dims names two; two are shown as they are.
+// TestPlotAxes: more than two coordinates are shown in a neighbor embedding, or with --plane in
+// their principal plane, learned or raw, unless --dims names two; two are shown as they are.
 func TestPlotAxes(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "two.csv", "width,height\n1,2\n3,5\n4,4\n")

@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// TestExact: the shares are those of the mean squared distance over all pairs of rows that differ in
-// one column of the table alone, which may be several columns of numbers.
+// TestExact: the shares are those of the mean squared distance over all pairs of rows that differ
+// in one column of the table alone, which may be several columns of numbers.
 func TestExact(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	x, w := &points.Dense{N: 20, D: 4, Data: make([]float64, 80)}, blas.NewMatrix(3, 4)

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -31,13 +31,14 @@ func LinkCurves() view.Lines {
 	return view.Lines{XLabel: "share of cannot-links within a distance", YLabel: "share of must-links within it", Diagonal: true}
 }
 
-// LabelCurve returns the ROC curve of the distance of random pairs of rows as a test of "same class".
+// LabelCurve returns the ROC curve of the distance of random pairs of rows as a test of "same
+// class".
 func LabelCurve(v Space, labels []string, seed uint64) (view.Series, error) {
 	r := rand.New(rand.NewPCG(seed, uint64(v.Y.Rows)))
 	count := map[bool]int{} // of pairs with one label, and of other pairs
 	list := make([]pair, curvePairs)
 	for k := range list {
-		rows := mislabeled.RandomPair(r, v.Y.Rows)
+		rows := source.RandomPair(r, v.Y.Rows)
 		list[k] = pairOf(v, rows[0], rows[1], labels[rows[0]] == labels[rows[1]])
 		count[list[k].near]++
 	}
