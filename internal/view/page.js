@@ -364,6 +364,7 @@
     // choose: the tables of a point's nearest neighbors, before and after.
     const choose = (i) => {
       state.chosen = i === state.chosen ? -1 : i;
+      if (i >= 0) tip.hidden = true; // the tables say more
       fill();
       draw();
     };
@@ -380,7 +381,10 @@
         const card = element("div", undefined, cards), table = element("table", undefined, card), head = element("tr", undefined, element("thead", undefined, table)), body = element("tbody", undefined, table);
         card.className = "card";
         element("caption", (pair ? (v === views[0] ? "Before — " : "After — ") : "") + v.name, table);
-        for (const title of labels ? ["row", "label", "distance"] : ["row", "distance"]) element("th", title, head).scope = "col";
+        for (const title of labels ? ["row", "label", "distance"] : ["row", "distance"]) {
+          const cell = element("th", title, head);
+          cell.scope = "col"; cell.className = title === "distance" ? "n" : "";
+        }
         for (let k = 0; k < v.nearest; k++) {
           const j = v.near[i * v.nearest + k], row = element("tr", undefined, body);
           element("td", name(j), row);
