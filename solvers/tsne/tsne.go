@@ -22,6 +22,9 @@ type Plane struct{ X, Y []float64 }
 // Options are the settings of a search; 0 means the default.
 type Options struct {
 	Iterations int // 500
+	// Spread is the standard deviation of the points at the start, 0.01. A larger one, below that of
+	// the result, keeps more of the arrangement of a start that is such a result.
+	Spread float64
 	// Report is called after every iteration; nil for none.
 	Report func(done, total int)
 }
@@ -35,8 +38,8 @@ const (
 	earlyMomentum     = 0.5
 	lateMomentum      = 0.8
 	leastGain         = 0.01
-	startSpread       = 1e-2 // standard deviation of the first coordinate of the start
-	block             = 32   // rows of a block
+	defaultSpread     = 1e-2
+	block             = 32 // rows of a block
 )
 
 // Fit returns the plane after a gradient descent on the divergence between the similarities p,
@@ -53,7 +56,10 @@ func Fit(ctx context.Context, eng *engine.Engine, p *sparse.Matrix, start Plane,
 	if o.Iterations == 0 {
 		o.Iterations = defaultIterations
 	}
-	at := scaled(start)
+	if o.Spread == 0 {
+		o.Spread = defaultSpread
+	}
+	at := scaled(start, o.Spread)
 	n := len(at.X)
 	rate := max(float64(n)/exaggeration/4, 50) // Belkina et al. 2019
 	d := newDescent(n)
@@ -90,18 +96,18 @@ func check(p *sparse.Matrix, start Plane) error {
 
 // scaled returns the centered plane with a small spread. Points without spread stay together: only
 // rounding would separate them, so they start on a small circle, in their order.
-func scaled(from Plane) Plane {
+func scaled(from Plane, spread float64) Plane {
 	n := len(from.X)
 	x, y := centered(from.X), centered(from.Y)
 	variance := 0.0
 	for i := range x {
 		variance += (x[i]*x[i] + y[i]*y[i]) / float64(max(1, n))
 	}
-	unit := startSpread / math.Sqrt(variance)
+	unit := spread / math.Sqrt(variance)
 	if !(variance > 0) || math.IsInf(unit, 0) || math.IsInf(variance, 0) {
 		for i := range x {
 			sin, cos := math.Sincos(2 * math.Pi * float64(i) / float64(n))
-			x[i], y[i] = startSpread*cos, startSpread*sin
+			x[i], y[i] = spread*cos, spread*sin
 		}
 		return Plane{x, y}
 	}

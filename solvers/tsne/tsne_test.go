@@ -142,7 +142,7 @@ func TestFit(t *testing.T) {
 		}
 		last = value
 	}
-	if begin, _ := Divergence(context.Background(), eng, p, scaled(start)); !(last < begin/2) {
+	if begin, _ := Divergence(context.Background(), eng, p, scaled(start, defaultSpread)); !(last < begin/2) {
 		t.Errorf("divergence %v: want less than half of %v, that of the start", last, begin)
 	}
 	wrong := 0
