@@ -92,7 +92,8 @@ func (d Description) String() string {
 
 // Score compares the labels of a table with other labels, such as the clusters of [Model.Cluster]
 // or the answers of [Model.Classify]: the Rand index, plain, balanced and adjusted, normalized
-// mutual information, accuracies. It leaves out rows with the label "".
+// mutual information, accuracies; the plain accuracy only of labels that are texts, as the numbers
+// of clusters name no class. It leaves out rows with the label "".
 func Score[L int | string](t *Table, predicted []L) (*score.Report, error) {
 	if err := t.labeled("table"); err != nil {
 		return nil, err
@@ -104,5 +105,9 @@ func Score[L int | string](t *Table, predicted []L) (*score.Report, error) {
 	for i, p := range predicted {
 		text[i] = fmt.Sprint(p)
 	}
-	return score.All(score.Input{Truth: t.data.Labels, Predicted: text})
+	r, err := score.All(score.Input{Truth: t.data.Labels, Predicted: text})
+	if _, clusters := any(predicted).([]int); clusters && err == nil {
+		r.OfClusters()
+	}
+	return r, err
 }

@@ -27,7 +27,7 @@ func Example() {
 	fmt.Println(try(mustlink.Score(fresh, clusters.Labels)))
 	// Output:
 	// 300 58
-	// rand 0.9933, balanced_rand 0.9933, adjusted_rand 0.9867, nmi 0.9711, cluster_accuracy 0.9967, accuracy 0.003333
+	// rand 0.9933, balanced_rand 0.9933, adjusted_rand 0.9867, nmi 0.9711, cluster_accuracy 0.9967
 }
 
 // try returns the value of a call, and ends the program if the call failed.

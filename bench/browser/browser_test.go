@@ -104,16 +104,16 @@ func (b *browser) settled(t testing.TB, change ...chromedp.Action) {
 	b.do(t, chromedp.Poll(fmt.Sprintf("(%s) !== %q", painted, before), nil, chromedp.WithPollingTimeout(5*time.Second)))
 }
 
-// where is an expression for the position on the page of point i of view k: the view fills the
-// canvas up to a margin of 28, with one scale for both axes.
-func where(k, i int) string {
+// where is an expression for the position on the page of point i of view k on a canvas: the view
+// fills it up to a margin of 36, with one scale for both axes.
+func where(canvas string, k, i int) string {
 	return fmt.Sprintf(`(() => {
 		const decode = (t) => new Float32Array(Uint8Array.from(atob(t), c => c.charCodeAt(0)).buffer);
-		const x = decode(DATA.views[%d].x), y = decode(DATA.views[%d].y), box = document.getElementById("plot").getBoundingClientRect();
+		const x = decode(DATA.views[%d].x), y = decode(DATA.views[%d].y), box = document.getElementById(%q).getBoundingClientRect();
 		const spread = (a) => [Math.min(...a), Math.max(...a)], [x0, x1] = spread(x), [y0, y1] = spread(y);
-		const unit = Math.min((box.width - 56) / (x1 - x0), (box.height - 56) / (y1 - y0));
+		const unit = Math.min((box.width - 72) / (x1 - x0), (box.height - 72) / (y1 - y0));
 		return [box.left + box.width / 2 + (x[%d] - (x0 + x1) / 2) * unit, box.top + box.height / 2 - (y[%d] - (y0 + y1) / 2) * unit];
-	})()`, k, k, i, i)
+	})()`, k, k, canvas, i, i)
 }
 
 // TestPage: the page is drawn, links are shown and hidden, hovering names the right row, keys step
@@ -143,8 +143,8 @@ func TestPage(t *testing.T) {
 	}
 
 	for _, i := range []int{3, 17} {
-		b.do(t, chromedp.Evaluate(`document.getElementById("plot").scrollIntoView()`, nil))
-		at := value[[]float64](t, b, where(0, i))
+		b.do(t, chromedp.Evaluate(`document.getElementById("before").scrollIntoView()`, nil))
+		at := value[[]float64](t, b, where("before", 0, i))
 		b.do(t, chromedp.MouseEvent("mouseMoved", at[0], at[1]), chromedp.Poll(`!document.getElementById("tip").hidden`, nil))
 		tip := value[string](t, b, `document.getElementById("tip").textContent`)
 		if want := strings.TrimRight(r.Points.IDs[i], "\n"); !strings.HasPrefix(tip, want[:min(len(want), 100)]) {
@@ -164,6 +164,9 @@ func TestPage(t *testing.T) {
 	}
 	b.settled(t, chromedp.KeyEvent("+"))
 	b.settled(t, chromedp.KeyEvent("0"))
+
+	b.checkFilter(t, r)
+	b.checkNeighbors(t, r)
 
 	b.settled(t, enter("view", "change", "1"))
 	if options := value[int](t, b, `document.getElementById("color").options.length`); options != 5 { // label, cluster, one color, two features
@@ -213,6 +216,101 @@ func TestScreenshots(t *testing.T) {
 		b.do(t, media, chromedp.Sleep(300*time.Millisecond), chromedp.FullScreenshot(&picture, 100))
 		if err := os.WriteFile(filepath.Join(folder, name), picture, 0o600); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+// checkFilter shows satisfied and violated links alone: together they are all.
+func (b *browser) checkFilter(t *testing.T, r *view.Report) {
+	t.Helper()
+	b.settled(t, chromedp.Click("#must"))
+	b.settled(t, chromedp.Click("#cannot"))
+	drawn := map[string]int{}
+	for _, which := range []string{"satisfied", "violated", "all"} {
+		b.settled(t, enter("which", "change", which))
+		drawn[which] = value[int](t, b, `Number(document.getElementById("plot").dataset.links)`)
+	}
+	given := map[[2]int]string{}
+	for _, l := range r.Points.Must {
+		given[l] = "must"
+	}
+	for _, l := range r.Points.Cannot {
+		given[l] = "cannot"
+	}
+	violated := 0
+	for _, v := range r.Violations {
+		if given[[2]int{v.I, v.J}] == v.Link {
+			violated++
+		}
+	}
+	if all := len(given); violated == 0 || drawn["violated"] != violated || drawn["satisfied"] != all-violated || drawn["all"] != all {
+		t.Errorf("links drawn: %v: want %d, %d of them violated", drawn, all, violated)
+	}
+	b.settled(t, chromedp.Click("#must"))
+	b.settled(t, chromedp.Click("#cannot"))
+}
+
+// checkNeighbors clicks a point: the tables list its neighbors before and after, with their labels
+// and distances. Enter does the same for the point of the keyboard, Escape closes the tables.
+func (b *browser) checkNeighbors(t *testing.T, r *view.Report) {
+	t.Helper()
+	const listed = `[...document.querySelectorAll("#near table")].map(t => [...t.tBodies[0].rows].map(r => [...r.cells].map(c => c.textContent.slice(0, 40)).join("|")).join("; "))`
+	b.do(t, chromedp.Evaluate(`document.getElementById("plot").scrollIntoView()`, nil))
+	at := value[[]float64](t, b, where("plot", 1, 8))
+	b.settled(t, chromedp.MouseEvent("mouseMoved", at[0], at[1]), chromedp.MouseClickXY(at[0], at[1]))
+	text := value[[]string](t, b, listed)
+	if len(text) != 2 {
+		t.Fatalf("tables of neighbors: %q: want two", text)
+	}
+	for k, rows := range text {
+		for _, j := range r.Points.Views[k].Near.Index[2*8 : 2*8+2] {
+			if want := r.Points.IDs[j][:min(8, len(r.Points.IDs[j]))]; !strings.Contains(rows, strings.TrimSpace(want)) {
+				t.Errorf("the neighbors %q do not contain %q", rows, want)
+			}
+		}
+		if !strings.Contains(rows, "≠ ") || !strings.HasSuffix(rows, "|2") {
+			t.Errorf("the neighbors %q lack labels or distances", rows)
+		}
+	}
+	b.do(t, chromedp.Focus("#plot"))
+	b.settled(t, chromedp.KeyEvent("\x1b"))
+	if !value[bool](t, b, `document.getElementById("near").hidden`) {
+		t.Error("Escape leaves the neighbors on the page")
+	}
+	b.settled(t, chromedp.KeyEvent("]"))
+	b.settled(t, chromedp.KeyEvent("\r"))
+	if len(value[[]string](t, b, listed)) != 2 {
+		t.Error("Enter lists no neighbors")
+	}
+	b.settled(t, chromedp.KeyEvent("\x1b"))
+}
+
+// TestNarrow: on a narrow screen the page does not scroll sideways, and every control has a name.
+func TestNarrow(t *testing.T) {
+	b := open(t, viewtest.Sample(40))
+	for _, width := range []int64{320, 400, 1280} {
+		b.do(t, emulation.SetDeviceMetricsOverride(width, 800, 1, false), chromedp.Sleep(100*time.Millisecond))
+		if wide := value[float64](t, b, `document.documentElement.scrollWidth`); wide > float64(width) {
+			t.Errorf("the page is %v wide on a screen of %d; the widest elements: %v", wide, width,
+				value[[]string](t, b, fmt.Sprintf(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > %d && !e.closest(".scroll, svg")).slice(0, 5).map(e => e.tagName + "." + e.className + "#" + e.id)`, width)))
+		}
+	}
+	const nameless = `[...document.querySelectorAll("select, input, button, canvas")].filter(e => !(e.labels && e.labels.length) && !e.textContent.trim() && !e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby")).map(e => e.id || e.tagName)`
+	if list := value[[]string](t, b, nameless); len(list) > 0 {
+		t.Errorf("controls without a name: %v", list)
+	}
+	const pale = `(() => {
+		const light = (c) => c.match(/[\d.]+/g).slice(0, 3).map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, k) => s + v * [0.2126, 0.7152, 0.0722][k], 0);
+		const back = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (c !== "rgba(0, 0, 0, 0)") return c; } return "rgb(255, 255, 255)"; };
+		return [...document.querySelectorAll("p, h1, h2, h3, td, th, dt, dd, li, label, .tag, figcaption")].filter(e => e.textContent.trim()).map(e => {
+			const [a, b] = [light(getComputedStyle(e).color), light(back(e))].sort((x, y) => y - x);
+			return [(a + 0.05) / (b + 0.05), e.tagName + "." + e.className];
+		}).filter(([ratio]) => ratio < 4.5).map(String);
+	})()`
+	for _, scheme := range []string{"light", "dark"} {
+		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
+		if list := value[[]string](t, b, pale); len(list) > 0 {
+			t.Errorf("%s: texts with little contrast: %v", scheme, list)
 		}
 	}
 }

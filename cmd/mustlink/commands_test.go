@@ -318,7 +318,7 @@ func TestDemo(t *testing.T) {
 	sub := filepath.Join(dir, "out")
 	harness.RunOK(t, sub, "cluster xor-krca.mlk -i xor-unseen.csv -n 2 -o clusters.csv")
 	harness.RunOK(t, sub, "inspect xor-krca.mlk -i xor-seen.csv -c xor-krca-links.csv")
-	if page := clitest.Read(t, sub, "xor-report.html"); !strings.Contains(page, "raw points") || !strings.Contains(page, "lleratio") {
+	if page := clitest.Read(t, sub, "xor-report.html"); !strings.Contains(page, "raw: prepared points, no learning") || !strings.Contains(page, "lleratio") {
 		t.Error("the page does not contain the metrics")
 	}
 }

@@ -22,7 +22,7 @@ draw() {
 picture() {
 	local name=$1 title=$2
 	shift 2
-	"$mustlink" plot -q "$@" --title "$title" --width 3.2 --height 2.6 --no-legend --point-size 2 -o "$out/$name.svg"
+	"$mustlink" plot -q "$@" --plane components --title "$title" --width 3.2 --height 2.6 --no-legend --point-size 2 -o "$out/$name.svg"
 }
 
 head -101 demo/spiral-unseen.csv >points.csv

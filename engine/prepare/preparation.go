@@ -154,6 +154,17 @@ func (p *Preparation) Outputs() []string {
 	return names
 }
 
+// Origins returns, for each column of the result, the name of the column that it is made of.
+func (p *Preparation) Origins() []string {
+	names := make([]string, 0, p.width)
+	for j := range p.columns {
+		for range p.columns[j].size(p.cyclic) {
+			names = append(names, p.columns[j].name)
+		}
+	}
+	return names
+}
+
 // OutputBytes returns the bytes that [Preparation.Apply] needs at most for n rows, the result and
 // what it is made from.
 func (p *Preparation) OutputBytes(n int) int64 {

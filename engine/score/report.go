@@ -39,6 +39,9 @@ type Report struct {
 	// Accuracy compares the labels literally; nil unless every predicted label is a true label of
 	// some row, as otherwise it would only measure how clusters are named.
 	Accuracy *float64 `json:"accuracy,omitempty"`
+	// Numbered is true if the predicted labels are 0 to Clusters - 1, as clusters are numbered, and
+	// another naming of them agrees better with the truth.
+	Numbered bool `json:"-"`
 
 	JRatio           *float64   `json:"j_ratio,omitempty"`
 	PairAUC          *float64   `json:"pair_auc,omitempty"`
@@ -84,6 +87,9 @@ func (r *Report) Scores() []Score {
 	}
 	return out
 }
+
+// OfClusters removes Accuracy: predicted labels are numbers of clusters, which name no class.
+func (r *Report) OfClusters() { r.Accuracy = nil }
 
 // String returns the scores for people, in one line: "rand 0.9933, balanced_rand 0.9932".
 func (r *Report) String() string {

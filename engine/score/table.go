@@ -3,6 +3,7 @@ package score
 import (
 	"fmt"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -104,6 +105,7 @@ func (r *Report) partitions(table *Table) error {
 	r.note(&r.ClusterAccuracy)(t.clusterAccuracy())
 	if table.known() {
 		r.Accuracy = new(float64(table.right) / float64(t.n))
+		r.Numbered = table.numbered() && r.ClusterAccuracy != nil && *r.Accuracy < *r.ClusterAccuracy
 	}
 	return nil
 }
@@ -112,6 +114,16 @@ func (r *Report) partitions(table *Table) error {
 func (t *Table) known() bool {
 	for label := range t.labels.clusters.seen {
 		if _, ok := t.labels.classes.seen[label]; !ok {
+			return false
+		}
+	}
+	return true
+}
+
+// numbered reports whether the predicted labels are 0 to k - 1 for k different ones.
+func (t *Table) numbered() bool {
+	for k := range len(t.labels.clusters.seen) {
+		if _, ok := t.labels.clusters.seen[strconv.Itoa(k)]; !ok {
 			return false
 		}
 	}

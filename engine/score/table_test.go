@@ -132,3 +132,27 @@ func TestTableOfMostRows(t *testing.T) {
 		t.Errorf("the adjusted Rand index is %v: want %v", *r.AdjustedRand, want)
 	}
 }
+
+// TestNumbered: labels 0 to k - 1 that another naming of them would make agree better are taken for
+// numbers of clusters; the right names, and labels that are no such numbers, are not.
+func TestNumbered(t *testing.T) {
+	truth := []string{"0", "0", "1", "1", "2"}
+	for _, c := range []struct {
+		predicted []string
+		want      bool
+	}{
+		{[]string{"1", "1", "0", "0", "2"}, true},
+		{[]string{"0", "0", "1", "1", "2"}, false},
+		{[]string{"0", "0", "1", "2", "2"}, false}, // no naming agrees better
+		{[]string{"1", "1", "2", "2", "1"}, false}, // not from 0
+	} {
+		r, err := All(Input{Truth: truth, Predicted: c.predicted})
+		if err != nil || r.Numbered != c.want || r.Accuracy == nil {
+			t.Errorf("%v: %+v, error %v: want %v, with an accuracy", c.predicted, r, err, c.want)
+			continue
+		}
+		if r.OfClusters(); r.Accuracy != nil || r.ClusterAccuracy == nil {
+			t.Errorf("%v: accuracy %v and cluster accuracy %v of clusters", c.predicted, r.Accuracy, r.ClusterAccuracy)
+		}
+	}
+}

@@ -2,9 +2,9 @@
 // links, of lines, boxes and ranks; and one page about data, links and metrics.
 //
 // A picture is one or more panels side by side, each a [Scatter], [Lines], [Boxes] or [Ranks],
-// written by [Write] as PNG, SVG or PDF. The bytes depend on the picture alone. Colors are those of
-// Okabe and Ito, which people with any color vision can tell apart, their yellow darkened to be
-// seen on white; groups also differ in shape, lines in dashes.
+// written by [Write] as PNG, SVG or PDF. The bytes depend on the picture alone. There are twelve
+// colors, the same on a page, which people with any color vision can tell apart; eight and more
+// groups also differ in shape, lines in dashes.
 //
 // A page, a [Report] written by [WriteReport], is an HTML file that requires no network,
 // no font, no other file. Every text in it stays text, whatever it contains. A script in the page

@@ -128,14 +128,55 @@ func drawPanel(panel Panel, area draw.Canvas) error {
 	if width := legend.width(); width > 0 {
 		area = draw.Crop(area, 0, -width-gap, 0, 0)
 	}
-	elide(&p.Title.Text, p.Title.TextStyle, area.Size().X)
+	fitText(&p.Title.Text, &p.Title.TextStyle, area.Size().X)
 	axes := p.DataCanvas(area).Size().Scale(0.95)
-	elide(&p.X.Label.Text, p.X.Label.TextStyle, axes.X)
-	elide(&p.Y.Label.Text, p.Y.Label.TextStyle, axes.Y)
+	const part = 0.7 // of the area at least: the ticks that take room now may be dropped
+	axes.X, axes.Y = max(axes.X, part*area.Size().X), max(axes.Y, part*area.Size().Y)
+	fitText(&p.X.Label.Text, &p.X.Label.TextStyle, axes.X)
+	fitText(&p.Y.Label.Text, &p.Y.Label.TextStyle, axes.Y)
 	panel.settle(p, area)
+	thin(&p.X, p.DataCanvas(area).Size().X)
 	p.Draw(area)
 	legend.draw(area, vg.Point{X: area.Max.X + gap, Y: p.DataCanvas(area).Max.Y})
 	return nil
+}
+
+// thin removes the labels of every other tick of a horizontal axis until they do not touch.
+func thin(a *plot.Axis, length vg.Length) {
+	if a.Tick.Label.Rotation != 0 {
+		return
+	}
+	ticks := slices.Clone(a.Tick.Marker.Ticks(a.Min, a.Max))
+	for crowded(ticks, a, length) {
+		drop := false
+		for k := range ticks {
+			if ticks[k].Label == "" {
+				continue
+			}
+			if drop {
+				ticks[k].Label = ""
+			}
+			drop = !drop
+		}
+		a.Tick.Marker = plot.ConstantTicks(ticks)
+	}
+}
+
+// crowded reports whether two neighboring labels touch.
+func crowded(ticks []plot.Tick, a *plot.Axis, length vg.Length) bool {
+	const gap = 3 // points
+	end := vg.Length(math.Inf(-1))
+	for _, t := range ticks {
+		if t.Label == "" {
+			continue
+		}
+		at, half := length*vg.Length(a.Norm(t.Value)), a.Tick.Label.Width(t.Label)/2
+		if at-half < end+gap {
+			return true
+		}
+		end = at + half
+	}
+	return false
 }
 
 // newPlot returns an empty drawing in the common style.
@@ -171,6 +212,30 @@ func clean(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, string(unicode.ReplacementChar)))
+}
+
+// fitText makes a text as small as its room requires, down to a readable size. A longer one gets
+// two lines, and is cut only if these are too long as well.
+func fitText(s *string, style *text.Style, room vg.Length) {
+	const least = 8
+	for style.Font.Size > least && style.Width(*s) > room {
+		style.Font.Size -= 0.5
+	}
+	if style.Width(*s) <= room {
+		return
+	}
+	words := strings.Fields(*s)
+	first := 0
+	for first < len(words) && style.Width(strings.Join(words[:first+1], " ")) <= room {
+		first++
+	}
+	if first == 0 {
+		elide(s, *style, room)
+		return
+	}
+	second := strings.Join(words[first:], " ")
+	elide(&second, *style, room)
+	*s = strings.Join(words[:first], " ") + "\n" + second
 }
 
 // elide cuts a text that is longer than its room.

@@ -182,3 +182,38 @@ func TestMarkers(t *testing.T) {
 		t.Errorf("markers of many points %v, of few %v: want them smaller and more translucent", many, few)
 	}
 }
+
+// TestThin: labels that would touch are left out, and no others; a text that is too long gets
+// smaller, then two lines, and is cut only if these do not suffice.
+func TestThin(t *testing.T) {
+	for _, c := range []struct {
+		length vg.Length
+		want   string
+	}{{300, "0 100 200 300 400"}, {70, "0 200 400"}, {10, "0"}} {
+		p := newPlot("", "", "")
+		p.X.Min, p.X.Max = 0, 400
+		thin(&p.X, c.length)
+		var labels []string
+		for _, tick := range p.X.Tick.Marker.Ticks(0, 400) {
+			if tick.Label != "" {
+				labels = append(labels, tick.Label)
+			}
+		}
+		if got := strings.Join(labels, " "); got != c.want {
+			t.Errorf("on %v points: labels %q: want %q", c.length, got, c.want)
+		}
+	}
+	p := newPlot("", "a label of several words", "")
+	whole := p.X.Label.TextStyle.Width(p.X.Label.Text)
+	for _, c := range []struct {
+		share float64
+		cut   bool
+		lines int
+	}{{1, false, 1}, {0.85, false, 1}, {0.6, false, 2}, {0.2, true, 2}} {
+		text, style := p.X.Label.Text, p.X.Label.TextStyle
+		fitText(&text, &style, whole*vg.Length(c.share))
+		if lines := strings.Count(text, "\n") + 1; lines != c.lines || strings.Contains(text, "…") != c.cut || style.Width(text) > whole*vg.Length(c.share) {
+			t.Errorf("in %v of its width: %q", c.share, text)
+		}
+	}
+}

@@ -30,6 +30,10 @@ const (
 	columnGap  = 8
 )
 
+// fallback is the room of a text relative to its width: viewers of an SVG may have a wider
+// typeface.
+const fallback = 1.12
+
 // table is a legend in columns.
 type table struct {
 	columns [][]entry
@@ -43,7 +47,7 @@ func (l legend) fit(room vg.Point) table {
 	t := table{}
 	style := legendStyle()
 	for _, e := range append(append([]entry(nil), l.groups...), l.always...) {
-		t.width1 = max(t.width1, thumbWidth+thumbGap+style.Width(e.text))
+		t.width1 = max(t.width1, thumbWidth+thumbGap+fallback*style.Width(e.text))
 	}
 	rows := int((room.Y - 2*linePitch) / linePitch)
 	if t.width1 == 0 || t.width1 > room.X/2 || rows < 1 {
@@ -103,7 +107,7 @@ func legendStyle() text.Style {
 
 // shorten cleans a name and cuts it if it would leave no room for the drawing.
 func shorten(name string) string {
-	const limit = 18
+	const limit = 24
 	name = strings.TrimSpace(clean(name))
 	if r := []rune(name); len(r) > limit {
 		return string(r[:limit-1]) + "…"

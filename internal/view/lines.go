@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"fmt"
+	"image/color"
 	"math"
 	"slices"
 
@@ -19,6 +20,7 @@ type Lines struct {
 	LogX, LogY            bool // then values must be >= 1e-300
 	Series                []Series
 	NoLegend              bool
+	Diagonal              bool // a faint line from (0, 0) to (1, 1): that of chance in a ROC curve
 }
 
 // Series is one line.
@@ -112,6 +114,9 @@ func (l Lines) Plot(c draw.Canvas, p *plot.Plot) {
 			coordinates[i] = vg.Point{X: x(xs[i]), Y: y(ys[i])}
 		}
 		return coordinates
+	}
+	if ends := []float64{0, 1}; l.Diagonal {
+		c.StrokeLines(draw.LineStyle{Color: color.Gray{Y: 130}, Width: 0.8, Dashes: []vg.Length{3, 3}}, at(ends, ends))
 	}
 	for k, s := range l.Series {
 		if s.spread() && !s.Bars {

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 
@@ -10,10 +11,15 @@ import (
 
 var (
 	white = color.White
-	// The colors of Okabe and Ito (2008), the strong ones first.
+	// Twelve colors of pictures and pages, to be seen on white and on dark. The first six are those
+	// of Okabe and Ito (2008, jfly.uni-koeln.de/color). The others are from palettes of Tableau,
+	// CSS, Krzywinski (2020, mk.bcgsc.ca/colorblind) and Tol (2021,
+	// SRON/EPS/TN/09-002): those whose smallest difference from all others is largest for normal
+	// vision and without red or green cones, as the tests measure it.
 	palette = []color.NRGBA{
-		{0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255}, {204, 121, 167, 255},
-		{230, 159, 0, 255}, {86, 180, 233, 255}, {0, 0, 0, 255}, {160, 150, 40, 255},
+		{0x00, 0x72, 0xb2, 255}, {0xd5, 0x5e, 0x00, 255}, {0x00, 0x9e, 0x73, 255}, {0xcc, 0x79, 0xa7, 255},
+		{0xe6, 0x9f, 0x00, 255}, {0x56, 0xb4, 0xe9, 255}, {0x8c, 0x56, 0x4b, 255}, {0x8a, 0x2b, 0xe2, 255},
+		{0xc7, 0x15, 0x85, 255}, {0x00, 0x8d, 0xf9, 255}, {0xff, 0xaa, 0xbb, 255}, {0x88, 0xcc, 0xee, 255},
 	}
 )
 
@@ -51,8 +57,33 @@ func polygon(n int, degrees, radius float64) []vg.Point {
 	return corners
 }
 
-// markerOf returns the marker of group g. It combines eight colors and eight shapes so that
-// neighbors differ in both and 64 groups are distinct.
+// fewGroups is the largest number of groups that differ in color alone.
+const fewGroups = 7
+
+// hexPalette returns the palette for a page.
+func hexPalette() []string {
+	var out []string
+	for _, c := range palette {
+		out = append(out, fmt.Sprintf("#%02x%02x%02x", c.R, c.G, c.B))
+	}
+	return out
+}
+
+// corners returns the shapes for a page: x and y of each corner in turn, y down.
+func corners() [][]float64 {
+	var out [][]float64
+	for _, shape := range shapes {
+		list := []float64{}
+		for _, c := range shape {
+			list = append(list, math.Round(float64(c.X)*1e4)/1e4, math.Round(-float64(c.Y)*1e4)/1e4)
+		}
+		out = append(out, list)
+	}
+	return out
+}
+
+// markerOf returns the marker of group g. It combines twelve colors and eight shapes so that
+// neighbors differ in both and 96 groups are distinct.
 func markerOf(g int, radius vg.Length) marker {
 	return marker{shape: (g + g/len(palette)) % len(shapes), color: palette[g%len(palette)], radius: radius}
 }

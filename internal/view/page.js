@@ -1,4 +1,4 @@
-// The page's script: a scatter of the points on a canvas, and the table of violated links. DATA is the payload. Text
+// The page's script: the points before and after learning, and the table of violated links. DATA is the payload. Text
 // goes into the page as textContent only.
 (() => {
   const byId = (id) => document.getElementById(id);
@@ -23,38 +23,58 @@
   const features = DATA.features.map((f) => {
     let q = null; // decoded on first use
     const values = () => (q = q || array(f.q, Uint16Array));
-    return { name: short(f.name), min: f.min, max: f.max, level: (i) => values()[i] / 65535, at: (i) => f.min * (1 - values()[i] / 65535) + f.max * (values()[i] / 65535) };
+    const unit = 10 ** Math.ceil(Math.log10((f.max / 65535 - f.min / 65535) * 2)); // digits that the levels do not have
+    const rounded = (v) => (unit > 0 && Number.isFinite(v / unit) ? Math.round(v / unit) * unit : v);
+    return { name: short(f.name), min: f.min, max: f.max, level: (i) => values()[i] / 65535, at: (i) => rounded(f.min * (1 - values()[i] / 65535) + f.max * (values()[i] / 65535)) };
   });
 
-  const colors = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7f7f7f", "#a09628"]; // Okabe & Ito
+  const colors = DATA.colors, few = DATA.few;
+  const shapeOf = (g, groups) => (groups <= few ? 0 : (g + Math.floor(g / colors.length)) % DATA.shapes.length);
   const ramp = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]]; // viridis
   const rampAt = (t) => {
     const at = Math.min(ramp.length - 1.000001, Math.max(0, t) * (ramp.length - 1)), k = Math.floor(at), u = at - k;
     return ramp[k].map((v, c) => Math.round(v + u * (ramp[k + 1][c] - v)));
   };
   const rgb = (hex) => [1, 3, 5].map((k) => parseInt(hex.slice(k, k + 2), 16));
+  const levels = colors.map(rgb);
+  // trace: the outline of a marker around (x, y), for any drawing surface.
+  const trace = (c, shape, x, y, r) => {
+    const p = DATA.shapes[shape];
+    c.beginPath();
+    if (p.length === 0) c.arc(x, y, r, 0, 7);
+    else if (shape >= DATA.stroked) {
+      for (let k = 0, half = p.length / 2; k < half; k += 2) { c.moveTo(x + r * p[k], y + r * p[k + 1]); c.lineTo(x + r * p[k + half], y + r * p[k + half + 1]); }
+    } else for (let k = 0; k < p.length; k += 2) c[k ? "lineTo" : "moveTo"](x + r * p[k], y + r * p[k + 1]);
+    if (shape < DATA.stroked) c.closePath();
+  };
 
   const plot = () => {
-    const canvas = byId("plot"), context = canvas.getContext("2d"), tip = byId("tip"), said = byId("said"), legend = byId("legend");
-    const views = DATA.views.map((v) => ({ name: short(v.name), xlabel: v.xlabel, ylabel: v.ylabel, x: array(v.x, Float32Array), y: array(v.y, Float32Array), clusters: v.clusters ? array(v.clusters, Uint32Array) : null }));
-    const state = { view: 0, color: labels ? "label" : "one", must: false, cannot: false, scale: 1, dx: 0, dy: 0, point: -1, link: null, hidden: new Set() };
-    let grid = null, groups = null, width = 0, height = 0, ratio = 1, asked = false;
+    const box = byId("panels"), tip = byId("tip"), said = byId("said"), legend = byId("legend"), near = byId("near");
+    const views = DATA.views.map((v) => ({ name: short(v.name), metric: v.name, xlabel: v.xlabel, ylabel: v.ylabel, scaled: !v.noscale, x: array(v.x, Float32Array), y: array(v.y, Float32Array),
+      clusters: v.clusters ? array(v.clusters, Uint32Array) : null, nearest: v.nearest || 0, near: array(v.near, Int32Array), far: array(v.far, Float32Array) }));
+    const pair = Boolean(byId("before"));
+    // point: under the pointer; chosen: clicked; link: of the table of violated links.
+    const state = { view: pair ? 1 : 0, color: labels ? "label" : "one", must: false, cannot: false, which: "all", point: -1, chosen: -1, link: null, hidden: new Set() };
+    let groups = null, drawn = { must: [], cannot: [] };
 
-    // place: data to pixels of the page; one scale for both axes.
-    const frame = () => {
-      const v = views[state.view];
-      let x0 = Infinity, x1 = -Infinity, y0 = Infinity, y1 = -Infinity;
-      for (let i = 0; i < n; i++) {
-        x0 = Math.min(x0, v.x[i]); x1 = Math.max(x1, v.x[i]); y0 = Math.min(y0, v.y[i]); y1 = Math.max(y1, v.y[i]);
+    // violated: the links that the metric of a view violates.
+    const violated = new Map();
+    for (const s of DATA.suspects) {
+      if (!violated.has(s.metric)) violated.set(s.metric, new Set());
+      violated.get(s.metric).add(s.link + Math.min(s.i, s.j) + "," + Math.max(s.i, s.j));
+    }
+    const filtered = (kind) => {
+      const all = links[kind], bad = violated.get(views[state.view].metric) || new Set();
+      if (state.which === "all") return all;
+      const out = [];
+      for (let k = 0; k + 1 < all.length; k += 2) {
+        if (bad.has(kind + Math.min(all[k], all[k + 1]) + "," + Math.max(all[k], all[k + 1])) === (state.which === "violated")) out.push(all[k], all[k + 1]);
       }
-      const margin = 28, unit = Math.min((width - 2 * margin) / Math.max(x1 - x0, 1e-30), (height - 2 * margin) / Math.max(y1 - y0, 1e-30));
-      v.unit = Number.isFinite(unit) && unit < 1e29 ? unit : 1;
-      v.cx = (x0 + x1) / 2 || 0; v.cy = (y0 + y1) / 2 || 0;
+      return out;
     };
-    const px = (v, i) => width / 2 + state.dx + (v.x[i] - v.cx) * v.unit * state.scale;
-    const py = (v, i) => height / 2 + state.dy - (v.y[i] - v.cy) * v.unit * state.scale;
+    const filter = () => { drawn = { must: state.must ? filtered("must") : [], cannot: state.cannot ? filtered("cannot") : [] }; draw(); };
 
-    // coloring: the group of every point and the colors of the groups, or a ramp.
+    // coloring: the group of every point and the colors of the groups, or a ramp. Clusters are those of the learned metric.
     const coloring = () => {
       const v = views[state.view];
       if (state.color === "label" && labels) groups = { of: labels, names: DATA.names.map((t) => short(t, 40)) };
@@ -67,26 +87,31 @@
       state.hidden.clear();
       legendOf();
     };
-    const colorOf = (i) => (groups.feature ? rampAt(groups.feature.level(i)) : rgb(colors[groups.of[i] % colors.length]));
+    const colorOf = (i) => (groups.feature ? rampAt(groups.feature.level(i)) : levels[groups.of[i] % colors.length]);
     const shown = (i) => groups.feature || !state.hidden.has(groups.of[i]);
 
     const legendOf = () => {
       legend.replaceChildren();
       if (groups.feature) {
-        for (const [t, text] of [[1, digits(groups.feature.max)], [0.5, ""], [0, digits(groups.feature.min)]]) {
-          const row = element("div", undefined, legend), swatch = element("span", undefined, row);
-          row.style.display = "flex"; row.style.gap = ".4rem";
-          swatch.className = "swatch"; swatch.style.background = `rgb(${rampAt(t)})`;
-          element("span", text, row);
-        }
+        element("span", digits(groups.feature.min), legend);
+        const bar = element("span", undefined, legend);
+        bar.className = "ramp"; bar.style.background = `linear-gradient(to right, ${ramp.map((c) => `rgb(${c})`)})`;
+        element("span", digits(groups.feature.max), legend);
         return;
       }
-      const count = new Uint32Array(groups.names.length), most = 60;
+      const count = new Uint32Array(groups.names.length), most = 60, svg = "http://www.w3.org/2000/svg";
       for (let i = 0; i < n; i++) count[groups.of[i]]++;
       groups.names.slice(0, most).forEach((text, k) => {
-        const button = element("button", undefined, legend), swatch = element("span", undefined, button);
+        const button = element("button", undefined, legend), key = document.createElementNS(svg, "svg"), path = document.createElementNS(svg, "path"), shape = shapeOf(k, groups.names.length);
+        let d = "";
+        const pen = { beginPath() {}, moveTo(x, y) { d += `M${x} ${y}`; }, lineTo(x, y) { d += `L${x} ${y}`; }, closePath() { d += "Z"; }, arc(x, y, r) { d += `M${x - r} ${y}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`; } };
+        trace(pen, shape, 8, 8, 5);
+        path.setAttribute("d", d);
+        path.setAttribute(shape >= DATA.stroked ? "stroke" : "fill", colors[k % colors.length]);
+        if (shape >= DATA.stroked) path.setAttribute("stroke-width", "2.2");
+        key.setAttribute("width", "16"); key.setAttribute("height", "16"); key.setAttribute("aria-hidden", "true");
+        key.append(path); button.append(key);
         button.type = "button"; button.setAttribute("aria-pressed", "true");
-        swatch.className = "swatch"; swatch.style.background = colors[k % colors.length];
         element("span", `${text} (${count[k]})`, button);
         button.addEventListener("click", () => {
           if (!state.hidden.delete(k)) state.hidden.add(k);
@@ -94,112 +119,230 @@
           draw();
         });
       });
-      if (groups.names.length > most) element("p", `and ${groups.names.length - most} more`, legend);
+      if (groups.names.length > most) element("span", `and ${groups.names.length - most} more`, legend);
     };
 
-    const resize = () => {
-      const box = canvas.getBoundingClientRect();
-      ratio = window.devicePixelRatio || 1;
-      width = Math.max(50, box.width); height = Math.max(50, box.height);
-      canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio);
-      frame(); grid = null; draw();
-    };
+    let asked = false, theme = null;
     const draw = () => {
       if (asked) return;
       asked = true;
       requestAnimationFrame(() => { asked = false; paint(); });
     };
-
     const paint = () => {
-      const v = views[state.view], style = getComputedStyle(document.documentElement), ink = style.getPropertyValue("--soft").trim();
-      context.setTransform(ratio, 0, 0, ratio, 0, 0);
-      context.clearRect(0, 0, width, height);
-      if (state.must) lines(v, links.must, ink, []);
-      if (state.cannot) lines(v, links.cannot, style.getPropertyValue("--warn").trim(), [4, 3]);
-      if (n > 4000) dots(v); else discs(v);
-      if (state.link) lines(v, [state.link.i, state.link.j], style.getPropertyValue("--accent").trim(), state.link.link === "cannot" ? [4, 3] : [], 3);
-      for (const i of state.link ? [state.link.i, state.link.j] : []) ring(v, i, style);
-      if (state.point >= 0) ring(v, state.point, style);
-      context.fillStyle = ink; context.font = "12px system-ui, sans-serif";
-      context.textAlign = "center"; context.fillText(short(v.xlabel), width / 2, height - 8);
-      context.save(); context.translate(14, height / 2); context.rotate(-Math.PI / 2); context.fillText(short(v.ylabel), 0, 0); context.restore();
-      if (!canvas.dataset.painted) performance.mark("points");
-      canvas.dataset.painted = String(Number(canvas.dataset.painted || 0) + 1);
-      canvas.dataset.links = String((state.must ? links.must.length : 0) / 2 + (state.cannot ? links.cannot.length : 0) / 2);
-    };
-    const lines = (v, list, color, dashes, wide = 1) => {
-      context.strokeStyle = color; context.lineWidth = wide; context.setLineDash(dashes);
-      context.globalAlpha = wide > 1 ? 1 : Math.max(0.15, Math.min(0.7, 600 / list.length));
-      context.beginPath();
-      for (let k = 0; k + 1 < list.length; k += 2) {
-        context.moveTo(px(v, list[k]), py(v, list[k])); context.lineTo(px(v, list[k + 1]), py(v, list[k + 1]));
-      }
-      context.stroke(); context.setLineDash([]); context.globalAlpha = 1;
-    };
-    const discs = (v) => {
-      const radius = Math.max(2.2, Math.min(4.5, 130 / Math.sqrt(n)));
-      for (let i = 0; i < n; i++) {
-        if (!shown(i)) continue;
-        context.fillStyle = `rgb(${colorOf(i)})`;
-        context.beginPath(); context.arc(px(v, i), py(v, i), radius, 0, 7); context.fill();
-      }
-    };
-    // Many points: squares of some pixels in a separate image, darker where there are more points.
-    const layer = document.createElement("canvas");
-    const dots = (v) => {
-      const w = canvas.width, h = canvas.height, picture = context.createImageData(w, h), data = picture.data, side = Math.max(2, Math.round(2 * ratio)), part = n > 20000 ? 0.55 : 0.8;
-      for (let i = 0; i < n; i++) {
-        if (!shown(i)) continue;
-        const x0 = Math.round(px(v, i) * ratio), y0 = Math.round(py(v, i) * ratio);
-        if (x0 < 0 || y0 < 0 || x0 + side > w || y0 + side > h) continue;
-        const c = colorOf(i);
-        for (let y = y0; y < y0 + side; y++) {
-          for (let at = 4 * (y * w + x0), end = at + 4 * side; at < end; at += 4) {
-            const under = data[at + 3] / 255, all = part + under * (1 - part);
-            for (let k = 0; k < 3; k++) data[at + k] = (c[k] * part + data[at + k] * under * (1 - part)) / all;
-            data[at + 3] = 255 * all;
-          }
-        }
-      }
-      layer.width = w; layer.height = h;
-      layer.getContext("2d").putImageData(picture, 0, 0);
-      context.drawImage(layer, 0, 0, width, height);
-    };
-    const ring = (v, i, style) => {
-      context.strokeStyle = style.getPropertyValue("--ink").trim(); context.lineWidth = 2;
-      context.beginPath(); context.arc(px(v, i), py(v, i), 7, 0, 7); context.stroke();
+      const style = getComputedStyle(document.documentElement);
+      theme = (name) => style.getPropertyValue("--" + name).trim();
+      for (const p of panels) p.paint();
     };
 
-    // nearest: the shown point at most reach pixels away, by a grid over the positions without zoom.
-    const cell = 16;
-    const nearest = (x, y, reach) => {
-      const v = views[state.view];
-      if (!grid) {
-        grid = new Map();
+    // panel: one plane. Its view is fixed, or the chosen one.
+    const panel = (canvas, viewOf, title) => {
+      const context = canvas.getContext("2d"), margin = 36;
+      let width = 0, height = 0, ratio = 1, scale = 1, dx = 0, dy = 0, grid = null;
+      // place: data to pixels of the page; one scale for both axes.
+      const frame = () => {
+        const v = viewOf();
+        let x0 = Infinity, x1 = -Infinity, y0 = Infinity, y1 = -Infinity;
         for (let i = 0; i < n; i++) {
-          const key = Math.floor(((v.x[i] - v.cx) * v.unit) / cell) + "," + Math.floor(((v.y[i] - v.cy) * v.unit) / cell);
-          if (!grid.has(key)) grid.set(key, []);
-          grid.get(key).push(i);
+          x0 = Math.min(x0, v.x[i]); x1 = Math.max(x1, v.x[i]); y0 = Math.min(y0, v.y[i]); y1 = Math.max(y1, v.y[i]);
         }
-      }
-      const gx = (x - width / 2 - state.dx) / state.scale, gy = -(y - height / 2 - state.dy) / state.scale, r = reach / state.scale;
-      let best = -1, least = reach * reach;
-      for (let cx = Math.floor((gx - r) / cell); cx <= Math.floor((gx + r) / cell); cx++) {
-        for (let cy = Math.floor((gy - r) / cell); cy <= Math.floor((gy + r) / cell); cy++) {
-          for (const i of grid.get(cx + "," + cy) || []) {
-            const d = (px(v, i) - x) ** 2 + (py(v, i) - y) ** 2;
-            if (shown(i) && d <= least) { least = d; best = i; }
+        const unit = Math.min((width - 2 * margin) / Math.max(x1 - x0, 1e-30), (height - 2 * margin) / Math.max(y1 - y0, 1e-30));
+        v.unit = Number.isFinite(unit) && unit < 1e29 ? unit : 1;
+        v.cx = (x0 + x1) / 2 || 0; v.cy = (y0 + y1) / 2 || 0;
+        grid = null;
+      };
+      const px = (v, i) => width / 2 + dx + (v.x[i] - v.cx) * v.unit * scale;
+      const py = (v, i) => height / 2 + dy - (v.y[i] - v.cy) * v.unit * scale;
+      const resize = () => {
+        const size = canvas.getBoundingClientRect();
+        ratio = window.devicePixelRatio || 1;
+        width = Math.max(50, size.width); height = Math.max(50, size.height);
+        canvas.width = Math.round(width * ratio); canvas.height = Math.round(height * ratio);
+        frame(); draw();
+      };
+
+      const axes = (v) => {
+        context.font = "12px system-ui, sans-serif"; context.textAlign = "center"; context.lineWidth = 1;
+        const step = (() => {
+          const rough = 90 / (v.unit * scale), power = 10 ** Math.floor(Math.log10(rough));
+          return power * ([1, 2, 5].find((m) => m * power >= rough) || 10);
+        })();
+        const tick = (x, y, vertical, value) => {
+          context.strokeStyle = theme("line"); context.globalAlpha = 0.6;
+          context.beginPath();
+          if (vertical) { context.moveTo(0, y); context.lineTo(width, y); } else { context.moveTo(x, 0); context.lineTo(x, height); }
+          context.stroke(); context.globalAlpha = 1;
+          context.fillStyle = theme("soft"); context.textAlign = vertical ? "left" : "center";
+          context.fillText(digits(Number(value.toPrecision(6))), vertical ? 20 : x, vertical ? y - 3 : height - 21);
+        };
+        if (v.scaled && Number.isFinite(step) && step > 0) {
+          const left = v.cx + (0 - width / 2 - dx) / (v.unit * scale), right = v.cx + (width - width / 2 - dx) / (v.unit * scale);
+          for (let k = Math.ceil(left / step); k * step <= right; k++) {
+            const x = width / 2 + dx + (k * step - v.cx) * v.unit * scale;
+            if (x > 60 && x < width - 16) tick(x, 0, false, k * step);
+          }
+          const low = v.cy - (height / 2 - dy) / (v.unit * scale), high = v.cy + (height / 2 + dy) / (v.unit * scale);
+          for (let k = Math.ceil(low / step); k * step <= high; k++) {
+            const y = height / 2 + dy - (k * step - v.cy) * v.unit * scale;
+            if (y > 16 && y < height - 40) tick(0, y, true, k * step);
           }
         }
-      }
-      return best;
+        context.fillStyle = theme("soft"); context.textAlign = "center";
+        context.fillText(short(v.xlabel), width / 2, height - 6, width - 12);
+        context.save(); context.translate(13, height / 2); context.rotate(-Math.PI / 2); context.fillText(short(v.ylabel), 0, 0, height - 12); context.restore();
+      };
+      const paint = () => {
+        const v = viewOf(), focus = state.chosen >= 0 ? state.chosen : state.point;
+        title.textContent = (v === views[0] && pair ? "Before — " : pair ? "After — " : "") + v.name;
+        context.setTransform(ratio, 0, 0, ratio, 0, 0);
+        context.clearRect(0, 0, width, height);
+        axes(v);
+        lines(v, drawn.must, theme("must"), [], 1, focus);
+        lines(v, drawn.cannot, theme("cannot"), [4, 3], 1, focus);
+        if (n > 4000) dots(v); else discs(v);
+        if (state.link) lines(v, [state.link.i, state.link.j], theme("accent"), state.link.link === "cannot" ? [4, 3] : [], 3, -1);
+        if (state.chosen >= 0) {
+          const ends = [];
+          for (let k = 0; k < v.nearest; k++) ends.push(state.chosen, v.near[state.chosen * v.nearest + k]);
+          lines(v, ends, theme("accent"), [], 1.5, -1);
+        }
+        for (const i of state.link ? [state.link.i, state.link.j] : []) ring(v, i);
+        for (const i of [state.chosen, state.point]) if (i >= 0) ring(v, i);
+        if (!canvas.dataset.painted) performance.mark("points");
+        canvas.dataset.painted = String(Number(canvas.dataset.painted || 0) + 1);
+        canvas.dataset.links = String((drawn.must.length + drawn.cannot.length) / 2);
+      };
+      // lines: the more, the fainter. With a focus, those of other points fade.
+      const lines = (v, list, color, dashes, wide, focus) => {
+        const strokes = (keep) => {
+          context.beginPath();
+          for (let k = 0; k + 1 < list.length; k += 2) {
+            if (!keep(list[k], list[k + 1]) || !shown(list[k]) || !shown(list[k + 1])) continue;
+            context.moveTo(px(v, list[k]), py(v, list[k])); context.lineTo(px(v, list[k + 1]), py(v, list[k + 1]));
+          }
+          context.stroke();
+        };
+        context.strokeStyle = color; context.lineWidth = wide; context.setLineDash(dashes);
+        const usual = Math.max(0.12, Math.min(0.6, 20 / Math.sqrt(list.length)));
+        if (wide > 1 || focus < 0) { context.globalAlpha = wide > 1 ? 1 : usual; strokes(() => true); }
+        else {
+          context.globalAlpha = usual / 3; strokes((i, j) => i !== focus && j !== focus);
+          context.globalAlpha = 1; context.lineWidth = 1.5; strokes((i, j) => i === focus || j === focus);
+        }
+        context.setLineDash([]); context.globalAlpha = 1;
+      };
+      const discs = (v) => {
+        const radius = Math.max(2.2, Math.min(4.5, 110 / Math.sqrt(n))), edge = theme("back"), all = groups.feature ? 0 : groups.names.length;
+        for (let i = 0; i < n; i++) {
+          if (!shown(i)) continue;
+          const shape = groups.feature ? 0 : shapeOf(groups.of[i], all), color = `rgb(${colorOf(i)})`;
+          trace(context, shape, px(v, i), py(v, i), radius);
+          if (shape >= DATA.stroked) { context.strokeStyle = color; context.lineWidth = 0.45 * radius; context.stroke(); continue; }
+          context.fillStyle = color; context.fill();
+          if (n <= 2000) { context.strokeStyle = edge; context.lineWidth = 0.7; context.stroke(); }
+        }
+      };
+      // Many points: squares of some pixels in a separate image, darker where there are more points.
+      const layer = document.createElement("canvas");
+      const dots = (v) => {
+        const w = canvas.width, h = canvas.height, picture = context.createImageData(w, h), data = picture.data, side = Math.max(2, Math.round(2 * ratio)), part = n > 20000 ? 0.55 : 0.8;
+        for (let i = 0; i < n; i++) {
+          if (!shown(i)) continue;
+          const x0 = Math.round(px(v, i) * ratio), y0 = Math.round(py(v, i) * ratio);
+          if (x0 < 0 || y0 < 0 || x0 + side > w || y0 + side > h) continue;
+          const c = colorOf(i);
+          for (let y = y0; y < y0 + side; y++) {
+            for (let at = 4 * (y * w + x0), end = at + 4 * side; at < end; at += 4) {
+              const under = data[at + 3] / 255, all = part + under * (1 - part);
+              for (let k = 0; k < 3; k++) data[at + k] = (c[k] * part + data[at + k] * under * (1 - part)) / all;
+              data[at + 3] = 255 * all;
+            }
+          }
+        }
+        layer.width = w; layer.height = h;
+        layer.getContext("2d").putImageData(picture, 0, 0);
+        context.drawImage(layer, 0, 0, width, height);
+      };
+      const ring = (v, i) => {
+        context.strokeStyle = theme("ink"); context.lineWidth = 2;
+        context.beginPath(); context.arc(px(v, i), py(v, i), 7, 0, 7); context.stroke();
+      };
+
+      // nearest: the shown point at most reach pixels away, by a grid over the positions without zoom.
+      const cell = 16;
+      const nearest = (x, y, reach) => {
+        const v = viewOf();
+        if (!grid) {
+          grid = new Map();
+          for (let i = 0; i < n; i++) {
+            const key = Math.floor(((v.x[i] - v.cx) * v.unit) / cell) + "," + Math.floor(((v.y[i] - v.cy) * v.unit) / cell);
+            if (!grid.has(key)) grid.set(key, []);
+            grid.get(key).push(i);
+          }
+        }
+        const gx = (x - width / 2 - dx) / scale, gy = -(y - height / 2 - dy) / scale, r = reach / scale;
+        let best = -1, least = reach * reach;
+        for (let cx = Math.floor((gx - r) / cell); cx <= Math.floor((gx + r) / cell); cx++) {
+          for (let cy = Math.floor((gy - r) / cell); cy <= Math.floor((gy + r) / cell); cy++) {
+            for (const i of grid.get(cx + "," + cy) || []) {
+              const d = (px(v, i) - x) ** 2 + (py(v, i) - y) ** 2;
+              if (shown(i) && d <= least) { least = d; best = i; }
+            }
+          }
+        }
+        return best;
+      };
+      const zoom = (factor, x = width / 2, y = height / 2) => {
+        const next = Math.max(0.2, Math.min(1e4, scale * factor)), f = next / scale;
+        dx = x - width / 2 - (x - width / 2 - dx) * f; dy = y - height / 2 - (y - height / 2 - dy) * f;
+        scale = next; draw();
+      };
+      const whole = () => { scale = 1; dx = dy = 0; draw(); };
+      const self = { paint, zoom, whole, again: frame, name: (i) => point(i, px(viewOf(), i) + canvas.offsetLeft, py(viewOf(), i) + canvas.offsetTop) };
+
+      let drag = null, moved = 0;
+      const at = (e) => { const size = canvas.getBoundingClientRect(); return [e.clientX - size.left, e.clientY - size.top]; };
+      canvas.addEventListener("pointerdown", (e) => { drag = at(e); moved = 0; canvas.setPointerCapture(e.pointerId); });
+      canvas.addEventListener("pointercancel", () => { drag = null; });
+      canvas.addEventListener("pointerup", (e) => {
+        const clicked = drag && moved < 4;
+        drag = null;
+        if (clicked) choose(nearest(...at(e), 12));
+      });
+      canvas.addEventListener("pointermove", (e) => {
+        const [x, y] = at(e);
+        if (drag) {
+          moved += Math.abs(x - drag[0]) + Math.abs(y - drag[1]);
+          dx += x - drag[0]; dy += y - drag[1]; drag = [x, y]; draw();
+          return;
+        }
+        point(nearest(x, y, 10), x + canvas.offsetLeft, y + canvas.offsetTop);
+      });
+      canvas.addEventListener("pointerleave", () => point(-1));
+      canvas.addEventListener("wheel", (e) => { if (e.ctrlKey || e.metaKey) { e.preventDefault(); zoom(Math.exp(-e.deltaY / 400), ...at(e)); } }, { passive: false });
+      canvas.addEventListener("keydown", (e) => {
+        if (e.ctrlKey || e.metaKey || e.altKey) return;
+        const step = 40, moves = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
+        if (moves[e.key]) { dx += moves[e.key][0]; dy += moves[e.key][1]; draw(); }
+        else if (e.key === "+" || e.key === "=") zoom(1.25);
+        else if (e.key === "-") zoom(0.8);
+        else if (e.key === "0") whole();
+        else if (e.key === "Enter" && state.point >= 0) choose(state.point);
+        else if (e.key === "Escape") { choose(-1); point(-1); }
+        else if ((e.key === "]" || e.key === "[") && n > 0) {
+          self.name(state.point < 0 ? 0 : (state.point + (e.key === "]" ? 1 : n - 1)) % n);
+        } else return;
+        e.preventDefault();
+      });
+      new ResizeObserver(resize).observe(canvas);
+      resize();
+      return self;
     };
 
     const describe = (i) => {
       const v = views[state.view], out = [];
       if (labels) out.push("label: " + label(i));
       if (v.clusters) out.push("cluster: " + v.clusters[i]);
-      const most = 14;
+      const most = 10;
       for (const f of features.slice(0, most)) out.push(f.name + ": " + digits(f.at(i)));
       if (features.length > most) out.push(`and ${features.length - most} more features`);
       return out;
@@ -212,68 +355,81 @@
         tip.replaceChildren();
         element("b", name(i), tip);
         for (const line of describe(i)) element("div", line, tip);
-        const left = x + 14 + 220 > width ? Math.max(0, x - 234) : x + 14;
-        tip.style.left = left + "px"; tip.style.top = Math.max(0, Math.min(y + 14, height - 120)) + "px";
+        const room = box.clientWidth, wide = tip.offsetWidth, left = x + 14 + wide > room ? Math.max(0, x - wide - 14) : x + 14;
+        tip.style.left = left + "px"; tip.style.top = y + 14 + "px";
         said.textContent = name(i) + (labels ? ", " + label(i) : "");
       }
       draw();
     };
-    const zoom = (factor, x = width / 2, y = height / 2) => {
-      const scale = Math.max(0.2, Math.min(1e4, state.scale * factor)), f = scale / state.scale;
-      state.dx = x - width / 2 - (x - width / 2 - state.dx) * f; state.dy = y - height / 2 - (y - height / 2 - state.dy) * f;
-      state.scale = scale; draw();
+    // choose: the tables of a point's nearest neighbors, before and after.
+    const choose = (i) => {
+      state.chosen = i === state.chosen ? -1 : i;
+      if (i >= 0) tip.hidden = true; // the tables say more
+      fill();
+      draw();
     };
-    const whole = () => { state.scale = 1; state.dx = state.dy = 0; draw(); };
-
-    let drag = null;
-    const at = (e) => { const box = canvas.getBoundingClientRect(); return [e.clientX - box.left, e.clientY - box.top]; };
-    canvas.addEventListener("pointerdown", (e) => { drag = at(e); canvas.setPointerCapture(e.pointerId); });
-    canvas.addEventListener("pointerup", () => { drag = null; });
-    canvas.addEventListener("pointermove", (e) => {
-      const [x, y] = at(e);
-      if (drag) { state.dx += x - drag[0]; state.dy += y - drag[1]; drag = [x, y]; draw(); return; }
-      point(nearest(x, y, 10), x, y);
-    });
-    canvas.addEventListener("pointerleave", () => point(-1));
-    canvas.addEventListener("wheel", (e) => { e.preventDefault(); zoom(Math.exp(-e.deltaY / 400), ...at(e)); }, { passive: false });
-    canvas.addEventListener("keydown", (e) => {
-      const step = 40, v = views[state.view];
-      const moves = { ArrowLeft: [step, 0], ArrowRight: [-step, 0], ArrowUp: [0, step], ArrowDown: [0, -step] };
-      if (moves[e.key]) { state.dx += moves[e.key][0]; state.dy += moves[e.key][1]; draw(); }
-      else if (e.key === "+" || e.key === "=") zoom(1.25);
-      else if (e.key === "-") zoom(0.8);
-      else if (e.key === "0") whole();
-      else if ((e.key === "]" || e.key === "[") && n > 0) {
-        const i = state.point < 0 ? 0 : (state.point + (e.key === "]" ? 1 : n - 1)) % n;
-        point(i, px(v, i), py(v, i));
-      } else return;
-      e.preventDefault();
-    });
+    const fill = () => {
+      const i = state.chosen, list = pair ? [views[0], views[state.view]] : [views[state.view]];
+      near.replaceChildren();
+      near.hidden = i < 0;
+      if (i < 0) return;
+      element("h3", `Nearest rows of ${name(i)}` + (labels ? `, label ${label(i)}` : ""), near);
+      if (!list.some((v) => v.nearest)) { element("p", "The page has no neighbors of so many rows.", near).className = "note"; return; }
+      const cards = element("div", undefined, near);
+      cards.className = "cards";
+      for (const v of list.filter((v) => v.nearest)) {
+        const card = element("div", undefined, cards), table = element("table", undefined, card), head = element("tr", undefined, element("thead", undefined, table)), body = element("tbody", undefined, table);
+        card.className = "card";
+        element("caption", (pair ? (v === views[0] ? "Before — " : "After — ") : "") + v.name, table);
+        for (const title of labels ? ["row", "label", "distance"] : ["row", "distance"]) {
+          const cell = element("th", title, head);
+          cell.scope = "col"; cell.className = title === "distance" ? "n" : "";
+        }
+        for (let k = 0; k < v.nearest; k++) {
+          const j = v.near[i * v.nearest + k], row = element("tr", undefined, body);
+          element("td", name(j), row);
+          if (labels) element("td", (labels[j] === labels[i] ? "= " : "≠ ") + label(j), row).className = labels[j] === labels[i] ? "same" : "";
+          element("td", digits(v.far[i * v.nearest + k]), row).className = "n";
+        }
+      }
+    };
 
     const view = byId("view"), color = byId("color");
-    views.forEach((v, k) => { element("option", v.name, view).value = k; });
+    views.forEach((v, k) => { if (k > 0 || !pair) element("option", v.name, view).value = k; });
     const choices = () => {
       const was = color.value || state.color;
       color.replaceChildren();
       if (labels) element("option", "label", color).value = "label";
-      if (views[state.view].clusters) element("option", "cluster", color).value = "cluster";
+      if (views[state.view].clusters) element("option", "cluster (k-means)", color).value = "cluster";
       element("option", "one color", color).value = "one";
       features.forEach((f, k) => { element("option", f.name, color).value = "feature " + k; });
       if ([...color.options].some((o) => o.value === was)) color.value = was;
       state.color = color.value;
     };
-    view.addEventListener("change", () => { state.view = Number(view.value); frame(); grid = null; state.point = -1; tip.hidden = true; choices(); coloring(); draw(); });
+    view.addEventListener("change", () => {
+      state.view = Number(view.value); state.point = -1; tip.hidden = true;
+      choices(); coloring(); filter(); fill();
+      for (const p of panels) p.again();
+    });
     color.addEventListener("change", () => { state.color = color.value; coloring(); draw(); });
+    byId("links").hidden = links.must.length + links.cannot.length === 0;
     for (const kind of ["must", "cannot"]) {
-      const box = byId(kind);
-      box.disabled = links[kind].length === 0;
-      box.addEventListener("change", () => { state[kind] = box.checked; draw(); });
+      const check = byId(kind);
+      check.disabled = links[kind].length === 0;
+      check.addEventListener("change", () => { state[kind] = check.checked; filter(); });
     }
-    byId("reset").addEventListener("click", whole);
+    const which = byId("which");
+    which.addEventListener("change", () => { state.which = which.value; filter(); });
+    byId("in").addEventListener("click", () => panels.forEach((p) => p.zoom(1.25)));
+    byId("out").addEventListener("click", () => panels.forEach((p) => p.zoom(0.8)));
+    byId("reset").addEventListener("click", () => panels.forEach((p) => p.whole()));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
     matchMedia("print").addEventListener("change", paint); // at once: the printer does not wait for a frame
-    new ResizeObserver(resize).observe(canvas);
-    choices(); coloring(); resize();
+    const panels = [];
+    choices(); coloring();
+    if (pair) panels.push(panel(byId("before"), () => views[0], byId("name-before")));
+    panels.push(panel(byId("plot"), () => views[state.view], byId("name-plot")));
+    paint();
     return { show: (link) => { state.link = link; draw(); } };
   };
   const drawn = byId("plot") ? plot() : { show: () => {} };

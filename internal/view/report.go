@@ -9,6 +9,8 @@ import (
 	"html/template"
 	"io"
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -25,8 +27,9 @@ type Report struct {
 	Violations      []Violation
 	SuspiciousLinks []SuspiciousLink
 	Models          []Model
-	Pictures        []Picture
-	Command         string // the command that makes the page
+	Curves          []Picture // how well distances tell near from far
+	Pictures        []Picture // of the fits
+	Command         string    // the command that makes the page
 	Versions        []Fact
 }
 
@@ -43,15 +46,20 @@ type Scores struct {
 // Row is a system with one score in each column.
 type Row struct {
 	Name   string
+	Note   string // what the rows or links of all its scores are, "" for nothing to note
 	Scores []Score
 }
 
 // Score is a mean with its standard deviation, which may be NaN.
-type Score struct{ Mean, SD float64 }
+type Score struct {
+	Mean, SD float64
+	InSample bool // measured on what the system learned from
+}
 
 // Points are the drawn rows of the data.
 type Points struct {
 	Count    int
+	Note     string   // how they come into the plane
 	IDs      []string // nil for row numbers
 	Labels   []string // nil for none
 	Features []Feature
@@ -66,12 +74,23 @@ type Feature struct {
 	Values []float64 // one for each point, finite
 }
 
-// Layout is a plane with the points.
+// Layout is a plane with the points. If the first one is before learning and there are others, it
+// is drawn next to one of them.
 type Layout struct {
 	Name           string
 	XLabel, YLabel string
-	X, Y           []float64 // one for each point, finite
-	Clusters       []int     // of each point, nil for none
+	X, Y           []float64  // one for each point, finite
+	NoScale        bool       // numbers on the axes mean nothing
+	Before         bool       // the points are those before learning
+	Clusters       []int      // of each point, nil for none
+	Near           *Neighbors // nil for none
+}
+
+// Neighbors are the Count nearest other points of every point, the nearest first.
+type Neighbors struct {
+	Count    int
+	Index    []int32
+	Distance []float64
 }
 
 // Violation is a link that a metric violates.
@@ -96,9 +115,37 @@ type SuspiciousLink struct {
 
 // Model is a learned metric.
 type Model struct {
-	Name    string
-	Facts   []Fact
-	Notices []string
+	Name       string
+	About      string   // what the method did, in two sentences
+	Verdict    *Verdict // nil if there is none
+	Facts      []Fact
+	Notices    []string
+	Importance *Importance // nil if there is none
+}
+
+// Verdict says whether a metric is better than the points without learning.
+type Verdict struct {
+	Finding  string // better, similar, worse or unknown
+	Headline string
+	Judged   bool // AUC, Raw and Error are meant
+	// AUC is the probability that a held-out must-link is shorter than a held-out cannot-link, with its
+	// standard error; Raw is that of the points without learning.
+	AUC, Error, Raw float64
+	Note            string
+	Reasons         []string
+}
+
+// Importance is a bar for each of the most important columns.
+type Importance struct {
+	Note string // what the bars show
+	Bars []Bar
+}
+
+// Bar is a named value.
+type Bar struct {
+	Name   string
+	Length float64 // from 0 to 1
+	Value  string
 }
 
 // Picture is a drawing.
@@ -116,8 +163,14 @@ type page struct {
 	Style    template.CSS
 	Script   template.JS
 	Payload  template.JS
+	Curves   []drawing
 	Drawings []drawing
 	Drawn    bool
+	Pair     bool // two panels side by side
+	Several  bool // there is a panel to choose
+	Judged   bool // a model has a verdict with numbers
+	// HasImportance is true if a model has bars.
+	HasImportance bool
 }
 
 type drawing struct {
@@ -138,7 +191,7 @@ func WriteReport(w io.Writer, r *Report) error {
 		}
 		return string(b)
 	}
-	t, err := template.New("page").Funcs(template.FuncMap{"score": Score.String}).Parse(text("page.html"))
+	t, err := template.New("page").Funcs(template.FuncMap{"score": Score.String, "percent": percent}).Parse(text("page.html"))
 	if err != nil {
 		return err
 	}
@@ -146,12 +199,25 @@ func WriteReport(w io.Writer, r *Report) error {
 	if err != nil {
 		return err
 	}
-	p := page{Report: r, Style: template.CSS(text("page.css")), Script: template.JS(text("page.js")), Payload: template.JS(payload), Drawn: len(r.Points.Views) > 0}
-	for _, d := range r.Pictures {
-		p.Drawings = append(p.Drawings, drawing{d.Title, template.HTML(inline(d.SVG))})
-	}
+	views := r.Points.Views
+	p := page{Report: r, Style: template.CSS(text("page.css")), Script: template.JS(text("page.js")), Payload: template.JS(payload), Drawn: len(views) > 0,
+		Curves: drawings(r.Curves), Drawings: drawings(r.Pictures)}
+	p.Pair = len(views) > 1 && views[0].Before
+	p.Several = len(views) > 2 || len(views) == 2 && !p.Pair
+	p.Judged = slices.ContainsFunc(r.Models, func(m Model) bool { return m.Verdict != nil && m.Verdict.Judged })
+	p.HasImportance = slices.ContainsFunc(r.Models, func(m Model) bool { return m.Importance != nil })
 	return t.Execute(w, p)
 }
+
+func drawings(list []Picture) (out []drawing) {
+	for _, d := range list {
+		out = append(out, drawing{d.Title, template.HTML(inline(d.SVG))})
+	}
+	return out
+}
+
+// percent returns a share as a number from 0 to 100 for a length on the page.
+func percent(share float64) string { return strconv.FormatFloat(100*max(0, min(1, share)), 'f', 1, 64) }
 
 // String writes a score with three decimals.
 func (s Score) String() string {
@@ -203,6 +269,9 @@ func (p *Points) check() error {
 				return err
 			}
 		}
+		if err := p.checkNear(v); err != nil {
+			return err
+		}
 	}
 	for _, list := range [][][2]int{p.Must, p.Cannot} {
 		for _, l := range list {
@@ -212,6 +281,25 @@ func (p *Points) check() error {
 		}
 	}
 	return nil
+}
+
+// checkNear refuses lists of neighbors that do not fit the points.
+func (p *Points) checkNear(v Layout) error {
+	if v.Near == nil {
+		return nil
+	}
+	want := p.Count * v.Near.Count
+	for _, got := range []int{len(v.Near.Index), len(v.Near.Distance)} {
+		if got != want {
+			return &fault.ShapeError{What: "number of neighbors of " + v.Name, Got: got, Want: fmt.Sprintf("%d, %d for each point", want, v.Near.Count)}
+		}
+	}
+	for _, i := range v.Near.Index {
+		if int(i) < 0 || int(i) >= p.Count {
+			return &fault.ShapeError{What: "neighbor of a point", Got: int(i), Want: fmt.Sprintf("0 to %d", p.Count-1)}
+		}
+	}
+	return finite("distances of "+v.Name, v.Near.Distance)
 }
 
 func finite(name string, values []float64) error {
@@ -227,8 +315,12 @@ func finite(name string, values []float64) error {
 // for features 16 bits between the smallest and the largest value.
 type payload struct {
 	Count      int         `json:"count"`
+	Colors     []string    `json:"colors"`
+	Shapes     [][]float64 `json:"shapes"` // corners, as in a picture
+	Stroked    int         `json:"stroked"`
+	FewGroups  int         `json:"few"`
 	IDs        []string    `json:"ids,omitempty"`
-	Names      []string    `json:"names,omitempty"` // of labels, in the order of first appearance
+	Names      []string    `json:"names,omitempty"` // of labels, in the order of a legend
 	Labels     string      `json:"labels,omitempty"`
 	Features   []packed    `json:"features"`
 	Views      []viewData  `json:"views"`
@@ -250,14 +342,19 @@ type viewData struct {
 	YLabel   string `json:"ylabel"`
 	X        string `json:"x"`
 	Y        string `json:"y"`
+	NoScale  bool   `json:"noscale,omitempty"`
+	Before   bool   `json:"before,omitempty"`
 	Clusters string `json:"clusters,omitempty"`
+	Nearest  int    `json:"nearest,omitempty"` // neighbors of each point
+	Near     string `json:"near,omitempty"`
+	Far      string `json:"far,omitempty"` // their distances
 }
 
 // payload returns the data of the script as JSON. The encoder writes <, > and & as escapes, so
 // nothing in it ends the script.
 func (r *Report) payload() (string, error) {
 	p := r.Points
-	out := payload{Count: p.Count, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must), Cannot: links(p.Cannot), Violations: r.Violations}
+	out := payload{Count: p.Count, Colors: hexPalette(), Shapes: corners(), Stroked: firstStroked, FewGroups: fewGroups, IDs: p.IDs, Features: []packed{}, Views: []viewData{}, Must: links(p.Must), Cannot: links(p.Cannot), Violations: r.Violations}
 	if out.Violations == nil {
 		out.Violations = []Violation{}
 	}
@@ -270,7 +367,10 @@ func (r *Report) payload() (string, error) {
 		out.Features = append(out.Features, quantized(f))
 	}
 	for _, v := range p.Views {
-		d := viewData{Name: v.Name, XLabel: v.XLabel, YLabel: v.YLabel, X: encode(single(v.X)), Y: encode(single(v.Y))}
+		d := viewData{Name: v.Name, XLabel: v.XLabel, YLabel: v.YLabel, X: encode(single(v.X)), Y: encode(single(v.Y)), NoScale: v.NoScale, Before: v.Before}
+		if v.Near != nil {
+			d.Nearest, d.Near, d.Far = v.Near.Count, encode(v.Near.Index), encode(single(v.Near.Distance))
+		}
 		if v.Clusters != nil {
 			of := make([]uint32, len(v.Clusters))
 			for i, c := range v.Clusters {
@@ -284,18 +384,16 @@ func (r *Report) payload() (string, error) {
 	return string(b), err
 }
 
-// numbered returns the different labels in the order of first appearance, and the number of each.
+// numbered returns the different labels in the order of a picture's legend, and the number of each.
 func numbered(labels []string) (names []string, of []uint32) {
-	number := map[string]uint32{}
+	names = Scatter{Groups: labels}.names()
+	number := make(map[string]uint32, len(names))
+	for k, name := range names {
+		number[name] = uint32(k)
+	}
 	of = make([]uint32, len(labels))
 	for i, l := range labels {
-		k, ok := number[l]
-		if !ok {
-			k = uint32(len(names))
-			number[l] = k
-			names = append(names, l)
-		}
-		of[i] = k
+		of[i] = number[l]
 	}
 	return names, of
 }

@@ -74,7 +74,7 @@ func TestWrite(t *testing.T) {
 	if len(must) != 2*len(r.Points.Must) || int(must[2]) != r.Points.Must[1][0] || int(must[3]) != r.Points.Must[1][1] {
 		t.Errorf("must-links %v: want %v", must, r.Points.Must)
 	}
-	for _, want := range []string{"0.500 ± 0.010", "0.900", "–", "<rect", "mustlink report"} {
+	for _, want := range []string{"0.500 ± 0.010", "0.900", "–", "<rect", "mustlink report", "better than raw", "0.930 ± 0.020", "0.710", "not judged: too few links", "in-sample", `style="width:93.0%"`, "60 %"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -130,6 +130,9 @@ func TestMistakes(t *testing.T) {
 		"infinite":     func(p *view.Points) { p.Features[0].Values[0] = math.Inf(1) },
 		"coordinates":  func(p *view.Points) { p.Views[0].Y = p.Views[0].Y[1:] },
 		"clusters":     func(p *view.Points) { p.Views[1].Clusters = []int{1} },
+		"neighbors":    func(p *view.Points) { p.Views[0].Near.Index = p.Views[0].Near.Index[1:] },
+		"no neighbor":  func(p *view.Points) { p.Views[0].Near.Index[3] = 40 },
+		"far neighbor": func(p *view.Points) { p.Views[0].Near.Distance[3] = math.Inf(1) },
 		"link":         func(p *view.Points) { p.Must[0][1] = 40 },
 		"link below 0": func(p *view.Points) { p.Cannot[0][0] = -1 },
 	} {

@@ -18,7 +18,7 @@ import (
 // Scatter draws points in the plane with one scale on both axes, so that distances on paper are
 // distances of the points. Points are smaller and more translucent the more there are; of more than
 // 20,000 the density is drawn. The legend counts the points of each group and the links. Markers
-// repeat from 65 groups on.
+// repeat from 97 groups on; up to seven groups differ in color alone.
 type Scatter struct {
 	Title, XLabel, YLabel string
 	X, Y                  []float64 // finite, up to 1e300 in size
@@ -33,6 +33,7 @@ type Scatter struct {
 	Chunklets [][]int
 	PointSize float64 // radius in points (1/72 inch); 0: by the number of points
 	NoLegend  bool
+	NoScale   bool // numbers on the axes mean nothing: leave them out
 }
 
 func (s Scatter) plot() (*plot.Plot, error) {
@@ -43,6 +44,9 @@ func (s Scatter) plot() (*plot.Plot, error) {
 	p.X.Min, p.X.Max = extent(s.X)
 	p.Y.Min, p.Y.Max = extent(s.Y)
 	p.Add(s)
+	if s.NoScale {
+		p.X.Tick.Marker, p.Y.Tick.Marker = plot.ConstantTicks{}, plot.ConstantTicks{}
+	}
 	return p, nil
 }
 
@@ -180,8 +184,12 @@ func (s Scatter) markers() map[string]marker {
 		radius = min(3, max(1.2, 3.3-0.75*math.Log10(1+n/60)))
 	}
 	out := map[string]marker{}
-	for g, name := range s.names() {
+	names := s.names()
+	for g, name := range names {
 		m := markerOf(g, vg.Length(radius))
+		if len(names) <= fewGroups {
+			m.shape = 0
+		}
 		m.edge = n <= 1000
 		if n > 1000 {
 			m.color.A = uint8(max(100, 230-35*math.Log2(n/1000)))

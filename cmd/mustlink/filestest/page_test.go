@@ -9,6 +9,39 @@ import (
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
+// TestHonestPage: numbers on training rows are called in-sample, those on other rows and on
+// held-out links are not; importances are exact for a linear metric, and otherwise measured on
+// held-out links, where a column of noise costs less than one that tells the classes apart. Hashes
+// are at the end, and rules are shown as what they chose.
+func TestHonestPage(t *testing.T) {
+	dir := t.TempDir()
+	harness.WriteRings(t, dir)
+	clitest.Write(t, dir, "blobs.csv", clitest.Blobs(60, 3, false))
+	clitest.Write(t, dir, "other.csv", clitest.Blobs(50, 3, true))
+	harness.RunOK(t, dir, "links make -i blobs.csv --pairs 30 -o few.csv")
+	harness.RunOK(t, dir, "links make -i blobs.csv --pairs 30 --seed 9 -o held.csv")
+	harness.RunOK(t, dir, "fit -q -m lleratio -i blobs.csv -c few.csv -o lleratio")
+	harness.RunOK(t, dir, "fit -q -m rca -i blobs.csv -c few.csv -o rca")
+	harness.RunOK(t, dir, "report -q lleratio rca -i blobs.csv -c few.csv --held-out held.csv -o page.html")
+	page := clitest.Read(t, dir, "page.html")
+	for _, want := range []string{"AUC of held-out links", "ROC of held-out links", "in-sample", "on held-out links when a column is permuted", "Share of the mean squared distance", "alpha=0.02 (auto)"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in the page", want)
+		}
+	}
+	if strings.Contains(page, "alpha=-1") || strings.Index(page, "fingerprint") < strings.Index(page, `id="h-details"`) {
+		t.Error("a rule is shown as a number, or a hash is above the details")
+	}
+	harness.RunOK(t, dir, "report -q lleratio rca -i other.csv -o other.html")
+	if page := clitest.Read(t, dir, "other.html"); strings.Contains(page, "in-sample)") || strings.Contains(page, "learned from (") {
+		t.Error("other rows than those of the fit are called in-sample")
+	}
+	harness.RunOK(t, dir, "report -q lleratio -i blobs.csv -c few.csv -o given.html")
+	if page := clitest.Read(t, dir, "given.html"); !strings.Contains(page, "Loss of AUC on the links the model learned from (in-sample)") {
+		t.Error("importances on training links are not called so")
+	}
+}
+
 // TestReportPage: one page for data, links and models, without markup from hostile labels, the same
 // for the same arguments.
 func TestReportPage(t *testing.T) {
@@ -19,12 +52,13 @@ func TestReportPage(t *testing.T) {
 	harness.RunOK(t, dir, "fit -q -m kbeta -i rings.csv -c links.csv -o kbeta")
 	o := harness.RunOK(t, dir, "report krca mmc kbeta -i rings.csv -c links.csv -o page.html")
 	page := clitest.Read(t, dir, "page.html")
-	for _, want := range []string{"raw points", "krca", "mmc: objective", "kbeta: spectrum", "balanced Rand", "links in order", "mustlink report krca mmc kbeta -i rings.csv", "<svg"} {
+	for _, want := range []string{"raw: prepared points, no learning", "krca", "mmc: objective", "kbeta: spectrum", "balanced Rand", "AUC of the given links", "training rows (in-sample)",
+		"ROC of the links the model learned from (in-sample)", "mustlink report krca mmc kbeta -i rings.csv", "<svg"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("no %q in the page", want)
 		}
 	}
-	if !strings.Contains(o.Stdout, "60 points, raw points, krca, mmc, kbeta") {
+	if !strings.Contains(o.Stdout, "60 points, raw, krca, mmc, kbeta") {
 		t.Errorf("%s", o.Stdout)
 	}
 	harness.RunOK(t, dir, "report krca mmc kbeta -i rings.csv -c links.csv -q -o again.html")
@@ -32,7 +66,7 @@ func TestReportPage(t *testing.T) {
 		t.Error("the same command writes another page")
 	}
 	r := clitest.Parse(t, harness.RunOK(t, dir, "report krca krca -i rings.csv -n 2 --seeds 1 --title a&b --json -o two.html").Stdout)
-	if metrics := fmt.Sprint(r["metrics"]); metrics != "[raw points krca (krca) krca (krca)]" || r["points"] != 60.0 {
+	if metrics := fmt.Sprint(r["metrics"]); metrics != "[raw krca (krca) krca (krca)]" || r["points"] != 60.0 {
 		t.Errorf("%v", r)
 	}
 
@@ -44,7 +78,7 @@ func TestReportPage(t *testing.T) {
 	clitest.Write(t, dir, "letters.fasta", ">a\nACDEFGHIK\n>b\nACDEFGHIL\n>c\nWYWYWYWYW\n>d\nWYWYWYWYV\n")
 	clitest.Write(t, dir, "pairs.csv", "i,j,link\n0,1,must\n0,2,cannot\n")
 	harness.RunOK(t, dir, "fit -q -m krca -i letters.fasta -c pairs.csv -o letters")
-	if o := harness.RunOK(t, dir, "report letters -i letters.fasta -c pairs.csv -o -"); strings.Contains(o.Stdout, "raw points") || !strings.Contains(o.Stdout, "</html>") {
+	if o := harness.RunOK(t, dir, "report letters -i letters.fasta -c pairs.csv -o -"); strings.Contains(o.Stdout, "no learning") || !strings.Contains(o.Stdout, "</html>") {
 		t.Error("sequences have no raw coordinates")
 	}
 

@@ -78,20 +78,22 @@ func TestPlotFormats(t *testing.T) {
 	}
 }
 
-// TestPlotAxes: more than two coordinates are shown in their principal plane, learned or raw,
-// unless --dims names two; two are shown as they are.
+// TestPlotAxes: more than two coordinates are shown in a neighbor embedding, or with --plane in
+// their principal plane, learned or raw, unless --dims names two; two are shown as they are.
 func TestPlotAxes(t *testing.T) {
 	dir := harness.WithModel(t)
 	clitest.Write(t, dir, "two.csv", "width,height\n1,2\n3,5\n4,4\n")
 	clitest.Write(t, dir, "one.csv", "width\n1\n3\n")
 	for line, want := range map[string]string{
-		"plot model.mlk -i data.csv":            "first principal component (",
-		"plot -i data.csv":                      "first principal component (",
-		"plot model.mlk -i data.csv --dims 1,0": "coordinate 1|coordinate 0",
-		"plot -i data.csv --dims 2,0":           "f2|f0",
-		"plot -i two.csv":                       "width|height",
-		"plot -i two.csv --dims 1,0":            "height|width",
-		"plot -i one.csv":                       "width|",
+		"plot model.mlk -i data.csv":                    "neighbor embedding, direction 1|neighbor embedding, direction 2",
+		"plot -i data.csv":                              "neighbor embedding, direction 1|neighbor embedding, direction 2",
+		"plot model.mlk -i data.csv --plane components": "first principal component (",
+		"plot -i data.csv --plane components":           "first principal component (",
+		"plot model.mlk -i data.csv --dims 1,0":         "coordinate 1|coordinate 0",
+		"plot -i data.csv --dims 2,0":                   "f2|f0",
+		"plot -i two.csv":                               "width|height",
+		"plot -i two.csv --dims 1,0":                    "height|width",
+		"plot -i one.csv":                               "width|",
 	} {
 		r := clitest.Parse(t, harness.RunOK(t, dir, line+" -o p.svg --json").Stdout)
 		axes := r["axes"].([]any)
@@ -209,7 +211,7 @@ func TestPlotCurve(t *testing.T) {
 	}
 	r := clitest.Parse(t, harness.RunOK(t, dir, "plot krca mmc -i rings.csv --curve roc -o r.svg --json").Stdout)
 	curves := r["curves"].([]any)
-	if len(curves) != 3 || !strings.HasPrefix(curves[1].(string), "krca (1.000)") {
+	if len(curves) != 3 || !strings.HasPrefix(curves[1].(string), "krca (AUC 1.000)") {
 		t.Errorf("curves %v: want krca to distinguish all pairs", curves)
 	}
 	harness.RunOK(t, dir, "plot krca -i rings.csv --curve recall --title found -o k.png")

@@ -201,7 +201,9 @@ func (r *Scores) labels(c Counts) error {
 		}
 	}
 	var err error
-	r.Labels, err = t.Report()
+	if r.Labels, err = t.Report(); err == nil && r.Labels.Numbered {
+		r.Labels.OfClusters()
+	}
 	return err
 }
 

@@ -158,7 +158,9 @@ func (c *clusterCommand) report(d *dataset.Data, result *partition, labels []str
 	}
 	if d.Labels != nil {
 		// Labels that cannot be scored, such as a single one, do not make the command fail.
-		r.Scores, _ = score.All(score.Input{Truth: d.Labels, Predicted: labels})
+		if r.Scores, _ = score.All(score.Input{Truth: d.Labels, Predicted: labels}); r.Scores != nil {
+			r.Scores.OfClusters()
+		}
 	}
 	return r
 }

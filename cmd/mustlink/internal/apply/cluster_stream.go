@@ -127,6 +127,9 @@ func (c *clusterCommand) assign(ctx context.Context, rows *metric.Rows, to *clus
 		r.N += len(labels)
 		return numbers(labels), nil
 	})
+	if r.Scores != nil {
+		r.Scores.OfClusters()
+	}
 	return err
 }
 

@@ -35,7 +35,8 @@ LABELS is a CSV with a column "label", or other data with labels (.svm, an .idx 
 
 Scores of predicted labels: Rand index, balanced Rand index, adjusted Rand index (ARI), NMI
 (arithmetic mean), accuracy under the best matching of clusters to classes and, if the
-predicted labels are true labels, plain accuracy. Scores of an embedding (or of raw points):
+predicted labels are true labels, plain accuracy (not of 0, 1, 2 and so on, the numbers of
+clusters, if another naming of them agrees better). Scores of an embedding (or of raw points):
 the ratio J of mean distances between and within classes, the AUC of distance as a test of
 "same class", the leave-one-out accuracy of the nearest neighbor, and recall@k.`,
 		Example: `  mustlink score --truth data.csv --predicted clusters.csv
@@ -69,6 +70,9 @@ func (c *scoreCommand) run(ctx context.Context, _ []string) error {
 	r, err := work(ctx)
 	if err != nil {
 		return err
+	}
+	if r.Numbered {
+		r.OfClusters()
 	}
 	return c.Print(r, func(w io.Writer) { scoreText(w, r) })
 }

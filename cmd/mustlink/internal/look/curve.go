@@ -1,21 +1,16 @@
 package look
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/view"
@@ -29,13 +24,6 @@ const (
 )
 
 func curveNames() []string { return []string{curveTrace, curveROC, curveRecall} }
-
-// curvePairs is the number of random pairs of rows that a ROC curve is drawn from, curvePlaces its
-// number of points.
-const (
-	curvePairs  = 20_000
-	curvePoints = 200
-)
 
 // checkCurve finds mistakes that do not require the data.
 func (p *plotCommand) checkCurve(check *session.Checks, args []string) {
@@ -110,8 +98,8 @@ func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines
 	if err := source.NeedLabels(scene.Data); err != nil {
 		return view.Lines{}, err
 	}
-	l := view.Lines{Title: "same class or not", XLabel: "share of pairs of different classes within a distance", YLabel: "share of pairs of one class within it"}
-	draw := rocCurve
+	l := pictures.LabelCurves()
+	draw := pictures.LabelCurve
 	if p.curve == curveRecall {
 		l, draw = view.Lines{Title: "recall", XLabel: "k", YLabel: "rows with a row of their class among the k nearest", LogX: true}, recallCurve
 	}
@@ -123,45 +111,6 @@ func (p *plotCommand) retrieval(ctx context.Context, paths []string) (view.Lines
 		l.Series = append(l.Series, s)
 	}
 	return l, nil
-}
-
-// rocCurve returns the ROC curve of random pairs of rows.
-func rocCurve(v pictures.Space, labels []string, seed uint64) (view.Series, error) {
-	n := v.Y.Rows
-	r := rand.New(rand.NewPCG(seed, uint64(n)))
-	type pair struct {
-		length float64
-		same   bool
-	}
-	var pairs []pair
-	var lengths []float64
-	var same []bool
-	count := map[bool]float64{} // of pairs with one label, and of other pairs
-	for range curvePairs {
-		rows := mislabeled.RandomPair(r, n)
-		i, j := rows[0], rows[1]
-		q := pair{points.SquaredDistance(v.Y.Row(i), v.Y.Row(j)), labels[i] == labels[j]}
-		pairs, lengths, same = append(pairs, q), append(lengths, -q.length), append(same, q.same)
-		count[q.same]++
-	}
-	if count[false] == 0 || count[true] == 0 {
-		return view.Series{}, fault.Data("", "of %d random pairs of rows, %.0f have the same label and %.0f have different ones: want pairs of both kinds", curvePairs, count[true], count[false])
-	}
-	auc, err := score.AUC(lengths, same)
-	if err != nil {
-		return view.Series{}, err
-	}
-	slices.SortFunc(pairs, func(a, b pair) int { return cmp.Compare(a.length, b.length) })
-	s := view.Series{Name: fmt.Sprintf("%s (%.3f)", v.Name, auc), X: []float64{0}, Y: []float64{0}}
-	within := map[bool]float64{}
-	for k, q := range pairs {
-		within[q.same]++
-		last := k+1 == len(pairs)
-		if tied := !last && pairs[k+1].length == q.length; last || !tied && (k+1)%(curvePairs/curvePoints) == 0 {
-			s.X, s.Y = append(s.X, within[false]/count[false]), append(s.Y, within[true]/count[true])
-		}
-	}
-	return s, nil
 }
 
 // recallCurve returns recall at 1, 2, 5, 10 and so on.

@@ -219,7 +219,7 @@ func (r *inspectReport) text(w io.Writer) {
 	fmt.Fprintf(w, "model\t%s (%s of tensors, format version %d)\n", r.Model, fault.FormatBytes(r.Bytes), r.FormatVersion)
 	fmt.Fprintf(w, "method\t%s\n", r.Method)
 	if len(r.Params) > 0 {
-		fmt.Fprintf(w, "parameters\t%s\n", metric.Params(r.Params))
+		fmt.Fprintf(w, "parameters\t%s\n", metric.Params(r.Method, r.Params, r.Figures))
 	}
 	if len(r.Features) > 0 {
 		fmt.Fprintf(w, "features\t%d: %s\n", len(r.Features), firstFew(r.Features, 8))

@@ -27,6 +27,7 @@ type plotCommand struct {
 	*session.Session
 	pictures.Input
 	m         *metric.Metric
+	plane     string
 	dims      []int
 	maxLinks  int
 	seed      uint64
@@ -40,6 +41,7 @@ type plotCommand struct {
 	curve     string
 	format    string // of the picture
 	out       string
+	planes    pictures.Planes
 }
 
 func newPlot(s *session.Session) *cobra.Command {
@@ -52,8 +54,12 @@ label, with must-links as solid and cannot-links as dashed lines. Both axes have
 scale, so that distances on paper are distances of the points.
 
 With MODEL the coordinates are those of its embedding, without it the points' own. If there
-are more than two, the picture shows the two directions in which the points vary most
-(principal components), with their shares of the variance, or the coordinates of --dims.
+are more than two, the picture is a neighbor embedding (t-SNE): near rows stay near, so that
+clusters are seen, but the axes and the distances of clusters have no meaning. It embeds up to
+1500 rows, which --seed draws; others lie between their nearest ones. With --plane components
+the picture shows the two directions in which the points vary most (principal components),
+with their shares of the variance, with --dims two coordinates. Raw points are the prepared
+points without learning.
 
 With MODEL and --spectrum, and without data, the picture shows the values of a model such as
 kbeta for every direction: eigenvalues, weights, the spread of the must-links.
@@ -82,7 +88,8 @@ draw how well distances between the rows of DATA, raw and under each model, dist
 	}
 	f := cmd.Flags()
 	p.Flags(cmd)
-	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0 (default: principal components of more than two)")
+	pictures.PlaneFlag(f, &p.plane)
+	f.IntSliceVar(&p.dims, "dims", nil, "the two `COORDINATES` to draw, counted from 0, instead of a --plane")
 	f.BoolVar(&p.chunklets, "chunklets", false, "draw must-links as chunklets: one star for all points that belong together")
 	f.StringVar(&p.curve, "curve", "", "draw a curve instead of points: trace (the objective of MODELs), roc or recall (how well distances distinguish labels)")
 	f.BoolVar(&p.before, "before", false, "draw the raw points next to those of the MODEL")
@@ -131,10 +138,15 @@ func (p *plotCommand) run(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	s, err := p.scatter(ctx, d)
+	bar := p.Progress()
+	defer bar.Done()
+	p.planes = pictures.Planes{Eng: p.m.Eng, Kind: p.plane, Dims: p.dims, Seed: p.seed, Bar: bar}
+	panels, err := p.panels(ctx, d)
 	if err != nil {
 		return fault.InFile(err, d.Name)
 	}
+	bar.Done()
+	s := panels[len(panels)-1]
 	if p.Links.Path != "" {
 		set, err := p.Links.ReadWarning(ctx, p.Session, d)
 		if err != nil {
@@ -144,18 +156,15 @@ func (p *plotCommand) run(ctx context.Context, args []string) (err error) {
 			return fault.InFile(err, p.Links.Path)
 		}
 	}
-	panels := []view.Panel{s}
-	if p.before {
-		raw, err := p.scatterBefore(ctx, d, s)
-		if err != nil {
-			return fault.InFile(err, d.Name)
-		}
-		panels = []view.Panel{raw, s}
-	}
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := p.writePicture(panels...); err != nil {
+	var drawings []view.Panel
+	for _, panel := range panels {
+		panel.Must, panel.AllMust, panel.Cannot, panel.AllCannot, panel.Chunklets = s.Must, s.AllMust, s.Cannot, s.AllCannot, s.Chunklets
+		drawings = append(drawings, panel)
+	}
+	if err := p.writePicture(drawings...); err != nil {
 		return err
 	}
 	r := plotReport{len(s.X), len(s.Must), len(s.Cannot), len(s.Chunklets), []string{s.XLabel, s.YLabel}, p.out, p.Warnings()}
@@ -174,6 +183,7 @@ func (p *plotCommand) check(check *session.Checks, args []string) {
 	check.Refuse(p.before && (p.Data.Gram || sequences), "--before is given, but the objects of %s have no coordinates: want no --before", p.Data.Path)
 	check.Refuse(p.dims != nil && (len(p.dims) != 2 || min(p.dims[0], p.dims[1]) < 0 || p.dims[0] == p.dims[1]),
 		"--dims is %v: want two different numbers >= 0, such as 0,1", p.dims)
+	pictures.CheckPlane(check, p.plane)
 	check.AtLeast("--max-links", p.maxLinks, 0)
 	check.Refuse(!model && p.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
 	check.Refuse(!model && sequences, "%s contains sequences, which have no coordinates; fit a model and pass it", p.Data.Path)
@@ -231,14 +241,27 @@ func (p *plotCommand) scatter(ctx context.Context, d *dataset.Data) (s view.Scat
 	if err != nil {
 		return s, err
 	}
-	return s, pictures.SetCoordinates(ctx, p.m.Eng, &s, y, p.dims, pictures.CoordinateName)
+	return s, p.planes.Set(ctx, &s, y, pictures.CoordinateName)
 }
 
-// scatterBefore computes the positions of the points as the model takes them, with the links of the
-// learned picture.
-func (p *plotCommand) scatterBefore(ctx context.Context, d *dataset.Data, learned view.Scatter) (s view.Scatter, err error) {
-	s = learned
-	s.Title, s.NoLegend = session.NameOr(p.title, filepath.Base(d.Name))+", raw", true
+// panels computes the positions of the points, before learning too if these are to be drawn. The
+// learned picture is the last.
+func (p *plotCommand) panels(ctx context.Context, d *dataset.Data) (list []view.Scatter, err error) {
+	if p.before {
+		raw, err := p.scatterBefore(ctx, d)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, raw)
+	}
+	s, err := p.scatter(ctx, d)
+	return append(list, s), err
+}
+
+// scatterBefore computes the positions of the points as the model takes them.
+func (p *plotCommand) scatterBefore(ctx context.Context, d *dataset.Data) (s view.Scatter, err error) {
+	s = view.Scatter{Groups: d.Labels, PointSize: p.pointSize}
+	s.Title, s.NoLegend = session.NameOr(p.title, filepath.Base(d.Name))+", "+pictures.Raw, true
 	before := *d
 	if before.Points, err = p.m.Points(d); err == nil {
 		err = p.rawCoordinates(ctx, &before, &s)
@@ -256,7 +279,7 @@ func (p *plotCommand) rawCoordinates(ctx context.Context, d *dataset.Data, s *vi
 	if err != nil {
 		return err
 	}
-	return pictures.SetCoordinates(ctx, p.m.Eng, s, x, p.dims, func(j int) string { return pictures.FeatureName(d, j) })
+	return p.planes.Set(ctx, s, x, func(j int) string { return pictures.FeatureName(d, j) })
 }
 
 // drawLinks adds the links to draw, with a warning if it leaves some out.

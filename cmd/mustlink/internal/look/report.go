@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/page"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -21,9 +22,21 @@ func newReport(s *session.Session) *cobra.Command {
 		Use:   "report [MODEL]... -i DATA [-c LINKS] -o FILE.html",
 		Short: "write one HTML page about data, links and models",
 		Long: `Write one HTML file about data, links and learned metrics. It requires no network and no other file. It
-shows scores without and with each metric, the points in the plane under each metric (colored by label,
-cluster or feature, rows named under the pointer, links shown or hidden), the violated links as a table to
-sort and filter, traces and spectra, parameters, warnings, and the command that reproduces the page.
+opens with the verdict of each model on held-out links, if its fit was judged, and what the method did.
+Then it shows the points before and after learning (colored by label, cluster or feature; rows named under
+the pointer, with their nearest neighbors on a click; links shown or hidden, satisfied or violated), scores
+without and with each metric, ROC curves, the columns that the metric uses, the violated links as a table
+to sort and filter, traces and spectra, parameters, warnings, and the command that reproduces the page.
+
+"raw" is the distance of the prepared points without learning. Numbers on training rows, and on the links
+that a model learned from, are called in-sample. --held-out names links that no fit used, for scores.
+
+More than two dimensions are drawn by a neighbor embedding (t-SNE) of up to 1500 rows, which --seed draws:
+near rows stay near, so that clusters are seen, but the axes and the distances of clusters have no meaning.
+--plane components draws principal components.
+
+A linear metric's importance of a column is exact: its share of the mean squared distance of two rows,
+as if only one column differed. For others it is the loss of AUC of the links when the column is permuted.
 
 Clusters are those of k-means with -n clusters (default: as many as there are labels), scores are means over
 --seeds runs. All points are drawn; links are hidden at first.`,
@@ -35,6 +48,8 @@ Clusters are those of k-means with -n clusters (default: as many as there are la
 	}
 	f := cmd.Flags()
 	c.Flags(cmd)
+	pictures.PlaneFlag(f, &c.Plane)
+	f.StringVar(&c.HeldOut, "held-out", "", "`LINKS` that no fit used: scores and importances are measured on them")
 	f.IntVarP(&c.Clusters, "clusters", "n", 0, "number of clusters (default: as many as there are labels)")
 	f.IntVar(&c.Seeds, "seeds", 5, "number of runs of k-means; scores are means over them")
 	f.IntVar(&c.Suspicious, "suspicious", 0, "also list the `N` most suspicious links, as 'inspect' does")
@@ -64,6 +79,8 @@ func (c *reportCommand) check(check *session.Checks, args []string) {
 	check.Refuse(c.Clusters < 0 || c.Clusters == 1, "-n, --clusters is %d: want a number >= 2", c.Clusters)
 	check.Ending("-o, --output", c.Output, "html")
 	check.Refuse(len(args) == 0 && c.Data.Gram, "--gram is given without MODEL: a Gram matrix has no coordinates; fit a model and pass it")
+	pictures.CheckPlane(check, c.Plane)
+	check.Input("--held-out", c.HeldOut)
 	c.Preparing.Check(check, len(args) > 0, &c.Data)
 	check.Models(args)
 	c.Data.Check(check)

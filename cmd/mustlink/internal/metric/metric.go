@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -182,15 +183,31 @@ func WriteVerdict(w io.Writer, v *mustlink.Verdict) {
 	}
 }
 
-// Params writes the parameters of a model file on one line.
-func Params(raw json.RawMessage) string {
+// Params writes the parameters of a model file on one line. A number that stands for a rule is
+// written as what the rule chose, if that is among the statistics of the model, or as its name.
+func Params(method string, raw json.RawMessage, chosen []algorithms.Statistic) string {
 	var v map[string]any
 	if json.Unmarshal(raw, &v) != nil {
 		return string(raw)
 	}
+	rules := map[string]string{}
+	if m, err := catalog.Lookup(method); err == nil {
+		for _, p := range m.Parameters {
+			if len(p.Words) > 0 {
+				rules[p.Name] = p.Words[0].Name
+			}
+		}
+	}
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(v)) {
-		parts = append(parts, fmt.Sprintf("%s=%v", name, v[name]))
+		value := fmt.Sprint(v[name])
+		if number, ok := v[name].(float64); ok && number < 0 && rules[name] != "" {
+			value = rules[name]
+			if at := slices.IndexFunc(chosen, func(s algorithms.Statistic) bool { return s.Name == name }); at >= 0 {
+				value = fmt.Sprintf("%v (%s)", chosen[at].Value, value)
+			}
+		}
+		parts = append(parts, name+"="+value)
 	}
 	return strings.Join(parts, " ")
 }

@@ -161,18 +161,9 @@ func randomPairs(n int) [][2]int {
 	rng := rand.New(rand.NewPCG(uint64(n), 0))
 	pairs := make([][2]int, 2000)
 	for k := range pairs {
-		pairs[k] = RandomPair(rng, n)
+		pairs[k] = source.RandomPair(rng, n)
 	}
 	return pairs
-}
-
-// RandomPair draws two different rows of n.
-func RandomPair(rng *rand.Rand, n int) [2]int {
-	i, j := rng.IntN(n), rng.IntN(n-1)
-	if j >= i {
-		j++
-	}
-	return [2]int{i, j}
 }
 
 // Text writes the violated links, at most so many.

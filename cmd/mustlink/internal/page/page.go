@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/view"
 )
@@ -26,6 +27,8 @@ type Options struct {
 	Seeds      int    // number of runs of k-means; scores are means over them
 	Features   int    // maximum number of features on the page
 	Suspicious int    // number of suspicious links to list
+	Plane      string // of pictures.PlaneFlag, "" for its default
+	HeldOut    string // path of links that no fit used, "" for none
 	Seed       uint64 // of all random choices
 	Title      string // "" for the name of the data
 	Output     string
@@ -54,6 +57,8 @@ type maker struct {
 	ctx context.Context
 	k   int // clusters, 0 for none
 	out *view.Report
+	// HeldOutSet are the links that no fit used; nil for none.
+	HeldOutSet *links.Set
 }
 
 // Write writes the page about models and data.
@@ -62,8 +67,15 @@ func Write(ctx context.Context, s *session.Session, o *Options, models []string)
 	if err != nil {
 		return nil, err
 	}
+	o.Plane = session.NameOr(o.Plane, pictures.Neighbors)
 	m := &maker{Scene: scene, Options: o, ctx: ctx, out: &view.Report{Command: o.Command}}
-	for _, step := range []func() error{m.describe, m.measure, m.points, m.listViolations, m.listSuspicious, m.models} {
+	if o.HeldOut != "" {
+		of := &source.Links{Flag: "--held-out", Path: o.HeldOut, By: o.Links.By}
+		if m.HeldOutSet, err = of.ReadWarning(ctx, s, scene.Data); err != nil {
+			return nil, err
+		}
+	}
+	for _, step := range []func() error{m.describe, m.measure, m.points, m.curves, m.listViolations, m.listSuspicious, m.models} {
 		if err := errors.Join(ctx.Err(), step()); err != nil {
 			return nil, fault.InFile(err, scene.Data.Name)
 		}
@@ -100,7 +112,21 @@ func (m *maker) describe() error {
 		m.out.Data = append(m.out.Data, fact("labels", "%d different ones", classes))
 	}
 	m.describeLinks()
+	m.out.Summary = m.summary(classes)
 	return nil
+}
+
+// summary says in a line what the page is about.
+func (m *maker) summary(classes int) string {
+	text := source.Shape(m.Data.Points) + " points"
+	if classes > 0 {
+		text += ", " + session.Plural(classes, "label")
+	}
+	if m.Set != nil {
+		must, cannot := m.Set.Count()
+		text += fmt.Sprintf("; %s and %s", session.Plural(must, "must-link"), session.Plural(cannot, "cannot-link"))
+	}
+	return text
 }
 
 func (m *maker) describeLinks() {

@@ -1,20 +1,15 @@
 package page
 
 import (
-	"bytes"
 	"fmt"
+	"math"
 
-	"github.com/mustlink/mustlink"
-	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/view"
 )
 
@@ -23,16 +18,27 @@ func (m *maker) points() error {
 	p := &m.out.Points
 	p.Count, p.IDs, p.Labels = m.Data.Points.Len(), m.Data.IDs, m.Data.Labels
 	feature := func(j int) string { return pictures.FeatureName(m.Data, j) }
+	bar := m.Progress()
+	defer bar.Done()
+	planes := pictures.Planes{Eng: m.Eng, Kind: m.Plane, Seed: m.Seed, Bar: bar}
 	for _, v := range m.Spaces {
 		var s view.Scatter
 		name := pictures.CoordinateName
 		if v.Fitted == nil {
-			name = feature
+			name = m.Column
 		}
-		if err := pictures.SetCoordinates(m.ctx, m.Eng, &s, v.Y, nil, name); err != nil {
+		if err := planes.Set(m.ctx, &s, v.Y, name); err != nil {
 			return err
 		}
-		shown := view.Layout{Name: v.Name, XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y}
+		if s.NoScale {
+			p.Note = planeNote(p.Count)
+		}
+		shown := view.Layout{Name: v.Title(), XLabel: s.XLabel, YLabel: s.YLabel, X: s.X, Y: s.Y, NoScale: s.NoScale, Before: v.Fitted == nil}
+		near, err := m.neighbors(v)
+		if err != nil {
+			return err
+		}
+		shown.Near = near
 		if m.k >= 2 {
 			c, err := m.cluster(v.Y, m.Seed)
 			if err != nil {
@@ -59,6 +65,39 @@ func (m *maker) points() error {
 	}
 	p.Must, p.Cannot = source.Pairs(m.Set.Must()), source.Pairs(m.Set.Cannot())
 	return nil
+}
+
+// planeNote explains a neighbor embedding of n rows.
+func planeNote(n int) string {
+	note := "Neighbor embedding (t-SNE): near rows stay near, so that clusters are seen; the axes and the distances of clusters have no meaning. The planes before and after are turned to each other."
+	if n > view.NeighborRows {
+		note += fmt.Sprintf(" It embeds %d rows; the others lie between their nearest ones.", view.NeighborRows)
+	}
+	return note
+}
+
+// Neighbors on the page: of each row, and the maximum number of rows to list them for.
+const (
+	nearest       = 8
+	maxNearestFor = 10_000
+)
+
+// neighbors returns the nearest rows of each row, nil for too many or too few rows.
+func (m *maker) neighbors(v pictures.Space) (*view.Neighbors, error) {
+	n := v.Y.Rows
+	count := min(nearest, n-1)
+	if n > maxNearestFor || count < 1 {
+		return nil, nil
+	}
+	index, squared, err := neighbors.Search(m.ctx, m.Eng, v.Y, v.Y, count, true)
+	if err != nil {
+		return nil, err
+	}
+	out := &view.Neighbors{Count: count, Index: index, Distance: make([]float64, len(squared))}
+	for k, d := range squared {
+		out.Distance[k] = math.Sqrt(d)
+	}
+	return out, nil
 }
 
 // maxViolations is the maximum number of violated links of a metric on the page, the worst ones
@@ -120,71 +159,4 @@ func excess(w mislabeled.Violation) float64 {
 		return most
 	}
 	return v
-}
-
-// models describes the models and draws their spectra and traces.
-func (m *maker) models() error {
-	for _, v := range m.Spaces {
-		if v.Fitted == nil {
-			continue
-		}
-		file, err := catalog.Encode(v.Fitted)
-		if err != nil {
-			return err
-		}
-		about := mustlink.NewModel(v.Fitted, m.Eng).Describe()
-		info := view.Model{Name: v.Name, Notices: about.Notices}
-		add := func(name, value string) {
-			if value != "" {
-				info.Facts = append(info.Facts, view.Fact{Name: name, Value: value})
-			}
-		}
-		add("method", about.Method)
-		add("parameters", metric.Params(file.Header.Params))
-		add("scaling", about.Preparation)
-		add("embedding", session.Plural(about.Dim, "dimension"))
-		add("status", metric.Status(about.Converged, 0, about.Message))
-		add("time of the fit", session.ShortTime(about.Elapsed.Seconds()))
-		add("made by", "mustlink "+file.Header.LibraryVersion+", "+file.Header.Build)
-		if about.Fingerprint != dataset.Fingerprint(m.Data.Points) {
-			add("fitted on", "data that differ from these")
-		}
-		if about.Statistics == nil {
-			add("kernel", file.Header.Kernel)
-		}
-		for _, f := range about.Statistics {
-			add(f.Name, fmt.Sprint(f.Value))
-		}
-		m.out.Models = append(m.out.Models, info)
-		if err := m.pictures(v); err != nil {
-			return err
-		}
-	}
-	m.out.Warnings = m.Warnings()
-	return nil
-}
-
-// pictures draws the trace and the spectra of a model.
-func (m *maker) pictures(v pictures.Space) error {
-	add := func(title string, l view.Lines) error {
-		var b bytes.Buffer
-		if err := view.Write(&b, "svg", view.Size{Width: 7, Height: 3.5}, l); err != nil {
-			return err
-		}
-		m.out.Pictures = append(m.out.Pictures, view.Picture{Title: title, SVG: b.Bytes()})
-		return nil
-	}
-	if s, ok := pictures.Trace(v.Fitted.Model); ok {
-		s.Name = "objective"
-		if err := add(v.Name+": objective", view.Lines{XLabel: "iteration", YLabel: "objective", Series: []view.Series{s}, NoLegend: true}); err != nil {
-			return err
-		}
-	}
-	if s, ok := v.Fitted.Model.(algorithms.Spectral); ok {
-		lines, _ := pictures.Spectrum(s)
-		if len(lines.Series) > 0 && len(lines.Series[0].X) > 1 {
-			return add(v.Name+": spectrum", lines)
-		}
-	}
-	return nil
 }

@@ -3,6 +3,8 @@ package page
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/stat"
 
@@ -11,7 +13,6 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/view"
@@ -24,21 +25,26 @@ const maxNeighbors = 10_000
 func (m *maker) measure() error {
 	s := &m.out.Scores
 	var measures []func(pictures.Space) ([]view.Score, error)
-	if m.Data.Labels != nil && m.k >= 2 {
-		s.Columns = append(s.Columns, "balanced Rand", "adjusted Rand", "NMI", "5-NN accuracy")
-		s.Note = fmt.Sprintf("k-means with %d clusters, the best of %s, mean and standard deviation over %d seeds; accuracy of a vote of the 5 nearest other points.", m.k, session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
-		measures = append(measures, m.clusterScores, m.neighborScore)
+	var notes []string
+	column := func(note string, measure func(pictures.Space) ([]view.Score, error), names ...string) {
+		s.Columns, measures, notes = append(s.Columns, names...), append(measures, measure), append(notes, note)
 	}
-	if m.bothKinds() {
-		s.Columns = append(s.Columns, "links in order (AUC)")
-		s.Note += " Links in order: the probability that a must-link is shorter than a cannot-link; links that a model was fitted on do not test it."
-		measures = append(measures, m.linkScore)
+	if bothKinds(m.HeldOutSet) {
+		column("", m.linkScore(m.HeldOutSet), "AUC of held-out links")
+	}
+	if m.Data.Labels != nil && m.k >= 2 {
+		note := fmt.Sprintf("Rand indices and NMI: k-means with %d clusters, the best of %s, mean and standard deviation over %d seeds, compared with the labels.", m.k, session.Plural(restartsFor(m.Data.Points.Len()), "start"), m.Seeds)
+		column(note, m.clusterScores, "balanced Rand", "adjusted Rand", "NMI")
+		column("5-NN accuracy: of a vote of the 5 nearest other points.", m.neighborScore, "5-NN accuracy")
+	}
+	if bothKinds(m.Set) {
+		column("AUC of links: the probability that a must-link is shorter than a cannot-link.", m.linkScore(m.Set), "AUC of the given links")
 	}
 	if len(measures) == 0 {
 		return nil
 	}
 	for _, v := range m.Spaces {
-		row := view.Row{Name: v.Name}
+		row := view.Row{Name: v.Title()}
 		for _, measure := range measures {
 			scores, err := measure(v)
 			if err != nil {
@@ -46,18 +52,34 @@ func (m *maker) measure() error {
 			}
 			row.Scores = append(row.Scores, scores...)
 		}
+		if v.InSample(m.Data) {
+			row.Note = "training rows (in-sample)"
+		}
 		s.Rows = append(s.Rows, row)
 	}
+	if m.inSample() {
+		notes = append(notes, "In-sample numbers are those of rows or links that the model learned from: nearly every method does well on them. Judge it by held-out links.")
+	}
+	s.Note = strings.Join(slices.DeleteFunc(notes, func(note string) bool { return note == "" }), " ")
 	return nil
 }
 
-// bothKinds reports whether there are must-links and cannot-links.
-func (m *maker) bothKinds() bool {
-	if m.Set == nil {
+// bothKinds reports whether there are must-links and cannot-links; nil is no set.
+func bothKinds(set *links.Set) bool {
+	if set == nil {
 		return false
 	}
-	must, cannot := m.Set.Count()
+	must, cannot := set.Count()
 	return must > 0 && cannot > 0
+}
+
+// linkScore returns the measure of links. Those given with training rows are taken for those that
+// the model learned from.
+func (m *maker) linkScore(set *links.Set) func(pictures.Space) ([]view.Score, error) {
+	return func(v pictures.Space) ([]view.Score, error) {
+		auc, err := pictures.LinkAUC(v, set)
+		return []view.Score{{Mean: auc, SD: math.NaN(), InSample: set == m.Set && v.InSample(m.Data)}}, err
+	}
 }
 
 // clusterScores returns balanced and adjusted Rand index and normalized mutual information over
@@ -120,20 +142,6 @@ func (m *maker) neighborScore(v pictures.Space) ([]view.Score, error) {
 	}
 	accuracy, err := score.Accuracy(labels, found)
 	return single(accuracy), err
-}
-
-// linkScore is the probability that a must-link is shorter than a cannot-link.
-func (m *maker) linkScore(v pictures.Space) ([]view.Score, error) {
-	var lengths []float64
-	var must []bool
-	for _, list := range [][]links.Link{m.Set.Must(), m.Set.Cannot()} {
-		for _, l := range list {
-			lengths = append(lengths, -points.SquaredDistance(v.Y.Row(l.I), v.Y.Row(l.J)))
-			must = append(must, l.Sign == links.Must)
-		}
-	}
-	auc, err := score.AUC(lengths, must)
-	return single(auc), err
 }
 
 // single returns a score that is measured once.

@@ -15,22 +15,55 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/session"
-	"github.com/mustlink/mustlink/internal/usage"
 	"github.com/mustlink/mustlink/internal/view"
 )
+
+// Raw is the name of the metric without learning: the distance of the points as a model takes them.
+const Raw = "raw"
 
 // Space is the set of points under one metric.
 type Space struct {
 	Name   string
-	Fitted *catalog.Fitted // nil for the points as they are
+	Fitted *catalog.Fitted // nil for the points without learning
 	X      points.Points   // as the model takes them
 	Y      blas.Matrix
+}
+
+// Title returns the name of the metric for a heading.
+func (s Space) Title() string {
+	if s.Fitted == nil {
+		return Raw + ": prepared points, no learning"
+	}
+	return s.Name
+}
+
+// InSample reports whether the points are the training rows of the model.
+func (s Space) InSample(d *dataset.Data) bool {
+	return s.Fitted != nil && s.Fitted.Fingerprint != "" && s.Fitted.Fingerprint == dataset.Fingerprint(d.Points)
+}
+
+// Column returns the name of a column of x.
+func (s Scene) Column(j int) string {
+	if len(s.Spaces) > 0 {
+		for _, v := range s.Spaces {
+			if v.Fitted == nil {
+				continue
+			}
+			if by, ok := v.Fitted.Scaling.(*prepare.Preparation); ok {
+				if names := by.Outputs(); j < len(names) {
+					return names[j]
+				}
+			}
+			break
+		}
+	}
+	return FeatureName(s.Data, j)
 }
 
 // Input names what to read: points, the links between them, if any, and how to scale the points
@@ -127,7 +160,7 @@ func (s *Scene) addRaw(preparing *source.Preparing) error {
 	if err != nil {
 		return err
 	}
-	s.Spaces = append([]Space{{"raw points", nil, x, y}}, s.Spaces...)
+	s.Spaces = append([]Space{{Raw, nil, x, y}}, s.Spaces...)
 	return nil
 }
 
@@ -140,30 +173,6 @@ func FeatureName(d *dataset.Data, j int) string {
 		return d.Features[j]
 	}
 	return fmt.Sprintf("feature %d", j)
-}
-
-// SetCoordinates sets the coordinates of s to two columns of m. Without dims, and with more than
-// two columns, it takes the plane in which the rows vary most. Points with one column lie on a
-// line.
-func SetCoordinates(ctx context.Context, eng *engine.Engine, s *view.Scatter, m blas.Matrix, dims []int, name func(j int) string) (err error) {
-	if dims == nil && m.Cols > 2 {
-		var share [2]float64
-		s.X, s.Y, share, err = view.Plane(ctx, eng, m)
-		s.XLabel = fmt.Sprintf("first principal component (%.0f %% of the variance)", 100*share[0])
-		s.YLabel = fmt.Sprintf("second principal component (%.0f %%)", 100*share[1])
-		return err
-	}
-	for _, j := range dims {
-		if j >= m.Cols {
-			return usage.Errorf("--dims names coordinate %d: want 0 to %d", j, m.Cols-1)
-		}
-	}
-	if dims == nil {
-		dims = []int{0, 1}
-	}
-	s.X, s.XLabel = coordinate(m, dims[0], name)
-	s.Y, s.YLabel = coordinate(m, dims[1], name)
-	return nil
 }
 
 // coordinate returns a column of m and its name, or zeros and no name if m does not have the

@@ -3,6 +3,7 @@ package source
 import (
 	"context"
 	"io"
+	"math/rand/v2"
 
 	"github.com/spf13/cobra"
 
@@ -101,4 +102,13 @@ func Pairs(list []links.Link) (pairs [][2]int) {
 		pairs = append(pairs, [2]int{l.I, l.J})
 	}
 	return pairs
+}
+
+// RandomPair draws two different rows of n.
+func RandomPair(rng *rand.Rand, n int) [2]int {
+	i, j := rng.IntN(n), rng.IntN(n-1)
+	if j >= i {
+		j++
+	}
+	return [2]int{i, j}
 }

@@ -1,0 +1,70 @@
+package page
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/verdict"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// TestExact: the shares are those of the mean squared distance over all pairs of rows that differ
+// in one column of the table alone, which may be several columns of numbers.
+func TestExact(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 8))
+	x, w := &points.Dense{N: 20, D: 4, Data: make([]float64, 80)}, blas.NewMatrix(3, 4)
+	for i := range x.Data {
+		x.Data[i] = float64(1+i%4) * r.NormFloat64()
+	}
+	for i := range w.Data {
+		w.Data[i] = r.NormFloat64()
+	}
+	list := exact(x, w, []string{"a", "b", "b", "c"})
+	sums, total := make([]float64, 4), 0.0
+	for j := range sums {
+		for i := range x.N {
+			for k := range x.N {
+				for c := range w.Rows {
+					d := w.At(c, j) * (x.Row(i)[j] - x.Row(k)[j])
+					sums[j] += d * d
+				}
+			}
+		}
+		total += sums[j]
+	}
+	want := []weight{{"a", sums[0] / total}, {"b", (sums[1] + sums[2]) / total}, {"c", sums[3] / total}}
+	for k := range want {
+		if len(list) != 3 || list[k].name != want[k].name || math.Abs(list[k].value-want[k].value) > 1e-12 {
+			t.Fatalf("shares %v: want %v", list, want)
+		}
+	}
+	b := bars(list, "note", func(float64) string { return "" })
+	if b.Bars[0].Length != 1 || b.Bars[0].Name == b.Bars[1].Name || b.Bars[1].Length < b.Bars[2].Length {
+		t.Errorf("bars %v", b.Bars)
+	}
+}
+
+// TestJudged: the page says what a verdict says, and nothing of a fit that was not judged.
+func TestJudged(t *testing.T) {
+	if judged(nil) != nil {
+		t.Error("a fit that was not judged has a verdict")
+	}
+	for _, c := range []struct {
+		v      verdict.Verdict
+		words  string
+		judged bool
+	}{
+		{verdict.Verdict{AUC: 0.9, Raw: 0.7, GainError: 0.01, Must: 3, Cannot: 4, Fits: 1}, "is better than raw", true},
+		{verdict.Verdict{AUC: 0.7, Raw: 0.9, GainError: 0.01}, "no better than raw", true},
+		{verdict.Verdict{AUC: 0.71, Raw: 0.7, GainError: 0.1}, "No clear difference", true},
+		{verdict.Verdict{Missing: "one must-link: want 10"}, "not judged: one must-link: want 10", false},
+	} {
+		got := judged(&c.v)
+		if !strings.Contains(got.Headline, c.words) || got.Judged != c.judged || got.AUC != c.v.AUC || got.Raw != c.v.Raw || got.Finding != string(c.v.Finding()) {
+			t.Errorf("%+v: %+v: want %q", c.v, got, c.words)
+		}
+	}
+}
