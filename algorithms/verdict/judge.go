@@ -88,30 +88,22 @@ func parts(set *links.Set, o Options) ([]heldout.Fold, error) {
 		counts = []int{single, single - 1, 2} // few links may be enough for larger parts
 	}
 	for _, count := range counts {
-		folds, err := heldout.Regions(set, count, o.Seed)
-		if err != nil {
-			return nil, err
-		}
-		if o.Folds < 2 {
+		folds, err := heldout.Deal(set, count, o.Seed)
+		if err == nil && o.Folds < 2 {
 			folds = folds[:1]
 		}
-		if enough(folds) {
+		if err == nil && enough(folds) {
 			return folds, nil
 		}
 	}
-	return nil, fmt.Errorf("%d must-links and %d cannot-links are too few to hold some out: want %d of each kind between held-out rows, about %d in all", must, cannot, least, least*single)
+	return nil, fmt.Errorf("%d must-links and %d cannot-links are too few to hold some out: want to hold out %d of each kind, so about %d in all", must, cannot, least, least*single)
 }
 
-// enough reports whether each fold has links of both kinds, all of them together enough of each
-// kind, and each fit a must-link to learn from.
+// enough reports whether all folds together hold out enough links of each kind.
 func enough(folds []heldout.Fold) bool {
 	must, cannot := 0, 0
 	for _, f := range folds {
-		m, c := f.Links.Must, len(f.Links.List)-f.Links.Must
-		if left, _ := f.Fit.Count(); left == 0 || m == 0 || c == 0 {
-			return false
-		}
-		must, cannot = must+m, cannot+c
+		must, cannot = must+f.Links.Must, cannot+len(f.Links.List)-f.Links.Must
 	}
 	return must >= least && cannot >= least
 }
@@ -149,37 +141,42 @@ func (j *judge) fold(ctx context.Context, held heldout.Fold) error {
 	if err != nil {
 		return err
 	}
-	a, err := heldRanks(held, func(pairs [][2]int) ([]float64, error) { return m.Distances(ctx, j.eng, j.x, pairs) })
-	if err != nil {
-		return err
-	}
-	b, err := heldRanks(held, func(pairs [][2]int) ([]float64, error) { return Distances(ctx, j.eng, j.x, pairs) })
-	if err != nil {
-		return err
-	}
 	if err := j.inSample(ctx, m, x, set); err != nil {
 		return err
 	}
-	share := 1 / float64(j.fits)
-	j.out.AUC += a.auc
-	j.out.Raw += b.auc
+	lists := []heldout.Pairs{held.Links}
+	if a := held.Among; min(a.Must, len(a.List)-a.Must) >= least {
+		lists = append(lists, a)
+	}
+	for _, list := range lists {
+		if err := j.pairs(ctx, m, list, 1/float64(len(lists))); err != nil {
+			return err
+		}
+	}
 	j.out.Must += held.Links.Must
 	j.out.Cannot += len(held.Links.List) - held.Links.Must
 	j.out.Fits++
-	for k, pair := range held.Links.List {
-		j.learned.add(pair, share*a.effect(k))
-		j.gain.add(pair, share*(a.effect(k)-b.effect(k)))
-	}
 	return nil
 }
 
-// heldRanks returns the ranks of the held-out links in a metric.
-func heldRanks(held heldout.Fold, distances func([][2]int) ([]float64, error)) (ranks, error) {
-	d, err := distances(held.Links.List)
+// pairs adds a share of the figures of some pairs in the metric of a model.
+func (j *judge) pairs(ctx context.Context, m algorithms.Model, p heldout.Pairs, share float64) error {
+	learned, err := m.Distances(ctx, j.eng, j.x, p.List)
 	if err != nil {
-		return ranks{}, err
+		return err
 	}
-	return newRanks(d, held.Links.Must), nil
+	raw, err := Distances(ctx, j.eng, j.x, p.List)
+	if err != nil {
+		return err
+	}
+	a, b := newRanks(learned, p.Must), newRanks(raw, p.Must)
+	j.out.AUC += share * a.auc
+	j.out.Raw += share * b.auc
+	for k, pair := range p.List {
+		j.learned.add(pair, share/float64(j.fits)*a.effect(k))
+		j.gain.add(pair, share/float64(j.fits)*(a.effect(k)-b.effect(k)))
+	}
+	return nil
 }
 
 // inSample adds the AUC of the links that a fit knows.

@@ -111,9 +111,8 @@ func divide(set *links.Set, count int, seed uint64) (out []Fold, poor int, err e
 	return out, -1, nil
 }
 
-// groups returns the linked points in groups that stay together, and their number: components of
-// must-links, in parts if they exceed the size of a fold, and other points one by one.
-func groups(set *links.Set, count int, r *rand.Rand) (parts [][]int, points int) {
+// assign returns the fold of every linked point.
+func assign(set *links.Set, count int, r *rand.Rand) map[int]int {
 	groups := set.Chunklets()
 	in := map[int]bool{}
 	for _, g := range groups {
@@ -130,6 +129,7 @@ func groups(set *links.Set, count int, r *rand.Rand) (parts [][]int, points int)
 		}
 	}
 	room := (len(in) + count - 1) / count
+	var parts [][]int
 	for _, g := range groups {
 		size := len(g)
 		if size > room {
@@ -139,12 +139,6 @@ func groups(set *links.Set, count int, r *rand.Rand) (parts [][]int, points int)
 		}
 		parts = slices.AppendSeq(parts, slices.Chunk(g, size))
 	}
-	return parts, len(in)
-}
-
-// assign returns the fold of every linked point.
-func assign(set *links.Set, count int, r *rand.Rand) map[int]int {
-	parts, _ := groups(set, count, r)
 	r.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
 	slices.SortStableFunc(parts, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
 	of, load := map[int]int{}, make([]int, count)
