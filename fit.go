@@ -99,10 +99,10 @@ func (s *settings) learn(ctx context.Context, eng *engine.Engine, choice catalog
 	}
 }
 
-// verdict judges the method on held-out links, if the settings ask for it.
+// verdict assesses the method on held-out links, if the settings ask for it.
 func (s *settings) verdict(ctx context.Context, eng *engine.Engine, method catalog.Method, t *Table, l *Links) (*Verdict, error) {
 	switch {
-	case !s.judged:
+	case !s.holdsOut:
 		return nil, nil
 	case s.lesson().Given():
 		return &Verdict{Missing: "the fit learned from comparisons or targets, and a verdict holds out links alone"}, nil
@@ -111,7 +111,7 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, method catal
 	if err != nil {
 		return nil, err
 	}
-	return verdict.Judge(ctx, eng, learner, t.data.Points, l, verdict.Options{Folds: s.folds, Seed: s.seed, Progress: s.progress})
+	return verdict.Assess(ctx, eng, learner, t.data.Points, l, verdict.Options{Folds: s.folds, Seed: s.seed, Progress: s.progress})
 }
 
 // linksOf returns the links to learn from; they are empty if only triplets, quadruplets or targets

@@ -120,7 +120,7 @@ func (m *Model) Dim() int {
 // prepared rows without learning.
 type Verdict = verdict.Verdict
 
-// Verdict returns the verdict of a fit with the option [Judged], nil for other models. The file of
+// Verdict returns the verdict of a fit with the option [HoldOut], nil for other models. The file of
 // a model keeps it.
 func (m *Model) Verdict() *Verdict {
 	if m.empty() {

@@ -43,7 +43,7 @@ type settings struct {
 	triplets    []Triplet
 	quadruplets []Quadruplet
 	targets     []float64
-	judged      bool
+	holdsOut    bool
 	folds       int // of the verdict
 
 	restarts    int
@@ -147,12 +147,12 @@ func Targets(values []float64) Option {
 	return Option{"Targets", fit, func(s *settings) { s.targets = values }}
 }
 
-// Judged makes [Fit] judge its metric on links that it holds out from further fits: folds fits, each
-// without the points of one part of the links, or with folds 1 a single fit without a quarter of
-// the linked points. [Model.Verdict] has the result. A fit then takes up to twice as long, or 1 +
-// folds times.
-func Judged(folds int) Option {
-	return Option{"Judged", fit, func(s *settings) { s.judged, s.folds = true, folds }}
+// HoldOut makes [Fit] assess its metric on links that it holds out from further fits: each of folds
+// fits is without the points of one part of the links, or with folds 1 a single fit is without a
+// quarter of the linked points. [Model.Verdict] has the result. Fit then takes up to 1 + folds
+// times as long.
+func HoldOut(folds int) Option {
+	return Option{"HoldOut", fit, func(s *settings) { s.holdsOut, s.folds = true, folds }}
 }
 
 // Workers is the number of goroutines that share the work of a model, in [Fit] and [Load]; 0 means

@@ -25,7 +25,7 @@ type Fitted struct {
 	Scaling  dataset.Transform // prepares points for the model, nil for none
 	Columns  []prepare.Column  // what the fit found in the table; nil if unknown, as after Load
 	LeftOut  []string          // names of columns of the training table that the model does not take
-	Verdict  *verdict.Verdict  // on held-out links, nil if the fit was not judged
+	Verdict  *verdict.Verdict  // on held-out links, nil for none
 
 	Calibration *calibration.Calibration // of the learned distances, nil for none
 

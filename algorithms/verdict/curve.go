@@ -59,7 +59,7 @@ const (
 
 // Grow fits the method to an eighth, a quarter, a half and all of the links that are not held out,
 // each part within the next, and measures how well each metric ranks the same held-out links as
-// [Judge] does. Too few links are no error: Missing names them. Other errors are those of Judge.
+// [Assess] does. Too few links are no error: Missing names them. Other errors are those of Assess.
 // Cost: at most four fits for every fold.
 func Grow(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set, o Options) (*Curve, error) {
 	folds, v, err := begin(x, set, o)
@@ -70,11 +70,11 @@ func Grow(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x point
 		return &Curve{Missing: v.Missing}, nil
 	}
 	var out Curve
-	var last *judge
+	var last *assessment
 	var doubling effects // of the last step
 	for k := range steps {
 		o.Progress.Report(algorithms.Progress{Stage: "learning curve", Done: k, Total: steps, Objective: math.NaN(), Residual: math.NaN()})
-		j := newJudge(eng, l, x, len(folds))
+		j := newAssessment(eng, l, x, len(folds))
 		learned, err := j.learnFrom(ctx, folds, 1<<(steps-1-k), o.Seed)
 		if stopped := ctx.Err(); stopped != nil {
 			return nil, fmt.Errorf("learning curve: canceled after %d of %d steps: %w", k, steps, stopped)
@@ -91,13 +91,13 @@ func Grow(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x point
 		}
 		out.Steps, out.Raw, last = append(out.Steps, Step{learned, now.AUC, now.Error}), now.Raw, j
 	}
-	out.GainError = max(last.floor(), doubling.deviation())
+	out.GainError = max(last.floor(), doubling.spread())
 	return &out, nil
 }
 
 // learnFrom adds the figures of fits to one of so many parts of the links, and returns how many
 // links a fit has on average.
-func (j *judge) learnFrom(ctx context.Context, folds []heldout.Fold, of int, seed uint64) (learned int, err error) {
+func (j *assessment) learnFrom(ctx context.Context, folds []heldout.Fold, of int, seed uint64) (learned int, err error) {
 	for _, fold := range folds {
 		if fold.Fit, err = some(fold.Fit, of, seed); err != nil {
 			return 0, err

@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Options are the settings of [Judge].
+// Options are the settings of [Assess].
 type Options struct {
 	// Folds is the number of parts that the linked points are divided into; every part is held out of
 	// one fit. 0 and 1 mean one fit without a quarter of the linked points.
@@ -25,10 +25,10 @@ type Options struct {
 
 const (
 	single = 4 // number of parts of which a single fit holds out the first
-	least  = 5 // number of held-out links of a kind from which something can be told
+	least  = 5 // number of held-out links of a kind from which there is something to say
 )
 
-// Judge fits the method without some of the linked points and measures how well its metric ranks
+// Assess fits the method without some of the linked points and measures how well its metric ranks
 // the links of these points, in comparison with x as it is. All points of a component of must-links
 // are held out together, and no link of theirs is part of the fit.
 //
@@ -38,12 +38,12 @@ const (
 // Errors: links between another number of points (*fault.ShapeError), folds < 0
 // (*fault.ParamError), ctx.Err(), wrapped. Cost: a fit for every fold, on fewer points and links
 // than all.
-func Judge(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set, o Options) (*Verdict, error) {
+func Assess(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set, o Options) (*Verdict, error) {
 	folds, v, err := begin(x, set, o)
 	if err != nil || v != nil {
 		return v, err
 	}
-	j := newJudge(eng, l, x, len(folds))
+	j := newAssessment(eng, l, x, len(folds))
 	for k, fold := range folds {
 		o.Progress.Report(j.progress(k))
 		if err := j.fold(ctx, fold); err != nil {
@@ -108,8 +108,8 @@ func enough(folds []heldout.Fold) bool {
 	return must >= least && cannot >= least
 }
 
-// judge collects what the folds say.
-type judge struct {
+// assessment collects what the folds say.
+type assessment struct {
 	eng     *engine.Engine
 	learner algorithms.Learner
 	x       points.Points
@@ -122,17 +122,17 @@ type judge struct {
 	inside  float64 // sum over folds of the AUC of links that the fit knows
 }
 
-// newJudge returns a judge of so many fits.
-func newJudge(eng *engine.Engine, l algorithms.Learner, x points.Points, fits int) *judge {
-	return &judge{eng: eng, learner: l, x: x, start: time.Now(), fits: fits}
+// newAssessment returns an assessment by so many fits.
+func newAssessment(eng *engine.Engine, l algorithms.Learner, x points.Points, fits int) *assessment {
+	return &assessment{eng: eng, learner: l, x: x, start: time.Now(), fits: fits}
 }
 
-func (j *judge) progress(done int) algorithms.Progress {
+func (j *assessment) progress(done int) algorithms.Progress {
 	return algorithms.Progress{Stage: "verdict", Done: done, Total: j.fits, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(j.start)}
 }
 
 // fold adds the figures of a fit without the points of a fold.
-func (j *judge) fold(ctx context.Context, held heldout.Fold) error {
+func (j *assessment) fold(ctx context.Context, held heldout.Fold) error {
 	x, set, err := held.Training(j.eng, j.x)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (j *judge) fold(ctx context.Context, held heldout.Fold) error {
 }
 
 // pairs adds a share of the figures of some pairs in the metric of a model.
-func (j *judge) pairs(ctx context.Context, m algorithms.Model, p heldout.Pairs, share float64) error {
+func (j *assessment) pairs(ctx context.Context, m algorithms.Model, p heldout.Pairs, share float64) error {
 	learned, err := m.Distances(ctx, j.eng, j.x, p.List)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (j *judge) pairs(ctx context.Context, m algorithms.Model, p heldout.Pairs, 
 }
 
 // inSample adds the AUC of the links that a fit knows.
-func (j *judge) inSample(ctx context.Context, m algorithms.Model, x points.Points, set *links.Set) error {
+func (j *assessment) inSample(ctx context.Context, m algorithms.Model, x points.Points, set *links.Set) error {
 	list := pairsOf(set.Must())
 	must := len(list)
 	list = append(list, pairsOf(set.Cannot())...)
@@ -204,13 +204,13 @@ func pairsOf(list []links.Link) [][2]int {
 }
 
 // verdict returns the verdict of all folds.
-func (j *judge) verdict() *Verdict {
+func (j *assessment) verdict() *Verdict {
 	v := &j.out
 	for _, sum := range []*float64{&v.AUC, &v.Raw, &j.inside} {
 		*sum /= float64(j.fits) // after the sum, so that it stays at most 1
 	}
-	v.Error = max(j.floor(), j.learned.deviation())
-	v.GainError = max(j.floor(), j.gain.deviation())
+	v.Error = max(j.floor(), j.learned.spread())
+	v.GainError = max(j.floor(), j.gain.spread())
 	if v.Finding() != Better {
 		v.Reasons = j.reasons()
 	}
@@ -219,4 +219,4 @@ func (j *judge) verdict() *Verdict {
 
 // floor is the least standard error: half a link of the rarer kind. The effects of few links may
 // all be 0.
-func (j *judge) floor() float64 { return 0.5 / float64(min(j.out.Must, j.out.Cannot)+2) }
+func (j *assessment) floor() float64 { return 0.5 / float64(min(j.out.Must, j.out.Cannot)+2) }

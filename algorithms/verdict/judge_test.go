@@ -30,7 +30,7 @@ func learner(t *testing.T, method string) algorithms.Learner {
 
 func judged(t *testing.T, method string, x points.Points, set *links.Set, folds int) *verdict.Verdict {
 	t.Helper()
-	v, err := verdict.Judge(t.Context(), enginetest.New(t, 2), learner(t, method), x, set, verdict.Options{Folds: folds, Seed: 3})
+	v, err := verdict.Assess(t.Context(), enginetest.New(t, 2), learner(t, method), x, set, verdict.Options{Folds: folds, Seed: 3})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -81,7 +81,7 @@ func TestUnchangedMetricIsSimilar(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := verdict.Judge(t.Context(), enginetest.New(t, 2), l, x, enginetest.Drawn(t, labels, 80, 80, 4), verdict.Options{Seed: 3})
+	v, err := verdict.Assess(t.Context(), enginetest.New(t, 2), l, x, enginetest.Drawn(t, labels, 80, 80, 4), verdict.Options{Seed: 3})
 	if err != nil || math.Abs(v.Gain()) > 1e-12 || v.Finding() != verdict.Similar {
 		t.Errorf("%+v, %v", v, err)
 	}
@@ -93,7 +93,7 @@ func TestWorkers(t *testing.T) {
 	set := enginetest.Drawn(t, labels, 80, 80, 4)
 	var first *verdict.Verdict
 	for _, workers := range []int{1, 3} {
-		v, err := verdict.Judge(t.Context(), enginetest.New(t, workers), learner(t, "blend"), x, set, verdict.Options{Folds: 2})
+		v, err := verdict.Assess(t.Context(), enginetest.New(t, workers), learner(t, "blend"), x, set, verdict.Options{Folds: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -134,13 +134,13 @@ func TestErrors(t *testing.T) {
 	set := enginetest.Drawn(t, labels, 40, 40, 4)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := verdict.Judge(ctx, enginetest.New(t, 1), learner(t, "krca"), x, set, verdict.Options{}); !errors.Is(err, context.Canceled) {
+	if _, err := verdict.Assess(ctx, enginetest.New(t, 1), learner(t, "krca"), x, set, verdict.Options{}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
-	if _, err := verdict.Judge(t.Context(), enginetest.New(t, 1), learner(t, "krca"), x.Select([]int{1, 2, 3}), set, verdict.Options{}); !fault.IsInput(err) {
+	if _, err := verdict.Assess(t.Context(), enginetest.New(t, 1), learner(t, "krca"), x.Select([]int{1, 2, 3}), set, verdict.Options{}); !fault.IsInput(err) {
 		t.Errorf("other points: %v", err)
 	}
-	if _, err := verdict.Judge(t.Context(), enginetest.New(t, 1), learner(t, "krca"), x, set, verdict.Options{Folds: -1}); !fault.IsInput(err) {
+	if _, err := verdict.Assess(t.Context(), enginetest.New(t, 1), learner(t, "krca"), x, set, verdict.Options{Folds: -1}); !fault.IsInput(err) {
 		t.Errorf("folds: %v", err)
 	}
 }

@@ -80,10 +80,10 @@ func (e *effects) minus(other *effects) (out effects) {
 	return out
 }
 
-// deviation returns the standard deviation of the sum of the terms, where terms of pairs with a
+// spread returns the standard spread of the sum of the terms, where terms of pairs with a
 // common point may be correlated in any way (Aronow, Samii & Assenova 2015, Political Analysis
 // 23:564-577, equation 2).
-func (e *effects) deviation() float64 {
+func (e *effects) spread() float64 {
 	var order []int
 	sum := map[int]float64{}
 	own := 0.0

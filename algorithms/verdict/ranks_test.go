@@ -44,8 +44,8 @@ func TestRanks(t *testing.T) {
 	})
 }
 
-// The deviation is the root of the sum of all products of terms whose pairs have a common point.
-func TestDeviation(t *testing.T) {
+// The spread is the root of the sum of all products of terms whose pairs have a common point.
+func TestSpread(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		var e effects
 		terms := map[[2]int]float64{}
@@ -65,8 +65,8 @@ func TestDeviation(t *testing.T) {
 				}
 			}
 		}
-		if got, want := e.deviation(), math.Sqrt(max(joint, own)); math.Abs(got-want) > 1e-7*(1+want) {
-			t.Fatalf("deviation %v, want %v", got, want)
+		if got, want := e.spread(), math.Sqrt(max(joint, own)); math.Abs(got-want) > 1e-7*(1+want) {
+			t.Fatalf("spread %v, want %v", got, want)
 		}
 	})
 }
@@ -98,7 +98,7 @@ func TestStandardErrorIsTheSpread(t *testing.T) {
 			}
 			sum += r.auc
 			squares += r.auc * r.auc
-			claimed += e.deviation() / draws
+			claimed += e.spread() / draws
 		}
 		mean := sum / draws
 		spread := math.Sqrt(squares/draws - mean*mean)

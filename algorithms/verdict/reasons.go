@@ -13,7 +13,7 @@ const (
 
 // reasons returns the likely reasons for a metric that is not better than the points without
 // learning, the likeliest first, with what to try.
-func (j *judge) reasons() []string {
+func (j *assessment) reasons() []string {
 	v := &j.out
 	var out []string
 	add := func(likely bool, format string, args ...any) {

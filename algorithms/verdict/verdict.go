@@ -16,7 +16,7 @@ type Verdict struct {
 	// learned metric, from 0 to 1; Raw is that in the distance without learning.
 	AUC float64 `json:"auc"`
 	Raw float64 `json:"raw"`
-	// The standard errors of AUC and of the difference AUC - Raw, whose two terms are of the same links.
+	// The standard errors of AUC, and of AUC - Raw on the same links.
 	Error     float64 `json:"error"`
 	GainError float64 `json:"gain_error"`
 	Must      int     `json:"must"`   // held-out must-links

@@ -76,8 +76,8 @@ func (s *Sample) Add(d *dataset.Data) error {
 	return nil
 }
 
-// Data returns the rows that are kept, in the order of the stream, and their numbers in it. At least
-// one block must have been added.
+// Data returns the rows that are kept, in the order of the stream, and their numbers in it. At
+// least one block must have been added.
 func (s *Sample) Data() (d *dataset.Data, numbers []int) {
 	if len(s.keys) > s.size {
 		s.shrink()

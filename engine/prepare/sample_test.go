@@ -28,7 +28,7 @@ func numbered(lo, hi int) *points.Mixed {
 	return mixed(words("text", texts...), values("number", numbers...))
 }
 
-// kept returns the numbers of the rows of a sample, after a check that their other cells are theirs.
+// kept returns the numbers of the rows of a sample, and checks that their other cells are theirs.
 func kept(t rapid.TB, s *prepare.Sample) []int {
 	t.Helper()
 	d, from := s.Data()
@@ -100,9 +100,9 @@ func TestSampleIsUniform(t *testing.T) {
 		}
 	}
 	const share = float64(size) / n
-	deviation := math.Sqrt(draws * share * (1 - share))
+	sd := math.Sqrt(draws * share * (1 - share))
 	for i, c := range count {
-		if off := math.Abs(float64(c)-draws*share) / deviation; off > 5 {
+		if off := math.Abs(float64(c)-draws*share) / sd; off > 5 {
 			t.Errorf("row %d is in %d of %d samples, %.1f standard deviations off", i, c, draws, off)
 		}
 	}

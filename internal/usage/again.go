@@ -7,8 +7,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Again returns the command line that runs cmd again: its name, the arguments, and the command's own
-// flags that were given, quoted for a shell.
+// Again returns the command line that runs cmd again: its name, the arguments, and the command's
+// own flags that were given, quoted for a shell.
 func Again(cmd *cobra.Command, args []string) string {
 	words := append(strings.Fields(cmd.CommandPath()), args...)
 	cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {

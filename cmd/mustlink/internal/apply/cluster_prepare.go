@@ -12,8 +12,8 @@ import (
 	"github.com/mustlink/mustlink/engine/prepare"
 )
 
-// sampleRows is the number of rows that the preparation of streamed rows is fitted to: their medians
-// are within 1.1 % of the ranks of all rows, see prepare.Sample.
+// sampleRows is the number of rows that the preparation of streamed rows is fitted to: their
+// medians are within 1.1 % of the ranks of all rows, see prepare.Sample.
 const sampleRows = 1 << 16
 
 // prepareStreamed finds how to prepare streamed rows without a model: it reads them once, and fits

@@ -35,7 +35,7 @@ type fitCommand struct {
 	folds  int     // of the verdict
 	curve  string  // file of the learning curve
 
-	unjudged bool
+	noVerdict bool
 
 	method catalog.Method      // of that name, or the one that suits the flags until links are known
 	chosen selection.Candidate // the method, "" for Fit to choose it, with its kernel and parameters
@@ -57,9 +57,9 @@ takes every pair that the labels imply. Some methods also learn from comparisons
 Without -m the method is chosen by what there is to learn from: blend for links of both kinds, krca
 for must-links alone, itml for cannot-links alone or triplets, lsml for quadruplets, mlkr for targets.
 
-A second fit without a quarter of the linked rows judges the metric: how often a held-out must-link
+A second fit without a quarter of the linked rows assesses the metric: how often a held-out must-link
 is shorter than a held-out cannot-link (AUC), in comparison with the prepared rows without learning
-(raw). --folds 5 judges by five fits, --no-verdict by none. --search first compares methods by
+(raw). --folds 5 does so by five fits, --no-verdict by none. --search first compares methods by
 held-out links.
 
 A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
@@ -90,7 +90,7 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 	f.Float64Var(&c.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect --suspicious' ranks them")
 	c.endFlags(cmd)
 	c.flag(cmd)
-	f.BoolVar(&c.unjudged, "no-verdict", false, "do not judge the metric on held-out links, which takes up to as long as the fit")
+	f.BoolVar(&c.noVerdict, "no-verdict", false, "do not assess the metric on held-out links, which takes up to as long as the fit")
 	f.IntVar(&c.folds, "folds", 1, "parts of the links that the verdict holds out, each with a fit; 1: a quarter of the linked rows in one fit")
 	f.StringVar(&c.curve, "curve", "", "a picture (.png, .svg, .pdf) or .json `FILE`: AUC of held-out links after an eighth, a quarter, half and all of the others, which takes up to four more fits")
 	c.precision.Flag(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
@@ -122,7 +122,7 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.judged()...)
+	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.heldOut()...)
 	if err != nil {
 		return err
 	}
@@ -155,12 +155,12 @@ func (c *fitCommand) searched(ctx context.Context, eng *engine.Engine, table *mu
 	return &searchReport{r, c.how}, nil
 }
 
-// judged returns the options of the verdict.
-func (c *fitCommand) judged() []mustlink.Option {
-	if c.unjudged {
+// heldOut returns the options of the verdict.
+func (c *fitCommand) heldOut() []mustlink.Option {
+	if c.noVerdict {
 		return nil
 	}
-	return []mustlink.Option{mustlink.Judged(c.folds)}
+	return []mustlink.Option{mustlink.HoldOut(c.folds)}
 }
 
 // check finds every mistake that shows before data are read.
@@ -177,7 +177,7 @@ func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.AtLeast("--folds", c.folds, 1)
 	check.Do(c.checkSearch)
 	c.checkGrowth(check)
-	check.Refuse(c.unjudged && check.Cmd.Flags().Changed("folds"), "--no-verdict and --folds are both given: want one of them")
+	check.Refuse(c.noVerdict && check.Cmd.Flags().Changed("folds"), "--no-verdict and --folds are both given: want one of them")
 	c.data.Check(check)
 	c.links.Check(check)
 	c.lesson.inputs(check)
