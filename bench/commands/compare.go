@@ -113,6 +113,19 @@ and without the most suspicious ones, on the training rows of every data set and
 	}, "`METHODS` to fit, each with parameters that differ from its defaults (default npkl,itml,gml)", withText(compare.RunWrong))
 }
 
+func newVerdicts(a *app) *cobra.Command {
+	return a.wrongCommand(&cobra.Command{
+		Use:   "verdicts",
+		Short: "compare what a fit says of its metric with held-out rows",
+		Long: `Fit to half of every data set, as 'mustlink-bench cross' does, and compare the verdict of the fit with the
+truth: how well the metric ranks all pairs of held-out rows, in comparison with raw points.
+
+` + wrongOutput,
+		Example: `  mustlink-bench verdicts --data DIR --sets wine,iris
+  mustlink-bench verdicts --data DIR --links-per-row 0.3 --state verdicts.jsonl -o verdicts.md`,
+	}, "`METHODS` to fit, each with parameters that differ from its defaults (default blend,lleratio,itml,kbeta)", withText(compare.RunVerdicts), (*compareFlags).addLinks)
+}
+
 func (p *compareFlags) add(cmd *cobra.Command) {
 	var sets []string
 	for _, s := range compare.Sets() {
@@ -184,8 +197,8 @@ func (a *app) compareCommand(cmd *cobra.Command, endings []string, run compareRu
 }
 
 // wrongCommand is compareCommand for a result without a picture, with its own help for some flags.
-func (a *app) wrongCommand(cmd *cobra.Command, methods string, run compareRun) *cobra.Command {
-	a.compareCommand(cmd, textEndings(), run)
+func (a *app) wrongCommand(cmd *cobra.Command, methods string, run compareRun, more ...func(*compareFlags, *cobra.Command)) *cobra.Command {
+	a.compareCommand(cmd, textEndings(), run, more...)
 	cmd.Flags().Lookup("methods").Usage = methods
 	cmd.Flags().Lookup("repetitions").Usage = "number of repetitions (default 3)"
 	cmd.Flags().Lookup("output").Usage = "the `FILE` to write, .md or .json"

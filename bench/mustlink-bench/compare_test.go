@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -163,4 +164,32 @@ func TestWrong(t *testing.T) {
 	if o := bench.RunOK(t, dir, "wrong --help"); !strings.Contains(o.Stdout, "Examples:\n  mustlink-bench wrong") {
 		t.Error("the help has no example")
 	}
+}
+
+// TestVerdicts: the page and the numbers come from one state file. A verdict states AUC from 0 to 1,
+// and a method that nearly separates the classes is close to the truth.
+func TestVerdicts(t *testing.T) {
+	t.Setenv(dataVariable, "")
+	dir := t.TempDir()
+	writeIris(t, dir)
+	const line = "verdicts --data . --sets iris --methods rca,itml --repetitions 2 --state s -q -o "
+	bench.RunOK(t, dir, line+"v.md")
+	page := clitest.Read(t, dir, "v.md")
+	for _, want := range []string{"# Verdicts:", "| rca |", "| itml |", "called unclear", "| iris |"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("no %q in\n%s", want, page)
+		}
+	}
+	bench.RunOK(t, dir, line+"v.json")
+	result := clitest.Parse(t, clitest.Read(t, dir, "v.json"))["results"].([]any)[0].(map[string]any)
+	if result["resumed"] != 2.0 {
+		t.Errorf("%v", result)
+	}
+	for _, row := range result["ours"].([]any) {
+		value := func(k int) float64 { return row.([]any)[k].(map[string]any)["mean"].(float64) }
+		if stated, truth := value(0), value(3); !(stated <= 1 && truth <= 1 && math.Abs(stated-truth) < 0.3) {
+			t.Errorf("the verdict states %v, held-out rows have %v", stated, truth)
+		}
+	}
+	bench.WantInputError(t, dir, "verdicts --data . -o x.png", "-o", ".md")
 }
