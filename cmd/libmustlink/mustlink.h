@@ -164,11 +164,14 @@ int mustlink_methods(char *buffer, int64_t capacity, int64_t *size);
  * seed. pair is the output, two row numbers for each pair. */
 int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int64_t cannot, uint64_t seed, int64_t *pair);
 
-/* mustlink_fit learns a metric by the named method ("krca"). links may be NULL. Options: "kernel",
+/* mustlink_fit learns a metric by the named method ("krca"), or by one that the links suggest
+ * ("auto", without params). links may be NULL. Options: "kernel",
  * "params" (an object of parameters by name), "seed" (1), "standardize", "tfidf" (true or false),
  * "features" (names of the columns; a table has its own), "quadruplets" (lists of four rows [i, j, k, l]: i and j are
  * nearer to each other than k and l), "targets" (a number for each point, for methods that learn
- * from targets).
+ * from targets), "hold_out" (0; the number of further fits that hold links out to assess the
+ * metric: 1 for a single fit without a quarter of the linked points. mustlink_model_info has the
+ * member "verdict").
  *
  * Columns of tables and of dense points are prepared, and the model prepares later points in the
  * same way: "prepare" ("auto": as their kinds ask for; "none": numbers are taken as they are, and

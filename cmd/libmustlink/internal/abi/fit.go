@@ -13,12 +13,12 @@ import (
 
 // Fit implements mustlink_fit.
 func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Links, c *Control) (*mustlink.Model, error) {
-	method, err := catalog.Lookup(name)
-	if err != nil {
-		return nil, err
-	}
 	var o fitOptions
 	if err := parse(options, &o); err != nil {
+		return nil, err
+	}
+	method, err := o.method(name, l)
+	if err != nil {
 		return nil, err
 	}
 	// Options are checked before points are copied.
@@ -45,7 +45,7 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 		return nil, err
 	}
 	return runFit(turns, c, func(ctx context.Context, progress algorithms.ProgressFunc) (*mustlink.Model, error) {
-		all := append(o.options(), preparing(p.Kind), mustlink.Method(name), mustlink.Engine(e), mustlink.OnProgress(progress),
+		all := append(o.options(name), preparing(p.Kind), mustlink.Engine(e), mustlink.OnProgress(progress),
 			mustlink.Triplets(l.triplets()), mustlink.Quadruplets(o.quadruplets()))
 		return mustlink.Fit(ctx, table, set, all...)
 	})

@@ -56,6 +56,7 @@ func Methods() any {
 // modelInfo is the output of mustlink_model_info.
 type modelInfo struct {
 	Method         string         `json:"method"`
+	Chosen         string         `json:"chosen"` // why the method auto took this one
 	Kernel         string         `json:"kernel"`
 	Dim            int            `json:"dim"`
 	InputDim       int            `json:"input_dim"` // -1 for any number
@@ -71,9 +72,17 @@ type modelInfo struct {
 	Notices        []string       `json:"notices"`
 	Objective      *float64       `json:"objective"`
 	Figures        map[string]any `json:"figures"`
+	Verdict        *verdictInfo   `json:"verdict"` // null for a fit without hold_out
 	Fingerprint    string         `json:"fingerprint"`
 	LibraryVersion string         `json:"library_version"`
 	Build          string         `json:"build"`
+}
+
+// verdictInfo is the verdict of a fit.
+type verdictInfo struct {
+	*mustlink.Verdict
+	Finding string `json:"finding"`
+	Text    string `json:"text"`
 }
 
 // columnInfo is one column of the table of a fit.
@@ -101,9 +110,12 @@ func columnsOf(m *mustlink.Model) (list []columnInfo) {
 func ModelInfo(m *mustlink.Model) any {
 	d := m.Describe()
 	info := modelInfo{
-		Method: d.Method, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns, Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m), Prepared: d.Prepared, LeftOut: m.Record().LeftOut,
+		Method: d.Method, Chosen: d.Chosen, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns, Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m), Prepared: d.Prepared, LeftOut: m.Record().LeftOut,
 		Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(), Notices: d.Notices,
 		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
+	}
+	if v := m.Verdict(); v != nil {
+		info.Verdict = &verdictInfo{v, string(v.Finding()), v.String()}
 	}
 	if v := d.Objective; !math.IsNaN(v) && !math.IsInf(v, 0) {
 		info.Objective = &v

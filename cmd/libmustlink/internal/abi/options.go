@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 )
@@ -33,6 +34,7 @@ type fitOptions struct {
 	Quadruplets []quadruplet     `json:"quadruplets"`
 	Targets     []float64        `json:"targets"`
 	Prepare     string           `json:"prepare"`
+	HoldOut     int              `json:"hold_out"`
 	preparingOptions
 }
 
@@ -164,10 +166,32 @@ func (o *fitOptions) preparing() (func(kind int32) mustlink.Option, error) {
 const standardize = "standardize"
 
 // options returns the other options of the library.
-func (o *fitOptions) options() []mustlink.Option {
+func (o *fitOptions) options(method string) []mustlink.Option {
 	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed()), mustlink.Targets(o.Targets)}
 	for name, v := range o.Params {
 		out = append(out, mustlink.Param(name, string(v)))
 	}
+	if method != auto {
+		out = append(out, mustlink.Method(method))
+	}
+	if o.HoldOut > 0 {
+		out = append(out, mustlink.HoldOut(o.HoldOut))
+	}
 	return out
+}
+
+// auto is the name of the method that the fit chooses by what there is to learn from.
+const auto = "auto"
+
+// method returns the method of a name; for auto the one that the kinds of input suggest, which the
+// links may change.
+func (o *fitOptions) method(name string, l *Links) (catalog.Method, error) {
+	if name != auto {
+		return catalog.Lookup(name)
+	}
+	if len(o.Params) > 0 {
+		return catalog.Method{}, &fault.ParamError{Param: "params", Value: "given", Want: "none with the method auto, as parameters belong to a method"}
+	}
+	choice, err := catalog.Choose(nil, catalog.Lesson{Triplets: l.triplets(), Quadruplets: o.quadruplets(), Targets: o.Targets})
+	return choice.Method, err
 }

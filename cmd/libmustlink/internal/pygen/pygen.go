@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
@@ -54,17 +55,30 @@ func run(args []string) error {
 func Source() (string, error) {
 	var out strings.Builder
 	out.WriteString(header)
+	methods := append(catalog.Methods(), automatic())
 	var names []string
-	for _, m := range catalog.Methods() {
+	for _, m := range methods {
 		names = append(names, strconv.Quote(m.Title))
 	}
 	fmt.Fprintf(&out, "__all__ = [\n    %s,\n]\n", strings.Join(names, ",\n    "))
-	for _, m := range catalog.Methods() {
+	for _, m := range methods {
 		if err := class(&out, m); err != nil {
 			return "", err
 		}
 	}
 	return out.String(), nil
+}
+
+// automatic returns the description of the estimator whose method the links choose.
+func automatic() catalog.Method {
+	var m catalog.Method
+	m.About = algorithms.About{
+		Name: "auto", Title: "AutoMetric", UsesCannotLinks: true, Pairwise: true,
+		Summary:       "A metric by the method that the links suggest: blend for links of both kinds, krca for must-links alone, itml for cannot-links alone",
+		Paper:         "The attribute method_ names it",
+		DefaultKernel: "the method's",
+	}
+	return m
 }
 
 // parameter is a parameter of a constructor. hint and value are Python code; method is its name in
@@ -140,12 +154,13 @@ func common(m catalog.Method) []parameter {
 		{"standardize", "bool", "False", "scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform", ""},
 		{"n_links", "int | str | None", "None", count, ""},
 		{"unlabeled", "Any", "None", "the value of y for unlabeled rows; None: all rows are labeled", ""},
+		{"hold_out", "int", "0", "number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points", ""},
 		{"random_state", "Any", "1", "seed of all random choices: an integer, None for 1, or a RandomState", ""},
 		{"n_jobs", "int | None", "None", "number of workers; None or -1: all processors. Results do not depend on it", ""},
 		{"memory_limit", "int | None", "None", "maximum number of bytes of one request; None: no limit", ""},
 	}
 	if m.UsesTargets { // such a method draws no links from labels
-		all = slices.DeleteFunc(all, func(p parameter) bool { return p.name == "n_links" || p.name == "unlabeled" })
+		all = slices.DeleteFunc(all, func(p parameter) bool { return p.name == "n_links" || p.name == "unlabeled" || p.name == "hold_out" })
 	}
 	return all
 }
@@ -207,6 +222,12 @@ func docstring(out *strings.Builder, m catalog.Method, all []parameter, needs bo
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -253,6 +274,9 @@ func pythonBool(v bool) string { return upper(strconv.FormatBool(v)) }
 
 // needsLinks reports whether a method requires links. It tries a fit without links.
 func needsLinks(m catalog.Method) (bool, error) {
+	if m.New == nil { // the method that links choose
+		return true, nil
+	}
 	learner, err := m.New(catalog.Config{Seed: 1})
 	if err != nil {
 		return false, err

@@ -36,6 +36,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
     standardize: bool
     n_links: int | str | None
     unlabeled: Any
+    hold_out: int
     random_state: Any
     n_jobs: int | None
     memory_limit: int | None
@@ -316,6 +317,8 @@ class MetricLearner(TransformerMixin, BaseEstimator):
             if value is not None and not (type(value) is type(default) and value == default):
                 params[name] = _text(value)
         options: dict[str, Any] = {"params": params, "seed": as_seed(self.random_state), "standardize": bool(self.standardize)}
+        if not self._uses_targets:
+            options["hold_out"] = self._held_out()
         options.update(self._preparing())
         kernel = self._kernel()
         if kernel is not None and kernel != PRECOMPUTED:
@@ -323,6 +326,13 @@ class MetricLearner(TransformerMixin, BaseEstimator):
                 raise TypeError(f"kernel is {kernel!r}: want a string such as 'rbf:sigma=median', or None")
             options["kernel"] = kernel
         return options
+
+    def _held_out(self) -> int:
+        """Return how many fits hold links out."""
+        count = self.hold_out
+        if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 0:
+            raise ValueError(f"hold_out is {count!r}: want a number >= 0")
+        return int(count)
 
     def _preparing(self) -> dict[str, Any]:
         """Return the options of a fit about columns."""
@@ -365,6 +375,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         info = self.model_.info()
         self.preparation_ = info["columns"] or []
         self.n_iter_ = max(1, info["iterations"])
+        self.method_, self.verdict_ = info["method"], info["verdict"]
         for notice in [*(info["notices"] or ()), *_odd(self.preparation_)]:
             warn(notice, Notice)
         if not info["converged"]:

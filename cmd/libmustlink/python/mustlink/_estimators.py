@@ -37,6 +37,7 @@ __all__ = [
     "NPK",
     "SimpleNPKL",
     "SDPLR",
+    "AutoMetric",
 ]
 
 
@@ -76,6 +77,8 @@ class KRCA(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -96,6 +99,12 @@ class KRCA(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -139,6 +148,7 @@ class KRCA(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -156,6 +166,7 @@ class KRCA(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -203,6 +214,8 @@ class KBeta(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -223,6 +236,12 @@ class KBeta(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -272,6 +291,7 @@ class KBeta(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -292,6 +312,7 @@ class KBeta(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -343,6 +364,8 @@ class NPKL(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -363,6 +386,12 @@ class NPKL(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -416,6 +445,7 @@ class NPKL(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -438,6 +468,7 @@ class NPKL(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -477,6 +508,8 @@ class LLERatio(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -497,6 +530,12 @@ class LLERatio(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -538,6 +577,7 @@ class LLERatio(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -554,6 +594,7 @@ class LLERatio(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -621,6 +662,8 @@ class GML(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -641,6 +684,12 @@ class GML(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -710,6 +759,7 @@ class GML(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -740,6 +790,7 @@ class GML(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -767,6 +818,8 @@ class Blend(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -787,6 +840,12 @@ class Blend(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -816,6 +875,7 @@ class Blend(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -826,6 +886,7 @@ class Blend(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -857,6 +918,8 @@ class Parts(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -877,6 +940,12 @@ class Parts(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -910,6 +979,7 @@ class Parts(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -922,6 +992,7 @@ class Parts(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -955,6 +1026,8 @@ class Forest(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -975,6 +1048,12 @@ class Forest(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -1010,6 +1089,7 @@ class Forest(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1023,6 +1103,7 @@ class Forest(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1056,6 +1137,8 @@ class RCA(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1076,6 +1159,12 @@ class RCA(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -1111,6 +1200,7 @@ class RCA(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1124,6 +1214,7 @@ class RCA(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1155,6 +1246,8 @@ class XRCA(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1175,6 +1268,12 @@ class XRCA(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -1208,6 +1307,7 @@ class XRCA(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1220,6 +1320,7 @@ class XRCA(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1251,6 +1352,8 @@ class DCA(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1271,6 +1374,12 @@ class DCA(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -1304,6 +1413,7 @@ class DCA(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1316,6 +1426,7 @@ class DCA(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1359,6 +1470,8 @@ class ITML(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1379,6 +1492,12 @@ class ITML(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -1424,6 +1543,7 @@ class ITML(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1442,6 +1562,7 @@ class ITML(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1477,6 +1598,8 @@ class MMC(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1497,6 +1620,12 @@ class MMC(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -1534,6 +1663,7 @@ class MMC(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1548,6 +1678,7 @@ class MMC(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1587,6 +1718,8 @@ class LMNN(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1607,6 +1740,12 @@ class LMNN(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -1648,6 +1787,7 @@ class LMNN(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1664,6 +1804,7 @@ class LMNN(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1701,6 +1842,8 @@ class NCA(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1721,6 +1864,12 @@ class NCA(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -1760,6 +1909,7 @@ class NCA(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1775,6 +1925,7 @@ class NCA(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1812,6 +1963,8 @@ class LSML(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1832,6 +1985,12 @@ class LSML(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -1871,6 +2030,7 @@ class LSML(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1886,6 +2046,7 @@ class LSML(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1925,6 +2086,8 @@ class SCML(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1945,6 +2108,12 @@ class SCML(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -1986,6 +2155,7 @@ class SCML(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2002,6 +2172,7 @@ class SCML(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2037,6 +2208,8 @@ class LFDA(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2057,6 +2230,12 @@ class LFDA(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -2094,6 +2273,7 @@ class LFDA(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2108,6 +2288,7 @@ class LFDA(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2143,6 +2324,8 @@ class SDML(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2163,6 +2346,12 @@ class SDML(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -2200,6 +2389,7 @@ class SDML(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2214,6 +2404,7 @@ class SDML(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2267,6 +2458,12 @@ class MLKR(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -2347,6 +2544,8 @@ class Covariance(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2367,6 +2566,12 @@ class Covariance(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -2397,6 +2602,7 @@ class Covariance(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2408,6 +2614,7 @@ class Covariance(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2435,6 +2642,8 @@ class Xiang(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2455,6 +2664,12 @@ class Xiang(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -2484,6 +2699,7 @@ class Xiang(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2494,6 +2710,7 @@ class Xiang(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2523,6 +2740,8 @@ class Klein(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2543,6 +2762,12 @@ class Klein(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -2574,6 +2799,7 @@ class Klein(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2585,6 +2811,7 @@ class Klein(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2624,6 +2851,8 @@ class LLMA(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2644,6 +2873,12 @@ class LLMA(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -2685,6 +2920,7 @@ class LLMA(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2701,6 +2937,7 @@ class LLMA(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2744,6 +2981,8 @@ class Spectral(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2764,6 +3003,12 @@ class Spectral(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -2808,6 +3053,7 @@ class Spectral(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2826,6 +3072,7 @@ class Spectral(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2857,6 +3104,8 @@ class KPCA(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2877,6 +3126,12 @@ class KPCA(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -2909,6 +3164,7 @@ class KPCA(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2921,6 +3177,7 @@ class KPCA(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2964,6 +3221,8 @@ class CMVU(MetricLearner):
         Number of links of each kind to draw from y; None or "all": all that y implies.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2984,6 +3243,12 @@ class CMVU(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -3028,6 +3293,7 @@ class CMVU(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3046,6 +3312,7 @@ class CMVU(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3087,6 +3354,8 @@ class NPK(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3107,6 +3376,12 @@ class NPK(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -3150,6 +3425,7 @@ class NPK(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3167,6 +3443,7 @@ class NPK(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3214,6 +3491,8 @@ class SimpleNPKL(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3234,6 +3513,12 @@ class SimpleNPKL(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -3282,6 +3567,7 @@ class SimpleNPKL(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3302,6 +3588,7 @@ class SimpleNPKL(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3347,6 +3634,8 @@ class SDPLR(MetricLearner):
         Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
     unlabeled : Any, default=None
         The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3367,6 +3656,12 @@ class SDPLR(MetricLearner):
         missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
     n_iter_ : int
         Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
 
     Examples
     --------
@@ -3414,6 +3709,7 @@ class SDPLR(MetricLearner):
         standardize: bool = False,
         n_links: int | str | None = None,
         unlabeled: Any = None,
+        hold_out: int = 0,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3433,6 +3729,98 @@ class SDPLR(MetricLearner):
         self.standardize = standardize
         self.n_links = n_links
         self.unlabeled = unlabeled
+        self.hold_out = hold_out
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+
+
+class AutoMetric(MetricLearner):
+    """A metric by the method that the links suggest: blend for links of both kinds, krca for must-links alone, itml for cannot-links alone.
+
+    The attribute method_ names it.
+
+    Parameters
+    ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed"; default: the method's.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
+        filled by medians, categories and dates become numbers, and numbers are standardized unless they
+        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
+        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+    standardize : bool, default=False
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
+    n_links : int or str or None, default=None
+        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
+    unlabeled : Any, default=None
+        The value of y for unlabeled rows; None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    random_state : Any, default=1
+        Seed of all random choices: an integer, None for 1, or a RandomState.
+    n_jobs : int or None, default=None
+        Number of workers; None or -1: all processors. Results do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes of one request; None: no limit.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the training points.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
+    n_iter_ : int
+        Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import AutoMetric
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> learner = AutoMetric().fit(X, y)
+    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9
+    (40, True)
+    """
+
+    _method = "auto"
+    _defaults = {
+    }
+    _uses_cannot_links = True
+    _pairwise = True
+    _needs_links = True
+
+    def __init__(
+        self,
+        *,
+        kernel: str | None = None,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        standardize: bool = False,
+        n_links: int | str | None = None,
+        unlabeled: Any = None,
+        hold_out: int = 0,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+    ):
+        self.kernel = kernel
+        self.prepare = prepare
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
+        self.hold_out = hold_out
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit

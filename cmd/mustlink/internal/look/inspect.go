@@ -232,7 +232,6 @@ func (r *inspectReport) text(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%v\n", f.Name, f.Value)
 	}
 	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Status.Converged, 0, r.Status.Message))
-	metric.WriteVerdict(w, r.Verdict)
 	fmt.Fprintf(w, "made by\tmustlink %s, %s\n", r.LibraryVersion, r.Build)
 	if r.Fingerprint != "" {
 		fmt.Fprintf(w, "data\tsha256 %s\n", r.Fingerprint)
@@ -243,6 +242,7 @@ func (r *inspectReport) text(w io.Writer) {
 	if r.Calibration != nil {
 		r.Calibration.Text(w)
 	}
+	metric.WriteVerdict(w, r.Verdict)
 	if r.Links != nil {
 		r.Links.Text(w, r.max)
 	}

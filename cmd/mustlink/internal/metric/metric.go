@@ -177,9 +177,9 @@ func WriteVerdict(w io.Writer, v *mustlink.Verdict) {
 	if v == nil {
 		return
 	}
-	fmt.Fprintf(w, "held-out links\t%s\n", v)
+	fmt.Fprintf(w, "held-out links: %s\n", v)
 	for _, reason := range v.Reasons {
-		fmt.Fprintf(w, "\t- %s\n", reason)
+		fmt.Fprintf(w, "- %s\n", reason)
 	}
 }
 

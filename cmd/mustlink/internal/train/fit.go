@@ -149,7 +149,7 @@ func (c *fitCommand) searched(ctx context.Context, eng *engine.Engine, table *mu
 	}
 	r, err := c.search(ctx, eng, table, set, o)
 	if err != nil {
-		return nil, err
+		return nil, fault.InFile(err, table.Data().Name)
 	}
 	c.chosen = r.Best
 	return &searchReport{r, c.how}, nil

@@ -64,8 +64,7 @@ func (t *training) search(ctx context.Context, eng *engine.Engine, table *mustli
 	bar := t.Progress()
 	defer bar.Done()
 	o.Progress = bar.Report
-	r, err := selection.Select(ctx, eng, table.Data().Points, set, o)
-	return r, fault.InFile(err, table.Data().Name)
+	return selection.Select(ctx, eng, table.Data().Points, set, o)
 }
 
 // text writes the result on a line, and what a longer search would take.

@@ -125,7 +125,7 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 	}
 	chosen, err := c.search(ctx, eng, table, set, *o)
 	if err != nil {
-		return usage.RenameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent")
+		return fault.InFile(usage.RenameParams(err, "clusters", "-n, --clusters", "folds", "--folds", "margin", "--margin", "candidate", "--incumbent"), d.Name)
 	}
 	r := &selectReport{Result: chosen, Criterion: string(o.Criterion), Folds: o.Folds}
 	if o.Incumbent != nil {

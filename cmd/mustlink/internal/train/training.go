@@ -227,7 +227,7 @@ func (r *fitReport) text(w io.Writer) {
 	fmt.Fprintf(w, "model\t%s\n", r.Model)
 	metric.WriteVerdict(w, r.Verdict)
 	if r.Curve != nil {
-		fmt.Fprintf(w, "learning curve\t%s\n", r.Curve)
+		fmt.Fprintf(w, "learning curve: %s\n", r.Curve)
 	}
 }
 

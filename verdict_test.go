@@ -1,0 +1,77 @@
+package mustlink_test
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/verdict"
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// TestHoldOut: a fit with HoldOut has a verdict, which its file keeps and an update drops; the metric
+// is that of a fit without it.
+func TestHoldOut(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := problem(t, 200)
+	plain := try(mustlink.Fit(ctx, table, pairs, mustlink.Method("krca")))
+	if plain.Verdict() != nil {
+		t.Errorf("without HoldOut: %v", plain.Verdict())
+	}
+	m := try(mustlink.Fit(ctx, table, pairs, mustlink.Method("krca"), mustlink.HoldOut(1)))
+	v := m.Verdict()
+	if v.Fits != 1 || v.Finding() == verdict.Unknown || !strings.Contains(v.String(), "AUC") {
+		t.Fatalf("%+v", v)
+	}
+	equal(t, "Embed", try(m.Embed(ctx, table)), try(plain.Embed(ctx, table)))
+	var file bytes.Buffer
+	try(m.WriteTo(&file))
+	again := try(mustlink.LoadFrom(bytes.NewReader(file.Bytes()), int64(file.Len())))
+	if got := again.Verdict(); got.String() != v.String() || got.GainError != v.GainError {
+		t.Errorf("from the file: %+v, want %+v", got, v)
+	}
+	more := try(table.SampleLinks(3, 0, 9))
+	if updated := try(m.Update(ctx, table, more)); updated.Verdict() != nil {
+		t.Errorf("after an update: %v", updated.Verdict())
+	}
+}
+
+// TestNothingToHoldOut: comparisons and few links have no verdict, and say why.
+func TestNothingToHoldOut(t *testing.T) {
+	ctx := t.Context()
+	table, _ := problem(t, 60)
+	few := try(table.SampleLinks(2, 2, 1))
+	for name, m := range map[string]*mustlink.Model{
+		"few":      try(mustlink.Fit(ctx, table, few, mustlink.HoldOut(1))),
+		"triplets": try(mustlink.Fit(ctx, table, nil, mustlink.Triplets([]mustlink.Triplet{{I: 0, J: 2, K: 1}}), mustlink.HoldOut(1))),
+	} {
+		if v := m.Verdict(); v.Missing == "" || v.Finding() != verdict.Unknown {
+			t.Errorf("%s: %+v", name, v)
+		}
+	}
+	if _, err := mustlink.Fit(ctx, table, few, mustlink.HoldOut(-1)); !fault.IsInput(err) {
+		t.Errorf("-1 folds: %v", err)
+	}
+}
+
+// TestLighterMethods: a method that nobody named gives way to a lighter one where the memory limit
+// does not allow it; a named one is an error.
+func TestLighterMethods(t *testing.T) {
+	ctx := t.Context()
+	table, pairs := problem(t, 400)
+	m := try(mustlink.Fit(ctx, table, pairs))
+	if d := m.Describe(); d.Method != "blend" || d.Chosen != "there are links of both kinds" {
+		t.Errorf("%s, %s", d.Method, d.Chosen)
+	}
+	const limit = 2 << 20
+	m = try(mustlink.Fit(ctx, table, pairs, mustlink.MemoryLimit(limit)))
+	if d := m.Describe(); d.Method == "blend" || !strings.Contains(d.Chosen, "above the memory limit of 2.0 MiB") {
+		t.Errorf("%s, %s", d.Method, d.Chosen)
+	}
+	var refused *fault.MemoryError
+	if _, err := mustlink.Fit(ctx, table, pairs, mustlink.Method("blend"), mustlink.MemoryLimit(limit)); !errors.As(err, &refused) {
+		t.Errorf("blend by name: %v", err)
+	}
+}
