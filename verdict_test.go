@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// TestHoldOut: a fit with HoldOut has a verdict, which its file keeps and an update drops; the metric
-// is that of a fit without it.
+// TestHoldOut: a fit with HoldOut has a verdict, which its file keeps and an update drops; the
+// metric is that of a fit without it.
 func TestHoldOut(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 200)

@@ -26,7 +26,7 @@ func (j *assessment) reasons() []string {
 	add(rarer < few, "only %d must-links and %d cannot-links could be held out: more links, or more folds, decide", v.Must, v.Cannot)
 	add(max(v.AUC, v.Raw) < nearHalf, "neither distance tells links apart: the features may not show what the links mean, or many links may be wrong; check the links, add or drop features, try another kernel")
 	add(j.inside-v.AUC > overfit, "the fit learns its own links (AUC %.2f) better than what they have in common with others: more links, fewer features, or the method gml", j.inside)
-	add(true, "some links may be wrong: look at the most suspicious ones")
+	add(true, "some links may be mislabeled: look at those that other links contradict")
 	add(j.learner.Method() != "blend" && v.Cannot > 0, "the method may not suit these points: let the fit choose it, or search")
 	add(true, "the features may be on scales that hide the ones that matter: prepare columns, or drop those that say nothing")
 	return out

@@ -138,8 +138,8 @@ func (p *problem) verdict(ctx context.Context, eng *engine.Engine, system string
 	return out, nil
 }
 
-// claims counts the verdicts of a system: all, better or worse, right ones among these, and those of
-// a gain that is clear on held-out rows but not in the verdict.
+// claims are numbers of verdicts: all, better or worse, right ones among these, and those of a gain
+// that is large on held-out rows but not clear in the verdict.
 type claims struct{ all, clear, right, missed int }
 
 // claims counts the verdicts of a system. A claim is right if held-out rows have its sign.

@@ -166,8 +166,8 @@ func TestWrong(t *testing.T) {
 	}
 }
 
-// TestVerdicts: the page and the numbers come from one state file. A verdict states AUC from 0 to 1,
-// and a method that nearly separates the classes is close to the truth.
+// TestVerdicts: the page and the numbers come from one state file. A verdict states AUC from 0 to
+// 1, and is near the truth for a method that nearly separates the classes.
 func TestVerdicts(t *testing.T) {
 	t.Setenv(dataVariable, "")
 	dir := t.TempDir()
