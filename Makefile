@@ -57,7 +57,7 @@ test-arm64: ## test the kernels for arm64, and matrix products with them, under 
 RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum)
 
 race: ## run the tests of concurrent code under the race detector, on fewer problems
-	$(GO) test -race -vet=off $(RACEPACKAGES)
+	$(GO) test -race -vet=off -timeout 20m $(RACEPACKAGES)
 	cd $(LABORATORY) && $(GO) test -race -vet=off ./paper ./soak
 
 # Other targets draw the same problems every time.

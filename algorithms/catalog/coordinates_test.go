@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // linear is a method that is linear in the features of dense vectors, with a configuration that
@@ -38,7 +39,7 @@ func linears() (list []linear) {
 			list = append(list, linear{m, map[string]string{"mode": "linear"}})
 		}
 	}
-	return list
+	return race.Part(list)
 }
 
 func (l linear) fit(t *testing.T, eng *engine.Engine, kernel string, x points.Points, set *links.Set) algorithms.Model {

@@ -179,6 +179,7 @@ func widened(t *testing.T, x *points.Dense, width int) *points.CSR {
 // grow with the number of features, which a file of one line can make two billion. All of it
 // together stays within the limit that they are given.
 func TestWidthTakesNoMemory(t *testing.T) {
+	race.Skip(t, "TestPeakOfHeap fits to points as wide")
 	const limit, slack = 32 << 20, 1 << 20
 	eng := limited(t, enginetest.New(t, 1), limit)
 	list, rules := everywhere(t, 40), []string{"mean", "median", "knn10", "msq", "lle"}
