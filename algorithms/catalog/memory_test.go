@@ -179,7 +179,7 @@ func widened(t *testing.T, x *points.Dense, width int) *points.CSR {
 // grow with the number of features, which a file of one line can make two billion. All of it
 // together stays within the limit that they are given.
 func TestWidthTakesNoMemory(t *testing.T) {
-	race.Skip(t, "TestPeakOfHeap fits to points as wide")
+	race.Skip(t, "TestEveryMethodTakesEveryKind fits all methods to sparse points")
 	const limit, slack = 32 << 20, 1 << 20
 	eng := limited(t, enginetest.New(t, 1), limit)
 	list, rules := everywhere(t, 40), []string{"mean", "median", "knn10", "msq", "lle"}
@@ -288,9 +288,10 @@ func peak(f func() error) (uint64, error) {
 // four megabytes for what is bounded by a constant: scratch memory, small samples. So whatever
 // grows with the input has its price.
 func TestPeakOfHeap(t *testing.T) {
+	race.Skip(t, "TestMemoryLimit and TestEveryMethodTakesEveryKind fit all methods")
 	const n, slack = 300, 4 << 20
 	eng, highest, total := enginetest.New(t, 2), 0.0, 0
-	for _, p := range race.Part(everywhere(t, n)) {
+	for _, p := range everywhere(t, n) {
 		if p.method.Name == "scml" || p.method.Name == "mlkr kernel=rbf:sigma=mean" {
 			continue // which take long, on the coordinates of others
 		}
