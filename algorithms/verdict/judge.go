@@ -161,7 +161,7 @@ func (j *assessment) fold(ctx context.Context, held heldout.Fold) error {
 
 // pairs adds a share of the figures of some pairs in the metric of a model.
 func (j *assessment) pairs(ctx context.Context, m algorithms.Model, p heldout.Pairs, share float64) error {
-	learned, err := m.Distances(ctx, j.eng, j.x, p.List)
+	learned, err := embedded(ctx, j.eng, m, j.x, p.List)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (j *assessment) inSample(ctx context.Context, m algorithms.Model, x points.
 	if must == 0 || must == len(list) {
 		return nil
 	}
-	d, err := m.Distances(ctx, j.eng, x, list)
+	d, err := embedded(ctx, j.eng, m, x, list)
 	if err != nil {
 		return err
 	}

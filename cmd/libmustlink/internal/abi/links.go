@@ -96,7 +96,7 @@ func (l *Links) pairs() []links.Link {
 }
 
 func (l *Links) triplets() []links.Triplet {
-	if l == nil {
+	if l == nil || l.Triplets == 0 {
 		return nil
 	}
 	rows := list[int64](l.Triplet, 3*l.Triplets)

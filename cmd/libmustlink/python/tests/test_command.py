@@ -48,7 +48,8 @@ class Bits(unittest.TestCase):
                 taught = ["--labels", "y.csv", "--links-from-labels", "40"]
             with self.subTest(name), warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                self.run_command("fit", "-m", learner._method, "-i", "x.npy", *taught, "--seed", "3", "-o", "m.mlk")
+                method = [] if learner._method == "auto" else ["-m", learner._method]
+                self.run_command("fit", *method, "--no-verdict", "-i", "x.npy", *taught, "--seed", "3", "-o", "m.mlk")
                 self.run_command("embed", "m.mlk", "-i", "new.npy", "-o", "z.npy")
                 self.run_command("gram", "m.mlk", "-i", "new.npy", "-o", "k.npy")
                 learner.fit(self.X, self.y)

@@ -3,6 +3,7 @@ package verdict
 import (
 	"context"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -45,4 +46,28 @@ func Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [
 		return nil
 	})
 	return out, err
+}
+
+// embedded returns the squared distance of each pair in the coordinates that the model gives its
+// rows: those that clusters, neighbors and pictures are made of. A model may have an exact distance
+// in a space of more dimensions.
+func embedded(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points, pairs [][2]int) ([]float64, error) {
+	at, rows := map[int]int{}, []int(nil) // at: the index of a row in rows
+	for _, pair := range pairs {
+		for _, i := range pair {
+			if _, there := at[i]; !there {
+				at[i] = len(rows)
+				rows = append(rows, i)
+			}
+		}
+	}
+	y, err := m.Embed(ctx, eng, x.Select(rows))
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(pairs))
+	for p, pair := range pairs {
+		out[p] = points.SquaredDistance(y.Row(at[pair[0]]), y.Row(at[pair[1]]))
+	}
+	return out, nil
 }
