@@ -54,7 +54,8 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err != nil {
 		return nil, err
 	}
-	if _, err := s.learner(choice.Method, t, l, nil); err != nil {
+	learner, err := s.learner(choice.Method, t, l, s.progress)
+	if err != nil {
 		return nil, err
 	}
 	eng, err := s.engineOf()
@@ -64,7 +65,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if t, err = s.prepared(eng, t); err != nil {
 		return nil, err
 	}
-	m, choice, err := s.learn(ctx, eng, choice, t, l)
+	m, choice, err := s.learn(ctx, eng, choice, learner, t, l)
 	if err != nil {
 		return nil, fault.InFile(err, t.data.Name)
 	}
@@ -78,14 +79,10 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	return &Model{fitted: fitted, eng: eng, chosen: choice.Why}, nil
 }
 
-// learn fits the method of a choice, or a lighter one if nobody named the method and the memory
-// limit does not allow it.
-func (s *settings) learn(ctx context.Context, eng *engine.Engine, choice catalog.Choice, t *Table, l *Links) (algorithms.Model, catalog.Choice, error) {
+// learn fits the method of a choice by its learner, or a lighter method if nobody named the method
+// and the memory limit does not allow it.
+func (s *settings) learn(ctx context.Context, eng *engine.Engine, choice catalog.Choice, learner algorithms.Learner, t *Table, l *Links) (algorithms.Model, catalog.Choice, error) {
 	for {
-		learner, err := s.learner(choice.Method, t, l, s.progress)
-		if err != nil {
-			return nil, choice, err
-		}
 		m, err := learner.Fit(ctx, eng, t.data.Points, l)
 		refused, tooLarge := errors.AsType[*fault.MemoryError](err)
 		if !tooLarge {
@@ -96,6 +93,9 @@ func (s *settings) learn(ctx context.Context, eng *engine.Engine, choice catalog
 			return nil, choice, err
 		}
 		choice = lighter
+		if learner, err = s.learner(choice.Method, t, l, s.progress); err != nil {
+			return nil, choice, err
+		}
 	}
 }
 

@@ -44,14 +44,19 @@ func Choose(l *links.Set, lesson Lesson) (c Choice, err error) {
 	return c, err
 }
 
-// lighter has, for methods that Choose returns, one that learns from the same links in less memory.
-var lighter = map[string]string{"blend": "lleratio", "lleratio": "itml", "krca": "rca"}
-
 // Lighter returns the next choice if the memory limit refuses the method, and false if the method
 // was named or there is none.
 func (c Choice) Lighter(refused *fault.MemoryError) (Choice, bool) {
-	name, there := lighter[c.Method.Name]
-	if !there || c.Why == "" {
+	name := ""
+	switch c.Method.Name { // each learns from the same links in less memory
+	case "blend":
+		name = "lleratio"
+	case "lleratio":
+		name = "itml"
+	case "krca":
+		name = "rca"
+	}
+	if name == "" || c.Why == "" {
 		return c, false
 	}
 	method, err := Lookup(name)

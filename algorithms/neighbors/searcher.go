@@ -24,7 +24,7 @@ type searcher struct {
 	reach  []float64 // of each row: squared distance up to which rounded ones may matter
 	lists  [][]Pair  // of each row: its neighbors so far, the nearest first; I is the other row
 	active [][]int   // rows of the part that matter to the node, for each level
-	near   []int     // places in the other part that matter
+	near   []int     // positions in the other part that matter
 
 	lower, upper []float64   // box of the active rows
 	left, right  blas.Matrix // gathered rows

@@ -163,12 +163,12 @@ func principal(eng *engine.Engine, x blas.Matrix, mean []float64) (directions bl
 	return directions, columns, nil
 }
 
-// bounds returns the places of node k of a level.
+// bounds returns the ends of node k of a level.
 func (t *tree) bounds(level, k int) (lo, hi int) {
 	return int(int64(t.n) * int64(k) >> level), int(int64(t.n) * int64(k+1) >> level)
 }
 
-// partBounds returns the places of a part.
+// partBounds returns the ends of a part.
 func (t *tree) partBounds(part int) (lo, hi int) { return t.bounds(t.depth, part) }
 
 // divide orders the rows: at every node, by the median of the direction with the largest variance.

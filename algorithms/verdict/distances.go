@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -52,15 +53,7 @@ func Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [
 // rows: those that clusters, neighbors and pictures are made of. A model may have an exact distance
 // in a space of more dimensions.
 func embedded(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points, pairs [][2]int) ([]float64, error) {
-	at, rows := map[int]int{}, []int(nil) // at: the index of a row in rows
-	for _, pair := range pairs {
-		for _, i := range pair {
-			if _, there := at[i]; !there {
-				at[i] = len(rows)
-				rows = append(rows, i)
-			}
-		}
-	}
+	rows, at := input.RowsOf(pairs)
 	y, err := m.Embed(ctx, eng, x.Select(rows))
 	if err != nil {
 		return nil, err

@@ -102,6 +102,21 @@ func Pairs(n int, pairs [][2]int) error {
 	return nil
 }
 
+// RowsOf returns the rows that occur in pairs, in the order in which they first occur, and the
+// index of each among them.
+func RowsOf(pairs [][2]int) (rows []int, at map[int]int) {
+	at = map[int]int{}
+	for _, pair := range pairs {
+		for _, i := range pair {
+			if _, there := at[i]; !there {
+				at[i] = len(rows)
+				rows = append(rows, i)
+			}
+		}
+	}
+	return rows, at
+}
+
 // Canceled returns err or, if the context is done, the error of the context with the canceled
 // activity.
 func Canceled(ctx context.Context, doing string, err error) error {

@@ -154,15 +154,7 @@ func (m *Map) distances(eng *engine.Engine, x points.Points, pairs [][2]int, emb
 	if err := input.Pairs(x.Len(), pairs); err != nil {
 		return nil, err
 	}
-	at, rows := map[int]int{}, []int(nil) // at: the index of a row in rows
-	for _, pair := range pairs {
-		for _, i := range pair {
-			if _, ok := at[i]; !ok {
-				at[i] = len(rows)
-				rows = append(rows, i)
-			}
-		}
-	}
+	rows, at := input.RowsOf(pairs)
 	y, err := embed(rows)
 	if err != nil {
 		return nil, err

@@ -90,7 +90,7 @@ func (f *file) footer() (*flat, error) {
 	return &flat{b: b}, err
 }
 
-// blocks reads the places of messages. It subtracts their bytes from those that are left.
+// blocks reads the positions of messages. It subtracts their bytes from those that are left.
 func (f *file) blocks(v vector, left *int64) ([]block, error) {
 	const each = 24 + 8 // and the number of rows
 	if err := f.held.take(v.n * each); err != nil {

@@ -90,7 +90,7 @@ func batchMessage(n, columns int, y body) []byte {
 	return finishMessage(b, recordBatch, b.EndObject(), int64(len(y.b)))
 }
 
-// footerOf returns the footer: the schema and the places of the batches.
+// footerOf returns the footer: the schema and the positions of the batches.
 func footerOf(fields []writtenField, blocks []block) []byte {
 	const members = 5
 	b := flatbuffers.NewBuilder(0)
