@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/fitting"
-	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -56,12 +55,12 @@ func (a *app) runFit(cmd *cobra.Command, fl *fitFlags) error {
 	if err != nil {
 		return err
 	}
-	fl.task.Rows, fl.task.Features, fl.task.Model = int(t.set.Rows), t.set.Features, fl.out
-	if err := shard.CheckWritable(fl.out); err != nil {
-		return err
-	}
+	fl.task.Rows, fl.task.Features = int(t.set.Rows), t.set.Features
 	var found fitting.Summary
-	r, err := t.reporting(&found, func(s beam.Scope) error { return fitting.Fit(s, t.config, t.set.Elements, fl.task) })
+	r, err := t.reporting(&found, func(s beam.Scope, out string) error {
+		fl.task.Model = out
+		return fitting.Fit(s, t.config, t.set.Elements, fl.task)
+	})
 	if err != nil {
 		return err
 	}

@@ -66,10 +66,11 @@ func (a *app) runKMeans(cmd *cobra.Command, args []string, k *kmeansFlags) error
 		return err
 	}
 	var found kmeans.Summary
-	r, err := t.reporting(&found, infallible(func(s beam.Scope) {
+	r, err := t.reporting(&found, func(s beam.Scope, out string) error {
 		source := kmeans.Over(s, t.config, t.set.Elements)
-		kmeans.Write(s, k.out, source.Centers(s, k.o, given))
-	}))
+		kmeans.Write(s, out, source.Centers(s, k.o, given))
+		return nil
+	})
 	if err != nil {
 		return err
 	}

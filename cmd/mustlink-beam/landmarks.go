@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/sampling"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -62,8 +63,18 @@ func (a *app) runLandmarks(cmd *cobra.Command, args []string, l *landmarksFlags)
 	if err := t.outputFile(); err != nil {
 		return err
 	}
+	rows := ""
+	if l.saveRows != "" {
+		if rows, err = t.stage(shard.StageFile, l.saveRows); err != nil {
+			return err
+		}
+		defer t.discard()
+	}
 	var found sampling.Summary
-	r, err := t.reporting(&found, infallible(func(s beam.Scope) { sampling.Choose(s, t.config, t.set.Elements, l.o, l.out, l.saveRows) }))
+	r, err := t.reporting(&found, func(s beam.Scope, out string) error {
+		sampling.Choose(s, t.config, t.set.Elements, l.o, out, rows)
+		return nil
+	})
 	if err != nil {
 		return err
 	}

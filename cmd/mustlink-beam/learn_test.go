@@ -131,7 +131,7 @@ func TestKilledNeighbors(t *testing.T) {
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}
-	pieces := filepath.Join(dir, ".graph.npy.pieces", "piece-*.npy")
+	pieces := filepath.Join(dir, ".graph.npy.new", ".graph.npy.pieces", "piece-*.npy")
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
 		if found, _ := filepath.Glob(pieces); len(found) > 10 {
 			break

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -117,8 +118,8 @@ func TestNoTemporaryFilesRemain(t *testing.T) {
 	}
 }
 
-// A job is killed while it runs and submitted again. No row is lost or written twice, and the
-// unfinished files of the killed process are removed.
+// A job is killed while it runs and submitted again. No row is lost or written twice, and the files
+// of the killed process are removed.
 func TestKilledJobIsResubmitted(t *testing.T) {
 	const n, rows = 12000, 25
 	model, pattern, want := problem(t, n)
@@ -132,7 +133,7 @@ func TestKilledJobIsResubmitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	count := func() int {
-		files, err := filepath.Glob(out.Pattern())
+		files, err := filepath.Glob(filepath.Join(dir, ".y.npy.new", "y-*.npy"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,6 +153,9 @@ func TestKilledJobIsResubmitted(t *testing.T) {
 	if got := count(); got == total {
 		t.Fatal("the killed process had written everything")
 	}
+	if early, _ := filepath.Glob(out.Pattern()); early != nil {
+		t.Fatalf("a job that was killed has put %v in place", early)
+	}
 
 	done(t, args...)
 	got := trial.Rows(t, out.Pattern())
@@ -168,6 +172,66 @@ func TestKilledJobIsResubmitted(t *testing.T) {
 	if len(entries) != total {
 		t.Errorf("%d files: want %d, one for each element", len(entries), total)
 	}
+}
+
+// A job fails at its last row, or is interrupted: the files of the earlier job, with other elements,
+// stay as they were, for all outputs. The list of the bad rows is written nevertheless.
+func TestFailedJobLeavesOutputs(t *testing.T) {
+	const n = 600
+	model, pattern, _ := problem(t, n)
+	dir := t.TempDir()
+	bad := filepath.Join(t.TempDir(), "x.csv")
+	text := "a,b,c,d,e\n" + strings.Repeat("1,2,3,4,5\n", n) + "1,2,3,4,NaN\n"
+	if err := os.WriteFile(bad, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	y, centers, rows := filepath.Join(dir, "y.npy"), filepath.Join(dir, "centers.npy"), filepath.Join(dir, "rows.csv")
+	commands := func(pattern, size string) [][]string {
+		return [][]string{
+			{"embed", model, "-i", pattern, "-o", y, "--element-rows", size, "--bad-output", filepath.Join(dir, "bad.csv")},
+			{"kmeans", "-i", pattern, "-n", "3", "-o", centers, "--element-rows", size},
+			{"landmarks", "-i", pattern, "-m", "3", "-o", filepath.Join(dir, "landmarks.npy"), "--save-rows", rows, "--element-rows", size},
+			{"neighbors", "-i", pattern, "-k", "2", "-o", filepath.Join(dir, "graph.csv"), "--element-rows", size},
+			{"neighbors", "-i", pattern, "-k", "2", "--landmarks", filepath.Join(dir, "landmarks.npy"), "-o", filepath.Join(dir, "routed.csv"), "--element-rows", size},
+		}
+	}
+	for _, args := range commands(pattern, "50") {
+		done(t, args...)
+	}
+	before := contents(t, dir)
+	for _, args := range commands(bad, "70") {
+		o := run(t, args...)
+		if o.code != usage.ExitInput || !strings.Contains(o.stderr, "NaN") {
+			t.Errorf("%v: code %d, %s", args, o.code, o.stderr)
+		}
+	}
+	after := contents(t, dir)
+	list := fmt.Sprintf("bad-%05d-of-%05d.csv", n/70, n/70+1)
+	if !strings.Contains(after[list], "NaN") {
+		t.Errorf("%s is %q, want the bad row", list, after[list])
+	}
+	delete(after, list)
+	if !maps.Equal(before, after) {
+		t.Errorf("files %v, want those of the earlier jobs %v", slices.Sorted(maps.Keys(after)), slices.Sorted(maps.Keys(before)))
+	}
+}
+
+// contents returns the texts of all files in a folder, by their names.
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	texts := map[string]string{}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[e.Name()] = string(text)
+	}
+	return texts
 }
 
 func engineName(t *testing.T) string { return trial.Engine(t).Backend().Name() }
@@ -228,7 +292,7 @@ func TestMistakes(t *testing.T) {
 		{[]string{"embed"}, "an argument is missing: want MODEL"},
 		{[]string{"embed", model, "-o", "y.npy"}, "--input is missing"},
 		{[]string{"embed", model, "-i", pattern, "-o", dir + "/y.svm"}, "-o, --output"},
-		{[]string{"embed", model, "-i", pattern, "-o", dir + "/none/y.npy"}, "y-00000-of-"},
+		{[]string{"embed", model, "-i", pattern, "-o", dir + "/none/y.npy"}, "none/y.npy: cannot write"},
 		{[]string{"embed", model, "-i", dir + "/*.npy", "-o", dir + "/y.npy"}, "no such file"},
 		{[]string{"embed", bad, "-i", pattern, "-o", dir + "/y.npy"}, bad},
 		{[]string{"embed", model, "-i", bad, "-o", dir + "/y.npy"}, bad + `, line 3, row 1, column "c"`},

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/nearest"
+	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/results"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -74,8 +75,7 @@ func (a *app) runNeighbors(cmd *cobra.Command, args []string, n *neighborsFlags)
 
 // runRouted finds neighbors by landmarks.
 func (t *task) runRouted(n *neighborsFlags) error {
-	out, err := t.output()
-	if err != nil {
+	if err := t.output(); err != nil {
 		return err
 	}
 	buckets, err := t.checkPoints(n.landmarks, "landmarks")
@@ -85,32 +85,34 @@ func (t *task) runRouted(n *neighborsFlags) error {
 	if n.routes > buckets {
 		return usage.Errorf("--routes is %d: want at most %d, the number of landmarks", n.routes, buckets)
 	}
-	if err := out.Remove(); err != nil { // an empty bucket writes no file, but an earlier job may have written one
-		return err
-	}
-	pieces, err := nearest.Pieces(out)
-	if err != nil {
-		return err
-	}
-	defer nearest.Remove(pieces)
-	g := nearest.Routing{Landmarks: n.landmarks, Nearest: n.routes, Pieces: pieces,
+	g := nearest.Routing{Landmarks: n.landmarks, Nearest: n.routes,
 		Sampling: nearest.Sampling{Seed: n.seed, Chance: float64(n.sample) / float64(t.set.Rows)}}
-	build := infallible(func(s beam.Scope) { nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out) })
-	var r *report
-	var text func(w io.Writer)
-	if n.sample == 0 { // there is nothing to report
-		r, err = t.run(build)
-	} else {
-		var found nearest.Recall
-		r, err = t.reporting(&found, build)
-		text = func(w io.Writer) {
-			fmt.Fprintf(w, "neighbors\t%d of each row, by %d landmarks\n", n.k, buckets)
-			fmt.Fprintf(w, "recall\t%.2f %% of the exact neighbors, on %d rows\n", 100*found.Recall, found.Rows)
-		}
-	}
+	path, err := t.stage(shard.StageFiles, t.out)
 	if err != nil {
 		return err
 	}
-	r.Output = out.Pattern()
-	return t.print(r, text)
+	defer t.discard()
+	out := shard.Output{Path: path}
+	if g.Pieces, err = nearest.Pieces(out); err != nil {
+		return err
+	}
+	var found nearest.Recall
+	measured := func() error {
+		if n.sample == 0 { // there is nothing to report
+			return nil
+		}
+		return results.Take(path, &found)
+	}
+	r, err := t.run(infallible(func(s beam.Scope) { nearest.Routed(s, t.config, t.set.Elements, n.k, g, buckets, out) }), measured)
+	if err != nil {
+		return err
+	}
+	if r.Output = (shard.Output{Path: t.out}).Pattern(); n.sample == 0 {
+		return t.print(r, nil)
+	}
+	r.Results = &found
+	return t.print(r, func(w io.Writer) {
+		fmt.Fprintf(w, "neighbors\t%d of each row, by %d landmarks\n", n.k, buckets)
+		fmt.Fprintf(w, "recall\t%.2f %% of the exact neighbors, on %d rows\n", 100*found.Recall, found.Rows)
+	})
 }

@@ -62,19 +62,17 @@ func (a *app) runScore(cmd *cobra.Command, s *scoreFlags) error {
 	if err != nil {
 		return err
 	}
-	if what.Output = s.out; s.out == "" {
-		what.Output = filepath.Join(os.TempDir(), "scores.json") // in a folder of this process: see job.Temporary
-	} else if err := shard.CheckWritable(s.out); err != nil {
-		return err
-	}
-	t := &task{a, &s.jobFlags, cmd, truth, a.config()}
+	t := &task{app: a, jobFlags: &s.jobFlags, cmd: cmd, set: truth, config: a.config()}
 	t.config.Rows = truth.Rows
-	r, err := t.run(infallible(func(scope beam.Scope) { rows.Score(scope, t.config, what) }))
-	if err != nil {
+	if s.out == "" {
+		what.Output = filepath.Join(os.TempDir(), "scores.json") // in a folder of this process: see job.Temporary
+	} else if what.Output, err = t.stage(shard.StageFile, s.out); err != nil {
 		return err
 	}
 	var scores rows.Scores
-	if err := readScores(what.Output, &scores); err != nil {
+	build := infallible(func(scope beam.Scope) { rows.Score(scope, t.config, what) })
+	r, err := t.run(build, func() error { return readScores(what.Output, &scores) })
+	if err != nil {
 		return err
 	}
 	r.Output, r.Results = s.out, &scores

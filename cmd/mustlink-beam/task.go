@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -26,6 +27,7 @@ type task struct {
 	cmd    *cobra.Command
 	set    *shard.Set
 	config job.Config // of its workers
+	staged []*shard.Staging
 }
 
 // begin divides the input of a command whose flags were checked. args are the arguments of the
@@ -35,7 +37,7 @@ func (a *app) begin(check *session.Checks, args []string, j *jobFlags) (*task, e
 		return nil, check.Err
 	}
 	c := a.config()
-	c.BadRows, c.BadOutput = j.badRows, j.badOutput
+	c.BadRows = j.badRows
 	if len(args) > 0 {
 		c.Model = args[0]
 	}
@@ -48,7 +50,7 @@ func (a *app) begin(check *session.Checks, args []string, j *jobFlags) (*task, e
 		return nil, err
 	}
 	c.Rows = set.Rows
-	return &task{a, j, check.Cmd, set, c}, nil
+	return &task{app: a, jobFlags: j, cmd: check.Cmd, set: set, config: c}, nil
 }
 
 // width returns the number of coordinates of a row.
@@ -60,22 +62,22 @@ func (t *task) width() (int, error) {
 	return coordinates.Dim(w, t.set.Dim), nil
 }
 
-// output checks that a file can be written for every element, in one of the formats (nil: any
-// matrix format), and that no output file is also an input file.
-func (t *task) output(formats ...string) (shard.Output, error) {
+// output checks that the files of an output may have this name, in one of the formats (nil: any
+// matrix format), and that none of them is also an input file.
+func (t *task) output(formats ...string) error {
 	out := shard.Output{Path: t.out}
 	if formats == nil {
 		formats = dataset.OutputFormats(shard.Extensions()...)
 	}
 	if err := out.Check(formats); err != nil {
-		return out, usage.RenameParams(err, "output path", "-o, --output")
+		return usage.RenameParams(err, "output path", "-o, --output")
 	}
 	for _, in := range t.set.Files {
 		if matches(out.Pattern(), in) {
-			return out, usage.Errorf("-o, --output %q names %s, which is also read: want another file", out.Path, in)
+			return usage.Errorf("-o, --output %q names %s, which is also read: want another file", out.Path, in)
 		}
 	}
-	return out, out.Prepare(int64(len(t.set.Elements)))
+	return nil
 }
 
 // matches reports whether a path matches a pattern.
@@ -96,14 +98,58 @@ func (t *task) outputFile() error {
 	return usage.RenameParams(err, "output path", "-o, --output")
 }
 
-// run runs a job and returns its report.
-func (t *task) run(build func(s beam.Scope) error) (*report, error) {
-	done, err := job.Run(t.cmd.Context(), t.runner, build)
+// stage returns where the job writes an output until it has succeeded.
+func (t *task) stage(how func(path string) (*shard.Staging, error), path string) (string, error) {
+	s, err := how(path)
 	if err != nil {
+		return "", err
+	}
+	t.staged = append(t.staged, s)
+	return s.Output().Path, nil
+}
+
+// discard removes what the job has staged and not published.
+func (t *task) discard() {
+	for _, s := range t.staged {
+		_ = s.Discard() // the next job does
+	}
+	t.staged = nil
+}
+
+// publish replaces the outputs of an earlier job by those that are staged.
+func (t *task) publish() error {
+	for _, s := range t.staged {
+		if err := s.Publish(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run runs a job and returns its report. The outputs of an earlier job are replaced if the job
+// succeeds and check, which looks at the staged ones, finds no fault; the lists of bad rows also if
+// the job fails because of its input.
+func (t *task) run(build func(s beam.Scope) error, check func() error) (*report, error) {
+	defer t.discard()
+	if t.badOutput != "" {
+		staged, err := t.stage(shard.StageFiles, t.badOutput)
+		if err != nil {
+			return nil, err
+		}
+		t.config.BadOutput = staged
+	}
+	done, err := job.Run(t.cmd.Context(), t.runner, build)
+	if err == nil {
+		err = check()
+	}
+	if err != nil {
+		if t.badOutput != "" && fault.IsInput(err) {
+			err = errors.Join(err, t.staged[len(t.staged)-1].Publish())
+		}
 		return nil, err
 	}
 	return &report{Command: t.cmd.Name(), Rows: t.set.Rows, Files: len(t.set.Files), Elements: len(t.set.Elements),
-		BadRows: t.badPattern(), Job: done}, nil
+		BadRows: t.badPattern(), Job: done}, t.publish()
 }
 
 // infallible adapts a function that builds a pipeline and cannot fail.
@@ -118,35 +164,39 @@ func infallible(build func(s beam.Scope)) func(s beam.Scope) error {
 // checks that all files exist, and prints the report. The function more, nil for none, adds lines
 // of text.
 func (t *task) perElement(more func(w io.Writer), build func(s beam.Scope, out shard.Output), formats ...string) error {
-	out, err := t.output(formats...)
+	if err := t.output(formats...); err != nil {
+		return err
+	}
+	staged, err := t.stage(shard.StageFiles, t.out)
 	if err != nil {
 		return err
 	}
-	r, err := t.run(infallible(func(s beam.Scope) { build(s, out) }))
-	if err != nil {
-		return err
-	}
-	count := int64(len(t.set.Elements))
-	for i := range count {
-		if _, err := os.Stat(out.Name(i, count)); err != nil {
-			return fmt.Errorf("the job ended, but an output file is missing: %w", err)
+	out, count := shard.Output{Path: staged}, int64(len(t.set.Elements))
+	all := func() error {
+		for i := range count {
+			if _, err := os.Stat(out.Name(i, count)); err != nil {
+				return fmt.Errorf("the job ended, but an output file is missing: %w", err)
+			}
 		}
+		return nil
 	}
-	r.Output = out.Pattern()
+	r, err := t.run(infallible(func(s beam.Scope) { build(s, out) }), all)
+	if err != nil {
+		return err
+	}
+	r.Output = shard.Output{Path: t.out}.Pattern()
 	return t.print(r, more)
 }
 
-// reporting runs a job whose workers save a summary in a file next to the output, and reads this
-// summary into found.
-func (t *task) reporting(found any, build func(s beam.Scope) error) (*report, error) {
-	if err := results.Clear(t.out); err != nil {
-		return nil, err
-	}
-	r, err := t.run(build)
+// reporting runs a job that writes one file, whose path it is given. Its workers save a summary next
+// to that, which is read into found.
+func (t *task) reporting(found any, build func(s beam.Scope, out string) error) (*report, error) {
+	out, err := t.stage(shard.StageFile, t.out)
 	if err != nil {
 		return nil, err
 	}
-	if err := results.Take(t.out, found); err != nil {
+	r, err := t.run(func(s beam.Scope) error { return build(s, out) }, func() error { return results.Take(out, found) })
+	if err != nil {
 		return nil, err
 	}
 	r.Output, r.Results = t.out, found

@@ -23,19 +23,13 @@ func Routed(s beam.Scope, c job.Config, elements []shard.Element, k int, g Routi
 	}
 }
 
-// Pieces returns the path that names the files of pieces, in a new hidden folder next to the
-// output. A folder that a killed job has left there is removed first.
+// Pieces returns the path that names the files of pieces, in a new hidden folder next to the staged
+// output, with which it is removed.
 func Pieces(out shard.Output) (string, error) {
 	dir, base := filepath.Split(out.Path)
 	folder := filepath.Join(dir, "."+base+".pieces")
-	if err := os.RemoveAll(folder); err != nil {
-		return "", fmt.Errorf("removing the pieces of an earlier job: %w", err)
-	}
 	if err := os.Mkdir(folder, 0o777); err != nil {
 		return "", fmt.Errorf("making a folder for pieces: %w", err)
 	}
 	return filepath.Join(folder, "piece.npy"), nil
 }
-
-// Remove removes the files of pieces.
-func Remove(pieces string) error { return os.RemoveAll(filepath.Dir(pieces)) }

@@ -17,7 +17,7 @@ func Extensions() []dataset.Extension { return []dataset.Extension{parquet.Forma
 
 // Files returns the sorted files that match a pattern of [filepath.Match], or one of several
 // patterns, separated by commas. Hidden files match only where the pattern begins with a dot:
-// unfinished files are hidden.
+// unfinished files are hidden. Files that a job is replacing are an error: see [Staging].
 func Files(pattern string) ([]string, error) {
 	var files []string
 	for one := range strings.SplitSeq(pattern, ",") {
@@ -38,5 +38,5 @@ func Files(pattern string) ([]string, error) {
 	if twice := len(files); len(slices.Compact(files)) < twice {
 		return nil, &fault.ParamError{Param: "pattern", Value: pattern, Want: "patterns that match no file twice"}
 	}
-	return files, nil
+	return files, whole(files)
 }

@@ -301,36 +301,3 @@ func TestChangedFile(t *testing.T) {
 		}
 	}
 }
-
-// Files of an earlier job with another number of elements are removed; files of the same job are
-// kept.
-func TestPrepare(t *testing.T) {
-	dir := t.TempDir()
-	out := shard.Output{Path: filepath.Join(dir, "part.csv.gz")}
-	if want := filepath.Join(dir, "part-00002-of-00003.csv.gz"); out.Name(2, 3) != want {
-		t.Fatalf("%s: want %s", out.Name(2, 3), want)
-	}
-	keep := []string{out.Name(0, 3), filepath.Join(dir, "part.csv.gz"), filepath.Join(dir, "part-x.csv.gz"), filepath.Join(dir, "other-00000-of-00002.csv.gz")}
-	for _, path := range append(slices.Clone(keep), out.Name(0, 2), out.Name(1, 2)) {
-		if err := os.WriteFile(path, nil, 0o666); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := out.Prepare(3); err != nil {
-		t.Fatal(err)
-	}
-	left, err := filepath.Glob(filepath.Join(dir, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	slices.Sort(keep)
-	if !slices.Equal(left, keep) {
-		t.Errorf("left are %v: want %v", left, keep)
-	}
-	if err := (shard.Output{Path: filepath.Join(dir, "none", "part.npy")}).Prepare(1); !fault.IsInput(err) {
-		t.Errorf("a missing folder: %v", err)
-	}
-	if err := (shard.Output{Path: "part.svm"}).Check([]string{"csv", "npy"}); !fault.IsInput(err) {
-		t.Errorf("an unsupported format: %v", err)
-	}
-}

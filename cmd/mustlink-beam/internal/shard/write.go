@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -18,8 +16,8 @@ import (
 // Output names the files that a job writes, one for each element, after one path.
 //
 // A file is written under a temporary name in its folder and renamed, so that it is complete or
-// missing, even when its element is processed several times at once. Unfinished files of a killed
-// process are removed by the next process that writes the same file.
+// missing, even when its element is processed several times at once. [Staging] holds the files until
+// all are complete.
 type Output struct {
 	Path string // "embedded.npy" for embedded-00003-of-00016.npy and so on
 }
@@ -44,41 +42,6 @@ func (o Output) split() (stem, ending string) {
 	}
 	e := filepath.Ext(stem)
 	return strings.TrimSuffix(stem, e), e + ending
-}
-
-// Prepare checks that files can be written. It removes the files of an earlier job with another
-// number of elements, because the pattern would match them too. It must not run at the same time as
-// a job that writes the files.
-func (o Output) Prepare(count int64) error {
-	if err := CheckWritable(o.Name(0, count)); err != nil {
-		return err
-	}
-	_, ending := o.split()
-	mine := fmt.Sprintf("-of-%05d%s", count, ending)
-	return o.remove(func(file string) bool { return !strings.HasSuffix(file, mine) })
-}
-
-// Remove removes all files of an earlier job.
-func (o Output) Remove() error { return o.remove(func(string) bool { return true }) }
-
-// remove removes those files of an earlier job for which inTheWay is true.
-func (o Output) remove(inTheWay func(file string) bool) error {
-	before, err := Files(o.Pattern())
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, file := range before {
-		if !inTheWay(file) {
-			continue
-		}
-		if err := os.Remove(file); err != nil {
-			return fmt.Errorf("removing a file of an earlier job: %w", err)
-		}
-	}
-	return nil
 }
 
 // CheckWritable returns an error when a file cannot be written.
@@ -115,17 +78,12 @@ func WriteMatrix(path string, cols int, values []float64, columns, ids []string)
 	return dataset.WriteMatrix(path, len(values)/cols, cols, values, cols, ids, w)
 }
 
-// WriteBad lists the bad rows of an element in a file. Without any it removes the file of an
-// earlier job.
+// WriteBad lists the bad rows of an element in a file. Without any it writes none.
 func (o Output) WriteBad(e Element, bad []Bad) error {
-	name := o.Name(e.Index, e.Count)
 	if len(bad) == 0 {
-		if err := os.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
 		return nil
 	}
-	return dataset.Atomic(name, func(w io.Writer) error {
+	return dataset.Atomic(o.Name(e.Index, e.Count), func(w io.Writer) error {
 		c := csv.NewWriter(w)
 		if err := c.Write(BadColumns); err != nil {
 			return err
