@@ -27,7 +27,7 @@ func Root(s *session.Session) *cobra.Command {
 tables of the papers with our results next to the printed ones.
 
 Data sets are files in the folder --data or $MUSTLINK_DATA; 'mustlink-bench paper list' names them.
-Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 128 + N ended by the signal N.
 Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2,
 avx512, neon) choose the linear algebra; see mustlink-bench info.`,
 		Example: `  mustlink-bench methods

@@ -5,7 +5,7 @@
 // Environment: MUSTLINK_DATA is the folder of data sets; MUSTLINK_BACKEND and MUSTLINK_SIMD choose
 // the linear algebra.
 //
-// Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
+// Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 128 + N ended by the signal N.
 package main
 
 import (

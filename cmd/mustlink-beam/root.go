@@ -26,7 +26,7 @@ Spark or Dataflow.
 The file extension selects the format: .csv, .npy, .parquet or .arrow, each also .gz. Files are processed in runs of rows
 (--element-rows). All workers of a cluster read and write files under the same paths. Every flag of Beam's Go SDK
 is also accepted, such as --endpoint, --environment_type and --parallelism; see docs/scale-out.md.
-Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 128 + N ended by the signal N.
 Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2, avx512, neon) choose the
 linear algebra, also on the workers.`,
 		Version:       catalog.Version(),

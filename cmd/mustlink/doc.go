@@ -8,5 +8,5 @@
 // Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2,
 // avx512, neon) choose the linear algebra.
 //
-// Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
+// Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 128 + N ended by the signal N.
 package main

@@ -56,7 +56,7 @@ A first tour, on a file data.csv with numeric columns and a column "label":
 The extension selects the format of data: .csv, .npy, .parquet, .arrow or .feather, .svm
 (svmlight), .idx or -ubyte (MNIST) and .fasta (sequences), each also .gz; "-" is standard
 input or output.
-Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 130 interrupted.
+Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 128 + N ended by the signal N.
 Environment: MUSTLINK_BACKEND (gonum, native, netlib) and MUSTLINK_SIMD (generic, avx2,
 avx512, neon) choose the linear algebra; see mustlink info.`,
 		Version: catalog.Version(),

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -14,24 +13,23 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Exit codes, on which calling programs rely.
+// Exit codes, on which calling programs rely. After a signal the code is 128 and the number of the
+// signal, as shells have it: 143 after kill.
 const (
 	ExitOK          = 0
 	ExitFailed      = 1
 	ExitInput       = 2
-	ExitInterrupted = 130
+	ExitInterrupted = exitSignal + int(syscall.SIGINT) // after Ctrl-C
+	exitSignal      = 128
 )
 
-// Run runs a program's command line and returns the exit code. A first interrupt stops it after the
+// Run runs a program's command line and returns the exit code. A first signal stops it after the
 // current step, a second one at once. An error is one line on standard error, after the name of the
 // program.
 func Run(root *cobra.Command) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := untilSignal()
 	defer stop()
 	context.AfterFunc(ctx, func() {
-		// Without the handler a second signal ends the process at once, as it does in programs without a
-		// handler.
-		stop()
 		if IsTerminal(os.Stderr) {
 			time.AfterFunc(time.Second, func() {
 				fmt.Fprintf(os.Stderr, "\n%s: stopping after the current step; press Ctrl-C again to end at once\n", root.Name())
@@ -42,21 +40,22 @@ func Run(root *cobra.Command) int {
 	code := ExitCode(ctx, err)
 	if err != nil {
 		message := err.Error()
-		if code == ExitInterrupted {
-			message = "interrupted"
+		if code > exitSignal {
+			message = context.Cause(ctx).Error()
 		}
 		fmt.Fprintln(os.Stderr, root.Name()+": "+message)
 	}
 	return code
 }
 
-// ExitCode distinguishes the caller's mistakes, interrupts and other errors.
+// ExitCode distinguishes the caller's mistakes, interruptions and other errors.
 func ExitCode(ctx context.Context, err error) int {
+	var by *Interruption
 	switch {
 	case err == nil:
 		return ExitOK
-	case ctx.Err() != nil && errors.Is(err, context.Canceled):
-		return ExitInterrupted
+	case errors.As(context.Cause(ctx), &by) && errors.Is(err, context.Canceled):
+		return exitSignal + int(by.Signal)
 	case fault.IsInput(err):
 		return ExitInput
 	}

@@ -3,13 +3,14 @@ package usage
 import (
 	"context"
 	"errors"
+	"syscall"
 	"testing"
 )
 
 func TestExitCode(t *testing.T) {
 	live := context.Background()
-	done, cancel := context.WithCancel(live)
-	cancel()
+	done, cancel := context.WithCancelCause(live)
+	cancel(&Interruption{syscall.SIGHUP})
 	for _, c := range []struct {
 		ctx  context.Context
 		err  error
@@ -18,7 +19,9 @@ func TestExitCode(t *testing.T) {
 		{live, nil, ExitOK},
 		{live, errors.New("disk full"), ExitFailed},
 		{live, Errorf("wrong"), ExitInput},
-		{done, context.Canceled, ExitInterrupted},
+		{done, context.Canceled, 129},
+		{done, context.Cause(done), 129},
+		{live, context.Canceled, ExitFailed},
 		{done, Errorf("wrong"), ExitInput},
 	} {
 		if got := ExitCode(c.ctx, c.err); got != c.want {

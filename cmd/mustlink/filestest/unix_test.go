@@ -112,11 +112,17 @@ func interrupt(t *testing.T, dir, line string, signal os.Signal, feed func(io.Wr
 
 func wantInterrupted(t *testing.T, dir string, o clitest.Outcome, before []string) {
 	t.Helper()
-	if o.Code != usage.ExitInterrupted {
-		t.Errorf("exit code %d: want %d", o.Code, usage.ExitInterrupted)
+	wantEnded(t, dir, o, before, usage.ExitInterrupted, "mustlink: interrupted\n")
+}
+
+// wantEnded checks how a command ended after a signal, and that it left nothing behind.
+func wantEnded(t *testing.T, dir string, o clitest.Outcome, before []string, code int, stderr string) {
+	t.Helper()
+	if o.Code != code {
+		t.Errorf("exit code %d: want %d", o.Code, code)
 	}
-	if o.Stderr != "mustlink: interrupted\n" {
-		t.Errorf("standard error is %q", o.Stderr)
+	if o.Stderr != stderr {
+		t.Errorf("standard error is %q, want %q", o.Stderr, stderr)
 	}
 	if after := clitest.Names(t, dir); !slices.Equal(before, after) {
 		t.Errorf("files before: %v, after: %v", before, after)
@@ -138,9 +144,14 @@ func TestInterruptFit(t *testing.T) {
 	wantInterrupted(t, dir, o, before)
 }
 
-// TestInterruptReading interrupts a command that waits for its input.
-func TestInterruptReading(t *testing.T) {
-	for _, signal := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+// TestSignals ends a command that waits for its input by each signal that ends programs.
+func TestSignals(t *testing.T) {
+	for signal, want := range map[syscall.Signal]clitest.Outcome{
+		syscall.SIGINT:  {Code: 130, Stderr: "mustlink: interrupted\n"},
+		syscall.SIGTERM: {Code: 143, Stderr: "mustlink: interrupted by the signal terminated\n"},
+		syscall.SIGHUP:  {Code: 129, Stderr: "mustlink: interrupted by the signal hangup\n"},
+		syscall.SIGQUIT: {Code: 131, Stderr: "mustlink: interrupted by the signal quit\n"},
+	} {
 		dir := harness.Workspace(t)
 		before := clitest.Names(t, dir)
 		o := interrupt(t, dir, "fit -m krca -i - -c links.csv -o out.mlk", signal, func(w io.WriteCloser) {
@@ -148,8 +159,37 @@ func TestInterruptReading(t *testing.T) {
 				t.Fatal(err)
 			}
 		})
-		wantInterrupted(t, dir, o, before)
+		wantEnded(t, dir, o, before, want.Code, want.Stderr)
 	}
+}
+
+// TestIgnoredSignal runs a command as nohup does: a closed terminal does not end it.
+func TestIgnoredSignal(t *testing.T) {
+	dir := harness.Workspace(t)
+	cmd := harness.Command(dir, "fit", "-q", "-m", "krca", "-i", "-", "-c", "links.csv", "-o", "out.mlk")
+	cmd.Args = append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, append([]string{cmd.Path}, cmd.Args[1:]...)...)
+	cmd.Path = "/bin/sh"
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var stderr strings.Builder
+	cmd.Stderr = &stderr
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	if err := cmd.Process.Signal(syscall.SIGHUP); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.WriteString(stdin, clitest.Read(t, dir, "data.csv")); err != nil {
+		t.Fatal(err)
+	}
+	stdin.Close()
+	if err := cmd.Wait(); err != nil {
+		t.Fatalf("%v\n%s", err, stderr.String())
+	}
+	clitest.Read(t, dir, "out.mlk")
 }
 
 // TestInterruptStreams interrupts commands that wait for more input, and one that reads a file
