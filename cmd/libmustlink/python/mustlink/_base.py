@@ -9,6 +9,7 @@ from typing import Any, Callable, ClassVar, Literal
 import numpy as np
 
 from . import _model
+from ._arrays import plain
 from ._frames import frame_of
 from ._links import Links, as_seed, numbered, targets
 from ._pairs import Pairs, area
@@ -454,7 +455,7 @@ def _text(value: Any) -> str:
 
 def _column(y: Any, rows: int) -> np.ndarray:
     """Return y as an array, and check that it has one value for each point."""
-    array = np.asarray(y)
+    array = plain(y, "y")
     if array.ndim >= 1 and len(array) != rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {len(array)}")
     return array

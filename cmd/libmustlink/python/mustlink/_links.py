@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _library as lib
+from ._arrays import floats, plain
 from ._points import as_column, as_rows
 
 
@@ -104,7 +105,7 @@ class Links:
         >>> Links.from_groups([0, 0, -1, 1, 1, 1])
         Links(groups of 6 rows)
         """
-        array = np.asarray(groups)
+        array = plain(groups, "groups")
         if array.dtype.kind not in "iu":
             raise TypeError(f"groups have dtype {array.dtype}: want integers")
         links = cls()
@@ -136,7 +137,7 @@ class Links:
         >>> X.ravel().tolist(), links.pairs.tolist()
         ([0.0, 1.0, 9.0], [[0, 1], [0, 2]])
         """
-        array = np.asarray(pairs, dtype=np.float64)
+        array = plain(pairs, "pairs")
         if array.ndim != 3 or array.shape[1] != 2:
             raise ValueError(f"pairs have shape {array.shape}: want (n, 2, n_features)")
         X, rows = distinct(array)
@@ -191,7 +192,7 @@ def distinct(tuples: Any) -> tuple[np.ndarray, np.ndarray]:
 
     Points are in the order of their first occurrence.
     """
-    array = np.asarray(tuples, dtype=np.float64)
+    array = floats(plain(tuples, "X"), "X").astype(np.float64, copy=False)
     flat = array.reshape(-1, array.shape[2]) + 0.0  # no -0
     _, first, number = np.unique(flat, axis=0, return_index=True, return_inverse=True)
     order = np.argsort(first)
@@ -201,7 +202,7 @@ def distinct(tuples: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _signs(values: Any, length: int) -> np.ndarray:
-    if np.asarray(values).dtype.kind == "b":
+    if plain(values, "signs").dtype.kind == "b":
         values = np.where(values, 1, -1)
     array = as_column(values, length, np.float64, "signs") if length or np.size(values) else np.empty(0)
     wrong = ~np.isin(array, (1, -1))
@@ -232,7 +233,7 @@ def as_seed(value: Any) -> int:
 
 def flat(y: Any, want: str = "label") -> np.ndarray:
     """Convert y to a 1-dimensional array."""
-    array = np.asarray(y)
+    array = plain(y, "y")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array.ravel()
     if array.ndim != 1:

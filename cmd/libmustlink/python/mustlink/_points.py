@@ -8,6 +8,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _library as lib
+from ._arrays import floats, plain
 from ._frames import Cells, Columns, cells_of, frame_of, is_plain
 
 
@@ -140,7 +141,7 @@ def names_of(X: Any) -> list[str] | None:
 
 def as_matrix(X: Any, what: str = "X") -> np.ndarray:
     """Convert X to a 2-dimensional array of float64 or float32 with at least one row and column."""
-    array = np.asarray(X)
+    array = plain(X, what)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {what} has dtype {array.dtype}, want real numbers")
     if array.dtype.kind in "mMV":
@@ -155,7 +156,7 @@ def as_matrix(X: Any, what: str = "X") -> np.ndarray:
     if array.shape[1] == 0:
         raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.dtype not in (np.float64, np.float32) or not array.dtype.isnative:
-        array = array.astype(np.float32 if array.dtype == np.float32 else np.float64)
+        array = floats(array, what)
     return array
 
 
@@ -196,7 +197,7 @@ def _sparse(X: Any) -> Points:
 
 def as_rows(values: Any, width: int, what: str) -> np.ndarray:
     """Convert tuples of row numbers to an array of width columns."""
-    array = np.asarray(values)
+    array = plain(values, what)
     if array.size == 0:
         return np.empty((0, width), dtype=np.int64)
     if array.dtype.kind not in "iu":
@@ -208,7 +209,7 @@ def as_rows(values: Any, width: int, what: str) -> np.ndarray:
 
 def as_column(values: Any, length: int, dtype: Any, what: str) -> np.ndarray:
     """Convert values to an array of the given length."""
-    array = np.asarray(values)
+    array = plain(values, what)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{what} have dtype {array.dtype}: want numbers")
     if array.shape != (length,):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ._arrays import plain
 from ._links import Links, distinct
 from ._points import names_of
 
@@ -51,7 +52,7 @@ def tuples_of(X: Any, preprocessor: Any = None) -> Tuples | None:
     """
     if hasattr(X, "tocsr") or (preprocessor is None and hasattr(X, "columns")):
         return None
-    array = np.asarray(X)
+    array = plain(X, "X")
     if array.ndim == 3:
         if array.shape[1] not in NAMES:
             raise ValueError(f"X has shape {array.shape}: want (n, 2, n_features) for pairs, 3 for triplets or 4 for quadruplets")

@@ -46,6 +46,15 @@ def learned(owner: Any, learner: Any, X: np.ndarray, y: Any = None, links: Links
     return padded(learner.components_, rows or X.shape[1])
 
 
+def separate(tuples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of tuples, and their numbers in each tuple.
+
+    Points that are equal stay different ones, so that tuples may contradict each other.
+    """
+    count, size, features = tuples.shape
+    return tuples.reshape(-1, features), np.arange(count * size).reshape(count, size)
+
+
 def directions(X: np.ndarray, most: int) -> int:
     """Return the number of directions in which points differ, at most the given number."""
     sizes = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)
@@ -80,7 +89,8 @@ class _Table:
         """Print the last lines."""
         objective = info["objective"][-1] if isinstance(info["objective"], list) and info["objective"] else info["objective"]
         if isinstance(objective, (int, float)):
-            self._line(iterations, objective)
-            if info["converged"]:
+            if iterations > self._last:
+                self._line(iterations, objective)
+            if info["converged"] and self._name == "LMNN":
                 print(f"[{self._name}] {self._name} converged with objective {objective:.6e}")
         print(f"[{self._name}] Training took {time.perf_counter() - self._began:8.2f}s.")

@@ -10,9 +10,9 @@ from sklearn.metrics import pairwise_distances
 from sklearn.utils.validation import check_array
 
 from ..._estimators import ITML as _ITML
-from ..._tuples import tuples_of
-from ._engine import learned
-from ._matrices import components_from_metric, start_matrix
+from ..._links import Links
+from ._engine import learned, separate
+from ._matrices import components_from_metric, different_points, start_matrix
 from .base_metric import MahalanobisMixin, _PairsClassifierMixin
 from .constraints import Constraints, wrap_pairs
 
@@ -25,14 +25,14 @@ class _BaseITML(MahalanobisMixin):
     def _fit(self, pairs: Any, y: Any, bounds: Any = None) -> Any:
         pairs, y = self._prepare_inputs(pairs, y, type_of_inputs="tuples")
         pairs, y = apart(pairs, y)
-        tuples = tuples_of(pairs)
-        self.bounds_ = _bounds(bounds, tuples.points)
+        points, rows = separate(pairs)
+        self.bounds_ = _bounds(bounds, different_points(pairs))
         prior, _ = start_matrix(pairs, self.prior, self.random_state, strict_pd=True, name="prior")
         root = components_from_metric(prior)
         learner = _ITML(
             gamma=self.gamma, max_iter=self.max_iter, tol=self.tol, upper=float(self.bounds_[0]), lower=float(self.bounds_[1])
         )
-        self.components_ = learned(self, learner, tuples.points @ root.T, links=tuples.links(y)) @ root
+        self.components_ = learned(self, learner, points @ root.T, links=Links(rows, y)) @ root
         return self
 
 

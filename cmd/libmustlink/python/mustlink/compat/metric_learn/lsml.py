@@ -9,8 +9,7 @@ from sklearn.base import TransformerMixin
 
 from ..._estimators import LSML as _LSML
 from ..._links import Links
-from ..._tuples import tuples_of
-from ._engine import learned
+from ._engine import learned, separate
 from ._matrices import components_from_metric, start_matrix
 from .base_metric import MahalanobisMixin, _QuadrupletsClassifierMixin
 from .constraints import Constraints
@@ -32,16 +31,15 @@ class _BaseLSML(MahalanobisMixin):
         _equal_weights(weights, len(quadruplets))
         prior, _ = start_matrix(quadruplets, self.prior, self.random_state, strict_pd=True, name="prior")
         root = components_from_metric(prior)
-        tuples = tuples_of(quadruplets)
-        rows = tuples.rows[_compared(tuples.rows)]
-        points = tuples.points @ root.T
+        points, rows = separate(quadruplets)
+        points, rows = points @ root.T, rows[_compared(quadruplets)]
         variances, axes = np.linalg.eigh(np.atleast_2d(np.cov(points, rowvar=False, bias=True)))
         differ = variances > 1e-10 * max(variances[-1], np.finfo(float).tiny)
         constant = axes[:, ~differ].T
         metric = np.eye(len(root))
         if len(rows) and differ.any():
             unit = float(variances[differ].mean())
-            learner = _LSML(gamma=unit * len(rows) / len(tuples.rows), max_iter=self.max_iter, tol=self.tol)
+            learner = _LSML(gamma=unit * len(rows) / len(quadruplets), max_iter=self.max_iter, tol=self.tol)
             found = learned(self, learner, points, links=Links(quadruplets=rows))
             metric = unit * found.T @ found + constant.T @ constant
         self.components_ = components_from_metric(metric) @ root
@@ -120,13 +118,16 @@ class LSML_Supervised(_BaseLSML, TransformerMixin):
         return _fit_formed(self, X[np.column_stack(rows)], weights=self.weights)
 
 
-def _compared(rows: np.ndarray) -> np.ndarray:
-    """Return which quadruplets compare two different pairs, of which the first has two points.
+def _compared(quadruplets: np.ndarray) -> np.ndarray:
+    """Return which quadruplets compare two different pairs, of which the first has two different points.
 
-    Others are always in order.
+    Others are in order in every metric.
     """
-    near, far = np.sort(rows[:, :2], axis=1), np.sort(rows[:, 2:], axis=1)
-    return (near != far).any(axis=1) & (near[:, 0] != near[:, 1])
+
+    def equal(*places: tuple[int, int]) -> np.ndarray:
+        return np.logical_and.reduce([(quadruplets[:, i] == quadruplets[:, j]).all(axis=1) for i, j in places])
+
+    return ~(equal((0, 1)) | equal((0, 2), (1, 3)) | equal((0, 3), (1, 2)))
 
 
 def _equal_weights(weights: Any, count: int) -> None:

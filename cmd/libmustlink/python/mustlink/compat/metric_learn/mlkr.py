@@ -23,7 +23,7 @@ class MLKR(MahalanobisMixin, TransformerMixin):
     init : {"auto", "pca", "identity", "random"} or ndarray of shape (n_components, n_features)
         Checked, but not used: the fit starts from principal directions, and from whitened ones.
     tol : float, default=None
-        The fit stops when five iterations gain less than this, relatively.
+        The fit stops when five iterations gain less than this, relatively; None: 1e-7.
     max_iter : int, default=1000
         Maximum number of iterations.
     verbose : bool, default=False
@@ -65,6 +65,6 @@ class MLKR(MahalanobisMixin, TransformerMixin):
         size = checked_components(X.shape[1], self.n_components)
         start_map(size, X, None, self.init, self.random_state, has_classes=False)
         note_unused_init(self)
-        learner = _MLKR(dims=directions(X, size), max_iter=self.max_iter, **({} if self.tol is None else {"tol": self.tol}))
+        learner = _MLKR(dims=directions(X, size), max_iter=self.max_iter, tol=1e-7 if self.tol is None else self.tol)
         self.components_ = learned(self, learner, X, y, rows=size)
         return self

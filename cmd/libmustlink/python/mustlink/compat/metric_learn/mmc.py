@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import TransformerMixin
 
 from ..._estimators import MMC as _MMC
-from ..._tuples import tuples_of
-from ._engine import learned
+from ..._links import Links
+from ._engine import learned, separate
 from ._matrices import start_matrix
 from .base_metric import MahalanobisMixin, _PairsClassifierMixin
 from .itml import _fit_formed, apart, drawn_pairs
@@ -24,9 +24,9 @@ class _BaseMMC(MahalanobisMixin):
         pairs, y = self._prepare_inputs(pairs, y, type_of_inputs="tuples")
         pairs, y = apart(pairs, y)
         start, _ = start_matrix(pairs, self.init, self.random_state, name="init")
-        tuples = tuples_of(pairs)
+        points, rows = separate(pairs)
         learner = _MMC(diagonal=bool(self.diagonal), eps_rel=1e-9, max_iter=self.max_iter, tol=self.tol)
-        found = learned(self, learner, tuples.points, links=tuples.links(y))
+        found = learned(self, learner, points, links=Links(rows, y))
         near = pairs[y > 0, 1] - pairs[y > 0, 0]
         goal = self.diagonal_c / 2 if self.diagonal else np.einsum("ni,ij,nj->", near, start, near) / 100
         self.components_ = found * np.sqrt(goal / ((near @ found.T) ** 2).sum())

@@ -28,7 +28,7 @@ class NCA(MahalanobisMixin, TransformerMixin):
     max_iter : int, default=100
         Maximum number of iterations.
     tol : float, default=None
-        The fit stops when five iterations gain less than this, relatively.
+        The fit stops when five iterations gain less than this, relatively; None: 1e-6.
     verbose : bool, default=False
         Whether to print progress.
     preprocessor : array-like or callable, default=None
@@ -72,7 +72,7 @@ class NCA(MahalanobisMixin, TransformerMixin):
             self.components_, self.n_iter_ = start, 0
             return self
         note_unused_init(self)
-        learner = _NCA(dims=directions(X, size), rank=0, max_iter=self.max_iter, **({} if self.tol is None else {"tol": self.tol}))
+        learner = _NCA(dims=directions(X, size), rank=0, max_iter=self.max_iter, tol=1e-6 if self.tol is None else self.tol)
         self.components_ = learned(self, learner, X, y, rows=size)
         return self
 

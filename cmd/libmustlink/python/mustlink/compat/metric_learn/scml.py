@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_array
 
 from ..._estimators import SCML as _SCML
 from ..._links import Links, as_seed, numbered
-from ._engine import learned
+from ._engine import learned, separate
 from .base_metric import MahalanobisMixin, _TripletsClassifierMixin
 from .constraints import Constraints
 
@@ -130,8 +130,7 @@ class SCML(_BaseSCML, _TripletsClassifierMixin):
                 f"Number of features ({size}) is greater than the number of triplets({count}).\n"
                 "Consider using dimensionality reduction or using another basis generation scheme."
             )
-        rows = np.arange(3 * count).reshape(count, 3)  # points that are equal remain different rows
-        return self._learn(triplets.reshape(-1, size), rows, self._bases(80 * size))
+        return self._learn(*separate(triplets), self._bases(80 * size))
 
 
 class SCML_Supervised(_BaseSCML, TransformerMixin):
