@@ -20,8 +20,13 @@ def plain(values: Any, what: str) -> np.ndarray:
     if isinstance(values, np.ma.MaskedArray):
         count = int(np.ma.count_masked(values))
         if count:
-            raise ValueError(f"{what} is a masked array with {count} masked value{'s' * (count > 1)}: want numbers, or numpy.nan for missing ones, as by {what}.filled(numpy.nan)")
+            raise ValueError(f"{what} is a masked array with {count} masked value{'s' * (count > 1)}: want an array without a mask; numpy.nan can stand for a missing number")
     return np.asarray(values)
+
+
+def laid(values: Any, dtype: Any = None) -> np.ndarray:
+    """Return values as an array by rows at an aligned address, which C can read. It may be a copy."""
+    return np.require(values, dtype, ["C", "A"])
 
 
 def floats(array: np.ndarray, what: str) -> np.ndarray:

@@ -72,7 +72,7 @@ def components(model: Any, who: str, columns: int, names: list[str] | None) -> n
     if not is_linear(info["method"], info["kernel"]):
         kernel = f" (kernel {info['kernel']!r})" if info["kernel"] else ""
         raise AttributeError(f"{who} has no components_: method {info['method']!r}{kernel} is no linear map of the features; use transform or get_metric")
-    texts = [c["name"] for c in info["columns"] or () if c["kind"] not in ("number", "boolean") and c["outputs"]]
+    texts = [c["name"] for c in info["columns"] or () if c["kind"] not in ("number", "boolean", "constant") and c["outputs"]]
     if texts:
         raise AttributeError(f"{who} has no components_: column {texts[0]!r} is no number; use transform or get_metric")
     known = list(range(columns)) if names is None or model.features is None else [names.index(name) for name in model.features]

@@ -68,13 +68,13 @@ def formed(indices: Any, preprocessor: Any) -> np.ndarray:
     """Return the points of a 1-dimensional array of indices, as an array of shape (n, n_features)."""
     indices = np.asarray(indices)
     if callable(preprocessor):
-        points = np.asarray(preprocessor(indices))
+        points = plain(preprocessor(indices), "the result of preprocessor")
         if points.ndim != 2 or len(points) != len(indices):
             raise ValueError(f"preprocessor returns an array of shape {points.shape} for {len(indices)} indices: want ({len(indices)}, n_features)")
         return points
     if isinstance(preprocessor, str) or np.ndim(preprocessor) != 2:
         raise TypeError(f"preprocessor is of type {type(preprocessor).__name__}: want an array of points, or a function that returns the points of indices")
-    points = np.asarray(preprocessor)
+    points = plain(preprocessor, "preprocessor")
     if indices.dtype.kind not in "iu":
         raise TypeError(f"indices have dtype {indices.dtype}: want integers, the row numbers of preprocessor")
     wrong = (indices < 0) | (indices >= len(points))

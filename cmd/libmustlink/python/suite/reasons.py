@@ -6,7 +6,7 @@ from __future__ import annotations
 CLASSES = {
     "private": "the test calls a private function of metric-learn, such as a gradient or a generator of bases, and mustlink computes these in its library",
     "solver": "the test expects messages of scikit-learn's graphical lasso, or the lines that metric-learn's own loop prints",
-    "optimum": "the test expects an iterate of metric-learn, or a measure that is not the objective, and mustlink comes nearer to the optimum",
+    "optimum": "the test expects numbers of metric-learn's solver, or a measure that is not the objective of the method",
     "formula": "metric-learn departs from the formula of the paper, and mustlink does not",
 }
 
@@ -33,12 +33,12 @@ REASONS = [
     (
         _FILE + "TestNCA::test_iris",
         "optimum",
-        "measures distances within and between classes, not the objective of NCA, the expected accuracy of neighbors, in which mustlink is better: 0.993, metric-learn 0.987",
+        "measures distances within and between classes, not the objective of NCA, the expected accuracy of neighbors, which mustlink raises to 0.993 and metric-learn to 0.987 (in two dimensions: 0.980 and 1.000)",
     ),
     (
         _FILE + "TestMLKR::test_iris",
         "optimum",
-        "measures distances within and between classes, not the objective of MLKR, the squared error, in which mustlink is better: below 0.001, metric-learn 2.38",
+        "measures distances within and between classes, not the objective of MLKR, the squared error, which is 1.00 for mustlink and 2.38 for metric-learn",
     ),
     (
         _FILE + "TestMMC::test_iris",

@@ -56,7 +56,7 @@ class _BaseSDML(MahalanobisMixin):
         points = np.concatenate([np.zeros((1, len(P))), ends])
         links = Links([(0, k + 1) for k in range(len(ends))], np.where(w[used] > 0, 1, -1))
         try:
-            return learned(self, _SDML(balance=float(np.abs(w).max()), sparsity=float(sparsity)), points, links=links)
+            return learned(self, _SDML(balance=float(np.abs(w).max()), sparsity=float(sparsity), tol=1e-9), points, links=links)
         except ValueError as error:
             raise RuntimeError(f"SDML has no solution: the matrix of the graphical lasso is not positive definite ({error})") from error
 
