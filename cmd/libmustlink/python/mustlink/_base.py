@@ -12,11 +12,11 @@ from . import _model
 from ._arrays import plain
 from ._frames import frame_of
 from ._links import Links, as_seed, numbered, targets
-from ._pairs import Pairs, area
+from ._pairs import Pairs
 from ._points import Points, as_matrix, as_points, chosen, names_of
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError, Notice, TransformerMixin, warn
 from ._threshold import check_calibration
-from ._tuples import points_of, refuse_indices, tuples_of
+from ._tuples import note_chunks, points_of, refuse_indices, tuples_of
 
 PRECOMPUTED = "precomputed"
 
@@ -164,9 +164,11 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         points = self._points(X, fitted=True)
         if self._uses_targets:
             return _explained(model._embed(points), self._targets(y, points.rows))
-        known = links if links is not None else _pairs_of(numbered(_column(y, points.rows), self.unlabeled))
-        distances = model._distances(points, known.pairs)
-        return area(distances[known.signs > 0], distances[known.signs < 0])
+        if links is None:
+            links = _pairs_of(numbered(_column(y, points.rows), self.unlabeled))
+        elif links.labels is not None and not len(links):
+            links = _pairs_of(links.labels)
+        return self._score_links(points, links)
 
     def distances(self, X: Any, pairs: Any) -> np.ndarray:
         """Compute the squared learned distances of pairs of rows.
@@ -309,6 +311,8 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             if self._needs_links:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None: want y, or links")
             return None
+        if self.unlabeled is None:
+            note_chunks(y, type(self).__name__)
         return self._of_labels(numbered(_column(y, rows), self.unlabeled))
 
     def _targets(self, y: Any, rows: int) -> np.ndarray:

@@ -80,7 +80,7 @@ class KRCA(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -221,7 +221,7 @@ class KBeta(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -375,7 +375,7 @@ class NPKL(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -523,7 +523,7 @@ class LLERatio(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -681,7 +681,7 @@ class GML(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -841,7 +841,7 @@ class Blend(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -945,7 +945,7 @@ class Parts(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1057,7 +1057,7 @@ class Forest(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1172,7 +1172,7 @@ class RCA(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1285,7 +1285,7 @@ class XRCA(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1395,7 +1395,7 @@ class DCA(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1517,7 +1517,7 @@ class ITML(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1649,7 +1649,7 @@ class MMC(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1773,7 +1773,7 @@ class LMNN(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1901,7 +1901,7 @@ class NCA(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2026,7 +2026,7 @@ class LSML(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2153,7 +2153,7 @@ class SCML(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2279,7 +2279,7 @@ class LFDA(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2399,7 +2399,7 @@ class SDML(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2515,7 +2515,7 @@ class MLKR(MetricLearner):
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2627,7 +2627,7 @@ class Covariance(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2729,7 +2729,7 @@ class Xiang(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2831,7 +2831,7 @@ class Klein(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2946,7 +2946,7 @@ class LLMA(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3080,7 +3080,7 @@ class Spectral(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3207,7 +3207,7 @@ class KPCA(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3328,7 +3328,7 @@ class CMVU(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3465,7 +3465,7 @@ class NPK(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3606,7 +3606,7 @@ class SimpleNPKL(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3753,7 +3753,7 @@ class SDPLR(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3878,7 +3878,7 @@ class AutoMetric(MetricLearner):
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
     preprocessor : Any, default=None
-        The points that indices in place of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None

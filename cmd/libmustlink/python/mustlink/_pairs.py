@@ -8,6 +8,7 @@ import numpy as np
 
 from ._linear import Metric, components, is_linear
 from ._links import Links
+from ._points import Points
 from ._threshold import best_threshold, check_calibration, real_threshold
 from ._tuples import NAMES, Tuples, refuse_indices, tuples_of
 
@@ -198,6 +199,16 @@ class Pairs:
         """Return the distances between places i and j of tuples."""
         squared = self._fitted()._distances(self._points(tuples.points, fitted=True), tuples.rows[:, [i, j]])
         return np.sqrt(squared)
+
+    def _score_links(self, points: Points, links: Links) -> float:
+        """Return the area under the ROC curve for pairs, or else the share of comparisons in order."""
+        model = self._fitted()
+        if len(links.pairs) or not len(links):
+            distances = model._distances(points, links.pairs)
+            return area(distances[links.signs > 0], distances[links.signs < 0])
+        near = np.concatenate([links.triplets[:, :2], links.quadruplets[:, :2]])
+        far = np.concatenate([links.triplets[:, ::2], links.quadruplets[:, 2:]])
+        return float(np.mean(model._distances(points, near) < model._distances(points, far)))
 
     def _score_of(self, tuples: Tuples, y: Any) -> float:
         """Return the area under the ROC curve for pairs, and the share of others in the right order."""

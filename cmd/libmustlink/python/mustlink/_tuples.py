@@ -13,6 +13,7 @@ import numpy as np
 from ._arrays import plain
 from ._links import Links, distinct
 from ._points import names_of
+from ._sklearn import Notice, warn
 
 NAMES = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 
@@ -109,6 +110,15 @@ def refuse_indices(X: Any, y: Any, who: str) -> None:
         f"want preprocessor=POINTS for these pairs, an array of shape (n, 2, n_features) with their points, or POINTS and links=Links(X, y); "
         f"if the rows of X are points, want X.astype(float)"
     )
+
+
+def note_chunks(y: Any, who: str) -> None:
+    """Warn of class labels that look like numbers of chunks: integers from 0, two at least, and -1."""
+    values = np.asarray(y)
+    if values.dtype.kind != "i" or values.ndim != 1 or not values.size or values.min() != -1:
+        return
+    if len(np.unique(values)) > 2:
+        warn(f"{who}: y has -1, which is a class like others: want chunks=y if it means no chunk, or unlabeled=-1 if it means no label", Notice)
 
 
 def _has_names(X: Any) -> bool:

@@ -104,8 +104,9 @@ PAGE = """# metric-learn's own tests
 `make test-metric-learn METRIC_LEARN=CHECKOUT` writes this page. It runs the tests of a checkout of
 metric-learn (0.7, commit dc7e449) against
 [mustlink.compat.metric_learn](../bindings.md#coming-from-metric-learn), whose modules take the
-place of theirs. The tests are as they are, and all run. Skipped ones skip themselves: they are
-about the package skggm.
+place of theirs. Two things that only tests import are added: the module `sklearn_shims`, and the
+name of a private function, which raises. The tests are as they are, and all run. Skipped ones skip
+themselves: they are about the package skggm.
 """
 
 if __name__ == "__main__":

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pickle
 import unittest
+import warnings
 
 import numpy as np
 
-from mustlink import DCA, GML, ITML, KRCA, LFDA, LMNN, LSML, MLKR, MMC, NCA, RCA, SCML, SDML, XRCA, Covariance, Links, NotFittedError, Xiang
+from mustlink import DCA, GML, ITML, KRCA, LFDA, LMNN, LSML, MLKR, MMC, NCA, RCA, SCML, SDML, XRCA, Covariance, Links, NotFittedError, Notice, Xiang
 from mustlink._linear import METHODS
 from mustlink._sklearn import HAVE_SKLEARN
 from mustlink._threshold import best_threshold
@@ -113,6 +114,30 @@ class Idioms(unittest.TestCase):
         np.testing.assert_array_equal(
             RCA().fit(self.X, chunks=chunks).transform(self.X), RCA().fit(self.X, links=Links.from_groups(chunks)).transform(self.X)
         )
+
+    def test_chunks_as_labels(self):
+        """metric-learn's RCA takes chunks in the place of y: there -1 would be a class."""
+        chunks = np.where(np.arange(60) < 40, self.y, -1)
+        message = "RCA: y has -1, which is a class like others: want chunks=y if it means no chunk, or unlabeled=-1 if it means no label"
+        with self.assertWarns(Notice) as caught:
+            RCA().fit(self.X, chunks)
+        self.assertEqual(str(caught.warning), message)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            RCA(unlabeled=-1).fit(self.X, chunks)
+            RCA().fit(self.X, chunks=chunks)
+            RCA().fit(self.X, np.where(self.y == 0, -1, 1))
+            RCA().fit(self.X, self.y.astype(str))
+
+    def test_score_takes_what_fit_takes(self):
+        """Labels and links of all kinds: the score is that of their pairs, or the share of comparisons in order."""
+        learner = ITML().fit(self.X, self.y)
+        self.assertEqual(learner.score(self.X, links=Links.from_labels(self.y)), learner.score(self.X, self.y))
+        triplets = np.array([(i, (i + 3) % 60, (i + 1) % 60) for i in range(60)] + [(0, 1, 3)])
+        self.assertEqual(learner.score(self.X, links=Links(triplets=triplets)), learner.score(self.X[triplets]))
+        quadruplets = triplets[:, [0, 2, 0, 1]]
+        self.assertEqual(learner.score(self.X, links=Links(quadruplets=quadruplets)), learner.score(self.X[quadruplets]))
+        self.assertLess(learner.score(self.X[quadruplets]), 0.5)
 
     def test_metric_is_independent(self):
         learner = ITML().fit(self.X[self.pairs], self.signs)
