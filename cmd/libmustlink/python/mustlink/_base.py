@@ -154,7 +154,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             The score; larger is better.
         """
         model = self._fitted()
-        tuples = tuples_of(X, self._preprocessor()) if links is None else None
+        tuples = tuples_of(X, self._preprocessor(), merged=False) if links is None else None
         if tuples is not None:
             return self._score_of(tuples, y)
         if y is None and links is None:

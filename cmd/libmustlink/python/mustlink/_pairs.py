@@ -183,7 +183,7 @@ class Pairs:
         self._fitted()
         if self._kernel() == PRECOMPUTED:
             raise ValueError(f'{where}: the kernel is "precomputed": want distances(K, rows), which takes the kernel matrix')
-        tuples = tuples_of(X, self._preprocessor())
+        tuples = tuples_of(X, self._preprocessor(), merged=False)
         if tuples is None or (size and tuples.size != size):
             what = NAMES.get(size, "tuples")
             indices = "" if self._preprocessor() is not None else "; for indices, the parameter preprocessor"

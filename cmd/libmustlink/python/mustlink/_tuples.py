@@ -24,7 +24,7 @@ class Tuples:
     Attributes
     ----------
     points : ndarray of shape (n_points, n_features)
-        The different points, in the order of their first occurrence.
+        The points, in the order of their first occurrence.
     rows : ndarray of int, shape (n_tuples, size)
         Their numbers in each tuple.
     size : int
@@ -45,11 +45,12 @@ class Tuples:
         return Links(**{NAMES[self.size]: self.rows})
 
 
-def tuples_of(X: Any, preprocessor: Any = None) -> Tuples | None:
+def tuples_of(X: Any, preprocessor: Any = None, *, merged: bool = True) -> Tuples | None:
     """Return the tuples that X holds, and None if it holds points.
 
     With a preprocessor, a 2-dimensional array of integers or texts with 2, 3 or 4 columns is an
-    array of indices.
+    array of indices. If merged, equal points are one point, as a fit needs them. Distances do not,
+    and finding equal points takes longer than they do.
     """
     if hasattr(X, "tocsr") or (preprocessor is None and hasattr(X, "columns")):
         return None
@@ -57,12 +58,21 @@ def tuples_of(X: Any, preprocessor: Any = None) -> Tuples | None:
     if array.ndim == 3:
         if array.shape[1] not in NAMES:
             raise ValueError(f"X has shape {array.shape}: want (n, 2, n_features) for pairs, 3 for triplets or 4 for quadruplets")
-        return Tuples(*distinct(array))
+        return Tuples(*(distinct(array) if merged else separate(array)))
     if preprocessor is None or array.ndim != 2 or array.shape[1] not in NAMES or not _are_indices(array):
         return None
     indices, numbers = _first_seen(array)
-    points, rows = distinct(formed(indices, preprocessor)[:, None])
+    points = formed(indices, preprocessor)
+    if not merged:
+        return Tuples(points, numbers)
+    points, rows = distinct(points[:, None])
     return Tuples(points, rows[:, 0][numbers])
+
+
+def separate(tuples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of an array of shape (n, size, n_features), all of them, and their numbers in it."""
+    count, size, features = tuples.shape
+    return tuples.reshape(-1, features), np.arange(count * size).reshape(count, size)
 
 
 def formed(indices: Any, preprocessor: Any) -> np.ndarray:

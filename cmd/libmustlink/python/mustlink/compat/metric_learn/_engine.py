@@ -46,15 +46,6 @@ def learned(owner: Any, learner: Any, X: np.ndarray, y: Any = None, links: Links
     return padded(learner.components_, rows or X.shape[1])
 
 
-def separate(tuples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points of tuples, and their numbers in each tuple.
-
-    Points that are equal stay different ones, so that tuples may contradict each other.
-    """
-    count, size, features = tuples.shape
-    return tuples.reshape(-1, features), np.arange(count * size).reshape(count, size)
-
-
 def directions(X: np.ndarray, most: int) -> int:
     """Return the number of directions in which points differ, at most the given number."""
     sizes = np.linalg.svd(X - X.mean(axis=0), compute_uv=False)

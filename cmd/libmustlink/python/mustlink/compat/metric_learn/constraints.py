@@ -63,7 +63,8 @@ class Constraints:
         j = ((1 + np.sqrt(1 + 8.0 * within)) / 2).astype(np.int64)
         j -= j * (j - 1) // 2 > within  # the root may be rounded up
         i = within - j * (j - 1) // 2
-        return np.array([(self._members[c][a], self._members[c][b]) for c, a, b in zip(of, i, j)], dtype=np.int64).reshape(-1, 2)
+        begins = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)[of]
+        return self._sorted[begins[:, None] + np.column_stack([i, j])].reshape(-1, 2)
 
     def _negative(self, count: int, random: np.random.RandomState) -> np.ndarray:
         ends = np.cumsum([len(rows) for rows in self._members])

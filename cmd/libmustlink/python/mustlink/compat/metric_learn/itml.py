@@ -11,7 +11,8 @@ from sklearn.utils.validation import check_array
 
 from ..._estimators import ITML as _ITML
 from ..._links import Links
-from ._engine import learned, separate
+from ..._tuples import separate
+from ._engine import learned
 from ._matrices import components_from_metric, different_points, start_matrix
 from .base_metric import MahalanobisMixin, _PairsClassifierMixin
 from .constraints import Constraints, wrap_pairs
@@ -25,7 +26,7 @@ class _BaseITML(MahalanobisMixin):
     def _fit(self, pairs: Any, y: Any, bounds: Any = None) -> Any:
         pairs, y = self._prepare_inputs(pairs, y, type_of_inputs="tuples")
         pairs, y = apart(pairs, y)
-        points, rows = separate(pairs)
+        points, rows = separate(pairs)  # so pairs may contradict each other
         self.bounds_ = _bounds(bounds, different_points(pairs))
         prior, _ = start_matrix(pairs, self.prior, self.random_state, strict_pd=True, name="prior")
         root = components_from_metric(prior)

@@ -9,7 +9,8 @@ from sklearn.base import TransformerMixin
 
 from ..._estimators import LSML as _LSML
 from ..._links import Links
-from ._engine import learned, separate
+from ..._tuples import separate
+from ._engine import learned
 from ._matrices import components_from_metric, start_matrix
 from .base_metric import MahalanobisMixin, _QuadrupletsClassifierMixin
 from .constraints import Constraints

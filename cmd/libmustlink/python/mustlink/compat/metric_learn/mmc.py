@@ -9,7 +9,8 @@ from sklearn.base import TransformerMixin
 
 from ..._estimators import MMC as _MMC
 from ..._links import Links
-from ._engine import learned, separate
+from ..._tuples import separate
+from ._engine import learned
 from ._matrices import start_matrix
 from .base_metric import MahalanobisMixin, _PairsClassifierMixin
 from .itml import _fit_formed, apart, drawn_pairs

@@ -12,7 +12,8 @@ from sklearn.utils.validation import check_array
 
 from ..._estimators import SCML as _SCML
 from ..._links import Links, as_seed, numbered
-from ._engine import learned, separate
+from ..._tuples import separate
+from ._engine import learned
 from .base_metric import MahalanobisMixin, _TripletsClassifierMixin
 from .constraints import Constraints
 
