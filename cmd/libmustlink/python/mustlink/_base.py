@@ -15,7 +15,7 @@ from ._links import Links, as_seed, numbered, targets
 from ._pairs import Pairs
 from ._points import Points, as_matrix, as_points, chosen, names_of
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError, Notice, TransformerMixin, warn
-from ._threshold import check_calibration
+from ._threshold import checked_calibration
 from ._tuples import note_chunks, points_of, refuse_indices, tuples_of
 
 PRECOMPUTED = "precomputed"
@@ -62,11 +62,11 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Training points, linked or not. The columns of a pandas, polars or pyarrow frame may
-            be numbers, texts, categories, booleans and dates, with missing cells. With ``kernel="precomputed"``, their kernel matrix. Or tuples
-            as in metric-learn: an array of shape (n, 2, n_features) holds pairs, and y is 1 or -1
-            (True or False) for each; 3 are triplets and 4 quadruplets, without y. With
-            ``preprocessor``, tuples may be indices, of shape (n, 2), (n, 3) or (n, 4), and points
-            a 1-dimensional array of indices.
+            be numbers, texts, categories, booleans and dates, with missing cells. With
+            ``kernel="precomputed"``, their kernel matrix. Or tuples as in metric-learn: an array of
+            shape (n, 2, n_features) holds pairs, and y is 1 or -1 (True or False) for each; 3 are
+            triplets and 4 quadruplets, without y. With ``preprocessor``, tuples may be indices, of
+            shape (n, 2), (n, 3) or (n, 4), and points a 1-dimensional array of indices.
         y : array-like of shape (n_samples,), default=None
             Class labels, from which ``n_links`` links of each kind are drawn. For an estimator that
             learns from targets, the target values.
@@ -85,8 +85,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        calibration = calibration_params or {}
-        check_calibration(**calibration)
+        calibration = checked_calibration(calibration_params)
         X, y, links, tuples = self._given(X, y, links, chunks)
         points = self._points(X)
         if points.rows < 2:

@@ -50,6 +50,7 @@ class Pairs:
         _fitted: Callable
         _points: Callable
         _kernel: Callable
+        _uses_targets: bool
         n_features_in_: int
 
     def pair_distance(self, pairs: Any) -> np.ndarray:
@@ -159,7 +160,7 @@ class Pairs:
             if y is not None or links is not None:
                 raise ValueError("chunks are given with y or links: want one of the three")
             return X, None, Links.from_groups(chunks), None
-        if links is not None:
+        if links is not None or self._uses_targets:
             return X, y, links, None
         tuples = tuples_of(X, self._preprocessor())
         if tuples is None:

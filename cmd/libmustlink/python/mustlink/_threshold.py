@@ -29,6 +29,16 @@ def check_calibration(strategy: str = "accuracy", min_rate: Any = None, beta: An
         raise ValueError(f"Parameter beta must be a real number. Got {type(beta)} instead.")
 
 
+def checked_calibration(params: dict[str, Any] | None) -> dict[str, Any]:
+    """Return the arguments of a calibration that a fit is given, after a check."""
+    params = dict(params or {})
+    for name in params:
+        if name not in ("strategy", "min_rate", "beta"):
+            raise ValueError(f"calibration_params has the member {name!r}: want some of strategy, min_rate, beta")
+    check_calibration(**params)
+    return params
+
+
 def real_threshold(threshold: Any) -> float:
     """Return a threshold that a user sets as a float."""
     if not isinstance(threshold, (numbers.Real, np.bool_)):

@@ -289,6 +289,11 @@ class Misuse(Messages):
             (lambda: ITML().fit(X[pairs], (signs + 1) // 2), f"sign {np.argmax(signs < 0)} is 0: want 1 for a must-link or -1 for a cannot-link"),
             (lambda: ITML().fit(X[pairs], signs[1:]), "signs have shape (79,): want (80,)"),
             (lambda: LSML().fit(X[pairs.reshape(-1, 4)], signs[:40]), "X has quadruplets, whose order says which points are near: want no y, or 1 for each"),
+            (
+                lambda: MLKR().fit(X[pairs], signs),
+                "Expected 2D array, got 3D array instead: X has shape (80, 2, 4). Reshape your data with X.reshape(-1, 1) if it has a single feature or "
+                "X.reshape(1, -1) if it is a single sample.",
+            ),
             (lambda: RCA().fit(X, self.y, chunks=self.y), "chunks are given with y or links: want one of the three"),
             (lambda: ITML(preprocessor=X).fit(pairs, self.y[:80]), "signs have shape (60,): want (80,)"),
             (lambda: ITML(preprocessor=X[:9]).fit([(0, 1), (2, 9)], [1, -1]), "index 9 is no row of preprocessor: want a number from 0 to 8"),
@@ -332,6 +337,7 @@ class Misuse(Messages):
             ),
             (lambda: learner.calibrate_threshold(X[pairs], signs, strategy="max_tpr"), "Parameter min_rate must be a number in[0, 1]. Got None instead."),
             (lambda: learner.fit(X[pairs], signs, calibration_params={"strategy": "max_tnr", "min_rate": 2}), "Parameter min_rate must be a number in[0, 1]. Got 2 instead."),
+            (lambda: learner.fit(X[pairs], signs, calibration_params={"rate": 1}), "calibration_params has the member 'rate': want some of strategy, min_rate, beta"),
             (lambda: learner.calibrate_threshold(X[pairs], signs, strategy="f_beta", beta="1"), "Parameter beta must be a real number. Got <class 'str'> instead."),
         ):
             self.says(ValueError, message, call)
