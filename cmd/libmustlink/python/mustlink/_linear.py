@@ -71,7 +71,7 @@ def components(model: Any, who: str, columns: int, names: list[str] | None) -> n
     info = model.info()
     if not is_linear(info["method"], info["kernel"]):
         kernel = f" (kernel {info['kernel']!r})" if info["kernel"] else ""
-        raise AttributeError(f"{who} has no components_: method {info['method']!r}{kernel} is no linear map of the features; use transform or get_metric")
+        raise AttributeError(f"{who} has no components_: method {info['method']!r}{kernel} has no matrix for the features; use transform or get_metric")
     texts = [c["name"] for c in info["columns"] or () if c["kind"] not in ("number", "boolean", "constant") and c["outputs"]]
     if texts:
         raise AttributeError(f"{who} has no components_: column {texts[0]!r} is no number; use transform or get_metric")

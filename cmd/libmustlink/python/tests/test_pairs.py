@@ -346,12 +346,12 @@ class Misuse(Messages):
         X, pairs, signs = self.X, self.pairs, self.signs
         self.says(
             AttributeError,
-            "KRCA has no components_: method 'krca' (kernel 'rbf:sigma=2') is no linear map of the features; use transform or get_metric",
+            "KRCA has no components_: method 'krca' (kernel 'rbf:sigma=2') has no matrix for the features; use transform or get_metric",
             lambda: KRCA(kernel="rbf:sigma=2").fit(X, self.y).components_,
         )
         self.says(
             AttributeError,
-            "ITML has no components_: method 'itml' (kernel 'rbf:sigma=2') is no linear map of the features; use transform or get_metric",
+            "ITML has no components_: method 'itml' (kernel 'rbf:sigma=2') has no matrix for the features; use transform or get_metric",
             lambda: ITML(kernel="rbf:sigma=2").fit(X, self.y).get_mahalanobis_matrix(),
         )
         self.says(
