@@ -19,7 +19,7 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance generate cover soak builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python wheel python-methods lib-figures build-beam test-beam lint-beam bench-beam
+.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance generate cover soak builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn wheel python-methods lib-figures build-beam test-beam lint-beam bench-beam
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -193,6 +193,12 @@ test-python: build-lib ## test the Python package with that library, and compare
 	$(LIB_BUILD) -o $(LIB)/mustlink ./cmd/mustlink
 	$(GO) run ./$(LIBRARY_SOURCE)/internal/tables $(LIB)/tables
 	cd $(LIBRARY_SOURCE)/python && $(PYTHON_ENVIRONMENT) PYTHONPATH=$(CURDIR)/$(LIBRARY_SOURCE)/python MUSTLINK_COMMAND=$(CURDIR)/$(LIB)/mustlink MUSTLINK_TABLES=$(CURDIR)/$(LIB)/tables $(PYTHON) -m unittest discover -t . -s tests
+
+# The checkout is fetched for the run: git clone https://github.com/scikit-learn-contrib/metric-learn
+test-metric-learn: build-lib ## run metric-learn's own tests, from the checkout METRIC_LEARN, on mustlink.compat.metric_learn
+	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn python3-pytest"; exit 1; fi
+	@if [ -z "$(METRIC_LEARN)" ]; then echo "METRIC_LEARN is empty: want the path of a checkout of metric-learn"; exit 1; fi
+	$(PYTHON_ENVIRONMENT) $(PYTHON) $(LIBRARY_SOURCE)/python/suite/run.py $(METRIC_LEARN) docs/results/metric-learn-suite.md
 
 python-methods: ## rewrite the estimators of the Python package after a change in the catalog
 	$(GO) run ./$(LIBRARY_SOURCE)/internal/pygen $(LIBRARY_SOURCE)/python/mustlink/_estimators.py

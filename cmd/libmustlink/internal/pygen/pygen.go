@@ -155,6 +155,7 @@ func common(m catalog.Method) []parameter {
 		{"n_links", "int | str | None", "None", count, ""},
 		{"unlabeled", "Any", "None", "the value of y for unlabeled rows; None: all rows are labeled", ""},
 		{"hold_out", "int", "0", "number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points", ""},
+		{"preprocessor", "Any", "None", "the points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices", ""},
 		{"random_state", "Any", "1", "seed of all random choices: an integer, None for 1, or a RandomState", ""},
 		{"n_jobs", "int | None", "None", "number of workers; None or -1: all processors. Results do not depend on it", ""},
 		{"memory_limit", "int | None", "None", "maximum number of bytes of one request; None: no limit", ""},

@@ -9,10 +9,14 @@ from typing import Any, Callable, ClassVar, Literal
 import numpy as np
 
 from . import _model
+from ._arrays import plain
 from ._frames import frame_of
 from ._links import Links, as_seed, numbered, targets
+from ._pairs import Pairs
 from ._points import Points, as_matrix, as_points, chosen, names_of
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError, Notice, TransformerMixin, warn
+from ._threshold import checked_calibration
+from ._tuples import note_chunks, points_of, refuse_indices, tuples_of
 
 PRECOMPUTED = "precomputed"
 
@@ -20,7 +24,7 @@ PRECOMPUTED = "precomputed"
 PREPARING = ("kinds", "impute", "indicators", "scale", "levels", "cyclic", "text")
 
 
-class MetricLearner(TransformerMixin, BaseEstimator):
+class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
     """Base class of all estimators. Each method of the catalog is a subclass."""
 
     _method: ClassVar[str]
@@ -39,23 +43,39 @@ class MetricLearner(TransformerMixin, BaseEstimator):
     hold_out: int
     random_state: Any
     n_jobs: int | None
+    preprocessor: Any
     memory_limit: int | None
 
-    def fit(self, X: Any, y: Any = None, *, links: Links | None = None, progress: Callable | None = None) -> Any:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        *,
+        links: Links | None = None,
+        chunks: Any = None,
+        calibration_params: dict[str, Any] | None = None,
+        progress: Callable | None = None,
+    ) -> Any:
         """Learn a metric.
 
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
             Training points, linked or not. The columns of a pandas, polars or pyarrow frame may
-            be numbers, texts, categories, booleans and dates, with missing cells. With ``kernel="precomputed"``, their kernel matrix. An
-            array of shape (n_pairs, 2, n_features) holds pairs of points, as in metric-learn; y is
-            then 1 or -1 for each pair.
+            be numbers, texts, categories, booleans and dates, with missing cells. With
+            ``kernel="precomputed"``, their kernel matrix. Or tuples as in metric-learn: an array of
+            shape (n, 2, n_features) holds pairs, and y is 1 or -1 (True or False) for each; 3 are
+            triplets and 4 quadruplets, without y. With ``preprocessor``, tuples may be indices, of
+            shape (n, 2), (n, 3) or (n, 4), and points a 1-dimensional array of indices.
         y : array-like of shape (n_samples,), default=None
             Class labels, from which ``n_links`` links of each kind are drawn. For an estimator that
             learns from targets, the target values.
         links : Links, default=None
             Constraints between rows of X, instead of y.
+        chunks : array-like of int, shape (n_samples,), default=None
+            Numbers of chunklets, instead of y. A negative number means no chunklet.
+        calibration_params : dict, default=None
+            Arguments of :meth:`calibrate_threshold`, by which a fit on pairs sets ``threshold_``.
         progress : callable, default=None
             Called about every 50 ms with a :class:`mustlink.Report`. An exception that it raises
             ends the fit.
@@ -65,9 +85,8 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         self : object
             The fitted estimator.
         """
-        if links is None and not hasattr(X, "tocsr") and frame_of(X) is None and np.asarray(X).ndim == 3:
-            X, links = Links.from_points(X, y)
-            y = None
+        calibration = checked_calibration(calibration_params)
+        X, y, links, tuples = self._given(X, y, links, chunks)
         points = self._points(X)
         if points.rows < 2:
             raise ValueError(f"Found array with 1 sample(s) (shape=({points.rows}, {points.columns})) while a minimum of 2 is required.")
@@ -82,6 +101,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
             options["features"] = points.names
         self.model_ = _model.fit(self._method, options, points, known, (self.n_jobs, self.memory_limit), progress)
         self._note(points)
+        self._learned_from(tuples, links, calibration)
         return self
 
     def transform(self, X: Any, diagonal: Any = None) -> np.ndarray:
@@ -119,9 +139,10 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like, data frame or sparse matrix of shape (n_samples, n_features)
-            Points.
+            Points, or tuples as in fit. The score of triplets and quadruplets is the share of them
+            that is in the right order.
         y : array-like of shape (n_samples,), default=None
-            Labels, which imply all pairs (a random sample if there are more than 100,000), or
+            Signs of pairs, or labels, which imply all pairs (a random sample if there are more than 100,000), or
             target values.
         links : Links, default=None
             Constraints between rows of X, instead of y.
@@ -132,14 +153,21 @@ class MetricLearner(TransformerMixin, BaseEstimator):
             The score; larger is better.
         """
         model = self._fitted()
+        tuples = tuples_of(X, self._preprocessor(), merged=False) if links is None else None
+        if tuples is not None:
+            return self._score_of(tuples, y)
         if y is None and links is None:
             raise ValueError(f"{type(self).__name__}.score requires y to be passed, but the target y is None: want y or links")
+        if links is None and self._preprocessor() is None:
+            refuse_indices(X, y, f"{type(self).__name__}.score")
         points = self._points(X, fitted=True)
         if self._uses_targets:
             return _explained(model._embed(points), self._targets(y, points.rows))
-        known = links if links is not None else _pairs_of(numbered(_column(y, points.rows), self.unlabeled))
-        distances = model._distances(points, known.pairs)
-        return _area(distances[known.signs > 0], distances[known.signs < 0])
+        if links is None:
+            links = _pairs_of(numbered(_column(y, points.rows), self.unlabeled))
+        elif links.labels is not None and not len(links):
+            links = _pairs_of(links.labels)
+        return self._score_links(points, links)
 
     def distances(self, X: Any, pairs: Any) -> np.ndarray:
         """Compute the squared learned distances of pairs of rows.
@@ -154,7 +182,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
         Returns
         -------
         distances : ndarray of shape (n_pairs,)
-            Squared distances.
+            Squared distances. :meth:`pair_distance` returns distances that are not squared.
         """
         return self._fitted()._distances(self._points(X, fitted=True), pairs)
 
@@ -237,6 +265,7 @@ class MetricLearner(TransformerMixin, BaseEstimator):
 
     def _points(self, X: Any, diagonal: Any = None, *, fitted: bool = False) -> Points:
         """Convert X to points. If fitted, take the columns of the fit that the model takes."""
+        X = points_of(X, self._preprocessor())
         gram = self._kernel() == PRECOMPUTED
         if not fitted:
             return as_points(X, gram=gram, diagonal=diagonal)
@@ -281,6 +310,8 @@ class MetricLearner(TransformerMixin, BaseEstimator):
             if self._needs_links:
                 raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None: want y, or links")
             return None
+        if self.unlabeled is None:
+            note_chunks(y, type(self).__name__)
         return self._of_labels(numbered(_column(y, rows), self.unlabeled))
 
     def _targets(self, y: Any, rows: int) -> np.ndarray:
@@ -427,7 +458,7 @@ def _text(value: Any) -> str:
 
 def _column(y: Any, rows: int) -> np.ndarray:
     """Return y as an array, and check that it has one value for each point."""
-    array = np.asarray(y)
+    array = plain(y, "y")
     if array.ndim >= 1 and len(array) != rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {len(array)}")
     return array
@@ -479,13 +510,3 @@ def _pairs_of(labels: np.ndarray, limit: int = 100_000) -> Links:
         j = (i + 1 + draw.randint(n - 1, size=limit)) % n
     same = labels[rows[i]] == labels[rows[j]]
     return Links(np.column_stack([rows[i], rows[j]]), np.where(same, 1, -1))
-
-
-def _area(near: np.ndarray, far: np.ndarray) -> float:
-    """Return the share of pairs (near, far) with near smaller than far. Ties count half."""
-    if not len(near) or not len(far):
-        raise ValueError("score has pairs of one kind only: want must-links and cannot-links, or labels of two classes")
-    far = np.sort(far)
-    beyond = len(far) - np.searchsorted(far, near, side="right")
-    ties = np.searchsorted(far, near, side="right") - np.searchsorted(far, near, side="left")
-    return float((beyond + 0.5 * ties).sum() / (len(near) * len(far)))

@@ -79,6 +79,8 @@ class KRCA(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -149,6 +151,7 @@ class KRCA(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -167,6 +170,7 @@ class KRCA(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -216,6 +220,8 @@ class KBeta(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -292,6 +298,7 @@ class KBeta(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -313,6 +320,7 @@ class KBeta(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -366,6 +374,8 @@ class NPKL(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -446,6 +456,7 @@ class NPKL(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -469,6 +480,7 @@ class NPKL(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -510,6 +522,8 @@ class LLERatio(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -578,6 +592,7 @@ class LLERatio(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -595,6 +610,7 @@ class LLERatio(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -664,6 +680,8 @@ class GML(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -760,6 +778,7 @@ class GML(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -791,6 +810,7 @@ class GML(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -820,6 +840,8 @@ class Blend(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -876,6 +898,7 @@ class Blend(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -887,6 +910,7 @@ class Blend(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -920,6 +944,8 @@ class Parts(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -980,6 +1006,7 @@ class Parts(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -993,6 +1020,7 @@ class Parts(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1028,6 +1056,8 @@ class Forest(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1090,6 +1120,7 @@ class Forest(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1104,6 +1135,7 @@ class Forest(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1139,6 +1171,8 @@ class RCA(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1201,6 +1235,7 @@ class RCA(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1215,6 +1250,7 @@ class RCA(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1248,6 +1284,8 @@ class XRCA(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1308,6 +1346,7 @@ class XRCA(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1321,6 +1360,7 @@ class XRCA(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1354,6 +1394,8 @@ class DCA(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1414,6 +1456,7 @@ class DCA(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1427,6 +1470,7 @@ class DCA(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1472,6 +1516,8 @@ class ITML(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1544,6 +1590,7 @@ class ITML(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1563,6 +1610,7 @@ class ITML(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1600,6 +1648,8 @@ class MMC(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1664,6 +1714,7 @@ class MMC(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1679,6 +1730,7 @@ class MMC(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1720,6 +1772,8 @@ class LMNN(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1788,6 +1842,7 @@ class LMNN(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1805,6 +1860,7 @@ class LMNN(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1844,6 +1900,8 @@ class NCA(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -1910,6 +1968,7 @@ class NCA(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -1926,6 +1985,7 @@ class NCA(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -1965,6 +2025,8 @@ class LSML(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2031,6 +2093,7 @@ class LSML(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2047,6 +2110,7 @@ class LSML(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2088,6 +2152,8 @@ class SCML(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2156,6 +2222,7 @@ class SCML(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2173,6 +2240,7 @@ class SCML(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2210,6 +2278,8 @@ class LFDA(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2274,6 +2344,7 @@ class LFDA(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2289,6 +2360,7 @@ class LFDA(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2326,6 +2398,8 @@ class SDML(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2390,6 +2464,7 @@ class SDML(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2405,6 +2480,7 @@ class SDML(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2438,6 +2514,8 @@ class MLKR(MetricLearner):
         with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2502,6 +2580,7 @@ class MLKR(MetricLearner):
         max_iter: int = 2000,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2515,6 +2594,7 @@ class MLKR(MetricLearner):
         self.max_iter = max_iter
         self.prepare = prepare
         self.standardize = standardize
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2546,6 +2626,8 @@ class Covariance(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2603,6 +2685,7 @@ class Covariance(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2615,6 +2698,7 @@ class Covariance(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2644,6 +2728,8 @@ class Xiang(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2700,6 +2786,7 @@ class Xiang(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2711,6 +2798,7 @@ class Xiang(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2742,6 +2830,8 @@ class Klein(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2800,6 +2890,7 @@ class Klein(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2812,6 +2903,7 @@ class Klein(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2853,6 +2945,8 @@ class LLMA(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -2921,6 +3015,7 @@ class LLMA(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -2938,6 +3033,7 @@ class LLMA(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -2983,6 +3079,8 @@ class Spectral(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3054,6 +3152,7 @@ class Spectral(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3073,6 +3172,7 @@ class Spectral(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3106,6 +3206,8 @@ class KPCA(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3165,6 +3267,7 @@ class KPCA(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3178,6 +3281,7 @@ class KPCA(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3223,6 +3327,8 @@ class CMVU(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3294,6 +3400,7 @@ class CMVU(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3313,6 +3420,7 @@ class CMVU(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3356,6 +3464,8 @@ class NPK(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3426,6 +3536,7 @@ class NPK(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3444,6 +3555,7 @@ class NPK(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3493,6 +3605,8 @@ class SimpleNPKL(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3568,6 +3682,7 @@ class SimpleNPKL(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3589,6 +3704,7 @@ class SimpleNPKL(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3636,6 +3752,8 @@ class SDPLR(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3710,6 +3828,7 @@ class SDPLR(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3730,6 +3849,7 @@ class SDPLR(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
@@ -3757,6 +3877,8 @@ class AutoMetric(MetricLearner):
         The value of y for unlabeled rows; None: all rows are labeled.
     hold_out : int, default=0
         Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
+    preprocessor : Any, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
     random_state : Any, default=1
         Seed of all random choices: an integer, None for 1, or a RandomState.
     n_jobs : int or None, default=None
@@ -3811,6 +3933,7 @@ class AutoMetric(MetricLearner):
         n_links: int | str | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
+        preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
@@ -3821,6 +3944,7 @@ class AutoMetric(MetricLearner):
         self.n_links = n_links
         self.unlabeled = unlabeled
         self.hold_out = hold_out
+        self.preprocessor = preprocessor
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit

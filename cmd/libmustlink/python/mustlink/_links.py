@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from . import _library as lib
+from ._arrays import floats, plain
 from ._points import as_column, as_rows
 
 
@@ -18,8 +19,8 @@ class Links:
     ----------
     pairs : array-like of int, shape (n_pairs, 2), default=()
         Row numbers, from 0.
-    signs : array-like of int, shape (n_pairs,), default=()
-        1 for a must-link, -1 for a cannot-link.
+    signs : array-like of int or bool, shape (n_pairs,), default=()
+        1 or True for a must-link, -1 or False for a cannot-link.
     weights : array-like of float, shape (n_pairs,), default=None
         Weights of the pairs, > 0. If None, all are 1.
     bounds : array-like of float, shape (n_pairs,), default=None
@@ -104,7 +105,7 @@ class Links:
         >>> Links.from_groups([0, 0, -1, 1, 1, 1])
         Links(groups of 6 rows)
         """
-        array = np.asarray(groups)
+        array = plain(groups, "groups")
         if array.dtype.kind not in "iu":
             raise TypeError(f"groups have dtype {array.dtype}: want integers")
         links = cls()
@@ -136,15 +137,11 @@ class Links:
         >>> X.ravel().tolist(), links.pairs.tolist()
         ([0.0, 1.0, 9.0], [[0, 1], [0, 2]])
         """
-        array = np.asarray(pairs, dtype=np.float64)
+        array = plain(pairs, "pairs")
         if array.ndim != 3 or array.shape[1] != 2:
             raise ValueError(f"pairs have shape {array.shape}: want (n, 2, n_features)")
-        flat = array.reshape(-1, array.shape[2]) + 0.0  # no -0
-        _, first, number = np.unique(flat, axis=0, return_index=True, return_inverse=True)
-        order = np.argsort(first)
-        rank = np.empty_like(order)
-        rank[order] = np.arange(len(order))
-        return flat[first[order]], cls(rank[np.ravel(number)].reshape(-1, 2), y)
+        X, rows = distinct(array)
+        return X, cls(rows, y)
 
     def __len__(self) -> int:
         return len(self.pairs) + len(self.triplets) + len(self.quadruplets)
@@ -190,7 +187,23 @@ def _address(array: np.ndarray | None) -> int | None:
     return None if array is None or array.size == 0 else array.ctypes.data
 
 
+def distinct(tuples: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Return the different points of an array of shape (n, size, n_features), and their numbers in it.
+
+    Points are in the order of their first occurrence.
+    """
+    array = floats(plain(tuples, "X"), "X").astype(np.float64, copy=False)
+    flat = array.reshape(-1, array.shape[2]) + 0.0  # no -0
+    _, first, number = np.unique(flat, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return flat[first[order]], rank[np.ravel(number)].reshape(array.shape[:2])
+
+
 def _signs(values: Any, length: int) -> np.ndarray:
+    if plain(values, "signs").dtype.kind == "b":
+        values = np.where(values, 1, -1)
     array = as_column(values, length, np.float64, "signs") if length or np.size(values) else np.empty(0)
     wrong = ~np.isin(array, (1, -1))
     if wrong.any():
@@ -220,7 +233,7 @@ def as_seed(value: Any) -> int:
 
 def flat(y: Any, want: str = "label") -> np.ndarray:
     """Convert y to a 1-dimensional array."""
-    array = np.asarray(y)
+    array = plain(y, "y")
     if array.ndim == 2 and array.shape[1] == 1:
         array = array.ravel()
     if array.ndim != 1:

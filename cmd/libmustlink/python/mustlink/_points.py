@@ -8,6 +8,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _library as lib
+from ._arrays import floats, laid, plain
 from ._frames import Cells, Columns, cells_of, frame_of, is_plain
 
 
@@ -86,7 +87,7 @@ def as_points(X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
     points.of.data = points.hold(array)
     points.of.row_stride, points.of.column_stride = (s // array.itemsize for s in array.strides)
     if diagonal is not None:
-        values = np.ascontiguousarray(diagonal, dtype=np.float64)
+        values = laid(diagonal, dtype=np.float64)
         if values.shape != (points.rows,):
             raise ValueError(f"diagonal has shape {values.shape}: want ({points.rows},), one number for each row")
         points.of.diagonal = points.hold(values)
@@ -140,7 +141,7 @@ def names_of(X: Any) -> list[str] | None:
 
 def as_matrix(X: Any, what: str = "X") -> np.ndarray:
     """Convert X to a 2-dimensional array of float64 or float32 with at least one row and column."""
-    array = np.asarray(X)
+    array = plain(X, what)
     if array.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: {what} has dtype {array.dtype}, want real numbers")
     if array.dtype.kind in "mMV":
@@ -155,7 +156,7 @@ def as_matrix(X: Any, what: str = "X") -> np.ndarray:
     if array.shape[1] == 0:
         raise ValueError(f"Found array with 0 feature(s) (shape={array.shape}) while a minimum of 1 is required.")
     if array.dtype not in (np.float64, np.float32) or not array.dtype.isnative:
-        array = array.astype(np.float32 if array.dtype == np.float32 else np.float64)
+        array = floats(array, what)
     return array
 
 
@@ -168,7 +169,7 @@ def _laid_out(array: np.ndarray) -> np.ndarray:
     by_columns = down == size and right >= rows * size
     if (by_rows or by_columns) and down % size == 0 and right % size == 0 and array.flags.aligned:
         return array
-    return np.ascontiguousarray(array)
+    return laid(array)
 
 
 def _sparse(X: Any) -> Points:
@@ -185,35 +186,35 @@ def _sparse(X: Any) -> Points:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
-    values = np.ascontiguousarray(X.data, dtype=X.dtype if X.dtype in (np.float64, np.float32) else np.float64)
+    values = laid(X.data, dtype=X.dtype if X.dtype in (np.float64, np.float32) else np.float64)
     points = Points(X.shape, values.dtype, None)
     points.of.kind = lib.SPARSE
     points.of.data = points.hold(values)
-    points.of.row_start = points.hold(np.ascontiguousarray(X.indptr, dtype=np.int64))
-    points.of.column = points.hold(np.ascontiguousarray(X.indices, dtype=np.int32))
+    points.of.row_start = points.hold(laid(X.indptr, dtype=np.int64))
+    points.of.column = points.hold(laid(X.indices, dtype=np.int32))
     return points
 
 
 def as_rows(values: Any, width: int, what: str) -> np.ndarray:
     """Convert tuples of row numbers to an array of width columns."""
-    array = np.asarray(values)
+    array = plain(values, what)
     if array.size == 0:
         return np.empty((0, width), dtype=np.int64)
     if array.dtype.kind not in "iu":
         raise TypeError(f"{what} have dtype {array.dtype}: want integers, the row numbers of points")
     if array.ndim != 2 or array.shape[1] != width:
         raise ValueError(f"{what} have shape {array.shape}: want (n, {width})")
-    return np.ascontiguousarray(array, dtype=np.int64)
+    return laid(array, dtype=np.int64)
 
 
 def as_column(values: Any, length: int, dtype: Any, what: str) -> np.ndarray:
     """Convert values to an array of the given length."""
-    array = np.asarray(values)
+    array = plain(values, what)
     if array.dtype.kind not in "biuf":
         raise TypeError(f"{what} have dtype {array.dtype}: want numbers")
     if array.shape != (length,):
         raise ValueError(f"{what} have shape {array.shape}: want ({length},)")
-    return np.ascontiguousarray(array, dtype=dtype)
+    return laid(array, dtype=dtype)
 
 
 def output(rows: int, columns: int, dtype: Any) -> tuple[np.ndarray, lib.Matrix]:

@@ -1,0 +1,53 @@
+"""Arrays of unusual kinds: copied where that changes nothing, refused by name where it would."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def plain(values: Any, what: str) -> np.ndarray:
+    """Return values as an array, and refuse masked values, whose numbers mean nothing.
+
+    Parameters
+    ----------
+    values : array-like
+        The values.
+    what : str
+        Their name, for messages.
+    """
+    if isinstance(values, np.ma.MaskedArray):
+        count = int(np.ma.count_masked(values))
+        if count:
+            raise ValueError(f"{what} is a masked array with {count} masked value{'s' * (count > 1)}: want an array without a mask; numpy.nan can stand for a missing number")
+    return np.asarray(values)
+
+
+def laid(values: Any, dtype: Any = None) -> np.ndarray:
+    """Return values as an array by rows at an aligned address, which C can read. It may be a copy."""
+    return np.require(values, dtype, ["C", "A"])
+
+
+def floats(array: np.ndarray, what: str) -> np.ndarray:
+    """Return an array as one of float64 or, if it has them, native float32, and name what is no number."""
+    single = array.dtype.kind == "f" and array.dtype.itemsize == 4
+    try:
+        return array.astype(np.float32 if single else np.float64)
+    except (TypeError, ValueError) as error:
+        at = next((index for index, value in np.ndenumerate(array) if not _is_number(value)), None)
+        if at is None:
+            raise
+        place = ", ".join(f"{word} {k}" for word, k in zip(_WORDS.get(len(at), ()), at)) or f"place {at}"
+        raise type(error)(f"{what} has {array[at]!r} in {place}: want numbers ({error})") from None
+
+
+_WORDS = {1: ("row",), 2: ("row", "column"), 3: ("tuple", "point", "column")}
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
