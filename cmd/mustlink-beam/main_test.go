@@ -174,8 +174,8 @@ func TestKilledJobIsResubmitted(t *testing.T) {
 	}
 }
 
-// A job fails at its last row, or is interrupted: the files of the earlier job, with other elements,
-// stay as they were, for all outputs. The list of the bad rows is written nevertheless.
+// A job fails at its last row: the files of the earlier job, with other elements, stay as they
+// were, for all outputs. The list of the bad rows is written nevertheless.
 func TestFailedJobLeavesOutputs(t *testing.T) {
 	const n = 600
 	model, pattern, _ := problem(t, n)

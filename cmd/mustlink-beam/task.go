@@ -188,8 +188,8 @@ func (t *task) perElement(more func(w io.Writer), build func(s beam.Scope, out s
 	return t.print(r, more)
 }
 
-// reporting runs a job that writes one file, whose path it is given. Its workers save a summary next
-// to that, which is read into found.
+// reporting runs a job that writes one file, whose path it is given. Its workers save a summary
+// next to that, which is read into found.
 func (t *task) reporting(found any, build func(s beam.Scope, out string) error) (*report, error) {
 	out, err := t.stage(shard.StageFile, t.out)
 	if err != nil {

@@ -14,12 +14,13 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Staging is a hidden folder beside an output. A job writes its files there, and they replace those
-// of an earlier job when all are complete. A job that fails leaves the earlier files as they were.
+// Staging is a hidden folder next to an output. A job writes its files there, and they replace
+// those of an earlier job when all are complete. A job that fails leaves the earlier files as they
+// were.
 //
 // The files of an output cannot be replaced all at once. While they are being replaced there is a
-// hidden file, the mark, which lists the new ones. [Files] refuses an output that has a mark. If the
-// process is killed meanwhile, the next job with this output first replaces the rest.
+// hidden file, the mark, which lists the new ones. [Files] refuses an output that has a mark. If
+// the process is killed meanwhile, the next job with this output first replaces the rest.
 type Staging struct {
 	output Output
 	single bool // the output is one file, named by the path itself
@@ -51,7 +52,7 @@ func (s *Staging) folder() string { return hidden(s.output.Path, "new") }
 // mark returns the path of the mark of an output.
 func mark(output string) string { return hidden(output, "replacing") }
 
-// hidden returns the path of a hidden file beside an output.
+// hidden returns the path of a hidden file next to an output.
 func hidden(output, ending string) string {
 	dir, base := filepath.Split(output)
 	return filepath.Join(dir, "."+base+"."+ending)
@@ -62,8 +63,8 @@ func (s *Staging) Output() Output {
 	return Output{filepath.Join(s.folder(), filepath.Base(s.output.Path))}
 }
 
-// Discard removes the folder and what is in it, unless an error has ended Publish: the next job then
-// goes on with it.
+// Discard removes the folder and what is in it, unless an error has ended Publish: the next job
+// then goes on with it.
 func (s *Staging) Discard() error {
 	if _, err := os.Stat(mark(s.output.Path)); err == nil {
 		return nil
@@ -78,8 +79,8 @@ func (s *Staging) remove() error {
 	return nil
 }
 
-// Publish replaces the files of an earlier job by those in the folder, and removes the folder. Files
-// of an earlier job that have no successor are removed, as the pattern would match them too.
+// Publish replaces the files of an earlier job by those in the folder, and removes the folder.
+// Files of an earlier job that have no successor are removed, as the pattern would match them too.
 func (s *Staging) Publish() error {
 	if s.single {
 		if err := os.Rename(s.Output().Path, s.output.Path); err != nil {
@@ -186,7 +187,7 @@ func whole(files []string) error {
 			continue
 		}
 		if _, err := os.Stat(mark(output)); err == nil {
-			return fault.Data(file, "it may belong to another job than the files beside it: a job is replacing them, or was killed meanwhile; wait, or run the job again")
+			return fault.Data(file, "it may belong to another job than the files next to it: a job is replacing them, or was killed meanwhile; wait, or run the job again")
 		}
 		last = output
 	}

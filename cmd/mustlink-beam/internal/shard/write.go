@@ -16,8 +16,8 @@ import (
 // Output names the files that a job writes, one for each element, after one path.
 //
 // A file is written under a temporary name in its folder and renamed, so that it is complete or
-// missing, even when its element is processed several times at once. [Staging] holds the files until
-// all are complete.
+// missing, even when its element is processed several times at once. [Staging] holds the files
+// until all are complete.
 type Output struct {
 	Path string // "embedded.npy" for embedded-00003-of-00016.npy and so on
 }
