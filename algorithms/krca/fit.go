@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/trusted"
 	"github.com/mustlink/mustlink/blas"
@@ -63,11 +64,15 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 		return nil, err
 	}
 	refs := landmarks(x.Len(), l.Params.Landmarks, l.Seed)
-	m, err := l.fitAt(ctx, eng, x, c.rows, refs, c.f, meanDiagonal, stage)
+	of, err := l.fitAt(ctx, eng, x, c.rows, refs, c.f, meanDiagonal, stage)
 	if err != nil {
 		return nil, err
 	}
-	return m(algorithms.Status{Converged: true, Notices: c.notices, Elapsed: time.Since(begin)}), ctx.Err()
+	m := of(algorithms.Status{Converged: true, Notices: c.notices, Elapsed: time.Since(begin)})
+	if err := learner.Remark(ctx, eng, Method, m, x); err != nil {
+		return nil, err
+	}
+	return m, ctx.Err()
 }
 
 // fitAt learns from the chunklets, rows of x, and embeds the landmarks refs. It returns a function

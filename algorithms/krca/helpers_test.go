@@ -56,8 +56,8 @@ func runs(n, stride int, sizes ...int) [][]int {
 	return out
 }
 
-// learner returns a learner with absolute eps and all directions.
-func learner(t testingTB, k string, eps float64) Learner {
+// withKernel returns a learner with absolute eps and all directions.
+func withKernel(t testingTB, k string, eps float64) Learner {
 	return Learner{Kernel: enginetest.Spec(t, k), Params: Params{Eps: eps}, Seed: 1}
 }
 

@@ -599,7 +599,7 @@ func TestUpdateErrors(t *testing.T) {
 	eng, ctx := enginetest.New(t, 1), context.Background()
 	x := gaussian(30, 3, 1)
 	s := chunkletSet(t, 30, []int{0, 1, 2}, []int{3, 4})
-	m := fittest.On[*Model](t, eng, learner(t, "rbf:sigma=2", 0.01), x, s)
+	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=2", 0.01), x, s)
 	u := incremental(t, m)
 	must(t, u.Add(ctx, eng, x, []int{5, 6}))
 	before := learned(t, eng, u, x)
@@ -664,7 +664,7 @@ func TestUpdateErrors(t *testing.T) {
 func TestOverlap(t *testing.T) {
 	eng, ctx := enginetest.New(t, 1), context.Background()
 	x := gaussian(30, 3, 1)
-	m := fittest.On[*Model](t, eng, learner(t, "rbf:sigma=2", 0.01), x, chunkletSet(t, 30, []int{0, 1, 2}))
+	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=2", 0.01), x, chunkletSet(t, 30, []int{0, 1, 2}))
 	u, v := incremental(t, m), incremental(t, m)
 	must(t, u.Add(ctx, eng, x, []int{5, 6, 5}, []int{7, 8}, []int{8, 9, 6}))
 	must(t, v.Add(ctx, eng, x, []int{9, 8, 7, 6, 5}))

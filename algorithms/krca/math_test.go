@@ -58,7 +58,7 @@ func TestIdentity(t *testing.T) {
 		{"poly:degree=2,coef=1,scale=1", 1e-4, FormAuto, 1e-9},
 	} {
 		t.Run(fmt.Sprintf("%s,eps=%g,form=%s", c.kernel, c.eps, c.form), func(t *testing.T) {
-			l := learner(t, c.kernel, c.eps)
+			l := withKernel(t, c.kernel, c.eps)
 			l.Params.Form = c.form
 			checkIdentity(t, fittest.On[*Model](t, eng, l, x, s), x, s, c.kernel, c.tol)
 		})
@@ -111,7 +111,7 @@ func TestPrintedFormula(t *testing.T) {
 		// The printed form itself loses about cond(I + KH/s) u.
 		tol := 1e-11 * max(1, maxAbs(k)/eps)
 		for _, form := range forms {
-			l := learner(t, text, eps)
+			l := withKernel(t, text, eps)
 			l.Params.Form = Form(form)
 			m := fittest.On[*Model](t, eng, l, x, s)
 			within(t, form+" gram", toMat(gramOf(t, eng, m, all, nil)), want, tol)
@@ -177,7 +177,7 @@ func TestFeatureSpaceRCA(t *testing.T) {
 		points := mat.NewDense(n, d, x.Data)
 		left.Mul(points, &inverse)
 		want.Mul(&left, points.T())
-		m := fittest.On[*Model](t, eng, learner(t, "linear", eps), x, s)
+		m := fittest.On[*Model](t, eng, withKernel(t, "linear", eps), x, s)
 		within(t, fmt.Sprintf("eps=%g, form %s", eps, m.metric.form()), toMat(gramOf(t, eng, m, x, nil)), &want, 1e-11)
 	}
 }
@@ -187,7 +187,7 @@ func TestDefinite(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		eng := enginetest.New(t, 2)
 		x, s, text, eps := randomProblem(t)
-		m := fittest.On[*Model](t, eng, learner(t, text, eps), x, s)
+		m := fittest.On[*Model](t, eng, withKernel(t, text, eps), x, s)
 		kt := toMat(gramOf(t, eng, m, x, nil))
 		k := scaled(1/eps, toMat(kernelOf(t, eng, text, x, x)))
 		_, scale := smallestEigenvalue(t, k)
@@ -219,7 +219,7 @@ func TestOrder(t *testing.T) {
 			}
 			chunklets = append([][]int{d}, chunklets...)
 		}
-		l := learner(t, text, eps)
+		l := withKernel(t, text, eps)
 		a := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, l, x, s), x, nil))
 		b := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, l, moved, chunkletSet(t, x.N, chunklets...)), x, nil))
 		within(t, "other order", b, a, 1e-10)
@@ -231,15 +231,15 @@ func TestScale(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x := gaussian(50, 4, 8)
 	s := chunkletSet(t, 50, runs(50, 3, 4, 2, 6, 9)...)
-	one := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, learner(t, "poly:degree=1,coef=0,scale=1", 1e-2), x, s), x, nil))
-	six := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, learner(t, "poly:degree=1,coef=0,scale=6", 6e-2), x, s), x, nil))
+	one := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, withKernel(t, "poly:degree=1,coef=0,scale=1", 1e-2), x, s), x, nil))
+	six := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, withKernel(t, "poly:degree=1,coef=0,scale=6", 6e-2), x, s), x, nil))
 	within(t, "6k, 6eps", six, one, 1e-11)
 
 	const text = "rbf:sigma=2"
 	k := toMat(kernelOf(t, eng, text, x, x))
 	last := math.Inf(1)
 	for _, eps := range []float64{1, 1e2, 1e4} {
-		kt := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, learner(t, text, eps), x, s), x, nil))
+		kt := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, withKernel(t, text, eps), x, s), x, nil))
 		d := difference(scaled(eps, kt), k)
 		if !(d < last/50) || d == 0 {
 			t.Fatalf("eps=%g: eps Kt differs from K by %g, after %g", eps, d, last)
@@ -272,11 +272,11 @@ func TestCentering(t *testing.T) {
 	for i := range n {
 		pairs = append(pairs, [2]int{i, (i * 7) % n}, [2]int{i, (i + 1) % n})
 	}
-	a, err := fittest.On[*Model](t, eng, learner(t, text, 1e-3), x, s).Distances(context.Background(), eng, x, pairs)
+	a, err := fittest.On[*Model](t, eng, withKernel(t, text, 1e-3), x, s).Distances(context.Background(), eng, x, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := fittest.On[*Model](t, eng, learner(t, "linear", 1e-3), g, s).Distances(context.Background(), eng, g, pairs)
+	b, err := fittest.On[*Model](t, eng, withKernel(t, "linear", 1e-3), g, s).Distances(context.Background(), eng, g, pairs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestKinds(t *testing.T) {
 	s := chunkletSet(t, n, runs(n, 3, 4, 2, 6, 3)...)
 	for _, text := range []string{"rbf:sigma=2", "linear"} {
 		for _, form := range []Form{FormCholesky, FormSpectral} {
-			l := learner(t, text, 1e-2)
+			l := withKernel(t, text, 1e-2)
 			l.Params.Form = form
 			want := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, l, x, s), x, nil))
 			for _, other := range []points.Points{x, sparse, gram} {
@@ -335,9 +335,9 @@ func TestTinyEps(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x := gaussian(80, 3, 21)
 	s := chunkletSet(t, 80, runs(80, 3, 20, 20, 30)...)
-	limit := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, learner(t, "linear", 1e-10), x, s), x, nil))
+	limit := toMat(gramOf(t, eng, fittest.On[*Model](t, eng, withKernel(t, "linear", 1e-10), x, s), x, nil))
 	for _, eps := range []float64{1e-13, 1e-20, 1e-100} {
-		m := fittest.On[*Model](t, eng, learner(t, "linear", eps), x, s)
+		m := fittest.On[*Model](t, eng, withKernel(t, "linear", eps), x, s)
 		if m.metric.form() != FormSpectral {
 			t.Errorf("eps=%g: form %s", eps, m.metric.form())
 		}
@@ -370,7 +370,7 @@ func TestForms(t *testing.T) {
 		{"linear, small eps", x, s, "linear", 1e-6, FormSpectral},
 		{"quadratic, small eps", x, s, "poly:degree=2,coef=1,scale=1", 1e-6, FormSpectral},
 	} {
-		if got := fittest.On[*Model](t, eng, learner(t, c.kernel, c.eps), c.x, c.s).metric.form(); got != c.want {
+		if got := fittest.On[*Model](t, eng, withKernel(t, c.kernel, c.eps), c.x, c.s).metric.form(); got != c.want {
 			t.Errorf("%s: form %s, want %s", c.name, got, c.want)
 		}
 	}
@@ -381,7 +381,7 @@ func TestFormsAgree(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		eng := enginetest.New(t, 2)
 		x, s, text, eps := randomProblem(t)
-		l := learner(t, text, eps)
+		l := withKernel(t, text, eps)
 		l.Params.Form = FormCholesky
 		a := fittest.On[*Model](t, eng, l, x, s)
 		l.Params.Form = FormSpectral
@@ -410,7 +410,7 @@ func TestEmbeddingExact(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		eng := enginetest.New(t, 2)
 		x, s, text, eps := randomProblem(t)
-		l := learner(t, text, eps)
+		l := withKernel(t, text, eps)
 		l.Params.Form = Form(rapid.SampledFrom(forms).Draw(t, "form"))
 		m := fittest.On[*Model](t, eng, l, x, s)
 		kt := toMat(gramOf(t, eng, m, x, nil))

@@ -363,7 +363,7 @@ func TestCancel(t *testing.T) {
 		for at := 0; ; at++ {
 			ctx, cancel := context.WithCancel(context.Background())
 			seen, last := 0, algorithms.Progress{Done: -1}
-			l := learner(t, k, 1e-4)
+			l := withKernel(t, k, 1e-4)
 			l.Progress = func(p algorithms.Progress) {
 				if p.Stage == "" || p.Done < last.Done || p.Done > p.Total || p.Elapsed < last.Elapsed {
 					t.Errorf("report %+v after %+v", p, last)
@@ -392,7 +392,7 @@ func TestCancel(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	m := fittest.On[*Model](t, eng, learner(t, "rbf:sigma=2", 1e-3), x, s)
+	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=2", 1e-3), x, s)
 	_, embedErr := m.Embed(ctx, eng, x)
 	_, gramErr := m.Gram(ctx, eng, x, nil)
 	_, crossErr := m.Gram(ctx, eng, x, x)
@@ -435,7 +435,7 @@ func TestFitErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	with := func(p Params) Learner { return Learner{Kernel: enginetest.Spec(t, "rbf:sigma=1"), Params: p} }
-	rbf, linear := learner(t, "rbf:sigma=1", 0.1), learner(t, "linear", 0.1)
+	rbf, linear := withKernel(t, "rbf:sigma=1", 0.1), withKernel(t, "linear", 0.1)
 	for _, c := range []struct {
 		name, text string
 		l          Learner
@@ -461,7 +461,7 @@ func TestFitErrors(t *testing.T) {
 		{"all points at the origin", "mean of k(x,x)", Learner{Kernel: enginetest.Spec(t, "linear"), Params: DefaultParams()}, same, good, eng},
 		{"all points equal", "coincide", Learner{Kernel: enginetest.Spec(t, "linear"), Params: DefaultParams()}, ones, good, eng},
 		{"all points equal, bandwidth rule", "sigma", Learner{Params: DefaultParams()}, ones, good, eng},
-		{"overflow", "not representable", learner(t, "poly:degree=9", 0.1), huge, good, eng},
+		{"overflow", "not representable", withKernel(t, "poly:degree=9", 0.1), huge, good, eng},
 		{"negative eigenvalues", "positive semidefinite", linear, gram, good, eng},
 		{"memory", "limit 2.0 KiB", rbf, x, good, small},
 	} {
@@ -470,7 +470,7 @@ func TestFitErrors(t *testing.T) {
 			t.Errorf("%s: model %v, error %v, want a fault of the input that says %q", c.name, m, err, c.text)
 		}
 	}
-	l := learner(t, "linear", 1e-30)
+	l := withKernel(t, "linear", 1e-30)
 	l.Params.Form = FormCholesky
 	var want *fault.ParamError
 	if _, err := l.Fit(context.Background(), eng, gaussian(40, 2, 1), chunkletSet(t, 40, sequence(40))); !errors.As(err, &want) {
@@ -578,11 +578,11 @@ func TestNotices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	status := fittest.On[*Model](t, eng, learner(t, "rbf:sigma=1", 0.1), x, one).Status()
+	status := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=1", 0.1), x, one).Status()
 	if !status.Converged || len(status.Notices) != 1 || !strings.Contains(status.Notices[0], "1 cannot-link ignored") {
 		t.Errorf("status %+v", status)
 	}
-	status = fittest.On[*Model](t, eng, learner(t, "rbf:sigma=1", 0.1), x, chunkletSet(t, 10, []int{1, 2}, []int{6})).Status()
+	status = fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=1", 0.1), x, chunkletSet(t, 10, []int{1, 2}, []int{6})).Status()
 	if len(status.Notices) != 0 { // links.Set.Warnings tells of the single row
 		t.Errorf("status %+v", status)
 	}

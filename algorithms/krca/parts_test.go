@@ -211,7 +211,7 @@ func TestWeakDirection(t *testing.T) {
 			}
 			renamed = append(renamed, rows)
 		}
-		m := fittest.On[*Model](t, eng, learner(t, "linear", 3e-2), moved, chunkletSet(t, n, renamed...))
+		m := fittest.On[*Model](t, eng, withKernel(t, "linear", 3e-2), moved, chunkletSet(t, n, renamed...))
 		if form := m.metric.form(); form != FormCholesky {
 			t.Errorf("shift %d: form %s", shift, form)
 		}
@@ -234,7 +234,7 @@ func TestEqualRowsAreSemidefinite(t *testing.T) {
 		copy(x.Row(5), x.Row(1))
 		s := chunkletSet(t, 6, []int{0, 4}, []int{1, 5})
 		for _, form := range forms {
-			l := learner(t, "linear", 0.3)
+			l := withKernel(t, "linear", 0.3)
 			l.Params.Form = Form(form)
 			m := fittest.On[*Model](t, eng, l, x, s)
 			// Nothing varies inside chunklets: kt = k/eps.

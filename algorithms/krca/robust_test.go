@@ -130,3 +130,26 @@ func TestRobustParts(t *testing.T) {
 		}
 	}
 }
+
+// TestAllDistancesEqual: a kernel so narrow that no point is near another, and must-links that weigh
+// nothing against the regularization, leave all distances equal, and a notice says so. Neither alone
+// does.
+func TestAllDistancesEqual(t *testing.T) {
+	x := gaussian(30, 3, 4)
+	set := chunkletSet(t, x.N, runs(x.N, 1, 2, 3, 2)...)
+	for _, c := range []struct {
+		kernel string
+		epsRel float64
+		noted  bool
+	}{{"rbf:sigma=1e-9", 1e12, true}, {"rbf:sigma=1e-9", 1e-3, false}, {"rbf:sigma=1", 1e12, false}} {
+		l := Learner{Kernel: enginetest.Spec(t, c.kernel), Params: Params{EpsRel: c.epsRel}}
+		m, err := l.Fit(t.Context(), enginetest.New(t, 1), x, set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		notices := m.Status().Notices
+		if noted := slices.ContainsFunc(notices, func(n string) bool { return strings.Contains(n, "all learned distances") }); noted != c.noted {
+			t.Errorf("%s, eps_rel=%g: notices %q", c.kernel, c.epsRel, notices)
+		}
+	}
+}

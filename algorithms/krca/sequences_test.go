@@ -70,7 +70,7 @@ func TestSequences(t *testing.T) {
 		{"spectrum:k=2", "linear"}, {"rbf:sigma=0.4@spectrum:k=2", "rbf:sigma=0.4"},
 	} {
 		for _, form := range []Form{FormCholesky, FormSpectral} {
-			one, two := learner(t, c.sequences, 0.05), learner(t, c.vectors, 0.05)
+			one, two := withKernel(t, c.sequences, 0.05), withKernel(t, c.vectors, 0.05)
 			one.Params.Form, two.Params.Form = form, form
 			m, want := fittest.On[*Model](t, eng, one, x, set), fittest.On[*Model](t, eng, two, v, set)
 			within(t, c.sequences+", Gram", toMat(gramOf(t, eng, m, x, nil)), toMat(gramOf(t, eng, want, v, nil)), 1e-11)
@@ -128,7 +128,7 @@ func TestSequencesPrintedFormula(t *testing.T) {
 			}
 		}
 		want := printed(t, k, kxc, kc, f, eps)
-		m := fittest.On[*Model](t, eng, learner(t, text, eps), all, set)
+		m := fittest.On[*Model](t, eng, withKernel(t, text, eps), all, set)
 		within(t, text, toMat(gramOf(t, eng, m, all, nil)), want, 1e-11)
 		checkDistances(t, m, all, want, 1e-11)
 	}
@@ -140,7 +140,7 @@ func TestIndefiniteGramIsRefused(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = learner(t, "linear", 0.1).Fit(context.Background(), enginetest.New(t, 1), g, chunkletSet(t, 3, []int{0, 1}))
+	_, err = withKernel(t, "linear", 0.1).Fit(context.Background(), enginetest.New(t, 1), g, chunkletSet(t, 3, []int{0, 1}))
 	var de *fault.DataError
 	if !errors.As(err, &de) || !strings.Contains(err.Error(), "smallest eigenvalue is -1") {
 		t.Errorf("error %v: want a DataError with the eigenvalue -1", err)
@@ -152,7 +152,7 @@ func TestSequencesIncremental(t *testing.T) {
 	eng, ctx := enginetest.New(t, 2), context.Background()
 	x := randomSequences(60, 4)
 	sizes := []int{2, 3, 2, 5, 2, 4, 2, 2, 3}
-	l := learner(t, "rbf:sigma=0.6@spectrum:k=2", 0)
+	l := withKernel(t, "rbf:sigma=0.6@spectrum:k=2", 0)
 	l.Params = Params{FixedS: 0.7}
 	all := runs(60, 1, sizes...)
 	want := fittest.On[*Model](t, eng, l, x, chunkletSet(t, 60, all...))
@@ -167,9 +167,9 @@ func TestSequencesOfAnotherKind(t *testing.T) {
 	eng, ctx := enginetest.New(t, 1), context.Background()
 	x := randomSequences(20, 1)
 	set := chunkletSet(t, 20, runs(20, 1, 2, 3)...)
-	m := fittest.On[*Model](t, eng, learner(t, "spectrum:k=2", 0.1), x, set)
+	m := fittest.On[*Model](t, eng, withKernel(t, "spectrum:k=2", 0.1), x, set)
 	vectors := gaussian(20, 4, 1)
-	onVectors := fittest.On[*Model](t, eng, learner(t, "linear", 0.1), vectors, set)
+	onVectors := fittest.On[*Model](t, eng, withKernel(t, "linear", 0.1), vectors, set)
 	protein := &points.Sequences{Alphabet: points.Protein, Start: x.Start, Letters: x.Letters}
 	for name, run := range map[string]func() error{
 		"vectors":   func() error { _, err := m.Embed(ctx, eng, vectors); return err },
@@ -182,7 +182,7 @@ func TestSequencesOfAnotherKind(t *testing.T) {
 			return incremental(t, m).Update(ctx, eng, protein, []algorithms.Chunklet{{ID: 0, Rows: []int{3}}})
 		},
 		"kernel for vectors": func() error {
-			_, err := learner(t, "rbf:sigma=1", 0.1).Fit(ctx, eng, x, set)
+			_, err := withKernel(t, "rbf:sigma=1", 0.1).Fit(ctx, eng, x, set)
 			return err
 		},
 	} {

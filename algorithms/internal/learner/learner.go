@@ -98,7 +98,7 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 		maps.Compose(m.(maps.Member).Parent(), f.axes.Map(f.Name))
 	}
 	if err == nil {
-		err = f.remark(ctx, m)
+		err = Remark(ctx, f.Eng, f.Name, m, f.X)
 	}
 	if err == nil {
 		err = ctx.Err()
@@ -106,15 +106,16 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 	return record.Result(ctx, f.Name+": fit", m, err)
 }
 
-// remark adds a notice to a model that tells no training points apart.
-func (f *Fit) remark(ctx context.Context, m algorithms.Model) error {
+// Remark adds a notice to a model of the named method that tells none of its training points x
+// apart.
+func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms.Model, x points.Points) error {
 	noted, is := m.(interface{ Note(notice string) })
 	if !is {
 		return nil
 	}
-	notice, err := flat(ctx, f.Eng, m, f.X)
+	notice, err := flat(ctx, eng, m, x)
 	if notice != "" {
-		noted.Note(f.Name + ": " + notice)
+		noted.Note(method + ": " + notice)
 	}
 	return err
 }
