@@ -100,7 +100,9 @@ class Parameters(unittest.TestCase):
             names = {name: default for name, default in learner._defaults.values()}
             self.assertEqual(set(names), {p["name"] for p in method["parameters"]})
             for p in method["parameters"]:
-                self.assertEqual("" if names[p["name"]] is None else str(names[p["name"]]).lower(), p["default"].lower().replace("1e-06", "1e-06"))
+                value = names[p["name"]]
+                same = float(p["default"]) if isinstance(value, float) else p["default"].lower()
+                self.assertEqual("" if value is None else value if isinstance(value, float) else str(value).lower(), same)
         self.assertEqual(set(by_method), {"auto"})
 
     def test_every_parameter_arrives(self):
