@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,7 +75,7 @@ func automatic() catalog.Method {
 	var m catalog.Method
 	m.About = algorithms.About{
 		Name: "auto", Title: "AutoMetric", UsesCannotLinks: true, Pairwise: true,
-		Summary:       "A metric by the method that the links suggest: blend for links of both kinds, krca for must-links alone, itml for cannot-links alone",
+		Summary:       "A metric by the method that the links suggest: Blend for links of both kinds, KRCA for must-links alone, ITML for cannot-links alone",
 		Paper:         "The attribute method_ names it",
 		DefaultKernel: "the method's",
 	}
@@ -230,6 +231,19 @@ func class(out *strings.Builder, m catalog.Method) error {
 	return nil
 }
 
+// summary returns what a method does. One that begins with other methods names their classes.
+func summary(m catalog.Method) string {
+	text := flags.Replace(m.Summary)
+	first, _, _ := strings.Cut(text, ",")
+	if _, err := catalog.Lookup(first); err != nil {
+		return upper(text)
+	}
+	for _, other := range catalog.Methods() {
+		text = regexp.MustCompile(`\b`+other.Name+`\b`).ReplaceAllString(text, other.Title)
+	}
+	return text
+}
+
 // kernel returns which kernel a method has without the parameter.
 func kernel(m catalog.Method) string {
 	switch {
@@ -244,7 +258,7 @@ func kernel(m catalog.Method) string {
 }
 
 func docstring(out *strings.Builder, m catalog.Method, all []parameter, needs bool) {
-	fmt.Fprintf(out, "    \"\"\"%s.\n\n%s.\n\n    Parameters\n    ----------\n", strings.TrimLeft(wrapped(upper(flags.Replace(m.Summary)), 4), " "), wrapped(m.Paper, 4))
+	fmt.Fprintf(out, "%s\n\n%s\n\n    Parameters\n    ----------\n", wrapped(`"""`+summary(m)+".", 4), wrapped(m.Paper+".", 4))
 	for _, p := range all {
 		of := p.kind
 		if of == "" {

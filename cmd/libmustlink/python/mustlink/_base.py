@@ -73,7 +73,8 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             Class labels, from which ``n_links`` links of each kind are drawn. For an estimator that
             learns from targets, the target values.
         links : Links, default=None
-            Constraints between rows of X, instead of y.
+            Constraints between rows of X, instead of y. A pipeline gives y to all steps: with
+            links, an estimator that learns from them does not use it.
         chunks : array-like of int, shape (n_samples,), default=None
             Numbers of chunklets, instead of y. A negative number means no chunklet.
         calibration_params : dict, default=None
@@ -308,8 +309,6 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         if links is not None:
             if not isinstance(links, Links):
                 raise TypeError(f"links is of type {type(links).__name__}: want mustlink.Links")
-            if y is not None:
-                raise ValueError("y and links are given together: want one of the two")
             return links
         if y is None:
             if self._needs_links:

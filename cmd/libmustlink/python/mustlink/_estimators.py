@@ -688,8 +688,8 @@ class LLERatio(MetricLearner):
 
 
 class GML(MetricLearner):
-    """Geometry-aware metric learning: LogDet projections whose prior, a Gaussian kernel or a graph's
-    spectrum, is learned.
+    """Geometry-aware metric learning: LogDet projections whose prior, a Gaussian kernel or a
+    graph's spectrum, is learned.
 
     Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009.
 
@@ -912,7 +912,8 @@ class GML(MetricLearner):
 
 
 class Blend(MetricLearner):
-    """Lleratio, krca, npkl after krca, and krca after npkl, side by side, with gml if links are few.
+    """LLERatio, KRCA, NPKL after KRCA, and KRCA after NPKL, side by side, with GML if links are
+    few.
 
     of the members: Soleymani Baghshah & Bagheri Shouraki 2009; Hu, Wang & Chen 2011; Tsang, Cheung
     & Kwok 2005.
@@ -1027,7 +1028,7 @@ class Blend(MetricLearner):
 
 
 class Parts(MetricLearner):
-    """Lleratio, krca or gml from many links: fitted to parts of them, and averaged.
+    """LLERatio, KRCA or GML from many links: fitted to Parts of them, and averaged.
 
     Zhang, Duchi & Wainwright, Divide and conquer kernel ridge regression, JMLR 16, 2015.
 
@@ -1535,7 +1536,8 @@ class XRCA(MetricLearner):
 
 
 class DCA(MetricLearner):
-    """Discriminative component analysis: moves cannot-linked chunklets apart, linear or with a kernel.
+    """Discriminative component analysis: moves cannot-linked chunklets apart, linear or with a
+    kernel.
 
     Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image retrieval,
     CVPR 2006.
@@ -1815,8 +1817,8 @@ class ITML(MetricLearner):
 
 
 class MMC(MetricLearner):
-    """Maximizes the distances of cannot-links for bounded distances of must-links, linear: full or one
-    weight per feature.
+    """Maximizes the distances of cannot-links for bounded distances of must-links, linear: full or
+    one weight per feature.
 
     Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering with
     side-information, NIPS 15, 2002.
@@ -3688,8 +3690,8 @@ class KPCA(MetricLearner):
 
 
 class CMVU(MetricLearner):
-    """Colored maximum variance unfolding, low rank: pictures that keep the distances of neighbors, a
-    baseline of gml.
+    """Colored maximum variance unfolding, low rank: pictures that keep the distances of neighbors,
+    a baseline of gml.
 
     Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007.
 
@@ -3995,7 +3997,8 @@ class NPK(MetricLearner):
 class SimpleNPKL(MetricLearner):
     """Non-parametric kernels of bounded size by eigendecompositions: a baseline of npkl.
 
-    Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, JMLR 12, 2011.
+    Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, JMLR 12,
+    2011.
 
     Parameters
     ----------
@@ -4317,8 +4320,8 @@ class SDPLR(MetricLearner):
 
 
 class AutoMetric(MetricLearner):
-    """A metric by the method that the links suggest: blend for links of both kinds, krca for
-    must-links alone, itml for cannot-links alone.
+    """A metric by the method that the links suggest: Blend for links of both kinds, KRCA for
+    must-links alone, ITML for cannot-links alone.
 
     The attribute method_ names it.
 

@@ -140,7 +140,8 @@ def fit(method: str, options: dict[str, Any], points: Points, links: Links | Non
     runs_on, text = engine(*limits), json.dumps(options).encode()
     known = None if links is None else links.reference()
     first = (runs_on, method.encode(), text, points.reference(), known)
-    return _learned("fit", first, limits, progress)
+    with points:
+        return _learned("fit", first, limits, progress)
 
 
 def _learned(name: str, first: tuple, limits: tuple, progress: Callable | None = None) -> Model:
@@ -227,7 +228,8 @@ class Model:
     def _embed(self, points: Points) -> np.ndarray:
         out, of = output(points.rows, self.dim, points.dtype)
         runs_on = engine(*self._limits)
-        self._run("embed", points.rows, lambda control: (runs_on, self._handle, points.reference(), control, ctypes.byref(of)))
+        with points:
+            self._run("embed", points.rows, lambda control: (runs_on, self._handle, points.reference(), control, ctypes.byref(of)))
         return out
 
     def gram(self, X: Any, Y: Any = None) -> np.ndarray:
@@ -251,7 +253,8 @@ class Model:
         out, of = output(x.rows, x.rows if y is None else y.rows, x.dtype)
         runs_on = engine(*self._limits)
         other = None if y is None else y.reference()
-        self._run("gram", x.rows, lambda control: (runs_on, self._handle, x.reference(), other, control, ctypes.byref(of)))
+        with x:
+            self._run("gram", x.rows, lambda control: (runs_on, self._handle, x.reference(), other, control, ctypes.byref(of)))
         return out
 
     def distances(self, X: Any, pairs: Any) -> np.ndarray:
@@ -279,7 +282,8 @@ class Model:
         def arguments(control: Any) -> tuple:
             return runs_on, self._handle, x.reference(), rows.ctypes.data, len(rows), control, out.ctypes.data
 
-        self._run("distances", len(rows), arguments)
+        with x:
+            self._run("distances", len(rows), arguments)
         return out
 
     def updated(self, X: Any = None, links: Links | None = None, *, extend: bool = False, drop_last: int = 0) -> Model:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Any, Sequence
 
 import numpy as np
@@ -10,6 +11,10 @@ import numpy as np
 from . import _library as lib
 from ._arrays import floats, laid, plain
 from ._frames import Cells, Columns, cells_of, frame_of, is_plain
+
+
+# A column of an array in messages of the library, which knows only its number.
+_NUMBERED = re.compile(r'\bcolumn "(\d+)"')
 
 
 class Points:
@@ -35,6 +40,18 @@ class Points:
     def reference(self) -> Any:
         """Return the argument for a C function."""
         return ctypes.byref(self.of)
+
+    def __enter__(self) -> Points:
+        """Begin a call, in whose errors columns have their names."""
+        return self
+
+    def __exit__(self, kind: Any, error: Any, _: Any) -> None:
+        if kind is ValueError and self.of.kind == lib.DENSE:
+            error.args = (_NUMBERED.sub(self._named, str(error)),)
+
+    def _named(self, found: re.Match) -> str:
+        column = int(found[1])
+        return f"column {column}" if self.names is None or column >= self.columns else f'column "{self.names[column]}"'
 
     @property
     def is_table(self) -> bool:
