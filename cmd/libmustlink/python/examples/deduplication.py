@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from mustlink import ITML, Links, plot
+from mustlink import RCA, Links, plot
 
 random = np.random.RandomState(0)
 letters = list("abcdefghijklmnopqrstuvwxyz")
@@ -35,7 +35,8 @@ X = TruncatedSVD(60, random_state=0).fit_transform(counts)
 known = firm < 120  # a person has looked at these firms
 train = Links.from_labels(np.where(known, firm, -1), must=300, cannot=300, seed=1, unlabeled=-1)
 test = Links.from_labels(np.where(known, -1, firm), must=300, cannot=20000, seed=2, unlabeled=-1)
-metric = ITML().fit(X, links=train)
+must = Links(train.pairs[:300], train.signs[:300])  # RCA learns from must-links, the threshold needs both
+metric = RCA(eps_rel=0.1).fit(X, links=must)
 metric.calibrate_threshold(X[train.pairs], train.signs)
 
 plain = np.linalg.norm(X[test.pairs[:, 0]] - X[test.pairs[:, 1]], axis=1)

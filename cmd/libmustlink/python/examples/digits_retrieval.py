@@ -8,12 +8,12 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import NearestNeighbors
 
-from mustlink import KRCA, Links
+from mustlink import Links, LLERatio
 
 X, y = load_digits(return_X_y=True)
 X_train, X_test, y_train, y_test = train_test_split(X / 16, y, test_size=0.5, random_state=0, stratify=y)
-links = Links.from_labels(y_train, must=400, seed=1)
-metric = KRCA(kernel="rbf:sigma=msq", n_components=30).fit(X_train, links=links)
+links = Links.from_labels(y_train, must=400, cannot=400, seed=1)
+metric = LLERatio(prepare="none").fit(X_train, links=links)
 
 
 def nearest(points: np.ndarray) -> np.ndarray:
@@ -40,5 +40,6 @@ for k, query in enumerate(queries):
             for side in cell.spines.values():
                 side.set(color=color, linewidth=2)
         line[0].set_ylabel(name, rotation=0, ha="right", va="center")
+figure.subplots_adjust(0.1, 0.02, 0.98, 0.88)
 figure.suptitle("Queries (left) for which the learned metric gains most, and their ten nearest images.\nGreen frames: the same digit; orange ones: another")
 figure.savefig(sys.argv[1], dpi=100)

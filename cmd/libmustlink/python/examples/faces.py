@@ -62,5 +62,6 @@ for k, query in enumerate([3, 60, 121]):
             for side in cell.spines.values():
                 side.set(color=color, linewidth=2.5)
         line[0].set_ylabel(name, rotation=0, ha="right", va="center")
+figure.subplots_adjust(0.13, 0.02, 0.98, 0.88)
 figure.suptitle("Pictures of new people (left) and the seven nearest ones.\nGreen frames: the same person; orange ones: another")
 figure.savefig(sys.argv[1], dpi=100)

@@ -2,6 +2,7 @@
 
 import sys
 
+import numpy as np
 from matplotlib.figure import Figure
 from sklearn.datasets import load_wine
 from sklearn.model_selection import GridSearchCV, StratifiedKFold
@@ -25,7 +26,7 @@ left, right = figure.subplots(1, 2, width_ratios=[3, 2])
 scores = search.cv_results_["mean_test_score"].reshape(5, 4)
 image = left.imshow(scores, cmap="viridis", aspect="auto")
 left.set(xticks=range(4), xticklabels=[k or "none" for k in grid["kernel"]], yticks=range(5), yticklabels=grid["gamma"], xlabel="kernel", ylabel="gamma")
-for (i, j), score in ((at, scores[at]) for at in __import__("numpy").ndindex(5, 4)):
+for (i, j), score in np.ndenumerate(scores):
     left.annotate(f"{score:.3f}", (j, i), ha="center", va="center", color="white" if score < scores.mean() else "black")
 left.set_title("AUC on held-out pairs")
 plot.verdict(best, ax=right)

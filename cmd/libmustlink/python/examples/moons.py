@@ -7,13 +7,13 @@ from matplotlib.figure import Figure
 from sklearn.datasets import make_moons
 from sklearn.preprocessing import StandardScaler
 
-from mustlink import KBeta, Links, plot
+from mustlink import AutoMetric, Links, plot
 
 X, y = make_moons(300, noise=0.06, random_state=0)
 X = StandardScaler().fit_transform(X)
 links = Links.from_labels(y, must=20, cannot=20, seed=1)
 
-metric = KBeta(neighbors=8).fit(X, links=links)  # also learns from the points without links
+metric = AutoMetric().fit(X, links=links)  # also learns from the points without links
 Z = metric.transform(X)
 
 everything = Links.from_labels(y, must=2000, cannot=2000, seed=2)

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from mustlink import RCA, KPCA, Links, plot
+from mustlink import KPCA, RCA, Links, plot
 
 random = np.random.RandomState(0)
 subjects = {
@@ -24,7 +24,7 @@ def message(subject: str) -> str:
 
 
 y = random.choice(list(subjects), 400)
-frame = pd.DataFrame({"message": [message(subject) for subject in y], "hour": random.randint(24, size=400)})
+frame = pd.DataFrame({"message": [message(subject) for subject in y]})
 links = Links.from_labels(y[:300], must=250, cannot=250, seed=1)
 
 prepare = {"kinds": {"message": "text"}, "text": "words"}

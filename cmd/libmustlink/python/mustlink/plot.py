@@ -125,7 +125,7 @@ def verdict(of: Any, *, ax: Any = None, title: str | None = None) -> Any:
     if judged is None:
         raise ValueError(f"{type(of).__name__} has no verdict: want a fit with hold_out=1 or more")
     ax = _axes(ax)
-    ax.set_title(judged["text"] if title is None else title, fontsize="medium", wrap=True)
+    ax.set_title(judged["text"].replace(": ", ":\n", 1) if title is None else title, fontsize="medium", wrap=bool(judged.get("missing")))
     if judged.get("missing"):
         ax.set_axis_off()
         return ax.figure
@@ -136,7 +136,7 @@ def verdict(of: Any, *, ax: Any = None, title: str | None = None) -> Any:
     ax.axhline(0.5, color="black", linewidth=0.8, linestyle=":")
     ax.set_ylim(0, 1.1)
     ax.set_ylabel("AUC on held-out links")
-    ax.set_xlabel(f"{judged['must']} must-links and {judged['cannot']} cannot-links, fits: {judged['fits']}; 0.5 is chance")
+    ax.set_xlabel(f"{judged['must']} must-links and {judged['cannot']} cannot-links,\nfits: {judged['fits']}; 0.5 is chance")
     return ax.figure
 
 
