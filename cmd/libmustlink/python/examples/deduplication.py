@@ -32,12 +32,12 @@ firm = np.repeat(np.arange(250), 3)
 counts = TfidfVectorizer(analyzer="char_wb", ngram_range=(2, 3)).fit_transform(records)
 X = TruncatedSVD(60, random_state=0).fit_transform(counts)
 
-known = firm < 120  # a person has looked at these firms
-train = Links.from_labels(np.where(known, firm, -1), must=300, cannot=300, seed=1, unlabeled=-1)
-test = Links.from_labels(np.where(known, -1, firm), must=300, cannot=20000, seed=2, unlabeled=-1)
-must = Links(train.pairs[:300], train.signs[:300])  # RCA learns from must-links, the threshold needs both
-metric = RCA(eps_rel=0.1).fit(X, links=must)
-metric.calibrate_threshold(X[train.pairs], train.signs)
+# A person has looked at the first firms. The metric learns from 80, and 40 others give the threshold.
+train = Links.from_labels(np.where(firm < 80, firm, -1), must=240, seed=1, unlabeled=-1)
+valid = Links.from_labels(np.where((firm >= 80) & (firm < 120), firm, -1), must=120, cannot=5000, seed=1, unlabeled=-1)
+test = Links.from_labels(np.where(firm < 120, -1, firm), must=300, cannot=20000, seed=2, unlabeled=-1)
+metric = RCA(eps_rel=0.1).fit(X, links=train)
+metric.calibrate_threshold(X[valid.pairs], valid.signs)
 
 plain = np.linalg.norm(X[test.pairs[:, 0]] - X[test.pairs[:, 1]], axis=1)
 learned = metric.pair_distance(X[test.pairs])

@@ -309,6 +309,8 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         if links is not None:
             if not isinstance(links, Links):
                 raise TypeError(f"links is of type {type(links).__name__}: want mustlink.Links")
+            if links.n_samples is not None and links.n_samples > rows and not (links.groups is not None or links.labels is not None):
+                raise ValueError(f"links are between {links.n_samples} rows, and X has {rows}: want links[rows] for some of the rows")
             return links
         if y is None:
             if self._needs_links:

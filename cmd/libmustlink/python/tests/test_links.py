@@ -277,6 +277,9 @@ class Learning(unittest.TestCase):
     def test_bad(self):
         X, y = blobs()
         links = Links.from_labels(y, 20, 20)
+        with self.assertRaisesRegex(ValueError, r"links are between 60 rows, and X has 50: want links\[rows\] for some of the rows"):
+            ITML().fit(X[:50], links=links)
+        ITML().fit(X[:50], links=links[:50])
         with self.assertRaises(TypeError):
             ITML().fit(X, links=[(0, 1)])
         with self.assertRaisesRegex(ValueError, "requires y"):
