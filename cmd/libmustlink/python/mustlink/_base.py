@@ -351,7 +351,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         params = {}
         for attribute, (name, default) in self._defaults.items():
             value = self._components() if attribute == "n_components" else getattr(self, attribute)
-            if value is not None and not (isinstance(value, type(default)) and value == default):
+            if value is not None and not _same(value, default):
                 params[name] = _text(value)
         options: dict[str, Any] = {"params": params, "seed": as_seed(self.random_state), "standardize": bool(self.standardize)}
         if not self._uses_targets:
@@ -458,6 +458,11 @@ def _odd(columns: list[dict[str, Any]]) -> list[str]:
         if column["warning"]:
             names.setdefault(column["warning"], []).append(f'"{column["name"]}"')
     return [f"column{'s' * (len(of) > 1)} {', '.join(of[:5])}{', ...' * (len(of) > 5)}: {what}" for what, of in names.items()]
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter has its default, which is not sent. False is not 0."""
+    return isinstance(value, type(default)) and isinstance(value, bool) == isinstance(default, bool) and value == default
 
 
 def _text(value: Any) -> str:

@@ -53,8 +53,8 @@ class Links:
         self.quadruplets = as_rows(quadruplets, 4, "quadruplets")
         self.groups: np.ndarray | None = None
         self.labels: np.ndarray | None = None
-        self.n_samples = n_samples
-        if n_samples is not None and n_samples <= self._last():
+        self.n_samples = None if n_samples is None else _count(n_samples, "n_samples")
+        if self.n_samples is not None and self.n_samples <= self._last():
             raise ValueError(f"n_samples is {n_samples}: want a number above {self._last()}, the last row of the links")
 
     @classmethod
@@ -261,7 +261,7 @@ class Links:
         links.groups, links.labels = (None if numbers is None else numbers[chosen] for numbers in (self.groups, self.labels))
         return links
 
-    __iter__ = None  # rows are no items
+    __iter__ = None  # type: ignore[assignment]  # rows are no items
 
     def _last(self) -> int:
         """Return the largest row number, -1 if there are none."""

@@ -54,7 +54,7 @@ class Docstrings(unittest.TestCase):
         """Defaults are those of the signature, and values of the documented type."""
         for kind, name, (words, text, _) in self.each():
             default = inspect.signature(kind).parameters[name].default
-            self.assertEqual(ast.literal_eval(text), default, f"{kind.__name__}.{name}")
+            self.assertEqual(repr(ast.literal_eval(text)), repr(default), f"{kind.__name__}.{name}")
             self.assertTrue(takes(words, default), f"{kind.__name__}.{name}: {default!r} is no {words}")
 
     def test_types(self):

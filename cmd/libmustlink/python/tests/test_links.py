@@ -174,6 +174,9 @@ class Rows(unittest.TestCase):
             links[[0, 0]]
         with self.assertRaisesRegex(ValueError, "n_samples is 1: want a number above 1, the last row of the links"):
             Links([(0, 1)], [1], n_samples=1)
+        for wrong in (True, 2.5):
+            with self.assertRaisesRegex(TypeError, "n_samples is .*: want an integer"):
+                Links([(0, 1)], [1], n_samples=wrong)
         with self.assertRaises(TypeError):
             iter(links)
 

@@ -119,8 +119,11 @@ class Parameters(unittest.TestCase):
     def test_defaults_are_not_sent(self):
         X, y = blobs()
         mustlink.KRCA(eps=0.1).fit(X, y)  # eps replaces eps_rel, which has a default
+        mustlink.KRCA(eps=0.1, eps_rel=np.float64(0.001)).fit(X, y)
         with self.assertRaisesRegex(ValueError, "eps"):
             mustlink.KRCA(eps=0.1, eps_rel=0.01).fit(X, y)
+        with self.assertRaisesRegex(ValueError, "landmarks"):
+            mustlink.KRCA(landmarks=False).fit(X, y)  # False is not 0
 
     def test_params(self):
         learner = mustlink.KRCA(dims=5)
