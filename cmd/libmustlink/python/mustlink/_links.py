@@ -186,8 +186,8 @@ class Links:
         """
         at = None if ids is None else _numbers_of(ids)
         rows = [_rows_of(_cells_of(frame, name), name, at) for name in (a, b)]
-        signs = np.ones(len(rows[0])) if sign is None else _cells_of(frame, sign)
-        weights = None if weight is None else _cells_of(frame, weight)
+        signs = np.ones(len(rows[0])) if sign is None else _numeric(_cells_of(frame, sign), sign)
+        weights = None if weight is None else _numeric(_cells_of(frame, weight), weight)
         return cls(np.column_stack(rows), signs, weights=weights, n_samples=None if at is None else len(at))
 
     def closure(self, limit: int = 10_000_000) -> Links:
@@ -325,6 +325,16 @@ def _cells_of(frame: Any, name: Any) -> np.ndarray:
         raise ValueError(f"the frame lacks the column {name!r}: want one of {', '.join(map(repr, names[:9]))}") from error
 
 
+def _numeric(cells: np.ndarray, name: Any, want: str = "a number, True or False") -> np.ndarray:
+    """Return cells whose objects are all numbers, as in columns that may have gaps, as an array of numbers."""
+    if cells.dtype.kind != "O":
+        return cells
+    for k, cell in enumerate(cells.tolist()):
+        if not isinstance(cell, (int, float, np.number, np.bool_)):
+            raise ValueError(f'column "{name}" has {cell!r} in row {k}: want {want}')
+    return np.array(cells.tolist())
+
+
 def _numbers_of(ids: Any) -> dict[Any, int]:
     """Return the row numbers of ids."""
     at: dict[Any, int] = {}
@@ -341,6 +351,7 @@ def _rows_of(cells: np.ndarray, name: Any, at: dict[Any, int] | None) -> np.ndar
             if cell not in at:
                 raise ValueError(f'column "{name}" has {cell!r} in row {k}: want one of the ids')
         return np.array([at[cell] for cell in cells.tolist()], dtype=np.int64)
+    cells = _numeric(cells, name, "a row number, or the parameter ids")
     if cells.dtype.kind not in "iu" and len(cells):
         raise TypeError(f'column "{name}" has dtype {cells.dtype}: want row numbers, or the parameter ids')
     return cells.astype(np.int64)

@@ -97,6 +97,19 @@ class Frames(unittest.TestCase):
         links = Links.from_frame(frame, "left", "right", "sign", ids=points.index)
         self.assertEqual((links.pairs.tolist(), links.signs.tolist(), links.n_samples), ([[2, 0], [0, 1]], [1, -1], 3))
 
+    def test_columns_with_gaps(self):
+        """Columns of pandas that may have gaps are taken where they have none."""
+        pandas = import_or_skip("pandas")
+        frame = pandas.DataFrame({"a": [0, 1], "b": [2, 2], "same": [True, False]}).astype({"a": "Int64", "same": "boolean"})
+        links = Links.from_frame(frame, "a", "b", "same")
+        self.assertEqual((links.pairs.tolist(), links.signs.tolist()), ([[0, 2], [1, 2]], [1, -1]))
+        frame.loc[1, "same"] = pandas.NA
+        with self.assertRaisesRegex(ValueError, """column "a" has 'u' in row 0: want a row number, or the parameter ids"""):
+            Links.from_frame(pandas.DataFrame({"a": ["u"]}), "a", "a")
+        with self.assertRaises(ValueError) as caught:
+            Links.from_frame(frame, "a", "b", "same")
+        self.assertEqual(str(caught.exception), 'column "same" has <NA> in row 1: want a number, True or False')
+
     def test_bad(self):
         frame = {"a": ["u", "x"], "b": ["v", "u"], "n": [0, 1], "sign": [1, 2]}
         for arguments, ids, kind, message in (
