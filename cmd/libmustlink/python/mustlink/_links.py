@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from . import _library as lib
 from . import _closure
+from . import _library as lib
 from ._arrays import floats, plain
+from ._columns import cells_of, numbers_of, numeric, rows_of
 from ._points import as_column, as_rows
 
 
@@ -184,10 +185,10 @@ class Links:
         >>> links, links.pairs.tolist()
         (Links(must=1, cannot=1), [[0, 2], [1, 0]])
         """
-        at = None if ids is None else _numbers_of(ids)
-        rows = [_rows_of(_cells_of(frame, name), name, at) for name in (a, b)]
-        signs = np.ones(len(rows[0])) if sign is None else _numeric(_cells_of(frame, sign), sign)
-        weights = None if weight is None else _numeric(_cells_of(frame, weight), weight)
+        at = None if ids is None else numbers_of(ids)
+        rows = [rows_of(cells_of(frame, name), name, at) for name in (a, b)]
+        signs = np.ones(len(rows[0])) if sign is None else numeric(cells_of(frame, sign), sign)
+        weights = None if weight is None else numeric(cells_of(frame, weight), weight)
         return cls(np.column_stack(rows), signs, weights=weights, n_samples=None if at is None else len(at))
 
     def closure(self, limit: int = 10_000_000) -> Links:
@@ -312,49 +313,6 @@ def _kept(tuples: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, np.ndarray
     moved = place[tuples]
     kept = (moved >= 0).all(axis=1)
     return moved[kept], kept
-
-
-def _cells_of(frame: Any, name: Any) -> np.ndarray:
-    """Return a column of a frame."""
-    try:
-        return plain(frame[name], f"column {name!r}")
-    except (KeyError, IndexError, TypeError, ValueError) as error:
-        names = list(getattr(frame, "column_names", getattr(frame, "columns", None)) or frame) if frame is not None else []
-        if name in names:
-            raise
-        raise ValueError(f"the frame lacks the column {name!r}: want one of {', '.join(map(repr, names[:9]))}") from error
-
-
-def _numeric(cells: np.ndarray, name: Any, want: str = "a number, True or False") -> np.ndarray:
-    """Return cells whose objects are all numbers, as in columns that may have gaps, as an array of numbers."""
-    if cells.dtype.kind != "O":
-        return cells
-    for k, cell in enumerate(cells.tolist()):
-        if not isinstance(cell, (int, float, np.number, np.bool_)):
-            raise ValueError(f'column "{name}" has {cell!r} in row {k}: want {want}')
-    return np.array(cells.tolist())
-
-
-def _numbers_of(ids: Any) -> dict[Any, int]:
-    """Return the row numbers of ids."""
-    at: dict[Any, int] = {}
-    for k, name in enumerate(plain(ids, "ids").tolist()):
-        if at.setdefault(name, k) != k:
-            raise ValueError(f"ids has {name!r} in rows {at[name]} and {k}: want a different id for each row")
-    return at
-
-
-def _rows_of(cells: np.ndarray, name: Any, at: dict[Any, int] | None) -> np.ndarray:
-    """Return the row numbers in a column of links."""
-    if at is not None:
-        for k, cell in enumerate(cells.tolist()):
-            if cell not in at:
-                raise ValueError(f'column "{name}" has {cell!r} in row {k}: want one of the ids')
-        return np.array([at[cell] for cell in cells.tolist()], dtype=np.int64)
-    cells = _numeric(cells, name, "a row number, or the parameter ids")
-    if cells.dtype.kind not in "iu" and len(cells):
-        raise TypeError(f'column "{name}" has dtype {cells.dtype}: want row numbers, or the parameter ids')
-    return cells.astype(np.int64)
 
 
 def distinct(tuples: Any) -> tuple[np.ndarray, np.ndarray]:

@@ -104,6 +104,10 @@ class Frames(unittest.TestCase):
         links = Links.from_frame(frame, "a", "b", "same")
         self.assertEqual((links.pairs.tolist(), links.signs.tolist()), ([[0, 2], [1, 2]], [1, -1]))
         frame.loc[1, "same"] = pandas.NA
+        with self.assertRaisesRegex(ValueError, "the frame lacks the column 'c': want one of 'a', 'b', 'same'"):
+            Links.from_frame(frame, "a", "c")
+        with self.assertRaisesRegex(TypeError, "frame is of type list: want a data frame, or a dict of columns"):
+            Links.from_frame([(0, 1)], "a", "b")
         with self.assertRaisesRegex(ValueError, """column "a" has 'u' in row 0: want a row number, or the parameter ids"""):
             Links.from_frame(pandas.DataFrame({"a": ["u"]}), "a", "a")
         with self.assertRaises(ValueError) as caught:
