@@ -200,7 +200,6 @@ func TestNamedPipes(t *testing.T) {
 	before := clitest.Names(t, dir)
 	for _, line := range []string{
 		"inspect pipe.mlk", "embed pipe.mlk -i data.csv -o out.csv", "update pipe.mlk -i data.csv -c links.csv -o out.mlk",
-		"select -i data.csv -c links.csv --state pipe.mlk -o out.mlk",
 	} {
 		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, "pipe.mlk: it is a folder, a pipe or a device: want a ")
 	}
