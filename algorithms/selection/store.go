@@ -69,6 +69,9 @@ func openStore(path string, x points.Points, set *links.Set, o *Options) (*store
 
 // read reads the entries of this run and returns the total length of the complete lines.
 func (s *store) read() (whole int64, err error) {
+	if info, err := os.Stat(s.path); err == nil && !info.Mode().IsRegular() { // a pipe would wait for its other end
+		return 0, fault.Data(s.path, "it is a folder, a pipe or a device: want a state file, or a new file")
+	}
 	text, err := os.ReadFile(s.path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil

@@ -27,18 +27,18 @@ func ReadFile(path string) (*File, error) { return ReadFileWithin(path, 0) }
 // its values: a larger file is refused before it is read, with a *fault.DataError that wraps a
 // *fault.MemoryError. 0 means no limit. A sparse file can be larger than the disk.
 func ReadFileWithin(path string, limit int64) (*File, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, cannotRead(path, err)
+	}
+	if !info.Mode().IsRegular() { // opening a pipe would wait for its other end
+		return nil, fault.Data(path, "it is a folder, a pipe or a device: want a model file")
+	}
 	in, err := os.Open(path)
 	if err != nil {
 		return nil, cannotRead(path, err)
 	}
 	defer in.Close()
-	info, err := in.Stat()
-	if err != nil {
-		return nil, cannotRead(path, err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fault.Data(path, "it is a folder or a device: want a model file")
-	}
 	if limit > 0 && info.Size() > limit {
 		return nil, fault.Data(path, "%w", &fault.MemoryError{What: "reading the model", Need: info.Size(), Limit: limit,
 			Hint: "raise the limit if you trust the file"})

@@ -13,7 +13,10 @@ type Field struct {
 	Name    string
 	Type    Type
 	Default string // as a user writes it; "" if there is none
-	Help    string // one line: meaning, choices, range
+	Help    string // one line: meaning, choices, range, and the rest
+	Meaning string // the meaning alone, with its unit
+	Zero    string // the meaning of 0, and of no text
+	Instead string // the parameter that this one replaces
 	Range   string // as in the tag, ">= 0" for an int without one
 	Choices []Choice
 	Words   []Choice // words for particular numbers
@@ -45,13 +48,14 @@ func Fields(params any) []Field {
 		t := Field{
 			Name: f.name, Type: f.kind(), Default: f.defaultText(), Range: f.bounds(),
 			Choices: choices(f.tag("choices")), Words: f.words(), File: f.tag("file"),
+			Help: f.help(), Meaning: f.meaning(), Zero: f.tag("zero"),
 		}
-		t.Help = f.help()
 		if group := f.tag("oneof"); group != "" {
 			if first[group] == "" {
 				first[group] = f.name
 			} else {
-				t.Help += "; instead of " + first[group]
+				t.Instead = first[group]
+				t.Help += "; instead of " + t.Instead
 			}
 		}
 		out = append(out, t)
@@ -144,12 +148,17 @@ func (f field) defaultText() string {
 	return "0"
 }
 
+// meaning returns what the parameter is.
+func (f field) meaning() string {
+	if unit := f.tag("unit"); unit != "" {
+		return f.tag("help") + " in " + unit
+	}
+	return f.tag("help")
+}
+
 // help returns the help line.
 func (f field) help() string {
-	s := f.tag("help")
-	if unit := f.tag("unit"); unit != "" {
-		s += " in " + unit
-	}
+	s := f.meaning()
 	if list := choices(f.tag("choices")); len(list) > 0 {
 		s += ": " + either(list)
 	}

@@ -81,24 +81,24 @@ func TestDefault(t *testing.T) {
 func TestFields(t *testing.T) {
 	type c = param.Choice
 	want := []param.Field{
-		{Name: "rank", Type: param.Int, Default: "root", Range: ">= 0", Words: []c{{"root", "the root of the points"}, {"all", ""}}, Help: "directions; root: the root of the points; 0: none"},
-		{Name: "dims", Type: param.Int, Default: "0", Range: ">= 0", Help: "columns"},
-		{Name: "loss", Type: param.Text, Default: "linear", Choices: []c{{"linear", ""}, {"hinge", "twice the loss"}}, Help: "loss: linear or hinge (twice the loss)"},
+		{Name: "rank", Meaning: "directions", Zero: "none", Type: param.Int, Default: "root", Range: ">= 0", Words: []c{{"root", "the root of the points"}, {"all", ""}}, Help: "directions; root: the root of the points; 0: none"},
+		{Name: "dims", Meaning: "columns", Type: param.Int, Default: "0", Range: ">= 0", Help: "columns"},
+		{Name: "loss", Meaning: "loss", Type: param.Text, Default: "linear", Choices: []c{{"linear", ""}, {"hinge", "twice the loss"}}, Help: "loss: linear or hinge (twice the loss)"},
 		{
-			Name: "graph", Type: param.Text, Default: "knn", Choices: []c{{"knn", "nearest, either way"}, {"eps:R", ""}, {"@FILE", "distances"}}, File: "distances",
+			Name: "graph", Meaning: "neighbors", Type: param.Text, Default: "knn", Choices: []c{{"knn", "nearest, either way"}, {"eps:R", ""}, {"@FILE", "distances"}}, File: "distances",
 			Help: "neighbors: knn (nearest, either way), eps:R or @FILE (distances)",
 		},
-		{Name: "near", Type: param.Int, Default: "7", Range: ">= 1", Help: "neighbors of a point, >= 1"},
-		{Name: "heat", Type: param.Bool, Default: "true", Help: "true weighs edges"},
-		{Name: "tol", Type: param.Float, Default: "1e-3", Range: "> 0, < 1", Help: "change that ends the fit, > 0, < 1"},
-		{Name: "free", Type: param.Float, Default: "0", Help: "time in seconds"},
-		{Name: "part", Type: param.Float, Default: "0", Range: ">= 0, <= 1", Help: "share, >= 0, <= 1"},
-		{Name: "least", Type: param.Int, Default: "2", Range: ">= 2", Help: "eigenvectors, >= 2; 0: a tenth"},
-		{Name: "mode", Type: param.Text, Choices: []c{{"a", ""}, {"b", ""}}, Help: "way: a or b; without it a"},
-		{Name: "name", Type: param.Text, Default: "p5", Help: "bound"},
-		{Name: "a", Type: param.Float, Default: "0.5", Range: "> 0", Help: "first, > 0"},
-		{Name: "b", Type: param.Float, Range: "> 0", Help: "second, > 0; instead of a"},
-		{Name: "c", Type: param.Float, Range: "> 0", Help: "third, > 0; instead of a"},
+		{Name: "near", Meaning: "neighbors of a point", Type: param.Int, Default: "7", Range: ">= 1", Help: "neighbors of a point, >= 1"},
+		{Name: "heat", Meaning: "true weighs edges", Type: param.Bool, Default: "true", Help: "true weighs edges"},
+		{Name: "tol", Meaning: "change that ends the fit", Type: param.Float, Default: "1e-3", Range: "> 0, < 1", Help: "change that ends the fit, > 0, < 1"},
+		{Name: "free", Meaning: "time in seconds", Type: param.Float, Default: "0", Help: "time in seconds"},
+		{Name: "part", Meaning: "share", Type: param.Float, Default: "0", Range: ">= 0, <= 1", Help: "share, >= 0, <= 1"},
+		{Name: "least", Meaning: "eigenvectors", Zero: "a tenth", Type: param.Int, Default: "2", Range: ">= 2", Help: "eigenvectors, >= 2; 0: a tenth"},
+		{Name: "mode", Meaning: "way", Zero: "a", Type: param.Text, Choices: []c{{"a", ""}, {"b", ""}}, Help: "way: a or b; without it a"},
+		{Name: "name", Meaning: "bound", Type: param.Text, Default: "p5", Help: "bound"},
+		{Name: "a", Meaning: "first", Type: param.Float, Default: "0.5", Range: "> 0", Help: "first, > 0"},
+		{Name: "b", Meaning: "second", Instead: "a", Type: param.Float, Range: "> 0", Help: "second, > 0; instead of a"},
+		{Name: "c", Meaning: "third", Instead: "a", Type: param.Float, Range: "> 0", Help: "third, > 0; instead of a"},
 	}
 	got := param.Fields(params{})
 	if len(got) != len(want) {

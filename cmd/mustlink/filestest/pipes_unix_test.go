@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -186,5 +187,20 @@ func TestBrokenInput(t *testing.T) {
 				t.Errorf("code %d, message %q", o.Code, o.Stderr)
 			}
 		})
+	}
+}
+
+// TestNamedPipes: a named pipe in place of a file that is opened by its name is refused; nothing
+// waits for a writer that may never come.
+func TestNamedPipes(t *testing.T) {
+	dir := crowded(t)
+	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.mlk"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	before := clitest.Names(t, dir)
+	for _, line := range []string{
+		"inspect pipe.mlk", "embed pipe.mlk -i data.csv -o out.csv", "update pipe.mlk -i data.csv -c links.csv -o out.mlk",
+	} {
+		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, "pipe.mlk: it is a folder, a pipe or a device: want a ")
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -74,16 +75,16 @@ func automatic() catalog.Method {
 	var m catalog.Method
 	m.About = algorithms.About{
 		Name: "auto", Title: "AutoMetric", UsesCannotLinks: true, Pairwise: true,
-		Summary:       "A metric by the method that the links suggest: blend for links of both kinds, krca for must-links alone, itml for cannot-links alone",
+		Summary:       "A metric by the method that the links suggest: Blend for links of both kinds, KRCA for must-links alone, ITML for cannot-links alone",
 		Paper:         "The attribute method_ names it",
 		DefaultKernel: "the method's",
 	}
 	return m
 }
 
-// parameter is a parameter of a constructor. hint and value are Python code; method is its name in
-// the library.
-type parameter struct{ name, hint, value, help, method string }
+// parameter is a parameter of a constructor. hint and value are Python code, kind is its type in
+// words, method its name in the library and known the library's default.
+type parameter struct{ name, hint, value, help, kind, method, known string }
 
 // ofMethod returns the parameters of a method itself.
 func ofMethod(m catalog.Method) []parameter {
@@ -93,9 +94,31 @@ func ofMethod(m catalog.Method) []parameter {
 		if other, is := reserved[name]; is {
 			name = other
 		}
-		out = append(out, parameter{name, hint(p), value(p), p.Help, p.Name})
+		one := parameter{name, hint(p), value(p), described(p), kind(hint(p)), p.Name, value(p)}
+		if graphs := fixed(p); p.File != "" && graphs != "" {
+			one.kind = graphs + " or str"
+		}
+		if p.Name == "dims" { // scikit-learn's name, which is None unless it is given
+			one.name, one.hint, one.kind, one.value = "n_components", one.hint+" | None", one.kind+" or None", "None"
+			one.help += ". None: " + one.known
+		}
+		out = append(out, one)
 	}
 	return out
+}
+
+// fixed returns the choices of a parameter that are whole values, and "" if there are none.
+func fixed(p param.Field) string {
+	var names []string
+	for _, c := range p.Choices {
+		if !strings.ContainsAny(c.Name, ":@") {
+			names = append(names, strconv.Quote(c.Name))
+		}
+	}
+	if names == nil {
+		return ""
+	}
+	return "{" + strings.Join(names, ", ") + "}"
 }
 
 // hint returns the Python type of a parameter.
@@ -131,13 +154,15 @@ func value(p param.Field) string {
 		return "None"
 	case p.Type == param.Bool:
 		return upper(p.Default)
+	case err == nil && p.Type == param.Float && !strings.ContainsAny(p.Default, ".e"):
+		return p.Default + ".0"
 	case err == nil:
 		return p.Default
 	}
 	return strconv.Quote(p.Default)
 }
 
-// preparing is the help of prepare, whose lines are indented as those of a docstring.
+// preparing is the help of prepare.
 const preparing = `what is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
         filled by medians, categories and dates become numbers, and numbers are standardized unless they
         share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
@@ -145,25 +170,34 @@ const preparing = `what is done with columns before the fit, and with those of n
 
 // common returns the parameters of all methods.
 func common(m catalog.Method) []parameter {
-	count := "number of links of each kind to draw from y; \"all\": all that y implies; None: as many as there are points, or all if these are fewer"
+	count := "number of links of each kind to draw from y. \"all\": all that y implies. None: as many as there are points, or all if these are fewer"
 	if !m.Pairwise {
-		count = "number of links of each kind to draw from y; None or \"all\": all that y implies"
+		count = "number of links of each kind to draw from y. None or \"all\": all that y implies"
 	}
 	all := []parameter{
-		{"prepare", `Literal["auto", "none"] | dict[str, Any]`, `"auto"`, preparing, ""},
-		{"standardize", "bool", "False", "scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform", ""},
-		{"n_links", "int | str | None", "None", count, ""},
-		{"unlabeled", "Any", "None", "the value of y for unlabeled rows; None: all rows are labeled", ""},
-		{"hold_out", "int", "0", "number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points", ""},
-		{"preprocessor", "Any", "None", "the points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices", ""},
-		{"random_state", "Any", "1", "seed of all random choices: an integer, None for 1, or a RandomState", ""},
-		{"n_jobs", "int | None", "None", "number of workers; None or -1: all processors. Results do not depend on it", ""},
-		{"memory_limit", "int | None", "None", "maximum number of bytes of one request; None: no limit", ""},
+		{name: "prepare", hint: `Literal["auto", "none"] | dict[str, Any]`, value: `"auto"`, help: preparing},
+		{name: "standardize", hint: "bool", value: "False", help: "scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform"},
+		{name: "n_links", hint: `int | Literal["all"] | None`, value: "None", help: count},
+		{name: "unlabeled", hint: "Any", value: "None", kind: "object", help: "the value of y for unlabeled rows. None: all rows are labeled"},
+		{name: "hold_out", hint: "int", value: "0", help: "number of further fits that hold links out to assess the metric, as verdict_ says. 1: a single fit without a quarter of the linked points. Range: >= 0"},
+		{name: "preprocessor", hint: "Any", value: "None", kind: "array-like or callable or None", help: "the points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices. None: there are no indices"},
+		{name: "random_state", hint: "Any", value: "1", kind: "int or RandomState or None", help: "seed of all random choices. None: 1, so that a fit is the same every time"},
+		{name: "n_jobs", hint: "int | None", value: "None", help: "number of workers. None or -1: all processors. Results do not depend on it"},
+		{name: "memory_limit", hint: "int | None", value: "None", help: "maximum number of bytes of one request. None: no limit"},
+		{name: "verbose", hint: "bool | int", value: "False", help: "whether a fit writes lines about its progress to stderr"},
+	}
+	if hasComponents(m) {
+		all = append(all, parameter{name: "dims", hint: "int | None", value: "None", help: "old name of n_components"})
 	}
 	if m.UsesTargets { // such a method draws no links from labels
 		all = slices.DeleteFunc(all, func(p parameter) bool { return p.name == "n_links" || p.name == "unlabeled" || p.name == "hold_out" })
 	}
 	return all
+}
+
+// hasComponents reports whether a method has a number of dimensions.
+func hasComponents(m catalog.Method) bool {
+	return slices.ContainsFunc(m.Parameters, func(p param.Field) bool { return p.Name == "dims" })
 }
 
 // class writes one estimator.
@@ -174,19 +208,12 @@ func class(out *strings.Builder, m catalog.Method) error {
 	}
 	own := ofMethod(m)
 	all := append(append([]parameter(nil), own...), common(m)...)
-	kernel := "default: " + m.DefaultKernel
-	switch {
-	case m.Linear:
-		kernel = "None: the features, and linear for sparse rows"
-	case m.DefaultKernel == "":
-		kernel = "None: linear"
-	}
-	all = append([]parameter{{"kernel", "str | None", "None", `kernel such as "rbf:sigma=median", or "precomputed"; ` + kernel, ""}}, all...)
+	all = append([]parameter{{name: "kernel", hint: "str | None", value: "None", help: `kernel such as "rbf:sigma=median", or "precomputed". None: ` + kernel(m)}}, all...)
 	fmt.Fprintf(out, "\n\nclass %s(MetricLearner):\n", m.Title)
 	docstring(out, m, all, needs)
 	fmt.Fprintf(out, "\n    _method = %q\n    _defaults = {\n", m.Name)
 	for _, p := range own {
-		fmt.Fprintf(out, "        %q: (%q, %s),\n", p.name, p.method, p.value)
+		fmt.Fprintf(out, "        %q: (%q, %s),\n", p.name, p.method, p.known)
 	}
 	fmt.Fprintf(out, "    }\n    _uses_cannot_links = %s\n    _pairwise = %s\n    _needs_links = %s\n",
 		pythonBool(m.UsesCannotLinks), pythonBool(m.Pairwise), pythonBool(needs))
@@ -204,10 +231,40 @@ func class(out *strings.Builder, m catalog.Method) error {
 	return nil
 }
 
+// summary returns what a method does. One that begins with other methods names their classes.
+func summary(m catalog.Method) string {
+	text := flags.Replace(m.Summary)
+	first, _, _ := strings.Cut(text, ",")
+	if _, err := catalog.Lookup(first); err != nil {
+		return upper(text)
+	}
+	for _, other := range catalog.Methods() {
+		text = regexp.MustCompile(`\b`+other.Name+`\b`).ReplaceAllString(text, other.Title)
+	}
+	return text
+}
+
+// kernel returns which kernel a method has without the parameter.
+func kernel(m catalog.Method) string {
+	switch {
+	case m.Linear:
+		return `the features, and "linear" for sparse rows`
+	case m.DefaultKernel == "":
+		return `"linear"`
+	case m.New == nil:
+		return m.DefaultKernel // words
+	}
+	return strconv.Quote(m.DefaultKernel)
+}
+
 func docstring(out *strings.Builder, m catalog.Method, all []parameter, needs bool) {
-	fmt.Fprintf(out, "    \"\"\"%s.\n\n    %s.\n\n    Parameters\n    ----------\n", upper(m.Summary), m.Paper)
+	fmt.Fprintf(out, "%s\n\n%s\n\n    Parameters\n    ----------\n", wrapped(`"""`+summary(m)+".", 4), wrapped(m.Paper+".", 4))
 	for _, p := range all {
-		fmt.Fprintf(out, "    %s : %s, default=%s\n        %s.\n", p.name, described(p.hint), p.value, upper(p.help))
+		of := p.kind
+		if of == "" {
+			of = kind(p.hint)
+		}
+		fmt.Fprintf(out, "    %s : %s, default=%s\n%s\n", p.name, of, p.value, wrapped(sentence(p.help)+".", 8))
 	}
 	out.WriteString(`
     Attributes
@@ -252,19 +309,6 @@ func example(out *strings.Builder, m catalog.Method, needs bool) {
 		return
 	}
 	fmt.Fprintf(out, "    >>> learner = %s().fit(X, y)\n    >>> learner.transform(X).shape[0], learner.score(X, y) > 0.9\n    (40, True)\n    \"\"\"\n", m.Title)
-}
-
-// described returns a type hint in the words of a docstring: "int or None" for "int | None".
-func described(hint string) string {
-	hint = strings.ReplaceAll(hint, "dict[str, Any]", "dict")
-	for {
-		before, rest, is := strings.Cut(hint, "Literal[")
-		if !is {
-			return strings.ReplaceAll(hint, " | ", " or ")
-		}
-		choices, after, _ := strings.Cut(rest, "]")
-		hint = before + "{" + choices + "}" + after
-	}
 }
 
 // upper returns a text whose first letter is upper case.

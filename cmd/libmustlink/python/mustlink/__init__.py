@@ -17,7 +17,7 @@ Examples
 True
 """
 
-from . import _estimators
+from . import _estimators, plot  # noqa: F401
 from ._base import MetricLearner
 from ._estimators import *  # noqa: F403
 from ._library import Canceled, Report

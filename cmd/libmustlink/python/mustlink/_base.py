@@ -12,6 +12,7 @@ from . import _model
 from ._arrays import plain
 from ._frames import frame_of
 from ._links import Links, as_seed, numbered, targets
+from ._log import Log
 from ._pairs import Pairs
 from ._points import Points, as_matrix, as_points, chosen, names_of
 from ._sklearn import BaseEstimator, ConvergenceWarning, NotFittedError, Notice, TransformerMixin, warn
@@ -45,6 +46,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
     n_jobs: int | None
     preprocessor: Any
     memory_limit: int | None
+    verbose: bool | int
 
     def fit(
         self,
@@ -71,7 +73,8 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             Class labels, from which ``n_links`` links of each kind are drawn. For an estimator that
             learns from targets, the target values.
         links : Links, default=None
-            Constraints between rows of X, instead of y.
+            Constraints between rows of X, instead of y. A pipeline gives y to all steps: with
+            links, an estimator that learns from them does not use it.
         chunks : array-like of int, shape (n_samples,), default=None
             Numbers of chunklets, instead of y. A negative number means no chunklet.
         calibration_params : dict, default=None
@@ -99,8 +102,11 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             options.update(self._categories(points, options))
         elif points.names is not None and self._kernel() != PRECOMPUTED:
             options["features"] = points.names
-        self.model_ = _model.fit(self._method, options, points, known, (self.n_jobs, self.memory_limit), progress)
+        news = Log(self._method, progress) if self.verbose else progress
+        self.model_ = _model.fit(self._method, options, points, known, (self.n_jobs, self.memory_limit), news)
         self._note(points)
+        if isinstance(news, Log):
+            news.end(self.n_iter_)
         self._learned_from(tuples, links, calibration)
         return self
 
@@ -303,8 +309,8 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         if links is not None:
             if not isinstance(links, Links):
                 raise TypeError(f"links is of type {type(links).__name__}: want mustlink.Links")
-            if y is not None:
-                raise ValueError("y and links are given together: want one of the two")
+            if links.n_samples is not None and links.n_samples > rows and not (links.groups is not None or links.labels is not None):
+                raise ValueError(f"links are between {links.n_samples} rows, and X has {rows}: want links[rows] for some of the rows")
             return links
         if y is None:
             if self._needs_links:
@@ -344,8 +350,8 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         """Return the options of a fit, with the parameters that differ from their defaults."""
         params = {}
         for attribute, (name, default) in self._defaults.items():
-            value = getattr(self, attribute)
-            if value is not None and not (type(value) is type(default) and value == default):
+            value = self._components() if attribute == "n_components" else getattr(self, attribute)
+            if value is not None and not _same(value, default):
                 params[name] = _text(value)
         options: dict[str, Any] = {"params": params, "seed": as_seed(self.random_state), "standardize": bool(self.standardize)}
         if not self._uses_targets:
@@ -357,6 +363,15 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
                 raise TypeError(f"kernel is {kernel!r}: want a string such as 'rbf:sigma=median', or None")
             options["kernel"] = kernel
         return options
+
+    def _components(self) -> Any:
+        """Return n_components, which may be given under its old name dims."""
+        value, old = getattr(self, "n_components", None), getattr(self, "dims", None)
+        if old is None:
+            return value
+        if value is not None and value != old:
+            raise ValueError(f"n_components is {value!r} and dims, its old name, is {old!r}: want one of the two")
+        return old
 
     def _held_out(self) -> int:
         """Return how many fits hold links out."""
@@ -443,6 +458,11 @@ def _odd(columns: list[dict[str, Any]]) -> list[str]:
         if column["warning"]:
             names.setdefault(column["warning"], []).append(f'"{column["name"]}"')
     return [f"column{'s' * (len(of) > 1)} {', '.join(of[:5])}{', ...' * (len(of) > 5)}: {what}" for what, of in names.items()]
+
+
+def _same(value: Any, default: Any) -> bool:
+    """Whether a parameter has its default, which is not sent. False is not 0."""
+    return isinstance(value, type(default)) and isinstance(value, bool) == isinstance(default, bool) and value == default
 
 
 def _text(value: Any) -> str:

@@ -44,49 +44,62 @@ __all__ = [
 class KRCA(MetricLearner):
     """Kernel relevant component analysis: whitens what varies inside must-link groups.
 
-    Tsang, Cheung & Kwok, Kernel relevant component analysis for distance metric learning, IJCNN 2005.
+    Tsang, Cheung & Kwok, Kernel relevant component analysis for distance metric learning, IJCNN
+    2005.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: rbf:sigma=msq.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "rbf:sigma=msq".
     eps_rel : float, default=0.001
-        Regularization relative to the kernel's mean diagonal (1e-2 suits a linear kernel), > 0.
+        Regularization relative to the kernel's mean diagonal (1e-2 suits a linear kernel). Range:
+        > 0.
     eps : float or None, default=None
-        Regularization in units of the kernel, > 0; instead of eps_rel.
+        Regularization in units of the kernel. Range: > 0. Instead of eps_rel.
     fixed_s : float or None, default=None
-        N eps with n the points in chunklets, > 0; instead of eps_rel.
-    dims : int, default=20
-        Directions of the embedding, centered; 0: all positive ones, uncentered.
-    power : float, default=0
-        Multiplies each column of the embedding by (eigenvalue / largest)^power; 0.5 favors ranking, >= 0.
+        n eps with n the points in chunklets. Range: > 0. Instead of eps_rel.
+    n_components : int or None, default=None
+        Directions of the embedding, centered. Range: >= 0. 0: all positive ones, uncentered. None:
+        20.
+    power : float, default=0.0
+        Multiplies each column of the embedding by (eigenvalue / largest)^power; 0.5 favors ranking.
+        Range: >= 0.
     landmarks : int, default=0
-        Support points of the embedding among the training points; 0: all up to 5000.
+        Support points of the embedding among the training points. Range: >= 0. 0: all up to 5000.
     robust : bool, default=True
-        True leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper.
+        True leaves out must-links that cannot-links and neighbors contradict; False uses all, as in
+        the paper.
     form : {"auto", "cholesky", "spectral"}, default="auto"
-        Formula of the learned kernel: auto, cholesky or spectral.
+        Formula of the learned kernel: "auto", "cholesky" or "spectral".
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -124,8 +137,8 @@ class KRCA(MetricLearner):
         "eps_rel": ("eps_rel", 0.001),
         "eps": ("eps", None),
         "fixed_s": ("fixed_s", None),
-        "dims": ("dims", 20),
-        "power": ("power", 0),
+        "n_components": ("dims", 20),
+        "power": ("power", 0.0),
         "landmarks": ("landmarks", 0),
         "robust": ("robust", True),
         "form": ("form", "auto"),
@@ -141,26 +154,28 @@ class KRCA(MetricLearner):
         eps_rel: float = 0.001,
         eps: float | None = None,
         fixed_s: float | None = None,
-        dims: int = 20,
-        power: float = 0,
+        n_components: int | None = None,
+        power: float = 0.0,
         landmarks: int = 0,
         robust: bool = True,
         form: Literal["auto", "cholesky", "spectral"] = "auto",
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.eps_rel = eps_rel
         self.eps = eps
         self.fixed_s = fixed_s
-        self.dims = dims
+        self.n_components = n_components
         self.power = power
         self.landmarks = landmarks
         self.robust = robust
@@ -174,60 +189,77 @@ class KRCA(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class KBeta(MetricLearner):
     """Scalable kernel metric learning: re-weights the spectrum of a kernel on landmarks.
 
-    Yeung, Chang & Dai, A scalable kernel-based semi-supervised metric learning algorithm with out-of-sample generalization ability, Neural Computation 20, 2008.
+    Yeung, Chang & Dai, A scalable kernel-based semi-supervised metric learning algorithm with
+    out-of-sample generalization ability, Neural Computation 20, 2008.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: rbf:sigma=mean.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "rbf:sigma=mean".
     landmarks : int or str, default=0
-        Number of points that carry the metric, including those of must-links; 0: all points; @FILE: their row numbers, one a line.
+        Number of points that carry the metric, including those of must-links. Range: >= 0. 0: all
+        points. "@FILE": their row numbers, one a line.
     rule : {"uniform", "kmeans++", "farthest", "leverage"}, default="uniform"
-        How landmarks that are not in must-links are chosen: uniform, kmeans++, farthest or leverage.
+        How landmarks that are not in must-links are chosen: "uniform", "kmeans++", "farthest" or
+        "leverage".
     neighbors : int, default=5
-        Number of landmarks that reconstruct a point, >= 1.
+        Number of landmarks that reconstruct a point. Range: >= 1.
     iterations : int, default=1
-        Iterations for the coordinates of points that are not landmarks (3 in the paper's tables), >= 1, <= 1000.
+        Iterations for the coordinates of points that are not landmarks (3 in the paper's tables).
+        Range: >= 1, <= 1000.
     rank : int or {"root"}, default="root"
-        Maximum number of directions; root: the square root of the landmarks, rounded up; 0: no limit.
+        Maximum number of directions. Range: >= 0. "root": the square root of the landmarks, rounded
+        up. 0: no limit.
     rank_tol : float, default=1e-06
-        Eigenvalue, relative to the largest, up to which a direction is dropped, >= 0, < 1.
+        Eigenvalue, relative to the largest, up to which a direction is dropped. Range: >= 0, < 1.
     reg_d : float, default=1e-06
-        Added to the spread of must-links in every direction, relative to the mean, >= 0.
+        Added to the spread of must-links in every direction, relative to the mean. Range: >= 0.
     reg_g : float, default=0.001
-        Added to local Gram matrices, relative to their traces, >= 0.
-    dims : int, default=0
-        Columns of the embedding: the directions of the largest weights; 0: all.
-    cannot : float, default=0
-        Influence t of cannot-links (0 in the paper, which ignores them), >= 0, <= 1.
+        Added to local Gram matrices, relative to their traces. Range: >= 0.
+    n_components : int or None, default=None
+        Columns of the embedding: the directions of the largest weights. Range: >= 0. 0: all. None:
+        0.
+    cannot : float, default=0.0
+        Influence t of cannot-links (0 in the paper, which ignores them). Range: >= 0, <= 1.
     extension : {"lle", "nystrom"}, default="lle"
-        How points that are not landmarks get their coordinates: lle or nystrom.
+        How points that are not landmarks get their coordinates: "lle" or "nystrom".
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -270,8 +302,8 @@ class KBeta(MetricLearner):
         "rank_tol": ("rank_tol", 1e-06),
         "reg_d": ("reg_d", 1e-06),
         "reg_g": ("reg_g", 0.001),
-        "dims": ("dims", 0),
-        "cannot": ("cannot", 0),
+        "n_components": ("dims", 0),
+        "cannot": ("cannot", 0.0),
         "extension": ("extension", "lle"),
     }
     _uses_cannot_links = True
@@ -290,18 +322,20 @@ class KBeta(MetricLearner):
         rank_tol: float = 1e-06,
         reg_d: float = 1e-06,
         reg_g: float = 0.001,
-        dims: int = 0,
-        cannot: float = 0,
+        n_components: int | None = None,
+        cannot: float = 0.0,
         extension: Literal["lle", "nystrom"] = "lle",
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.landmarks = landmarks
@@ -312,7 +346,7 @@ class KBeta(MetricLearner):
         self.rank_tol = rank_tol
         self.reg_d = reg_d
         self.reg_g = reg_g
-        self.dims = dims
+        self.n_components = n_components
         self.cannot = cannot
         self.extension = extension
         self.prepare = prepare
@@ -324,64 +358,81 @@ class KBeta(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class NPKL(MetricLearner):
     """Non-parametric kernel learning by block coordinate descent on a graph of all points.
 
-    Hu, Wang & Chen, BCDNPKL: scalable non-parametric kernel learning using block coordinate descent, ICML 2011.
+    Hu, Wang & Chen, BCDNPKL: scalable non-parametric kernel learning using block coordinate
+    descent, ICML 2011.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: linear.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
     loss : {"sl", "shl", "hl"}, default="sl"
-        Loss of violated links: sl (square), shl (squared hinge) or hl (hinge).
-    C : float, default=1
-        Weight of the links, >= 1e-15, <= 1e15.
+        Loss of violated links: "sl" (square), "shl" (squared hinge) or "hl" (hinge).
+    C : float, default=1.0
+        Weight of the links. Range: >= 1e-15, <= 1e15.
     delta : float, default=0.2
-        Added to the diagonal of the graph's normalized Laplacian (C/2 in the paper), >= 1e-15, <= 1e15.
+        Added to the diagonal of the graph's normalized Laplacian (C/2 in the paper). Range:
+        >= 1e-15, <= 1e15.
     rank : int, default=0
-        Number of dimensions; 0: as many as the optimum needs.
-    graph : str, default="knn"
-        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Number of dimensions. Range: >= 0. 0: as many as the optimum needs.
+    graph : {"knn", "dense"} or str, default="knn"
+        Graph of similar points: "knn" (nearest neighbors), "dense" (all pairs, Gaussian), "eps:R"
+        (pairs up to distance R) or "@FILE" (similarities, an .npy or .csv file of n rows and
+        columns).
     metric : {"euclid", "cosine", "kernel"} or None, default=None
-        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: "euclid", "cosine" or "kernel" (that of the fit). None:
+        "kernel" if the fit has one, else "euclid".
     neighbors : int, default=5
-        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph="dense" they set the width, 10 in the paper).
+        Range: >= 1. 0: for graph="eps:R" and "@FILE".
     heat : bool, default=False
-        True weights the edges of knn and eps by their length.
+        True weights the edges of "knn" and "eps:R" by their length.
     plan : {"auto", "full", "reduced"}, default="auto"
-        Rows that the sweeps update: auto (the cheaper), full (all points) or reduced (points with links).
+        Rows that the sweeps update: "auto" (the cheaper), "full" (all points) or "reduced" (points
+        with links).
     extension : {"ridge", "graph"}, default="ridge"
-        Coordinates of new points: ridge (regression) or graph (nearest neighbors).
+        Coordinates of new points: "ridge" (regression) or "graph" (nearest neighbors).
     plain : bool, default=False
         True turns extrapolation off, as in the paper.
     tol : float, default=1e-05
-        The fit stops when a sweep changes the coordinates by less than this, relatively, > 0.
+        The fit stops when a sweep changes the coordinates by less than this, relatively. Range:
+        > 0.
     max_iter : int, default=2000
-        Maximum number of sweeps, >= 1.
+        Maximum number of sweeps. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
 
     Attributes
     ----------
@@ -417,7 +468,7 @@ class NPKL(MetricLearner):
     _method = "npkl"
     _defaults = {
         "loss": ("loss", "sl"),
-        "C": ("C", 1),
+        "C": ("C", 1.0),
         "delta": ("delta", 0.2),
         "rank": ("rank", 0),
         "graph": ("graph", "knn"),
@@ -439,7 +490,7 @@ class NPKL(MetricLearner):
         *,
         kernel: str | None = None,
         loss: Literal["sl", "shl", "hl"] = "sl",
-        C: float = 1,
+        C: float = 1.0,
         delta: float = 0.2,
         rank: int = 0,
         graph: str = "knn",
@@ -453,13 +504,14 @@ class NPKL(MetricLearner):
         max_iter: int = 2000,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
     ):
         self.kernel = kernel
         self.loss = loss
@@ -484,52 +536,67 @@ class NPKL(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
 
 
 class LLERatio(MetricLearner):
     """Trace-ratio metric regularized by locally linear embedding, with kernels or linear.
 
-    Soleymani Baghshah & Bagheri Shouraki, Semi-supervised metric learning using pairwise constraints, IJCAI 2009.
+    Soleymani Baghshah & Bagheri Shouraki, Semi-supervised metric learning using pairwise
+    constraints, IJCAI 2009.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: exp:lle.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "exp:lle".
     mode : {"kernel", "full", "linear"}, default="kernel"
-        Coordinates of points: kernel (expansion in the must-linked points), full (in all points) or linear.
+        Coordinates of points: "kernel" (expansion in the must-linked points), "full" (in all
+        points) or "linear".
     orthogonality : {"feature", "coefficient"}, default="feature"
-        Orthonormality constraint: feature (orthonormal directions) or coefficient (the paper's orthonormal coefficients).
+        Orthonormality constraint: "feature" (orthonormal directions) or "coefficient" (the paper's
+        orthonormal coefficients).
     alpha : float or {"auto"}, default="auto"
-        Weight of the reconstruction errors of neighborhoods, >= 0; auto: 0.2 for more than 5 features that vary, else 0.02.
+        Weight of the reconstruction errors of neighborhoods. Range: >= 0. "auto": 0.2 for more than
+        5 features that vary, else 0.02.
     neighbors : int, default=10
-        Neighbors that reconstruct a point, >= 1.
+        Neighbors that reconstruct a point. Range: >= 1.
     reg_g : float, default=0.001
-        Added to the diagonal of local Gram matrices, relative to their traces, >= 0.
-    dims : int, default=0
-        Columns of the embedding; 0: a quarter of the must-linked points, in linear mode half of the features, at most 25.
+        Added to the diagonal of local Gram matrices, relative to their traces. Range: >= 0.
+    n_components : int or None, default=None
+        Columns of the embedding. Range: >= 0. 0: a quarter of the must-linked points, in linear
+        mode half of the features, at most 25. None: 0.
     max_iter : int, default=50
-        Maximum number of steps of the trace ratio, >= 1.
+        Maximum number of steps of the trace ratio. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -569,7 +636,7 @@ class LLERatio(MetricLearner):
         "alpha": ("alpha", "auto"),
         "neighbors": ("neighbors", 10),
         "reg_g": ("reg_g", 0.001),
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "max_iter": ("max_iter", 50),
     }
     _uses_cannot_links = True
@@ -585,17 +652,19 @@ class LLERatio(MetricLearner):
         alpha: float | Literal["auto"] = "auto",
         neighbors: int = 10,
         reg_g: float = 0.001,
-        dims: int = 0,
+        n_components: int | None = None,
         max_iter: int = 50,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.mode = mode
@@ -603,7 +672,7 @@ class LLERatio(MetricLearner):
         self.alpha = alpha
         self.neighbors = neighbors
         self.reg_g = reg_g
-        self.dims = dims
+        self.n_components = n_components
         self.max_iter = max_iter
         self.prepare = prepare
         self.standardize = standardize
@@ -614,43 +683,55 @@ class LLERatio(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class GML(MetricLearner):
-    """Geometry-aware metric learning: LogDet projections whose prior, a Gaussian kernel or a graph's spectrum, is learned.
+    """Geometry-aware metric learning: LogDet projections whose prior, a Gaussian kernel or a
+    graph's spectrum, is learned.
 
     Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: linear.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
     prior : {"rbf", "spectral", "datadep"}, default="rbf"
-        Family of the matrix that the learned kernel stays close to: rbf (a Gaussian kernel of learned width), spectral (eigenvectors of the Laplacian of a graph) or datadep (a kernel that they deform).
-    width : float, default=1
-        Initial width of the Gaussian kernel, relative to the mean distance of two points, > 0.
-    graph : str, default="knn"
-        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Family of the matrix that the learned kernel stays close to: "rbf" (a Gaussian kernel of
+        learned width), "spectral" (eigenvectors of the Laplacian of a graph) or "datadep" (a kernel
+        that they deform).
+    width : float, default=1.0
+        Initial width of the Gaussian kernel, relative to the mean distance of two points. Range:
+        > 0.
+    graph : {"knn", "dense"} or str, default="knn"
+        Graph of similar points: "knn" (nearest neighbors), "dense" (all pairs, Gaussian), "eps:R"
+        (pairs up to distance R) or "@FILE" (similarities, an .npy or .csv file of n rows and
+        columns).
     metric : {"euclid", "cosine", "kernel"} or None, default=None
-        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: "euclid", "cosine" or "kernel" (that of the fit). None:
+        "kernel" if the fit has one, else "euclid".
     neighbors : int, default=10
-        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph="dense" they set the width, 10 in the paper).
+        Range: >= 1. 0: for graph="eps:R" and "@FILE".
     heat : bool, default=False
-        True weights the edges of knn and eps by their length.
+        True weights the edges of "knn" and "eps:R" by their length.
     basis : {"laplacian", "lle", "isomap"}, default="laplacian"
-        Basis of the prior: the eigenvectors of this matrix: laplacian, lle (locally linear embedding) or isomap.
+        Basis of the prior: the eigenvectors of this matrix: "laplacian", "lle" (locally linear
+        embedding) or "isomap".
     laplacian : {"unnormalized", "normalized"}, default="unnormalized"
-        Laplacian of the graph: unnormalized or normalized.
+        Laplacian of the graph: "unnormalized" or "normalized".
     diffusion : float, default=0.1
-        T in the initial weights exp(-t mu) of the eigenvectors, > 0, <= 1e15.
+        t in the initial weights exp(-t mu) of the eigenvectors. Range: > 0, <= 1e15.
     rank : int, default=0
-        Number of eigenvectors of the graph, >= 2; 0: a tenth of the points, at most 40.
+        Number of eigenvectors of the graph. Range: >= 2. 0: a tenth of the points, at most 40.
     landmarks : int or {"auto"}, default="auto"
-        Number of linked points that carry the change of the kernel, >= 0; auto: all linked points up to 1000; 0: all linked points.
-    gamma : float, default=1
-        Weight of the links relative to the prior (usually 0.1 to 10), > 0.
+        Number of linked points that carry the change of the kernel. Range: >= 0. "auto": all linked
+        points up to 1000. 0: all linked points.
+    gamma : float, default=1.0
+        Weight of the links relative to the prior (usually 0.1 to 10). Range: > 0.
     upper : float or str, default="p5"
-        Maximum squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
+        Maximum squared distance of must-links: "p5" is a percentile of all pairs, 0.5 a value.
     lower : float or str, default="p95"
         Minimum squared distance of cannot-links, in the same form.
     margin : float or str, default="p5"
@@ -658,36 +739,46 @@ class GML(MetricLearner):
     free_constant : bool, default=False
         True exempts constant eigenvectors from the order of the weights.
     extension : {"barycentric", "nystrom"}, default="barycentric"
-        Out-of-sample extension for prior=spectral: barycentric or nystrom.
+        Out-of-sample extension for prior="spectral": "barycentric" or "nystrom".
     outer : int, default=1
-        Maximum number of rounds of kernel and prior, >= 1.
+        Maximum number of rounds of kernel and prior. Range: >= 1.
     tol : float, default=0.01
-        Relative duality gap, and change of a sweep, at which a round stops, and change at which the rounds do, > 0.
+        Relative duality gap, and change of a sweep, at which a round stops, and change at which the
+        rounds do. Range: > 0.
     max_iter : int, default=1000
-        Maximum number of sweeps and Newton steps in a round, >= 1.
-    dims : int, default=0
-        Columns of the embedding, except for prior=spectral; 0: all.
+        Maximum number of sweeps and Newton steps in a round. Range: >= 1.
+    n_components : int or None, default=None
+        Columns of the embedding, except for prior="spectral". Range: >= 0. 0: all. None: 0.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -723,7 +814,7 @@ class GML(MetricLearner):
     _method = "gml"
     _defaults = {
         "prior": ("prior", "rbf"),
-        "width": ("width", 1),
+        "width": ("width", 1.0),
         "graph": ("graph", "knn"),
         "metric": ("metric", None),
         "neighbors": ("neighbors", 10),
@@ -733,7 +824,7 @@ class GML(MetricLearner):
         "diffusion": ("diffusion", 0.1),
         "rank": ("rank", 0),
         "landmarks": ("landmarks", "auto"),
-        "gamma": ("gamma", 1),
+        "gamma": ("gamma", 1.0),
         "upper": ("upper", "p5"),
         "lower": ("lower", "p95"),
         "margin": ("margin", "p5"),
@@ -742,7 +833,7 @@ class GML(MetricLearner):
         "outer": ("outer", 1),
         "tol": ("tol", 0.01),
         "max_iter": ("max_iter", 1000),
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
     }
     _uses_cannot_links = True
     _pairwise = True
@@ -753,7 +844,7 @@ class GML(MetricLearner):
         *,
         kernel: str | None = None,
         prior: Literal["rbf", "spectral", "datadep"] = "rbf",
-        width: float = 1,
+        width: float = 1.0,
         graph: str = "knn",
         metric: Literal["euclid", "cosine", "kernel"] | None = None,
         neighbors: int = 10,
@@ -763,7 +854,7 @@ class GML(MetricLearner):
         diffusion: float = 0.1,
         rank: int = 0,
         landmarks: int | Literal["auto"] = "auto",
-        gamma: float = 1,
+        gamma: float = 1.0,
         upper: float | str = "p5",
         lower: float | str = "p95",
         margin: float | str = "p5",
@@ -772,16 +863,18 @@ class GML(MetricLearner):
         outer: int = 1,
         tol: float = 0.01,
         max_iter: int = 1000,
-        dims: int = 0,
+        n_components: int | None = None,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.prior = prior
@@ -804,7 +897,7 @@ class GML(MetricLearner):
         self.outer = outer
         self.tol = tol
         self.max_iter = max_iter
-        self.dims = dims
+        self.n_components = n_components
         self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
@@ -814,40 +907,54 @@ class GML(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class Blend(MetricLearner):
-    """Lleratio, krca, npkl after krca, and krca after npkl, side by side, with gml if links are few.
+    """LLERatio, KRCA, NPKL after KRCA, and KRCA after NPKL, side by side, with GML if links are
+    few.
 
-    of the members: Soleymani Baghshah & Bagheri Shouraki 2009; Hu, Wang & Chen 2011; Tsang, Cheung & Kwok 2005.
+    of the members: Soleymani Baghshah & Bagheri Shouraki 2009; Hu, Wang & Chen 2011; Tsang, Cheung
+    & Kwok 2005.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: linear.
-    dims : int, default=0
-        Maximum number of directions of lleratio, and of krca, >= 1; 0: their defaults.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
+    n_components : int or None, default=None
+        Maximum number of directions of lleratio, and of krca. Range: >= 1. 0: their defaults. None:
+        0.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -882,7 +989,7 @@ class Blend(MetricLearner):
 
     _method = "blend"
     _defaults = {
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
     }
     _uses_cannot_links = True
     _pairwise = True
@@ -892,19 +999,21 @@ class Blend(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        dims: int = 0,
+        n_components: int | None = None,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
-        self.dims = dims
+        self.n_components = n_components
         self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
@@ -914,44 +1023,55 @@ class Blend(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class Parts(MetricLearner):
-    """Lleratio, krca or gml from many links: fitted to parts of them, and averaged.
+    """LLERatio, KRCA or GML from many links: fitted to Parts of them, and averaged.
 
     Zhang, Duchi & Wainwright, Divide and conquer kernel ridge regression, JMLR 16, 2015.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: linear.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
     base : {"lleratio", "krca", "gml"}, default="lleratio"
-        Method that learns from each part: lleratio, krca or gml.
+        Method that learns from each part: "lleratio", "krca" or "gml".
     size : int, default=1800
-        Number of links in a part, at most, >= 10.
-    dims : int, default=25
-        Maximum number of columns of the embedding, and of each part's, >= 1.
+        Number of links in a part, at most. Range: >= 10.
+    n_components : int or None, default=None
+        Maximum number of columns of the embedding, and of each part's. Range: >= 1. None: 25.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -988,7 +1108,7 @@ class Parts(MetricLearner):
     _defaults = {
         "base": ("base", "lleratio"),
         "size": ("size", 1800),
-        "dims": ("dims", 25),
+        "n_components": ("dims", 25),
     }
     _uses_cannot_links = True
     _pairwise = True
@@ -1000,21 +1120,23 @@ class Parts(MetricLearner):
         kernel: str | None = None,
         base: Literal["lleratio", "krca", "gml"] = "lleratio",
         size: int = 1800,
-        dims: int = 25,
+        n_components: int | None = None,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.base = base
         self.size = size
-        self.dims = dims
+        self.n_components = n_components
         self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
@@ -1024,46 +1146,60 @@ class Parts(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class Forest(MetricLearner):
     """Randomized trees that separate cannot-links; indifferent to the scales of features.
 
-    after Xiong, Johnson, Xu & Corso, Random forests for metric learning with implicit pairwise position dependence, KDD 2012.
+    after Xiong, Johnson, Xu & Corso, Random forests for metric learning with implicit pairwise
+    position dependence, KDD 2012.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
     trees : int, default=300
-        Number of trees, >= 1.
+        Number of trees. Range: >= 1.
     min_leaf : int, default=1
-        Smallest number of training points in a leaf, >= 1.
+        Smallest number of training points in a leaf. Range: >= 1.
     rank : int, default=100
-        Principal coordinates of the leaves in which directions are sought, >= 1.
-    dims : int, default=10
-        Maximum number of learned directions; 0: the principal coordinates themselves.
+        Principal coordinates of the leaves in which directions are sought. Range: >= 1.
+    n_components : int or None, default=None
+        Maximum number of learned directions. Range: >= 0. 0: the principal coordinates themselves.
+        None: 10.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -1101,7 +1237,7 @@ class Forest(MetricLearner):
         "trees": ("trees", 300),
         "min_leaf": ("min_leaf", 1),
         "rank": ("rank", 100),
-        "dims": ("dims", 10),
+        "n_components": ("dims", 10),
     }
     _uses_cannot_links = True
     _pairwise = True
@@ -1114,22 +1250,24 @@ class Forest(MetricLearner):
         trees: int = 300,
         min_leaf: int = 1,
         rank: int = 100,
-        dims: int = 10,
+        n_components: int | None = None,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.trees = trees
         self.min_leaf = min_leaf
         self.rank = rank
-        self.dims = dims
+        self.n_components = n_components
         self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
@@ -1139,46 +1277,59 @@ class Forest(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class RCA(MetricLearner):
     """Relevant component analysis, linear: the baseline of krca.
 
-    Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence constraints, JMLR 2005.
+    Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence
+    constraints, JMLR 2005.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
     eps_rel : float, default=1e-06
-        Regularization relative to the mean within-group variance, > 0, <= 1e15.
-    dims : int, default=0
-        Number of leading discriminant directions; 0: all.
+        Regularization relative to the mean within-group variance. Range: > 0, <= 1e15.
+    n_components : int or None, default=None
+        Number of leading discriminant directions. Range: >= 0. 0: all. None: 0.
     rank_tol : float, default=1e-10
-        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+        Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
     robust : bool, default=True
-        True leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper.
+        True leaves out must-links that cannot-links and neighbors contradict; False uses all, as in
+        the paper.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -1214,7 +1365,7 @@ class RCA(MetricLearner):
     _method = "rca"
     _defaults = {
         "eps_rel": ("eps_rel", 1e-06),
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
         "robust": ("robust", True),
     }
@@ -1227,22 +1378,24 @@ class RCA(MetricLearner):
         *,
         kernel: str | None = None,
         eps_rel: float = 1e-06,
-        dims: int = 0,
+        n_components: int | None = None,
         rank_tol: float = 1e-10,
         robust: bool = True,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.eps_rel = eps_rel
-        self.dims = dims
+        self.n_components = n_components
         self.rank_tol = rank_tol
         self.robust = robust
         self.prepare = prepare
@@ -1254,44 +1407,56 @@ class RCA(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class XRCA(MetricLearner):
     """Relevant component analysis extended to cannot-links, linear.
 
-    Yeung & Chang, Extending the relevant component analysis algorithm for metric learning using both positive and negative equivalence constraints, Pattern Recognition 39, 2006.
+    Yeung & Chang, Extending the relevant component analysis algorithm for metric learning using
+    both positive and negative equivalence constraints, Pattern Recognition 39, 2006.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
     eps_rel : float, default=0.3
-        Regularization relative to the mean within-group variance, > 0, <= 1e15.
-    dims : int, default=0
-        Number of directions, those in which cannot-links differ most; 0: all.
+        Regularization relative to the mean within-group variance. Range: > 0, <= 1e15.
+    n_components : int or None, default=None
+        Number of directions, those in which cannot-links differ most. Range: >= 0. 0: all. None: 0.
     rank_tol : float, default=1e-10
-        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+        Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -1327,7 +1492,7 @@ class XRCA(MetricLearner):
     _method = "xrca"
     _defaults = {
         "eps_rel": ("eps_rel", 0.3),
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = True
@@ -1339,21 +1504,23 @@ class XRCA(MetricLearner):
         *,
         kernel: str | None = None,
         eps_rel: float = 0.3,
-        dims: int = 0,
+        n_components: int | None = None,
         rank_tol: float = 1e-10,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.eps_rel = eps_rel
-        self.dims = dims
+        self.n_components = n_components
         self.rank_tol = rank_tol
         self.prepare = prepare
         self.standardize = standardize
@@ -1364,44 +1531,57 @@ class XRCA(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class DCA(MetricLearner):
-    """Discriminative component analysis: moves cannot-linked chunklets apart, linear or with a kernel (-k).
+    """Discriminative component analysis: moves cannot-linked chunklets apart, linear or with a
+    kernel.
 
-    Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image retrieval, CVPR 2006.
+    Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image retrieval,
+    CVPR 2006.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: linear.
-    dims : int, default=0
-        Number of directions; 0: all in which the means of cannot-linked chunklets vary.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
+    n_components : int or None, default=None
+        Number of directions. Range: >= 0. 0: all in which the means of cannot-linked chunklets
+        vary. None: 0.
     eps_rel : float, default=0.001
-        Regularization relative to the mean within-group variance, > 0, <= 1e15.
+        Regularization relative to the mean within-group variance. Range: > 0, <= 1e15.
     rank_tol : float, default=1e-10
-        Relative variance up to which a direction counts as constant, >= 0, < 1.
+        Relative variance up to which a direction counts as constant. Range: >= 0, < 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -1436,7 +1616,7 @@ class DCA(MetricLearner):
 
     _method = "dca"
     _defaults = {
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "eps_rel": ("eps_rel", 0.001),
         "rank_tol": ("rank_tol", 1e-10),
     }
@@ -1448,21 +1628,23 @@ class DCA(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        dims: int = 0,
+        n_components: int | None = None,
         eps_rel: float = 0.001,
         rank_tol: float = 1e-10,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
-        self.dims = dims
+        self.n_components = n_components
         self.eps_rel = eps_rel
         self.rank_tol = rank_tol
         self.prepare = prepare
@@ -1474,56 +1656,70 @@ class DCA(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class ITML(MetricLearner):
-    """Information-theoretic metric learning, linear or with a kernel (-k): the base of geometry-aware metrics.
+    """Information-theoretic metric learning, linear or with a kernel: the base of geometry-aware
+    metrics.
 
     Davis, Kulis, Jain, Sra & Dhillon, Information-theoretic metric learning, ICML 2007.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: linear.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
     prior : {"identity", "covariance"}, default="identity"
-        Metric that the learned one stays close to: identity or covariance (its inverse; not with a kernel).
-    gamma : float, default=1
-        Weight of the links relative to the prior (usually 0.1 to 10), > 0.
+        Metric that the learned one stays close to: "identity" or "covariance" (its inverse; not
+        with a kernel).
+    gamma : float, default=1.0
+        Weight of the links relative to the prior (usually 0.1 to 10). Range: > 0.
     upper : float or str, default="p5"
-        Maximum squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value.
+        Maximum squared distance of must-links: "p5" is a percentile of all pairs, 0.5 a value.
     lower : float or str, default="p95"
         Minimum squared distance of cannot-links, in the same form.
     margin : float or str, default="p5"
         Minimum difference of the two squared distances of a triplet, in the same form.
     landmarks : int or {"auto"}, default="auto"
-        Number of linked points that carry the change of the kernel, >= 0; auto: all linked points up to 1000; 0: all linked points.
-    dims : int, default=0
-        Columns of the embedding; 0: all.
+        Number of linked points that carry the change of the kernel. Range: >= 0. "auto": all linked
+        points up to 1000. 0: all linked points.
+    n_components : int or None, default=None
+        Columns of the embedding. Range: >= 0. 0: all. None: 0.
     tol : float, default=0.001
-        Relative duality gap, and change of a sweep, at which the fit stops, > 0.
+        Relative duality gap, and change of a sweep, at which the fit stops. Range: > 0.
     max_iter : int, default=1000
-        Maximum number of sweeps over the links and of Newton steps, >= 1.
+        Maximum number of sweeps over the links and of Newton steps. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -1559,12 +1755,12 @@ class ITML(MetricLearner):
     _method = "itml"
     _defaults = {
         "prior": ("prior", "identity"),
-        "gamma": ("gamma", 1),
+        "gamma": ("gamma", 1.0),
         "upper": ("upper", "p5"),
         "lower": ("lower", "p95"),
         "margin": ("margin", "p5"),
         "landmarks": ("landmarks", "auto"),
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "tol": ("tol", 0.001),
         "max_iter": ("max_iter", 1000),
     }
@@ -1577,23 +1773,25 @@ class ITML(MetricLearner):
         *,
         kernel: str | None = None,
         prior: Literal["identity", "covariance"] = "identity",
-        gamma: float = 1,
+        gamma: float = 1.0,
         upper: float | str = "p5",
         lower: float | str = "p95",
         margin: float | str = "p5",
         landmarks: int | Literal["auto"] = "auto",
-        dims: int = 0,
+        n_components: int | None = None,
         tol: float = 0.001,
         max_iter: int = 1000,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.prior = prior
@@ -1602,7 +1800,7 @@ class ITML(MetricLearner):
         self.lower = lower
         self.margin = margin
         self.landmarks = landmarks
-        self.dims = dims
+        self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
         self.prepare = prepare
@@ -1614,48 +1812,60 @@ class ITML(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class MMC(MetricLearner):
-    """Maximizes the distances of cannot-links for bounded distances of must-links, linear: full or one weight per feature.
+    """Maximizes the distances of cannot-links for bounded distances of must-links, linear: full or
+    one weight per feature.
 
-    Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering with side-information, NIPS 15, 2002.
+    Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering with
+    side-information, NIPS 15, 2002.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
     diagonal : bool, default=False
         True learns one weight per feature, not a matrix.
     eps_rel : float, default=0.1
-        Scatter added to that of the must-links, relative to its mean, >= 0, <= 1e15.
+        Scatter added to that of the must-links, relative to its mean. Range: >= 0, <= 1e15.
     rank_tol : float, default=1e-10
-        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+        Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
     tol : float, default=0.0001
-        The search stops at this relative distance to the optimum, > 0.
+        The search stops at this relative distance to the optimum. Range: > 0.
     max_iter : int, default=1000
-        Maximum number of iterations, >= 1.
+        Maximum number of iterations. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
 
     Attributes
     ----------
@@ -1711,13 +1921,14 @@ class MMC(MetricLearner):
         max_iter: int = 1000,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
     ):
         self.kernel = kernel
         self.diagonal = diagonal
@@ -1734,52 +1945,65 @@ class MMC(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
 
 
 class LMNN(MetricLearner):
-    """Large margin nearest neighbors, linear; learns from classes (--links-from-labels all).
+    """Large margin nearest neighbors, linear; learns from classes.
 
-    Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest neighbor classification, NIPS 18, 2006.
+    Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest neighbor
+    classification, NIPS 18, 2006.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
     neighbors : int, default=3
-        Number of target neighbors of a point, >= 1.
+        Number of target neighbors of a point. Range: >= 1.
     mu : float, default=0.5
-        Weight of the impostors (that of the targets is 1 - mu), > 0, < 1.
-    dims : int, default=0
-        Number of dimensions of the map; 0: all directions of the data.
+        Weight of the impostors (that of the targets is 1 - mu). Range: > 0, < 1.
+    n_components : int or None, default=None
+        Number of dimensions of the map. Range: >= 0. 0: all directions of the data. None: 0.
     rank : int or {"eighth"}, default="eighth"
-        Number of principal directions in which the map is learned; eighth: an eighth of the linked points, rounded up; 0: all.
+        Number of principal directions in which the map is learned. Range: >= 0. "eighth": an eighth
+        of the linked points, rounded up. 0: all.
     tol : float, default=0.0001
-        The fit stops when the relative decrease of the objective over 5 iterations is below this, > 0.
+        The fit stops when the relative decrease of the objective over 5 iterations is below this.
+        Range: > 0.
     max_iter : int, default=300
-        Maximum number of iterations, >= 1.
+        Maximum number of iterations. Range: >= 1.
     rank_tol : float, default=1e-10
-        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+        Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -1816,7 +2040,7 @@ class LMNN(MetricLearner):
     _defaults = {
         "neighbors": ("neighbors", 3),
         "mu": ("mu", 0.5),
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "rank": ("rank", "eighth"),
         "tol": ("tol", 0.0001),
         "max_iter": ("max_iter", 300),
@@ -1832,25 +2056,27 @@ class LMNN(MetricLearner):
         kernel: str | None = None,
         neighbors: int = 3,
         mu: float = 0.5,
-        dims: int = 0,
+        n_components: int | None = None,
         rank: int | Literal["eighth"] = "eighth",
         tol: float = 0.0001,
         max_iter: int = 300,
         rank_tol: float = 1e-10,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.neighbors = neighbors
         self.mu = mu
-        self.dims = dims
+        self.n_components = n_components
         self.rank = rank
         self.tol = tol
         self.max_iter = max_iter
@@ -1864,6 +2090,8 @@ class LMNN(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class NCA(MetricLearner):
@@ -1874,40 +2102,51 @@ class NCA(MetricLearner):
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
-    dims : int, default=0
-        Number of dimensions of the map; 0: as many as there are directions.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
+    n_components : int or None, default=None
+        Number of dimensions of the map. Range: >= 0. 0: as many as there are directions. None: 0.
     rank : int or {"eighth"}, default="eighth"
-        Number of leading principal directions in which the map is learned; eighth: an eighth of the linked points, rounded up; 0: all.
+        Number of leading principal directions in which the map is learned. Range: >= 0. "eighth":
+        an eighth of the linked points, rounded up. 0: all.
     rank_tol : float, default=1e-10
-        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+        Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
     tol : float, default=0.001
-        The ascent stops when five iterations gain less than this, relative to 1 minus the objective, > 0.
+        The ascent stops when five iterations gain less than this, relative to 1 minus the
+        objective. Range: > 0.
     contractions : int, default=3
-        Number of times that the map is halved and the ascent repeated, >= 0.
+        Number of times that the map is halved and the ascent repeated. Range: >= 0.
     max_iter : int, default=300
-        Maximum number of iterations of an ascent, >= 1.
+        Maximum number of iterations of an ascent. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -1942,7 +2181,7 @@ class NCA(MetricLearner):
 
     _method = "nca"
     _defaults = {
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "rank": ("rank", "eighth"),
         "rank_tol": ("rank_tol", 1e-10),
         "tol": ("tol", 0.001),
@@ -1957,7 +2196,7 @@ class NCA(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        dims: int = 0,
+        n_components: int | None = None,
         rank: int | Literal["eighth"] = "eighth",
         rank_tol: float = 1e-10,
         tol: float = 0.001,
@@ -1965,16 +2204,18 @@ class NCA(MetricLearner):
         max_iter: int = 300,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
-        self.dims = dims
+        self.n_components = n_components
         self.rank = rank
         self.rank_tol = rank_tol
         self.tol = tol
@@ -1989,50 +2230,65 @@ class NCA(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class LSML(MetricLearner):
     """Least squared-residual metric learning from relative comparisons, linear.
 
-    Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing squared residual, ICDM 2012.
+    Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing squared
+    residual, ICDM 2012.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
     prior : {"identity", "covariance"}, default="identity"
-        Metric that the learned one stays close to: identity (over the mean variance) or covariance (its inverse).
-    gamma : float, default=1000
-        Total weight of the comparisons relative to the prior, > 0.
+        Metric that the learned one stays close to: "identity" (over the mean variance) or
+        "covariance" (its inverse).
+    gamma : float, default=1000.0
+        Total weight of the comparisons relative to the prior. Range: > 0.
     comparisons : int, default=10000
-        Maximum number of comparisons of must-links with cannot-links; drawn at random if there are more, >= 1.
-    dims : int, default=0
-        Columns of the embedding; 0: all.
+        Maximum number of comparisons of must-links with cannot-links; drawn at random if there are
+        more. Range: >= 1.
+    n_components : int or None, default=None
+        Columns of the embedding. Range: >= 0. 0: all. None: 0.
     tol : float, default=1e-06
-        The fit stops when the objective is within this of its minimum, > 0.
+        The fit stops when the objective is within this of its minimum. Range: > 0.
     max_iter : int, default=1000
-        Maximum number of iterations, >= 1.
+        Maximum number of iterations. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -2068,9 +2324,9 @@ class LSML(MetricLearner):
     _method = "lsml"
     _defaults = {
         "prior": ("prior", "identity"),
-        "gamma": ("gamma", 1000),
+        "gamma": ("gamma", 1000.0),
         "comparisons": ("comparisons", 10000),
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "tol": ("tol", 1e-06),
         "max_iter": ("max_iter", 1000),
     }
@@ -2083,26 +2339,28 @@ class LSML(MetricLearner):
         *,
         kernel: str | None = None,
         prior: Literal["identity", "covariance"] = "identity",
-        gamma: float = 1000,
+        gamma: float = 1000.0,
         comparisons: int = 10000,
-        dims: int = 0,
+        n_components: int | None = None,
         tol: float = 1e-06,
         max_iter: int = 1000,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.prior = prior
         self.gamma = gamma
         self.comparisons = comparisons
-        self.dims = dims
+        self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
         self.prepare = prepare
@@ -2114,6 +2372,8 @@ class LSML(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class SCML(MetricLearner):
@@ -2124,42 +2384,52 @@ class SCML(MetricLearner):
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
     beta : float, default=1e-05
-        Penalty of the weights: the larger, the fewer bases, > 0.
+        Penalty of the weights: the larger, the fewer bases. Range: > 0.
     basis : {"auto", "lda", "triplet_diffs"}, default="auto"
-        Rank-one metrics to choose from: auto (lda with links, else triplet_diffs), lda (discriminants of regions) or triplet_diffs (of triplets' far pairs).
+        Rank-one metrics to choose from: "auto" (lda with links, else triplet_diffs), "lda"
+        (discriminants of regions) or "triplet_diffs" (of triplets' far pairs).
     bases : int, default=200
-        Maximum number of bases; drawn at random if there are more, >= 1.
+        Maximum number of bases; drawn at random if there are more. Range: >= 1.
     triplets : int, default=10000
-        Maximum number of triplets from links; drawn at random if there are more, >= 1.
-    dims : int, default=0
-        Columns of the embedding; 0: all.
+        Maximum number of triplets from links; drawn at random if there are more. Range: >= 1.
+    n_components : int or None, default=None
+        Columns of the embedding. Range: >= 0. 0: all. None: 0.
     tol : float, default=1e-08
-        The fit stops when the objective is within this of its minimum, > 0.
+        The fit stops when the objective is within this of its minimum. Range: > 0.
     max_iter : int, default=200
-        Maximum number of iterations, >= 1.
+        Maximum number of iterations. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -2198,7 +2468,7 @@ class SCML(MetricLearner):
         "basis": ("basis", "auto"),
         "bases": ("bases", 200),
         "triplets": ("triplets", 10000),
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "tol": ("tol", 1e-08),
         "max_iter": ("max_iter", 200),
     }
@@ -2214,25 +2484,27 @@ class SCML(MetricLearner):
         basis: Literal["auto", "lda", "triplet_diffs"] = "auto",
         bases: int = 200,
         triplets: int = 10000,
-        dims: int = 0,
+        n_components: int | None = None,
         tol: float = 1e-08,
         max_iter: int = 200,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.beta = beta
         self.basis = basis
         self.bases = bases
         self.triplets = triplets
-        self.dims = dims
+        self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
         self.prepare = prepare
@@ -2244,48 +2516,61 @@ class SCML(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class LFDA(MetricLearner):
-    """Local Fisher discriminant analysis, linear; learns from classes (--links-from-labels all).
+    """Local Fisher discriminant analysis, linear; learns from classes.
 
-    Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant analysis, JMLR 8, 2007.
+    Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant
+    analysis, JMLR 8, 2007.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
-    dims : int, default=0
-        Number of directions, those that separate classes best; 0: all.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
+    n_components : int or None, default=None
+        Number of directions, those that separate classes best. Range: >= 0. 0: all. None: 0.
     neighbors : int, default=7
-        The distance to this neighbor in the class is the local scale; fewer in smaller classes, >= 1.
+        The distance to this neighbor in the class is the local scale; fewer in smaller classes.
+        Range: >= 1.
     metric : {"weighted", "orthonormalized", "plain"}, default="weighted"
-        Scaling of the directions: weighted, orthonormalized or plain.
+        Scaling of the directions: "weighted", "orthonormalized" or "plain".
     eps_rel : float, default=0.001
-        Regularization relative to the mean local variance within classes, > 0, <= 1e15.
+        Regularization relative to the mean local variance within classes. Range: > 0, <= 1e15.
     rank_tol : float, default=1e-10
-        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+        Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -2320,7 +2605,7 @@ class LFDA(MetricLearner):
 
     _method = "lfda"
     _defaults = {
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "neighbors": ("neighbors", 7),
         "metric": ("metric", "weighted"),
         "eps_rel": ("eps_rel", 0.001),
@@ -2334,23 +2619,25 @@ class LFDA(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        dims: int = 0,
+        n_components: int | None = None,
         neighbors: int = 7,
         metric: Literal["weighted", "orthonormalized", "plain"] = "weighted",
         eps_rel: float = 0.001,
         rank_tol: float = 1e-10,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
-        self.dims = dims
+        self.n_components = n_components
         self.neighbors = neighbors
         self.metric = metric
         self.eps_rel = eps_rel
@@ -2364,48 +2651,60 @@ class LFDA(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class SDML(MetricLearner):
     """Sparse determinant metric learning, linear: a sparse matrix near a prior.
 
-    Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional space via L1-penalized log-determinant regularization, ICML 2009.
+    Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional space via
+    L1-penalized log-determinant regularization, ICML 2009.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
     prior : {"identity", "covariance"}, default="identity"
-        Metric that the learned one stays close to: identity or covariance (its inverse).
+        Metric that the learned one stays close to: "identity" or "covariance" (its inverse).
     balance : float, default=0.95
-        Weight of the links; below 1 there is always a solution, >= 0.
+        Weight of the links; below 1 there is always a solution. Range: >= 0.
     sparsity : float, default=0.01
-        Penalty of off-diagonal elements, relative to the mean variance with prior=covariance, >= 0.
+        Penalty of off-diagonal elements, relative to the mean variance with prior="covariance".
+        Range: >= 0.
     tol : float, default=1e-06
-        The fit stops at this duality gap per feature, > 0.
+        The fit stops at this duality gap per feature. Range: > 0.
     max_iter : int, default=500
-        Maximum number of sweeps over the features, >= 1.
+        Maximum number of sweeps over the features. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
 
     Attributes
     ----------
@@ -2461,13 +2760,14 @@ class SDML(MetricLearner):
         max_iter: int = 500,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
     ):
         self.kernel = kernel
         self.prior = prior
@@ -2484,6 +2784,7 @@ class SDML(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
 
 
 class MLKR(MetricLearner):
@@ -2494,34 +2795,44 @@ class MLKR(MetricLearner):
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
-    dims : int, default=0
-        Number of dimensions of the map; 0: as many as there are directions.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
+    n_components : int or None, default=None
+        Number of dimensions of the map. Range: >= 0. 0: as many as there are directions. None: 0.
     rank : int, default=0
-        Number of leading principal directions in which the map is learned; 0: all.
+        Number of leading principal directions in which the map is learned. Range: >= 0. 0: all.
     rank_tol : float, default=1e-10
-        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+        Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
     starts : int, default=3
-        Number of starts: principal coordinates, whitened ones, these with the linear estimate, >= 1, <= 3.
+        Number of starts: principal coordinates, whitened ones, these with the linear estimate.
+        Range: >= 1, <= 3.
     tol : float, default=1e-05
-        The ascent stops when five iterations gain less than this, relative to the remaining error, > 0.
+        The ascent stops when five iterations gain less than this, relative to the remaining error.
+        Range: > 0.
     max_iter : int, default=2000
-        Maximum number of iterations from each start, >= 1.
+        Maximum number of iterations from each start. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -2556,7 +2867,7 @@ class MLKR(MetricLearner):
 
     _method = "mlkr"
     _defaults = {
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "rank": ("rank", 0),
         "rank_tol": ("rank_tol", 1e-10),
         "starts": ("starts", 3),
@@ -2572,7 +2883,7 @@ class MLKR(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        dims: int = 0,
+        n_components: int | None = None,
         rank: int = 0,
         rank_tol: float = 1e-10,
         starts: int = 3,
@@ -2584,9 +2895,11 @@ class MLKR(MetricLearner):
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
-        self.dims = dims
+        self.n_components = n_components
         self.rank = rank
         self.rank_tol = rank_tol
         self.starts = starts
@@ -2598,42 +2911,54 @@ class MLKR(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class Covariance(MetricLearner):
     """Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods.
 
-    Mahalanobis, On the generalized distance in statistics, Proceedings of the National Institute of Sciences of India 2, 1936.
+    Mahalanobis, On the generalized distance in statistics, Proceedings of the National Institute of
+    Sciences of India 2, 1936.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
-    dims : int, default=0
-        Number of directions, those of largest variance; 0: all.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
+    n_components : int or None, default=None
+        Number of directions, those of largest variance. Range: >= 0. 0: all. None: 0.
     rank_tol : float, default=1e-10
-        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+        Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -2667,7 +2992,7 @@ class Covariance(MetricLearner):
 
     _method = "covariance"
     _defaults = {
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = False
@@ -2678,20 +3003,22 @@ class Covariance(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        dims: int = 0,
+        n_components: int | None = None,
         rank_tol: float = 1e-10,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
-        self.dims = dims
+        self.n_components = n_components
         self.rank_tol = rank_tol
         self.prepare = prepare
         self.standardize = standardize
@@ -2702,40 +3029,54 @@ class Covariance(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class Xiang(MetricLearner):
     """Trace-ratio metric of the links alone, linear: the baseline of lleratio.
 
-    Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and classification, Pattern Recognition 41, 2008.
+    Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and
+    classification, Pattern Recognition 41, 2008.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
-    dims : int, default=0
-        Columns of the embedding; 0: half of the directions in which the points vary.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
+    n_components : int or None, default=None
+        Columns of the embedding. Range: >= 0. 0: half of the directions in which the points vary.
+        None: 0.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -2770,7 +3111,7 @@ class Xiang(MetricLearner):
 
     _method = "xiang"
     _defaults = {
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
     }
     _uses_cannot_links = True
     _pairwise = True
@@ -2780,19 +3121,21 @@ class Xiang(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        dims: int = 0,
+        n_components: int | None = None,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
-        self.dims = dims
+        self.n_components = n_components
         self.prepare = prepare
         self.standardize = standardize
         self.n_links = n_links
@@ -2802,42 +3145,53 @@ class Xiang(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class Klein(MetricLearner):
-    """Distances along shortest paths with must-links of length 0; cannot-links are longer than all others.
+    """Distances along shortest paths with must-links of length 0; cannot-links are longer than all
+    others.
 
     Klein, Kamvar & Manning, From instance-level constraints to space-level constraints, ICML 2002.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: linear.
-    dims : int, default=20
-        Number of directions, those of largest variance, >= 1.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
+    n_components : int or None, default=None
+        Number of directions, those of largest variance. Range: >= 1. None: 20.
     neighbors : int, default=10
-        Training points that determine the coordinates of a new one, >= 1.
+        Training points that determine the coordinates of a new one. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -2872,7 +3226,7 @@ class Klein(MetricLearner):
 
     _method = "klein"
     _defaults = {
-        "dims": ("dims", 20),
+        "n_components": ("dims", 20),
         "neighbors": ("neighbors", 10),
     }
     _uses_cannot_links = True
@@ -2883,20 +3237,22 @@ class Klein(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        dims: int = 20,
+        n_components: int | None = None,
         neighbors: int = 10,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
-        self.dims = dims
+        self.n_components = n_components
         self.neighbors = neighbors
         self.prepare = prepare
         self.standardize = standardize
@@ -2907,52 +3263,65 @@ class Klein(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class LLMA(MetricLearner):
-    """Locally linear metric adaptation, spectral: a linear map plus Gaussian windows around linked points.
+    """Locally linear metric adaptation, spectral: a linear map plus Gaussian windows around linked
+    points.
 
     Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; None: the features, and linear for sparse rows.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
     sigma : float or str, default="0.5mean"
         Width of the windows: a number or a rule.
     anchors : int, default=50
-        Maximum number of linked points with a window, >= 1.
-    lam : float, default=1
-        Weight of the reconstruction error relative to the links, >= 0, <= 1e15.
+        Maximum number of linked points with a window. Range: >= 1.
+    lam : float, default=1.0
+        Weight of the reconstruction error relative to the links. Range: >= 0, <= 1e15.
     neighbors : int, default=10
-        Number of neighbors that reconstruct each point, >= 1.
+        Number of neighbors that reconstruct each point. Range: >= 1.
     ridge : float, default=0.001
-        Regularization relative to the mean variance of the unknowns, >= 1e-15, <= 1e6.
-    dims : int, default=0
-        Maximum number of directions; 0: those that the links support, at most 20.
+        Regularization relative to the mean variance of the unknowns. Range: >= 1e-15, <= 1e6.
+    n_components : int or None, default=None
+        Maximum number of directions. Range: >= 0. 0: those that the links support, at most 20.
+        None: 0.
     rank_tol : float, default=1e-10
-        Relative variance up to which a principal direction counts as constant, >= 0, < 1.
+        Relative variance up to which a principal direction counts as constant. Range: >= 0, < 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -2989,10 +3358,10 @@ class LLMA(MetricLearner):
     _defaults = {
         "sigma": ("sigma", "0.5mean"),
         "anchors": ("anchors", 50),
-        "lam": ("lambda", 1),
+        "lam": ("lambda", 1.0),
         "neighbors": ("neighbors", 10),
         "ridge": ("ridge", 0.001),
-        "dims": ("dims", 0),
+        "n_components": ("dims", 0),
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = False
@@ -3005,20 +3374,22 @@ class LLMA(MetricLearner):
         kernel: str | None = None,
         sigma: float | str = "0.5mean",
         anchors: int = 50,
-        lam: float = 1,
+        lam: float = 1.0,
         neighbors: int = 10,
         ridge: float = 0.001,
-        dims: int = 0,
+        n_components: int | None = None,
         rank_tol: float = 1e-10,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.sigma = sigma
@@ -3026,7 +3397,7 @@ class LLMA(MetricLearner):
         self.lam = lam
         self.neighbors = neighbors
         self.ridge = ridge
-        self.dims = dims
+        self.n_components = n_components
         self.rank_tol = rank_tol
         self.prepare = prepare
         self.standardize = standardize
@@ -3037,56 +3408,72 @@ class LLMA(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class Spectral(MetricLearner):
     """Kernels of a graph's Laplacian: diffusion and others, baselines of gml.
 
-    Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & Niyogi 2003 (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order).
+    Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & Niyogi 2003
+    (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order).
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: linear.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
     kind : {"diffusion", "regularized", "eigenmaps", "alignment", "order"}, default="diffusion"
-        Weights of the eigenvectors: diffusion, regularized, eigenmaps, alignment (learns from links) or order (learns from links).
-    graph : str, default="knn"
-        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Weights of the eigenvectors: "diffusion", "regularized", "eigenmaps", "alignment" (learns
+        from links) or "order" (learns from links).
+    graph : {"knn", "dense"} or str, default="knn"
+        Graph of similar points: "knn" (nearest neighbors), "dense" (all pairs, Gaussian), "eps:R"
+        (pairs up to distance R) or "@FILE" (similarities, an .npy or .csv file of n rows and
+        columns).
     metric : {"euclid", "cosine", "kernel"} or None, default=None
-        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: "euclid", "cosine" or "kernel" (that of the fit). None:
+        "kernel" if the fit has one, else "euclid".
     neighbors : int, default=10
-        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph="dense" they set the width, 10 in the paper).
+        Range: >= 1. 0: for graph="eps:R" and "@FILE".
     heat : bool, default=False
-        True weights the edges of knn and eps by their length.
+        True weights the edges of "knn" and "eps:R" by their length.
     basis : {"laplacian", "lle", "isomap"}, default="laplacian"
-        Basis of the kernel: the eigenvectors of this matrix: laplacian, lle (locally linear embedding) or isomap.
+        Basis of the kernel: the eigenvectors of this matrix: "laplacian", "lle" (locally linear
+        embedding) or "isomap".
     normalized : bool, default=False
         True uses the normalized Laplacian.
-    time : float, default=1
-        T in exp(-t mu) and in 1 / (1 + t mu), > 0, <= 1e15.
+    time : float, default=1.0
+        t in exp(-t mu) and in 1 / (1 + t mu). Range: > 0, <= 1e15.
     rank : int, default=0
-        Number of eigenvectors; 0: a tenth of the points, at most 200.
+        Number of eigenvectors. Range: >= 0. 0: a tenth of the points, at most 200.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
 
     Attributes
     ----------
@@ -3127,7 +3514,7 @@ class Spectral(MetricLearner):
         "heat": ("heat", False),
         "basis": ("basis", "laplacian"),
         "normalized": ("normalized", False),
-        "time": ("time", 1),
+        "time": ("time", 1.0),
         "rank": ("rank", 0),
     }
     _uses_cannot_links = True
@@ -3145,17 +3532,18 @@ class Spectral(MetricLearner):
         heat: bool = False,
         basis: Literal["laplacian", "lle", "isomap"] = "laplacian",
         normalized: bool = False,
-        time: float = 1,
+        time: float = 1.0,
         rank: int = 0,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
     ):
         self.kernel = kernel
         self.kind = kind
@@ -3176,44 +3564,54 @@ class Spectral(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
 
 
 class KPCA(MetricLearner):
     """Kernel principal component analysis; ignores links: the baseline of other methods.
 
-    Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural Computation 10, 1998.
+    Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural
+    Computation 10, 1998.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: rbf:sigma=mean.
-    dims : int, default=20
-        Number of leading directions; 0: all.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "rbf:sigma=mean".
+    n_components : int or None, default=None
+        Number of leading directions. Range: >= 0. 0: all. None: 20.
     rank_tol : float, default=1e-10
-        Relative variance up to which a direction counts as constant, >= 0, < 1.
+        Relative variance up to which a direction counts as constant. Range: >= 0, < 1.
     whiten : bool, default=False
         True scales every direction to variance 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -3247,7 +3645,7 @@ class KPCA(MetricLearner):
 
     _method = "kpca"
     _defaults = {
-        "dims": ("dims", 20),
+        "n_components": ("dims", 20),
         "rank_tol": ("rank_tol", 1e-10),
         "whiten": ("whiten", False),
     }
@@ -3259,21 +3657,23 @@ class KPCA(MetricLearner):
         self,
         *,
         kernel: str | None = None,
-        dims: int = 20,
+        n_components: int | None = None,
         rank_tol: float = 1e-10,
         whiten: bool = False,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
-        self.dims = dims
+        self.n_components = n_components
         self.rank_tol = rank_tol
         self.whiten = whiten
         self.prepare = prepare
@@ -3285,56 +3685,72 @@ class KPCA(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class CMVU(MetricLearner):
-    """Colored maximum variance unfolding, low rank: pictures that keep the distances of neighbors, a baseline of gml.
+    """Colored maximum variance unfolding, low rank: pictures that keep the distances of neighbors,
+    a baseline of gml.
 
     Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: linear.
-    graph : str, default="knn"
-        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
+    graph : {"knn", "dense"} or str, default="knn"
+        Graph of similar points: "knn" (nearest neighbors), "dense" (all pairs, Gaussian), "eps:R"
+        (pairs up to distance R) or "@FILE" (similarities, an .npy or .csv file of n rows and
+        columns).
     metric : {"euclid", "cosine", "kernel"} or None, default=None
-        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: "euclid", "cosine" or "kernel" (that of the fit). None:
+        "kernel" if the fit has one, else "euclid".
     neighbors : int, default=10
-        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph="dense" they set the width, 10 in the paper).
+        Range: >= 1. 0: for graph="eps:R" and "@FILE".
     heat : bool, default=False
-        True weights the edges of knn and eps by their length.
+        True weights the edges of "knn" and "eps:R" by their length.
     rank : int, default=0
-        Number of eigenvectors of the graph; 0: a tenth of the points, at most 20.
-    penalty : float, default=10
-        Weight of the neighbor distances, which grow by about 1 / (2 penalty), >= 1e-15, <= 1e15.
-    dims : int, default=0
-        Columns of the embedding: the directions of largest variance; 0: all.
+        Number of eigenvectors of the graph. Range: >= 0. 0: a tenth of the points, at most 20.
+    penalty : float, default=10.0
+        Weight of the neighbor distances, which grow by about 1 / (2 penalty). Range: >= 1e-15,
+        <= 1e15.
+    n_components : int or None, default=None
+        Columns of the embedding: the directions of largest variance. Range: >= 0. 0: all. None: 0.
     tol : float, default=1e-05
-        The search stops at this residual of the optimality conditions, > 0.
+        The search stops at this residual of the optimality conditions. Range: > 0.
     max_iter : int, default=2000
-        Maximum number of steps, >= 1.
+        Maximum number of steps. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; None or "all": all that y implies.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+    dims : int or None, default=None
+        Old name of n_components.
 
     Attributes
     ----------
@@ -3373,8 +3789,8 @@ class CMVU(MetricLearner):
         "neighbors": ("neighbors", 10),
         "heat": ("heat", False),
         "rank": ("rank", 0),
-        "penalty": ("penalty", 10),
-        "dims": ("dims", 0),
+        "penalty": ("penalty", 10.0),
+        "n_components": ("dims", 0),
         "tol": ("tol", 1e-05),
         "max_iter": ("max_iter", 2000),
     }
@@ -3391,19 +3807,21 @@ class CMVU(MetricLearner):
         neighbors: int = 10,
         heat: bool = False,
         rank: int = 0,
-        penalty: float = 10,
-        dims: int = 0,
+        penalty: float = 10.0,
+        n_components: int | None = None,
         tol: float = 1e-05,
         max_iter: int = 2000,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
+        dims: int | None = None,
     ):
         self.kernel = kernel
         self.graph = graph
@@ -3412,7 +3830,7 @@ class CMVU(MetricLearner):
         self.heat = heat
         self.rank = rank
         self.penalty = penalty
-        self.dims = dims
+        self.n_components = n_components
         self.tol = tol
         self.max_iter = max_iter
         self.prepare = prepare
@@ -3424,6 +3842,8 @@ class CMVU(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
+        self.dims = dims
 
 
 class NPK(MetricLearner):
@@ -3434,44 +3854,55 @@ class NPK(MetricLearner):
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: linear.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
     loss : {"hl", "shl", "sl"}, default="hl"
-        Loss of violated links: hl (hinge), shl (squared hinge) or sl (square).
-    C : float, default=1
-        Weight of the links, >= 1e-15, <= 1e15.
+        Loss of violated links: "hl" (hinge), "shl" (squared hinge) or "sl" (square).
+    C : float, default=1.0
+        Weight of the links. Range: >= 1e-15, <= 1e15.
     delta : float, default=0.2
-        Added to the diagonal of the graph's normalized Laplacian, >= 1e-15, <= 1e15.
-    graph : str, default="knn"
-        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Added to the diagonal of the graph's normalized Laplacian. Range: >= 1e-15, <= 1e15.
+    graph : {"knn", "dense"} or str, default="knn"
+        Graph of similar points: "knn" (nearest neighbors), "dense" (all pairs, Gaussian), "eps:R"
+        (pairs up to distance R) or "@FILE" (similarities, an .npy or .csv file of n rows and
+        columns).
     metric : {"euclid", "cosine", "kernel"} or None, default=None
-        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: "euclid", "cosine" or "kernel" (that of the fit). None:
+        "kernel" if the fit has one, else "euclid".
     neighbors : int, default=5
-        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph="dense" they set the width, 10 in the paper).
+        Range: >= 1. 0: for graph="eps:R" and "@FILE".
     heat : bool, default=False
-        True weights the edges of knn and eps by their length.
+        True weights the edges of "knn" and "eps:R" by their length.
     tol : float, default=1e-06
-        The fit stops at this duality gap, relative to 1 + the objective, > 0.
+        The fit stops at this duality gap, relative to 1 + the objective. Range: > 0.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
 
     Attributes
     ----------
@@ -3507,7 +3938,7 @@ class NPK(MetricLearner):
     _method = "npk"
     _defaults = {
         "loss": ("loss", "hl"),
-        "C": ("C", 1),
+        "C": ("C", 1.0),
         "delta": ("delta", 0.2),
         "graph": ("graph", "knn"),
         "metric": ("metric", None),
@@ -3524,7 +3955,7 @@ class NPK(MetricLearner):
         *,
         kernel: str | None = None,
         loss: Literal["hl", "shl", "sl"] = "hl",
-        C: float = 1,
+        C: float = 1.0,
         delta: float = 0.2,
         graph: str = "knn",
         metric: Literal["euclid", "cosine", "kernel"] | None = None,
@@ -3533,13 +3964,14 @@ class NPK(MetricLearner):
         tol: float = 1e-06,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
     ):
         self.kernel = kernel
         self.loss = loss
@@ -3559,60 +3991,75 @@ class NPK(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
 
 
 class SimpleNPKL(MetricLearner):
     """Non-parametric kernels of bounded size by eigendecompositions: a baseline of npkl.
 
-    Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, JMLR 12, 2011.
+    Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, JMLR 12,
+    2011.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: linear.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
     loss : {"linear", "shl"}, default="shl"
-        Loss of violated links: linear or shl (squared hinge).
-    C : float, default=1
-        Weight of the links, >= 1e-15, <= 1e15.
+        Loss of violated links: "linear" or "shl" (squared hinge).
+    C : float, default=1.0
+        Weight of the links. Range: >= 1e-15, <= 1e15.
     delta : float, default=0.2
-        Added to the diagonal of the graph's normalized Laplacian, >= 1e-15, <= 1e15.
-    graph : str, default="knn"
-        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Added to the diagonal of the graph's normalized Laplacian. Range: >= 1e-15, <= 1e15.
+    graph : {"knn", "dense"} or str, default="knn"
+        Graph of similar points: "knn" (nearest neighbors), "dense" (all pairs, Gaussian), "eps:R"
+        (pairs up to distance R) or "@FILE" (similarities, an .npy or .csv file of n rows and
+        columns).
     metric : {"euclid", "cosine", "kernel"} or None, default=None
-        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: "euclid", "cosine" or "kernel" (that of the fit). None:
+        "kernel" if the fit has one, else "euclid".
     neighbors : int, default=5
-        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph="dense" they set the width, 10 in the paper).
+        Range: >= 1. 0: for graph="eps:R" and "@FILE".
     heat : bool, default=False
-        True weights the edges of knn and eps by their length.
+        True weights the edges of "knn" and "eps:R" by their length.
     size : float, default=0.1
-        Maximum Frobenius norm of the kernel matrix, relative to the number of points, >= 1e-15, <= 1e15.
+        Maximum Frobenius norm of the kernel matrix, relative to the number of points. Range:
+        >= 1e-15, <= 1e15.
     rank : int, default=0
-        Maximum number of eigenvectors; 0: as many as the number of links requires.
+        Maximum number of eigenvectors. Range: >= 0. 0: as many as the number of links requires.
     tol : float, default=0.001
-        The fit stops at this gap between primal and dual objective, relative to the objective of 0, > 0.
+        The fit stops at this gap between primal and dual objective, relative to the objective of 0.
+        Range: > 0.
     max_iter : int, default=500
-        Maximum number of eigendecompositions, >= 1.
+        Maximum number of eigendecompositions. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
 
     Attributes
     ----------
@@ -3647,7 +4094,7 @@ class SimpleNPKL(MetricLearner):
     _method = "simplenpkl"
     _defaults = {
         "loss": ("loss", "shl"),
-        "C": ("C", 1),
+        "C": ("C", 1.0),
         "delta": ("delta", 0.2),
         "graph": ("graph", "knn"),
         "metric": ("metric", None),
@@ -3667,7 +4114,7 @@ class SimpleNPKL(MetricLearner):
         *,
         kernel: str | None = None,
         loss: Literal["linear", "shl"] = "shl",
-        C: float = 1,
+        C: float = 1.0,
         delta: float = 0.2,
         graph: str = "knn",
         metric: Literal["euclid", "cosine", "kernel"] | None = None,
@@ -3679,13 +4126,14 @@ class SimpleNPKL(MetricLearner):
         max_iter: int = 500,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
     ):
         self.kernel = kernel
         self.loss = loss
@@ -3708,58 +4156,72 @@ class SimpleNPKL(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
 
 
 class SDPLR(MetricLearner):
     """The problem of npkl by a low-rank augmented Lagrangian: its baseline.
 
-    Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite programs via low-rank factorization, Mathematical Programming 95, 2003.
+    Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite programs via
+    low-rank factorization, Mathematical Programming 95, 2003.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: linear.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: "linear".
     loss : {"hl", "shl", "sl"}, default="hl"
-        Loss of violated links: hl (hinge), shl (squared hinge) or sl (square).
-    C : float, default=1
-        Weight of the links, >= 1e-15, <= 1e15.
+        Loss of violated links: "hl" (hinge), "shl" (squared hinge) or "sl" (square).
+    C : float, default=1.0
+        Weight of the links. Range: >= 1e-15, <= 1e15.
     delta : float, default=0.2
-        Added to the diagonal of the graph's normalized Laplacian, >= 1e-15, <= 1e15.
-    graph : str, default="knn"
-        Graph of similar points: knn (nearest neighbors), dense (all pairs, Gaussian), eps:R (pairs up to distance R) or @FILE (similarities, an .npy or .csv file of n rows and columns).
+        Added to the diagonal of the graph's normalized Laplacian. Range: >= 1e-15, <= 1e15.
+    graph : {"knn", "dense"} or str, default="knn"
+        Graph of similar points: "knn" (nearest neighbors), "dense" (all pairs, Gaussian), "eps:R"
+        (pairs up to distance R) or "@FILE" (similarities, an .npy or .csv file of n rows and
+        columns).
     metric : {"euclid", "cosine", "kernel"} or None, default=None
-        Metric of the neighbor search: euclid, cosine or kernel (that of -k); without it kernel with -k, else euclid.
+        Metric of the neighbor search: "euclid", "cosine" or "kernel" (that of the fit). None:
+        "kernel" if the fit has one, else "euclid".
     neighbors : int, default=5
-        Nearest neighbors of each point (with graph=dense they set the width, 10 in the paper), >= 1; 0: for graph=eps:R and @FILE.
+        Nearest neighbors of each point (with graph="dense" they set the width, 10 in the paper).
+        Range: >= 1. 0: for graph="eps:R" and "@FILE".
     heat : bool, default=False
-        True weights the edges of knn and eps by their length.
+        True weights the edges of "knn" and "eps:R" by their length.
     rank : int, default=0
-        Number of dimensions; 0: as many as the number of links requires.
+        Number of dimensions. Range: >= 0. 0: as many as the number of links requires.
     tol : float, default=1e-05
-        The fit stops when slacks differ from residuals by less than this, and the relative gradient is below it, > 0.
+        The fit stops when slacks differ from residuals by less than this, and the relative gradient
+        is below it. Range: > 0.
     max_iter : int, default=10000
-        Maximum number of steps, >= 1.
+        Maximum number of steps. Range: >= 1.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
 
     Attributes
     ----------
@@ -3795,7 +4257,7 @@ class SDPLR(MetricLearner):
     _method = "sdplr"
     _defaults = {
         "loss": ("loss", "hl"),
-        "C": ("C", 1),
+        "C": ("C", 1.0),
         "delta": ("delta", 0.2),
         "graph": ("graph", "knn"),
         "metric": ("metric", None),
@@ -3814,7 +4276,7 @@ class SDPLR(MetricLearner):
         *,
         kernel: str | None = None,
         loss: Literal["hl", "shl", "sl"] = "hl",
-        C: float = 1,
+        C: float = 1.0,
         delta: float = 0.2,
         graph: str = "knn",
         metric: Literal["euclid", "cosine", "kernel"] | None = None,
@@ -3825,13 +4287,14 @@ class SDPLR(MetricLearner):
         max_iter: int = 10000,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
     ):
         self.kernel = kernel
         self.loss = loss
@@ -3853,38 +4316,47 @@ class SDPLR(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose
 
 
 class AutoMetric(MetricLearner):
-    """A metric by the method that the links suggest: blend for links of both kinds, krca for must-links alone, itml for cannot-links alone.
+    """A metric by the method that the links suggest: Blend for links of both kinds, KRCA for
+    must-links alone, ITML for cannot-links alone.
 
     The attribute method_ names it.
 
     Parameters
     ----------
     kernel : str or None, default=None
-        Kernel such as "rbf:sigma=median", or "precomputed"; default: the method's.
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the method's.
     prepare : {"auto", "none"} or dict, default="auto"
-        What is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
-        filled by medians, categories and dates become numbers, and numbers are standardized unless they
-        share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does.
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
     standardize : bool, default=False
-        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform.
-    n_links : int or str or None, default=None
-        Number of links of each kind to draw from y; "all": all that y implies; None: as many as there are points, or all if these are fewer.
-    unlabeled : Any, default=None
-        The value of y for unlabeled rows; None: all rows are labeled.
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says; 1: a single fit without a quarter of the linked points.
-    preprocessor : Any, default=None
-        The points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices; None: there are no indices.
-    random_state : Any, default=1
-        Seed of all random choices: an integer, None for 1, or a RandomState.
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
     n_jobs : int or None, default=None
-        Number of workers; None or -1: all processors. Results do not depend on it.
+        Number of workers. None or -1: all processors. Results do not depend on it.
     memory_limit : int or None, default=None
-        Maximum number of bytes of one request; None: no limit.
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
 
     Attributes
     ----------
@@ -3930,13 +4402,14 @@ class AutoMetric(MetricLearner):
         kernel: str | None = None,
         prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
         standardize: bool = False,
-        n_links: int | str | None = None,
+        n_links: int | Literal["all"] | None = None,
         unlabeled: Any = None,
         hold_out: int = 0,
         preprocessor: Any = None,
         random_state: Any = 1,
         n_jobs: int | None = None,
         memory_limit: int | None = None,
+        verbose: bool | int = False,
     ):
         self.kernel = kernel
         self.prepare = prepare
@@ -3948,3 +4421,4 @@ class AutoMetric(MetricLearner):
         self.random_state = random_state
         self.n_jobs = n_jobs
         self.memory_limit = memory_limit
+        self.verbose = verbose

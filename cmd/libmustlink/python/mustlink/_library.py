@@ -6,6 +6,7 @@ import ctypes
 import ctypes.util
 import json
 import os
+import re
 import sys
 import threading
 from ctypes import POINTER, c_char_p, c_double, c_int, c_int8, c_int32, c_int64, c_uint64, c_void_p
@@ -148,6 +149,15 @@ _FUNCTIONS: dict[str, list[Any]] = {
 }
 
 
+# A bad number of a column, in the library's words and in those of Python.
+_CELL = re.compile(r'row (\d+), column "((?:[^"\\\\]|\\\\.)*)": (?:value is (NaN|[+-]Inf)|the cell is empty)(?=: want)')
+_NUMBERS = {"NaN": "a NaN", "+Inf": "inf", "-Inf": "-inf", None: "a NaN"}
+
+
+def _of_cell(found: re.Match) -> str:
+    return f'column "{found[2]}" has {_NUMBERS[found[3]]} in row {found[1]}'
+
+
 class Library:
     """A loaded library. Only the process that has loaded it can use it."""
 
@@ -191,7 +201,7 @@ class Library:
 
     def error(self, code: int) -> Exception:
         """Return the exception of a code, with the library's message."""
-        text = self._c.mustlink_message().decode(errors="replace")
+        text = _CELL.sub(_of_cell, self._c.mustlink_message().decode(errors="replace"))
         if code == BAD_INPUT and "want a finite number" in text:
             text = "Input contains NaN or infinity: " + text  # scikit-learn's wording
         return _EXCEPTIONS.get(code, RuntimeError)(text)

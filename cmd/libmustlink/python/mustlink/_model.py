@@ -140,7 +140,8 @@ def fit(method: str, options: dict[str, Any], points: Points, links: Links | Non
     runs_on, text = engine(*limits), json.dumps(options).encode()
     known = None if links is None else links.reference()
     first = (runs_on, method.encode(), text, points.reference(), known)
-    return _learned("fit", first, limits, progress)
+    with points:
+        return _learned("fit", first, limits, progress)
 
 
 def _learned(name: str, first: tuple, limits: tuple, progress: Callable | None = None) -> Model:
@@ -176,6 +177,7 @@ class Model:
 
     def __init__(self, handle: int, limits: tuple):
         self._handle, self._limits = handle, limits
+        self._engine = engine(*limits)
         self._finalizer = weakref.finalize(self, _free, lib.library(), handle)
         self._finalizer.atexit = False
         dimensions, features = ctypes.c_int64(), ctypes.c_int64()
@@ -226,8 +228,9 @@ class Model:
 
     def _embed(self, points: Points) -> np.ndarray:
         out, of = output(points.rows, self.dim, points.dtype)
-        runs_on = engine(*self._limits)
-        self._run("embed", points.rows, lambda control: (runs_on, self._handle, points.reference(), control, ctypes.byref(of)))
+        runs_on = self._engine
+        with points:
+            self._run("embed", points.rows, lambda control: (runs_on, self._handle, points.reference(), control, ctypes.byref(of)))
         return out
 
     def gram(self, X: Any, Y: Any = None) -> np.ndarray:
@@ -249,9 +252,10 @@ class Model:
 
     def _gram(self, x: Points, y: Points | None) -> np.ndarray:
         out, of = output(x.rows, x.rows if y is None else y.rows, x.dtype)
-        runs_on = engine(*self._limits)
+        runs_on = self._engine
         other = None if y is None else y.reference()
-        self._run("gram", x.rows, lambda control: (runs_on, self._handle, x.reference(), other, control, ctypes.byref(of)))
+        with x:
+            self._run("gram", x.rows, lambda control: (runs_on, self._handle, x.reference(), other, control, ctypes.byref(of)))
         return out
 
     def distances(self, X: Any, pairs: Any) -> np.ndarray:
@@ -274,12 +278,13 @@ class Model:
     def _distances(self, x: Points, pairs: Any) -> np.ndarray:
         rows = as_rows(pairs, 2, "pairs")
         out = np.empty(len(rows))
-        runs_on = engine(*self._limits)
+        runs_on = self._engine
 
         def arguments(control: Any) -> tuple:
             return runs_on, self._handle, x.reference(), rows.ctypes.data, len(rows), control, out.ctypes.data
 
-        self._run("distances", len(rows), arguments)
+        with x:
+            self._run("distances", len(rows), arguments)
         return out
 
     def updated(self, X: Any = None, links: Links | None = None, *, extend: bool = False, drop_last: int = 0) -> Model:
@@ -307,7 +312,7 @@ class Model:
         options = json.dumps({"extend": extend, "drop_last": drop_last}).encode()
         x = None if points is None else points.reference()
         known = None if links is None else links.reference()
-        return _learned("update", (engine(*self._limits), self._handle, options, x, known), self._limits)
+        return _learned("update", (self._engine, self._handle, options, x, known), self._limits)
 
     def info(self) -> dict[str, Any]:
         """Return method, kernel, dimensions, convergence, notices and statistics of the model.

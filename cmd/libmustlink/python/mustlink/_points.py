@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from typing import Any, Sequence
 
 import numpy as np
@@ -10,6 +11,12 @@ import numpy as np
 from . import _library as lib
 from ._arrays import floats, laid, plain
 from ._frames import Cells, Columns, cells_of, frame_of, is_plain
+
+
+_DOUBLE = np.dtype(np.float64)
+
+# A column of an array in messages of the library, which knows only its number.
+_NUMBERED = re.compile(r'\bcolumn "(\d+)"')
 
 
 class Points:
@@ -25,7 +32,7 @@ class Points:
         self.names = names
         self.categories: list[str] = []
         self.held: list[Any] = []
-        self.of = lib.Points(rows=self.rows, columns=self.columns, type=type_of(dtype))
+        self.of = lib.Points(0, type_of(dtype), self.rows, self.columns)
 
     def hold(self, array: np.ndarray) -> int:
         """Keep a reference to an array and return its address."""
@@ -35,6 +42,18 @@ class Points:
     def reference(self) -> Any:
         """Return the argument for a C function."""
         return ctypes.byref(self.of)
+
+    def __enter__(self) -> Points:
+        """Begin a call, in whose errors columns have their names."""
+        return self
+
+    def __exit__(self, kind: Any, error: Any, _: Any) -> None:
+        if kind is ValueError and self.of.kind == lib.DENSE:
+            error.args = (_NUMBERED.sub(self._named, str(error)),)
+
+    def _named(self, found: re.Match) -> str:
+        column = int(found[1])
+        return f"column {column}" if self.names is None or column >= self.columns else f'column "{self.names[column]}"'
 
     @property
     def is_table(self) -> bool:
@@ -71,6 +90,8 @@ def as_points(X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
     ValueError
         If the shape or the values are wrong.
     """
+    if type(X) is np.ndarray and X.dtype is _DOUBLE and X.ndim == 2 and X.size and X.flags.carray and not gram and diagonal is None:
+        return _plain(X)  # the same as below, in a few microseconds
     if hasattr(X, "tocsr"):
         if gram:
             raise TypeError("the kernel matrix is sparse: want a dense one")
@@ -91,6 +112,14 @@ def as_points(X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
         if values.shape != (points.rows,):
             raise ValueError(f"diagonal has shape {values.shape}: want ({points.rows},), one number for each row")
         points.of.diagonal = points.hold(values)
+    return points
+
+
+def _plain(X: np.ndarray) -> Points:
+    """Return an array of doubles by rows as points."""
+    points = Points(X.shape, _DOUBLE, None)
+    points.of.kind, points.of.data = lib.DENSE, points.hold(X)
+    points.of.row_stride, points.of.column_stride = points.columns, 1
     return points
 
 
@@ -220,7 +249,7 @@ def as_column(values: Any, length: int, dtype: Any, what: str) -> np.ndarray:
 def output(rows: int, columns: int, dtype: Any) -> tuple[np.ndarray, lib.Matrix]:
     """Return an array for a result, and the structure that describes it."""
     array = np.empty((rows, columns), dtype=dtype)
-    of = lib.Matrix(type=type_of(dtype), rows=rows, columns=columns, data=array.ctypes.data, row_stride=columns, column_stride=1)
+    of = lib.Matrix(type_of(dtype), rows, columns, array.ctypes.data, columns, 1)
     return array, of
 
 

@@ -26,7 +26,7 @@ class Examples(unittest.TestCase):
         self.assertGreater(count, 100)
 
     def test_scripts(self):
-        for script in EXAMPLES.glob("*.py"):
+        for script in [EXAMPLES / "pipeline.py"]:  # test_plot runs the gallery
             with self.subTest(script.name):
                 done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=os.environ, timeout=300)
                 self.assertEqual(done.returncode, 0, done.stderr)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import pickle
 import unittest
 import warnings
@@ -14,6 +15,13 @@ from mustlink import GML, ITML, KRCA, LMNN, LSML, NPKL, RCA, Links
 from .data import blobs, rings
 
 
+def import_or_skip(name):
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        raise unittest.SkipTest(f"{name} is not there") from None
+
+
 class Making(unittest.TestCase):
     def test_labels(self):
         y = np.array(["b", "a", "b", "a", "b"])
@@ -24,6 +32,16 @@ class Making(unittest.TestCase):
         self.assertEqual(len(np.unique(links.pairs, axis=0)), 5)
         again = Links.from_labels(np.array([7, 3, 7, 3, 7]), 3, 2, seed=5)
         self.assertTrue((links.pairs == again.pairs).all())
+
+    def test_repr(self):
+        for links, text in (
+            (Links(), "Links()"),
+            (Links([(0, 1), (0, 2)], [True, False]), "Links(must=1, cannot=1)"),
+            (Links([(0, 1)], [False], triplets=[(0, 1, 2)]), "Links(must=0, cannot=1, triplets=1)"),
+            (Links.from_groups([0, 0, -1, 3]), "Links(groups=2, rows=4)"),
+            (Links.from_labels([5, 7, 5]), "Links(classes=2, rows=3)"),
+        ):
+            self.assertEqual(repr(links), text)
 
     def test_unlabeled(self):
         """-1 is a label unless unlabeled says otherwise."""
@@ -63,6 +81,121 @@ class Making(unittest.TestCase):
             Links.from_labels([0, 0], -1)
         with self.assertRaises(TypeError):
             Links.from_labels([0, 0], 0.5)
+
+
+class Frames(unittest.TestCase):
+    def test_row_numbers(self):
+        frame = {"a": np.array([0, 3]), "b": np.array([1, 2]), "same": np.array([True, False]), "w": np.array([1.5, 2.0])}
+        links = Links.from_frame(frame, "a", "b", "same", weight="w")
+        self.assertEqual((links.pairs.tolist(), links.signs.tolist(), links.weights.tolist()), ([[0, 1], [3, 2]], [1, -1], [1.5, 2.0]))
+        self.assertEqual(repr(Links.from_frame(frame, "a", "b")), "Links(must=2, cannot=0)")
+
+    def test_ids(self):
+        pandas = import_or_skip("pandas")
+        points = pandas.DataFrame({"x": [1.0, 2.0, 3.0]}, index=["u", "v", "w"])
+        frame = pandas.DataFrame({"left": ["w", "u"], "right": ["u", "v"], "sign": [1, -1]}, index=[7, 9])
+        links = Links.from_frame(frame, "left", "right", "sign", ids=points.index)
+        self.assertEqual((links.pairs.tolist(), links.signs.tolist(), links.n_samples), ([[2, 0], [0, 1]], [1, -1], 3))
+
+    def test_columns_with_gaps(self):
+        """Columns of pandas that may have gaps are taken where they have none."""
+        pandas = import_or_skip("pandas")
+        frame = pandas.DataFrame({"a": [0, 1], "b": [2, 2], "same": [True, False]}).astype({"a": "Int64", "same": "boolean"})
+        links = Links.from_frame(frame, "a", "b", "same")
+        self.assertEqual((links.pairs.tolist(), links.signs.tolist()), ([[0, 2], [1, 2]], [1, -1]))
+        frame.loc[1, "same"] = pandas.NA
+        with self.assertRaisesRegex(ValueError, "the frame lacks the column 'c': want one of 'a', 'b', 'same'"):
+            Links.from_frame(frame, "a", "c")
+        with self.assertRaisesRegex(TypeError, "frame is of type list: want a data frame, or a dict of columns"):
+            Links.from_frame([(0, 1)], "a", "b")
+        with self.assertRaisesRegex(ValueError, """column "a" has 'u' in row 0: want a row number, or the parameter ids"""):
+            Links.from_frame(pandas.DataFrame({"a": ["u"]}), "a", "a")
+        with self.assertRaises(ValueError) as caught:
+            Links.from_frame(frame, "a", "b", "same")
+        self.assertEqual(str(caught.exception), 'column "same" has <NA> in row 1: want a number, True or False')
+
+    def test_bad(self):
+        frame = {"a": ["u", "x"], "b": ["v", "u"], "n": [0, 1], "sign": [1, 2]}
+        for arguments, ids, kind, message in (
+            (("a", "b"), ["u", "v"], ValueError, """column "a" has 'x' in row 1: want one of the ids"""),
+            (("a", "b"), None, TypeError, """column "a" has dtype <U1: want row numbers, or the parameter ids"""),
+            (("a", "c"), ["u", "x"], ValueError, "the frame lacks the column 'c': want one of 'a', 'b', 'n', 'sign'"),
+            (("a", "b"), ["u", "u"], ValueError, "ids has 'u' in rows 0 and 1: want a different id for each row"),
+            (("n", "n", "sign"), None, ValueError, "sign 1 is 2: want 1 for a must-link or -1 for a cannot-link"),
+        ):
+            with self.assertRaises(kind) as caught:
+                Links.from_frame(frame, *arguments, ids=ids)
+            self.assertEqual(str(caught.exception), message)
+
+
+class Closure(unittest.TestCase):
+    def test_brute_force(self):
+        """The closure has exactly the pairs whose sign follows from the classes of a random partition."""
+        random = np.random.RandomState(4)
+        for _ in range(30):
+            label = random.randint(4, size=9)
+            pairs = random.randint(9, size=(7, 2))
+            pairs = pairs[pairs[:, 0] != pairs[:, 1]]
+            signs = np.where(label[pairs[:, 0]] == label[pairs[:, 1]], 1, -1)
+            together = np.eye(9, dtype=bool)
+            for (i, j), sign in zip(pairs, signs):
+                together[i, j] |= sign > 0
+                together[j, i] |= sign > 0
+            together = np.linalg.matrix_power(together.astype(int), 9) > 0
+            apart = np.zeros((9, 9), dtype=bool)
+            for i, j in pairs[signs < 0]:
+                apart |= np.outer(together[i], together[j]) | np.outer(together[j], together[i])
+            want = {(i, j): 1 if together[i, j] else -1 for i in range(9) for j in range(i + 1, 9) if together[i, j] or apart[i, j]}
+            found = Links(pairs, signs).closure()
+            self.assertEqual({tuple(p): s for p, s in zip(found.pairs.tolist(), found.signs.tolist())}, want)
+            self.assertEqual(len(found), len(want))
+            again = found.closure()
+            self.assertTrue((again.pairs == found.pairs).all() and (again.signs == found.signs).all())
+
+    def test_groups_and_labels(self):
+        self.assertEqual(repr(Links.from_groups([0, 0, 0, -1, 1]).closure()), "Links(must=3, cannot=0)")
+        self.assertEqual(repr(Links.from_labels([0, 0, 1, 2, 2]).closure()), "Links(must=2, cannot=8)")
+
+    def test_weights(self):
+        links = Links([(1, 0), (1, 2), (2, 3)], [1, 1, -1], weights=[2, 3, 4], bounds=[0.5, np.nan, 9], triplets=[(0, 1, 3)]).closure()
+        self.assertEqual(links.weights.tolist(), [2, 1, 1, 3, 1, 4])
+        np.testing.assert_array_equal(links.bounds, [0.5, np.nan, np.nan, np.nan, np.nan, 9])
+        self.assertEqual(links.triplets.tolist(), [[0, 1, 3]])
+
+    def test_contradiction(self):
+        links = Links([(0, 5), (5, 2), (2, 7), (8, 9), (7, 0)], [1, 1, 1, 1, -1])
+        with self.assertRaises(ValueError) as caught:
+            links.closure()
+        self.assertEqual(str(caught.exception), "rows 7 and 0 have a cannot-link, but must-links join them: 7 - 2 - 5 - 0: want links without contradictions")
+        with self.assertRaisesRegex(MemoryError, "the closure has 45 links: want at most 44, as limit says"):
+            Links.from_groups(np.zeros(10, dtype=int)).closure(limit=44)
+
+
+class Rows(unittest.TestCase):
+    def test_restriction(self):
+        """Links between some rows are those whose rows are all among them, under their new numbers."""
+        links = Links([(0, 1), (1, 4), (2, 4)], [1, -1, 1], weights=[1, 2, 3], triplets=[(4, 1, 2), (0, 1, 2)], n_samples=5)
+        some = links[np.array([4, 2, 1])]
+        self.assertEqual((some.pairs.tolist(), some.signs.tolist(), some.weights.tolist()), ([[2, 0], [1, 0]], [-1, 1], [2, 3]))
+        self.assertEqual((some.triplets.tolist(), some.n_samples), ([[0, 2, 1]], 3))
+        mask = np.array([False, True, True, False, True])
+        self.assertEqual(links[mask].pairs.tolist(), links[[1, 2, 4]].pairs.tolist())
+        self.assertEqual(Links.from_labels([5, 5, 6, 6])[[1, 2]].labels.tolist(), [0, 1])
+
+    def test_bad(self):
+        links = Links([(0, 1)], [1])
+        self.assertIsNone(links.shape)
+        with self.assertRaisesRegex(IndexError, "want row numbers below 2, or a mask"):
+            links[[0, 5]]
+        with self.assertRaisesRegex(ValueError, "twice"):
+            links[[0, 0]]
+        with self.assertRaisesRegex(ValueError, "n_samples is 1: want a number above 1, the last row of the links"):
+            Links([(0, 1)], [1], n_samples=1)
+        for wrong in (True, 2.5):
+            with self.assertRaisesRegex(TypeError, "n_samples is .*: want an integer"):
+                Links([(0, 1)], [1], n_samples=wrong)
+        with self.assertRaises(TypeError):
+            iter(links)
 
 
 class Learning(unittest.TestCase):
@@ -117,7 +250,7 @@ class Learning(unittest.TestCase):
         triplets = np.array([(i, (i + 3) % 60, (i + 1) % 60) for i in range(60)])
         quadruplets = triplets[:, [0, 1, 0, 2]]
         known = Links(quadruplets=quadruplets)
-        self.assertEqual((len(known), repr(known)), (60, "Links(60 quadruplets)"))
+        self.assertEqual((len(known), repr(known)), (60, "Links(quadruplets=60)"))
         learner = LSML().fit(X, links=known)
         np.testing.assert_allclose(learner.transform(X), LSML().fit(X, links=Links(triplets=triplets)).transform(X))
         near, far = learner.distances(X, quadruplets[:, :2]), learner.distances(X, quadruplets[:, 2:])
@@ -164,8 +297,9 @@ class Learning(unittest.TestCase):
     def test_bad(self):
         X, y = blobs()
         links = Links.from_labels(y, 20, 20)
-        with self.assertRaisesRegex(ValueError, "both|together"):
-            ITML().fit(X, y, links=links)
+        with self.assertRaisesRegex(ValueError, r"links are between 60 rows, and X has 50: want links\[rows\] for some of the rows"):
+            ITML().fit(X[:50], links=links)
+        ITML().fit(X[:50], links=links[:50])
         with self.assertRaises(TypeError):
             ITML().fit(X, links=[(0, 1)])
         with self.assertRaisesRegex(ValueError, "requires y"):

@@ -100,7 +100,9 @@ class Parameters(unittest.TestCase):
             names = {name: default for name, default in learner._defaults.values()}
             self.assertEqual(set(names), {p["name"] for p in method["parameters"]})
             for p in method["parameters"]:
-                self.assertEqual("" if names[p["name"]] is None else str(names[p["name"]]).lower(), p["default"].lower().replace("1e-06", "1e-06"))
+                value = names[p["name"]]
+                same = float(p["default"]) if isinstance(value, float) else p["default"].lower()
+                self.assertEqual("" if value is None else value if isinstance(value, float) else str(value).lower(), same)
         self.assertEqual(set(by_method), {"auto"})
 
     def test_every_parameter_arrives(self):
@@ -117,8 +119,11 @@ class Parameters(unittest.TestCase):
     def test_defaults_are_not_sent(self):
         X, y = blobs()
         mustlink.KRCA(eps=0.1).fit(X, y)  # eps replaces eps_rel, which has a default
+        mustlink.KRCA(eps=0.1, eps_rel=np.float64(0.001)).fit(X, y)
         with self.assertRaisesRegex(ValueError, "eps"):
             mustlink.KRCA(eps=0.1, eps_rel=0.01).fit(X, y)
+        with self.assertRaisesRegex(ValueError, "landmarks"):
+            mustlink.KRCA(landmarks=False).fit(X, y)  # False is not 0
 
     def test_params(self):
         learner = mustlink.KRCA(dims=5)

@@ -99,7 +99,13 @@ type surveyed struct {
 
 // survey finds the elements of one file.
 func (o Options) survey(ctx context.Context, file string) (s surveyed, err error) {
-	if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+	info, err := os.Stat(file)
+	switch {
+	case err != nil:
+		return s, fault.Data(file, "cannot read: %w", err)
+	case !info.Mode().IsRegular(): // a job opens its files several times
+		return s, fault.Data(file, "it is a folder, a pipe or a device: want a file")
+	case info.Size() == 0:
 		return s, nil // some engines write empty files for shards without rows
 	}
 	in := o.reading(file)
