@@ -303,3 +303,28 @@ func TestMemoryIsReused(t *testing.T) {
 		}
 	}
 }
+
+// TestManyCopies: a linked point with thousands of copies has as many neighbors, and the rounding of
+// their sum does not end the fit.
+func TestManyCopies(t *testing.T) {
+	const copies = 4000
+	for _, row := range []int{1, 2, 3} {
+		x, _ := clouds(40, 2, 2)
+		for range copies {
+			x.Data = append(x.Data, x.Row(row)...)
+		}
+		x.N += copies
+		var list []links.Link
+		for i := range 12 {
+			list = append(list, links.NewLink(i, i+12, links.Must), links.NewLink(i, i+13, links.Cannot))
+		}
+		set, err := links.New(x.N, list)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l := Learner{Params: DefaultParams()}
+		if m := fittest.Fit[*Model](t, l, x, set); !m.Certified() {
+			t.Errorf("copies of row %d: %+v", row, m.Status())
+		}
+	}
+}

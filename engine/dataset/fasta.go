@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -239,5 +241,14 @@ func (f *fastaReader) warnings() []string {
 		kinds += "…"
 	}
 	return []string{fmt.Sprintf("%s outside the alphabet %s (%s) in %s ignored, the first in record %s on line %d",
-		count(s.letters, "letter"), f.alphabet, kinds, count(s.records, "record"), quote(f.ids.values[s.first]), s.line)}
+		count(s.letters, "letter"), f.alphabet, printable(kinds), count(s.records, "record"), quote(f.ids.values[s.first]), s.line)}
+}
+
+// printable returns a text with its control characters as escapes.
+func printable(text string) string {
+	if strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }) {
+		quoted := strconv.Quote(text)
+		return quoted[1 : len(quoted)-1]
+	}
+	return text
 }

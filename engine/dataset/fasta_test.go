@@ -53,7 +53,12 @@ func TestDecodeFASTA(t *testing.T) {
 			t.Errorf("warnings %q, want %q", d.Warnings, want)
 		}
 	}
-	d, err := decodeText(text, "a.fasta", ReadOptions{})
+	d, err := decodeText(">a\nAC\x1b[31D\nE\\\u202e\n", "a.fasta", ReadOptions{})
+	const escaped = `(\x1b[31\\\u202e)`
+	if sequences(t, d, err); len(d.Warnings) != 1 || !strings.Contains(d.Warnings[0], escaped) {
+		t.Errorf("warnings %q, want control characters as escapes, %s", d.Warnings, escaped)
+	}
+	d, err = decodeText(text, "a.fasta", ReadOptions{})
 	if sequences(t, d, err); d.Labels != nil {
 		t.Errorf("labels %q without asking for them", d.Labels)
 	}

@@ -25,22 +25,24 @@ type utf16Reader struct {
 	in   *bufio.Reader
 	name string
 	big  bool
-	at   int64 // bytes read
+	at   int64  // bytes read
+	rest []byte // of a character that the last read had no room for
 }
 
 func (u *utf16Reader) Read(p []byte) (n int, err error) {
-	if len(p) < utf8.UTFMax {
-		return 0, io.ErrShortBuffer
-	}
-	for n+utf8.UTFMax <= len(p) {
-		c, err := u.next()
-		if err != nil {
-			return n, err
+	for n < len(p) {
+		if len(u.rest) == 0 {
+			if n > 0 && u.in.Buffered() == 0 {
+				break // do not wait for more than there is
+			}
+			c, err := u.next()
+			if err != nil {
+				return n, err
+			}
+			u.rest = utf8.AppendRune(u.rest[:0], c)
 		}
-		n += utf8.EncodeRune(p[n:], c)
-		if u.in.Buffered() == 0 {
-			break // do not wait for more than there is
-		}
+		k := copy(p[n:], u.rest)
+		n, u.rest = n+k, u.rest[k:]
 	}
 	return n, nil
 }

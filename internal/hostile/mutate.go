@@ -117,8 +117,8 @@ func mutateText(rng *rand.Rand, text []byte) []byte {
 	case 7: // a long line
 		part := []byte([]string{"0", ",1", "\"", "a", " 1:1", "\t", "\xe4"}[rng.IntN(7)])
 		lines[at] = append(bytes.Clone(line[:max(0, len(line)-1)]), bytes.Repeat(part, 1<<rng.IntN(24)/len(part))...)
-	case 8: // many lines
-		return bytes.Join([][]byte{text, bytes.Repeat(line, 1<<rng.IntN(20)/max(1, len(line)))}, nil)
+	case 8: // many lines, though not so many that fits need longer than the patience
+		return bytes.Join([][]byte{text, bytes.Repeat(line, 1<<rng.IntN(17)/max(1, len(line)))}, nil)
 	case 9: // other line ends
 		return bytes.ReplaceAll(text, []byte("\n"), []byte([]string{"\r\n", "\r", "\n\n", "\n\x00"}[rng.IntN(4)]))
 	case 10: // UTF-16, perhaps cut off

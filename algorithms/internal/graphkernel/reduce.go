@@ -2,7 +2,9 @@ package graphkernel
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -154,6 +156,10 @@ func (r *Reduced) full(ctx context.Context, eng *engine.Engine, p *Problem, _ []
 // of Delta_UU is at most (2 + delta) / delta.
 const tolerance = 1e-13
 
+// accepted is the largest residual that rounding may leave: a point with thousands of neighbors has
+// a row of as many terms, and theirs exceeds tolerance.
+const accepted = 1e-10
+
 // sparse adds N_LU X to the lower triangle of n for X = Delta_UU^-1 N_UL.
 func (r *Reduced) sparse(ctx context.Context, eng *engine.Engine, p *Problem, at []int, across, n blas.Matrix) error {
 	u := len(r.interior)
@@ -182,6 +188,9 @@ func (r *Reduced) sparse(ctx context.Context, eng *engine.Engine, p *Problem, at
 			return err
 		}
 		solved, err := linear.Solve(ctx, eng, op, across, linear.Options{Tolerance: tolerance})
+		if rounded, is := errors.AsType[*linear.NoConvergenceError](err); is && slices.Max(rounded.Best.Residuals) <= accepted {
+			solved, err = rounded.Best, nil
+		}
 		if err != nil {
 			return err
 		}
