@@ -2,7 +2,7 @@
 // of all formats under a hard limit of address space, kills while commands write, extreme
 // parameters of all methods, and NULL for every argument of the C library.
 //
-//	go run ./internal/hostile -bin default=bin/mustlink -library default=bin/lib/lib
+//	go run ./internal/hostile -bin default=bin/mustlink -library default=bin/lib
 //
 // It prints a table as Markdown, and lists every run that ended in none of the good ways: done, or
 // refused with a typed error. Every random choice comes from -seed. It requires sh and, for the C
