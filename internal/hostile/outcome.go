@@ -112,6 +112,10 @@ func traced(text string) bool {
 // without control characters and bytes that are no text. The command has exit code 2 for errors of
 // package fault alone, so that this line is the message of one.
 func oneLine(stderr string) bool {
+	const question = "[y/n/s/q] " // the last of an interactive command
+	if at := strings.LastIndex(stderr, question); at >= 0 {
+		stderr = strings.TrimLeft(stderr[at+len(question):], "\n")
+	}
 	errors := 0
 	for line := range strings.Lines(stderr) {
 		text, is := strings.CutPrefix(strings.TrimSuffix(line, "\n"), "mustlink: ")
