@@ -25,7 +25,7 @@ func runFiles(c *campaign, p program, t *tally) error {
 	prepare := func(dir string) error {
 		err := wellFormed(dir)
 		for _, s := range list {
-			if strings.HasSuffix(s.name, ".mlk") && err == nil {
+			if strings.HasSuffix(s.name, ".mlk") && s.text != nil && err == nil {
 				err = write(dir, s.name, string(s.text))
 			}
 		}
@@ -35,6 +35,10 @@ func runFiles(c *campaign, p program, t *tally) error {
 		i += c.from
 		rng := rand.New(rand.NewPCG(c.seed, uint64(i)))
 		s := list[i%len(list)]
+		if s.text == nil {
+			t.add(c.list, skipped, s.name, ended{})
+			return nil
+		}
 		name := "hostile-" + s.name
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, mutate(rng, s), 0o644); err != nil {
