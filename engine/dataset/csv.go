@@ -47,6 +47,7 @@ func openRecords(src *source, maxLine int, rep *report) (*records, error) {
 		}
 		return nil, errStop // nothing can be read without a header
 	}
+	c.width = len(header)
 	r := &records{csv: c, rep: rep, row: -1, begin: -1}
 	for _, name := range header {
 		r.columns = append(r.columns, strings.Clone(strings.TrimSpace(name)))
@@ -129,7 +130,7 @@ func (r *records) next() (fields []string, line int, err error) {
 			return nil, 0, err
 		}
 		r.row++
-		if err == nil && len(fields) == len(r.columns) {
+		if err == nil && len(fields) == len(r.columns) && r.csv.surplus == 0 {
 			if r.counts && !r.isNext([]byte(fields[0]), r.row) {
 				return nil, 0, r.notRowNumber(fields[0], line)
 			}
@@ -137,7 +138,7 @@ func (r *records) next() (fields []string, line int, err error) {
 		}
 		if err == nil {
 			err = r.problem(line, "", "give it a value for every column", "it has %s: want %d, as in the header",
-				count(len(fields), "field"), len(r.columns))
+				count(len(fields)+r.csv.surplus, "field"), len(r.columns))
 		} else {
 			err = noteRecord(r.rep, err, r.place())
 		}

@@ -568,3 +568,40 @@ func TestNumbersOfSourceCode(t *testing.T) {
 		}
 	}
 }
+
+// TestWideRecords: the columns of a header are priced before they are kept, and fields beyond the
+// header are counted without being kept, quoted or not.
+func TestWideRecords(t *testing.T) {
+	const width = 10_000
+	header := "c0"
+	for i := range width - 1 {
+		header += ",c" + strconv.Itoa(i+1)
+	}
+	_, err := decodeText(header+"\n", "x.csv", ReadOptions{MemoryLimit: width * columnBytes / 2})
+	if me, is := errors.AsType[*fault.MemoryError](err); !is || me.Need != width*columnBytes {
+		t.Errorf("a header of %d columns: error %v, want one of memory", width, err)
+	}
+	row := strings.Repeat("1,", width-1) + "1\n"
+	if _, err := decodeText(header+"\n"+row, "x.csv", ReadOptions{MemoryLimit: width * columnBytes}); err != nil {
+		t.Error(err)
+	}
+	for _, more := range []string{"1", `"1"`} {
+		text := "a,b\n1,2\n3,4" + strings.Repeat(","+more, width) + "\n"
+		if _, err = decodeText(text, "x.csv", ReadOptions{}); err == nil || !strings.Contains(err.Error(), "it has 10002 fields: want 2") {
+			t.Errorf("a long record: error %v", err)
+		}
+		r, err := newCSVReader(newSource("x.csv", strings.NewReader(text), -1, false), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.width = 2
+		for range 3 {
+			if _, _, err := r.next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if len(r.fields) != 2 || r.surplus != width {
+			t.Errorf("a record of %d fields: %d are kept, %d are counted", width+2, len(r.fields), r.surplus)
+		}
+	}
+}

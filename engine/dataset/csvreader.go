@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"io"
 	"strings"
 	"unicode"
@@ -21,6 +22,8 @@ type csvReader struct {
 	blank     int    // the first of the preceding blank lines, 0 for none
 	ahead     *ahead // an outcome that was read already but belongs to the next record
 	fields    []string
+	width     int // of the header, 0 before it is known
+	surplus   int // fields of the last record beyond the width, which are counted and not kept
 }
 
 // ahead is an outcome of nextLine that is kept for later.
@@ -58,7 +61,10 @@ func (r *csvReader) next() (fields []string, line int, err error) {
 		return nil, r.line, err
 	}
 	line = r.line
-	r.fields = r.fields[:0]
+	if err := r.checkWidth(text); err != nil {
+		return nil, line, err
+	}
+	r.fields, r.surplus = r.fields[:0], 0
 	if strings.IndexByte(text, '"') < 0 {
 		if strings.IndexByte(text, '\r') >= 0 {
 			return nil, line, r.bareReturn(line)
@@ -66,11 +72,32 @@ func (r *csvReader) next() (fields []string, line int, err error) {
 		for more := true; more; {
 			var field string
 			field, text, more = r.cut(text)
-			r.fields = append(r.fields, trimLeft(field, r.delimiter))
+			r.keep(trimLeft(field, r.delimiter))
 		}
 		return r.fields, line, nil
 	}
 	return r.splitQuoted(text, line)
+}
+
+// keep adds a field to the record.
+func (r *csvReader) keep(field string) {
+	if r.width > 0 && len(r.fields) == r.width {
+		r.surplus++
+		return
+	}
+	r.fields = append(r.fields, field)
+}
+
+// columnBytes is the approximate memory of a column: its name, role and statistics.
+const columnBytes = 500
+
+// checkWidth prices the columns of a header.
+func (r *csvReader) checkWidth(text string) error {
+	if r.width > 0 || r.src.limit == 0 {
+		return nil
+	}
+	columns := strings.Count(text, string(r.delimiter)) + 1
+	return checkBytes(ReadOptions{MemoryLimit: r.src.limit}, fmt.Sprintf("the %d columns of %s", columns, r.src.name), int64(columns)*columnBytes)
 }
 
 // cut divides a text at the first delimiter.
@@ -119,7 +146,7 @@ func (r *csvReader) splitQuoted(text string, line int) ([]string, int, error) {
 				return nil, line, r.bareReturn(line)
 			}
 		}
-		r.fields = append(r.fields, field)
+		r.keep(field)
 	}
 	return r.fields, line, nil
 }

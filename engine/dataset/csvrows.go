@@ -37,6 +37,7 @@ type csvRows struct {
 
 // openCSVRows reads the header.
 func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
+	src.limit = o.MemoryLimit
 	r, err := openRecords(src, o.MaxLine, rep)
 	if err != nil {
 		return nil, err

@@ -41,12 +41,13 @@ func (r *records) sample() [][]string {
 		return r.first
 	}
 	c := r.csv.over(r.csv.src.lookAhead(r.csv.max), r.csv.delimiter)
+	c.width = len(r.columns)
 	for {
 		fields, _, err := c.next()
 		if re, bad := err.(*recordError); err != nil && (!bad || re.fatal) {
 			return r.first
 		}
-		if err == nil && len(fields) == len(r.columns) {
+		if err == nil && len(fields) == len(r.columns) && c.surplus == 0 {
 			r.first = append(r.first, slices.Clone(fields))
 		}
 	}

@@ -115,6 +115,7 @@ func OpenLabels(path string, limit int64) (*LabelStream, error) {
 	if err != nil {
 		return nil, err
 	}
+	src.limit = limit
 	return newLabelStream(src)
 }
 

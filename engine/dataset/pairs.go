@@ -192,6 +192,7 @@ func (c LinkContext) begin(src *source, rep *report) (*records, finder, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	src.limit = c.MemoryLimit
 	r, err := openRecords(src, c.MaxLine, rep)
 	if err != nil {
 		return nil, nil, err

@@ -38,6 +38,7 @@ func (d *Data) decodeTargets(src *source, limit int64) ([]float64, error) {
 // targetsOf reads the column as a table of one feature.
 func targetsOf(src *source, limit int64, rep *report) (table, error) {
 	var list table
+	src.limit = limit
 	r, err := openRecords(src, 0, rep)
 	if err != nil {
 		return list, err

@@ -9,7 +9,7 @@ import (
 )
 
 // runFiles gives each command hostile variants of the files that it reads. A file depends on the
-// seed and its number alone.
+// seed and its number, and a model also on the time that its fit took.
 func runFiles(c *campaign, p program, t *tally) error {
 	idle, err := p.idle()
 	if err != nil {
