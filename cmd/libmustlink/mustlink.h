@@ -18,6 +18,10 @@
  *     unknown member is an error.
  *   - In a process that was forked after the library was loaded every function returns
  *     MUSTLINK_FORKED.
+ *   - Signal handlers of the program run on the signal stack of their thread: calls add the flag
+ *     SA_ONSTACK to them. Install handlers at least 2 ms before calls, or with that flag. They may
+ *     use 16 KB of stack.
+ *   - NULL where a function does not allow it gives MUSTLINK_BAD_ARGUMENT.
  */
 #ifndef MUSTLINK_H
 #define MUSTLINK_H

@@ -1,14 +1,16 @@
 /*
  * Tests of the C side of the interface, run under AddressSanitizer: results do not depend on the
- * layout, buffers are not written beyond their ends, freed and NULL arguments give codes, and
- * calls in a fork are refused.
+ * layout, buffers are not written beyond their ends, freed and NULL arguments give codes, signals
+ * do not harm calls, and calls in a fork are refused.
  */
 #include <math.h>
 #include <mustlink.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -464,6 +466,67 @@ static void threads(void)
 	CHECK(!strcmp(before, mustlink_message()), "another thread changed this thread's message");
 }
 
+static volatile sig_atomic_t alarms;
+
+/* on_alarm needs more stack than Go code leaves free. */
+static void on_alarm(int number)
+{
+	volatile char stack[12 << 10];
+	memset((void *)stack, number, sizeof stack);
+	alarms++;
+}
+
+/* busy spends nearly all its time in calls that compute. */
+static void *busy(void *unused)
+{
+	enum { ROWS = 600, COLUMNS = 5 };
+	double *x = exactly(ROWS * COLUMNS, sizeof *x);
+	int64_t *class = exactly(ROWS, sizeof *class), dim, features;
+	for (int i = 0; i < ROWS; i++) {
+		class[i] = i % 3;
+		for (int j = 0; j < COLUMNS; j++)
+			x[i * COLUMNS + j] = cos(7.0 * i * (j + 1)) + class[i];
+	}
+	mustlink_points points = by_rows(x);
+	points.rows = ROWS, points.columns = COLUMNS, points.row_stride = COLUMNS;
+	mustlink_links all = {.rows = ROWS, .label = class};
+	for (int round = 0; round < 4; round++) {
+		mustlink_model model = 0;
+		GIVES(MUSTLINK_OK, mustlink_fit(engine, "krca", NULL, &points, &all, NULL, &model), "");
+		GIVES(MUSTLINK_OK, mustlink_model_size(model, &dim, &features), "");
+		double *out = exactly(ROWS * dim, sizeof *out);
+		mustlink_matrix m = matrix(out, ROWS, dim);
+		for (int k = 0; k < 20; k++)
+			GIVES(MUSTLINK_OK, mustlink_embed(engine, model, &points, NULL, &m), "");
+		free(out);
+		GIVES(MUSTLINK_OK, mustlink_model_free(model), "");
+	}
+	free(x), free(class);
+	return unused;
+}
+
+/* signals: a handler that was installed without SA_ONSTACK interrupts calls of eight threads. */
+static void signals(void)
+{
+	struct sigaction action = {.sa_handler = on_alarm, .sa_flags = SA_RESTART}, before;
+	sigaction(SIGALRM, &action, &before);
+	usleep(5000); /* longer than the pause between two looks at the handlers */
+	struct itimerval often = {{0, 300}, {0, 300}}, off = {{0, 0}, {0, 0}};
+	pthread_t list[8];
+	for (int k = 0; k < 8; k++)
+		pthread_create(&list[k], NULL, busy, NULL);
+	sigset_t alarm_only;
+	sigemptyset(&alarm_only), sigaddset(&alarm_only, SIGALRM);
+	pthread_sigmask(SIG_BLOCK, &alarm_only, NULL); /* not on this thread, which only waits */
+	setitimer(ITIMER_REAL, &often, NULL);
+	for (int k = 0; k < 8; k++)
+		pthread_join(list[k], NULL);
+	setitimer(ITIMER_REAL, &off, NULL);
+	CHECK(alarms > 10, "%d signals", (int)alarms);
+	pthread_sigmask(SIG_UNBLOCK, &alarm_only, NULL);
+	sigaction(SIGALRM, &before, NULL);
+}
+
 /* forks: calls in a child are refused at once. */
 static void forks(void)
 {
@@ -497,6 +560,7 @@ int main(void)
 	updates();
 	endings();
 	threads();
+	signals();
 	forks();
 	GIVES(MUSTLINK_OK, mustlink_engine_free(engine), "");
 	printf("%d checks, %d failed\n", checks, failures);

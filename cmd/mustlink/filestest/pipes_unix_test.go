@@ -190,7 +190,7 @@ func TestBrokenInput(t *testing.T) {
 	}
 }
 
-// TestNamedPipes: a named pipe in place of a file that is opened by its name is refused; nothing
+// TestNamedPipes: a named pipe is refused where a file is opened by its name; nothing
 // waits for a writer that may never come.
 func TestNamedPipes(t *testing.T) {
 	dir := crowded(t)

@@ -215,7 +215,7 @@ func class(out *strings.Builder, m catalog.Method) error {
 	for _, p := range own {
 		fmt.Fprintf(out, "        %q: (%q, %s),\n", p.name, p.method, p.known)
 	}
-	fmt.Fprintf(out, "    }\n    _uses_cannot_links = %s\n    _pairwise = %s\n    _needs_links = %s\n",
+	fmt.Fprintf(out, "    }\n    _uses_cannot_links = %s\n    _learns_pairs = %s\n    _needs_links = %s\n",
 		pythonBool(m.UsesCannotLinks), pythonBool(m.Pairwise), pythonBool(needs))
 	if m.UsesTargets {
 		out.WriteString("    _uses_targets = True\n")

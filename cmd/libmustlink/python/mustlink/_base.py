@@ -11,7 +11,7 @@ import numpy as np
 from . import _model
 from ._arrays import plain
 from ._frames import frame_of
-from ._links import Links, as_seed, numbered, targets
+from ._links import Links, as_seed, either, numbered, targets
 from ._log import Log
 from ._pairs import Pairs
 from ._points import Points, as_matrix, as_points, chosen, names_of
@@ -31,7 +31,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
     _method: ClassVar[str]
     _defaults: ClassVar[dict[str, tuple[str, Any]]]  # attribute: name in the library, default here
     _uses_cannot_links: ClassVar[bool]
-    _pairwise: ClassVar[bool]
+    _learns_pairs: ClassVar[bool]
     _needs_links: ClassVar[bool]
     _uses_targets: ClassVar[bool] = False  # learns from numeric targets y instead of links
 
@@ -73,8 +73,8 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             Class labels, from which ``n_links`` links of each kind are drawn. For an estimator that
             learns from targets, the target values.
         links : Links, default=None
-            Constraints between rows of X, instead of y. A pipeline gives y to all steps: with
-            links, an estimator that learns from them does not use it.
+            Constraints between rows of X, instead of y; they can be passed as y, too. A pipeline
+            gives y to all steps: with links, an estimator that learns from them does not use it.
         chunks : array-like of int, shape (n_samples,), default=None
             Numbers of chunklets, instead of y. A negative number means no chunklet.
         calibration_params : dict, default=None
@@ -159,6 +159,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             The score; larger is better.
         """
         model = self._fitted()
+        y, links = either(y, links)
         tuples = tuples_of(X, self._preprocessor(), merged=False) if links is None else None
         if tuples is not None:
             return self._score_of(tuples, y)
@@ -232,6 +233,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             The updated estimator.
         """
         model = self._fitted()
+        y, links = either(y, links)
         if y is not None:
             links = self._links(y, links, len(y))
         points = None if X is None else self._points(X, fitted=True)
@@ -329,7 +331,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
     def _of_labels(self, labels: np.ndarray) -> Links:
         """Return the links of labels, as many as n_links says."""
         count = self.n_links
-        if count is None and self._pairwise:
+        if count is None and self._learns_pairs:
             sizes = np.bincount(labels[labels >= 0]).astype(object)  # Python integers do not overflow
             same = sum(n * (n - 1) // 2 for n in sizes)
             different = sum(sizes) * (sum(sizes) - 1) // 2 - same
@@ -367,11 +369,13 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
     def _components(self) -> Any:
         """Return n_components, which may be given under its old name dims."""
         value, old = getattr(self, "n_components", None), getattr(self, "dims", None)
-        if old is None:
-            return value
-        if value is not None and value != old:
+        if value is not None and old is not None and value != old:
             raise ValueError(f"n_components is {value!r} and dims, its old name, is {old!r}: want one of the two")
-        return old
+        name, value = ("n_components", value) if old is None else ("dims", old)
+        if value is None or isinstance(value, (int, np.integer)) and not isinstance(value, bool) and value >= 0:
+            return value
+        error = ValueError if isinstance(value, (bool, int, float, str, np.number)) else TypeError
+        raise error(f"{name} is {value!r}: want an integer >= 0 (0: all)")
 
     def _held_out(self) -> int:
         """Return how many fits hold links out."""

@@ -144,7 +144,7 @@ class KRCA(MetricLearner):
         "form": ("form", "auto"),
     }
     _uses_cannot_links = False
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
 
     def __init__(
@@ -307,7 +307,7 @@ class KBeta(MetricLearner):
         "extension": ("extension", "lle"),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -482,7 +482,7 @@ class NPKL(MetricLearner):
         "max_iter": ("max_iter", 2000),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -640,7 +640,7 @@ class LLERatio(MetricLearner):
         "max_iter": ("max_iter", 50),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -836,7 +836,7 @@ class GML(MetricLearner):
         "n_components": ("dims", 0),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -992,7 +992,7 @@ class Blend(MetricLearner):
         "n_components": ("dims", 0),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -1111,7 +1111,7 @@ class Parts(MetricLearner):
         "n_components": ("dims", 25),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -1240,7 +1240,7 @@ class Forest(MetricLearner):
         "n_components": ("dims", 10),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -1370,7 +1370,7 @@ class RCA(MetricLearner):
         "robust": ("robust", True),
     }
     _uses_cannot_links = False
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
 
     def __init__(
@@ -1496,7 +1496,7 @@ class XRCA(MetricLearner):
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = True
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
 
     def __init__(
@@ -1621,7 +1621,7 @@ class DCA(MetricLearner):
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = True
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
 
     def __init__(
@@ -1765,7 +1765,7 @@ class ITML(MetricLearner):
         "max_iter": ("max_iter", 1000),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -1907,7 +1907,7 @@ class MMC(MetricLearner):
         "max_iter": ("max_iter", 1000),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -2047,7 +2047,7 @@ class LMNN(MetricLearner):
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = True
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
 
     def __init__(
@@ -2189,7 +2189,7 @@ class NCA(MetricLearner):
         "max_iter": ("max_iter", 300),
     }
     _uses_cannot_links = True
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
 
     def __init__(
@@ -2331,7 +2331,7 @@ class LSML(MetricLearner):
         "max_iter": ("max_iter", 1000),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -2473,7 +2473,7 @@ class SCML(MetricLearner):
         "max_iter": ("max_iter", 200),
     }
     _uses_cannot_links = True
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
 
     def __init__(
@@ -2612,7 +2612,7 @@ class LFDA(MetricLearner):
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = True
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
 
     def __init__(
@@ -2746,7 +2746,7 @@ class SDML(MetricLearner):
         "max_iter": ("max_iter", 500),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -2875,7 +2875,7 @@ class MLKR(MetricLearner):
         "max_iter": ("max_iter", 2000),
     }
     _uses_cannot_links = False
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
     _uses_targets = True
 
@@ -2996,7 +2996,7 @@ class Covariance(MetricLearner):
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = False
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = False
 
     def __init__(
@@ -3114,7 +3114,7 @@ class Xiang(MetricLearner):
         "n_components": ("dims", 0),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -3230,7 +3230,7 @@ class Klein(MetricLearner):
         "neighbors": ("neighbors", 10),
     }
     _uses_cannot_links = True
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
 
     def __init__(
@@ -3365,7 +3365,7 @@ class LLMA(MetricLearner):
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = False
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = True
 
     def __init__(
@@ -3518,7 +3518,7 @@ class Spectral(MetricLearner):
         "rank": ("rank", 0),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = False
 
     def __init__(
@@ -3650,7 +3650,7 @@ class KPCA(MetricLearner):
         "whiten": ("whiten", False),
     }
     _uses_cannot_links = False
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = False
 
     def __init__(
@@ -3795,7 +3795,7 @@ class CMVU(MetricLearner):
         "max_iter": ("max_iter", 2000),
     }
     _uses_cannot_links = False
-    _pairwise = False
+    _learns_pairs = False
     _needs_links = False
 
     def __init__(
@@ -3947,7 +3947,7 @@ class NPK(MetricLearner):
         "tol": ("tol", 1e-06),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -4106,7 +4106,7 @@ class SimpleNPKL(MetricLearner):
         "max_iter": ("max_iter", 500),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -4268,7 +4268,7 @@ class SDPLR(MetricLearner):
         "max_iter": ("max_iter", 10000),
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
@@ -4393,7 +4393,7 @@ class AutoMetric(MetricLearner):
     _defaults = {
     }
     _uses_cannot_links = True
-    _pairwise = True
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(

@@ -340,6 +340,15 @@ def _signs(values: Any, length: int) -> np.ndarray:
     return array.astype(np.int8)
 
 
+def either(y: Any, links: Links | None) -> tuple[Any, Links | None]:
+    """Return y and links; Links in place of y become the latter."""
+    if not isinstance(y, Links):
+        return y, links
+    if links is not None:
+        raise ValueError("y is Links, and links are given, too: want one of them")
+    return None, y
+
+
 def _count(value: Any, what: str) -> int:
     if isinstance(value, bool) or int(value) != value:
         raise TypeError(f"{what} is {value!r}: want an integer")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Callable
 import numpy as np
 
 from ._linear import Metric, components, is_linear
-from ._links import Links
+from ._links import Links, either
 from ._points import Points
 from ._threshold import best_threshold, check_calibration, real_threshold
 from ._tuples import NAMES, Tuples, refuse_indices, tuples_of
@@ -156,6 +156,7 @@ class Pairs:
 
     def _given(self, X: Any, y: Any, links: Links | None, chunks: Any) -> tuple[Any, Any, Links | None, Tuples | None]:
         """Return points, labels and links for the arguments of fit, and its tuples if there are some."""
+        y, links = either(y, links)
         if chunks is not None:
             if y is not None or links is not None:
                 raise ValueError("chunks are given with y or links: want one of the three")

@@ -153,7 +153,7 @@ class Optima(unittest.TestCase):
 
     def test_contradictions(self):
         """Pairs at the same places with both signs are no error, and equal points are ignored."""
-        formed = np.concatenate([self.formed, self.formed[:3], self.X[[[0, 0], [1, 1]]]])
+        formed = np.concatenate([self.formed, self.formed[:3], self.X[np.array([[0, 0], [1, 1]])]])
         signs = np.concatenate([self.signs, -self.signs[:3], [1, -1]])
         for kind in (ITML, MMC, SDML):
             options = {"balance_param": 1e-4} if kind is SDML else {}

@@ -206,6 +206,17 @@ class Learning(unittest.TestCase):
         self.assertGreater(learner.score(X, y), 0.95)
         self.assertLess(KRCA(kernel="linear").fit(X, links=Links(links.pairs[:100], links.signs[:100])).score(X, y), 0.7)
 
+    def test_as_y(self):
+        """Links may take the place of y in fit and score."""
+        X, y = blobs()
+        links = Links.from_labels(y, 20, 20)
+        want = KRCA().fit(X, links=links)
+        got = KRCA().fit(X, links)
+        np.testing.assert_array_equal(got.transform(X), want.transform(X))
+        self.assertEqual(got.score(X, links), want.score(X, links=links))
+        with self.assertRaisesRegex(ValueError, "y is Links, and links are given, too: want one of them"):
+            KRCA().fit(X, links, links=links)
+
     def test_shapes_of_pairs_agree(self):
         """The same links as labels, groups, rows or points give the same metric."""
         X, y = blobs()

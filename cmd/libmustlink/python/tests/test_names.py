@@ -44,6 +44,13 @@ class Components(unittest.TestCase):
         self.assertEqual(str(caught.exception), "n_components is 3 and dims, its old name, is 2: want one of the two")
         self.assertEqual(learner.set_params(dims=None).fit(X, y).transform(X).shape, (60, 3))
 
+    def test_bad(self):
+        X, y = blobs()
+        for value in (-1, 1.5, "many", True):
+            with self.assertRaises(ValueError) as raised:
+                RCA(n_components=value).fit(X, y)
+            self.assertEqual(str(raised.exception), f"n_components is {value!r}: want an integer >= 0 (0: all)")
+
     def test_all_have_both(self):
         """Each method with a number of dimensions has both names, and None is the library's default."""
         with_dims = {m["name"]: p["default"] for m in mustlink.methods() for p in m["parameters"] if p["name"] == "dims"}

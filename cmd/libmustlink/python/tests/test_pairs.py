@@ -80,7 +80,7 @@ class Idioms(unittest.TestCase):
         np.testing.assert_allclose(d, np.linalg.norm(Z[self.pairs[:, 0]] - Z[self.pairs[:, 1]], axis=1), rtol=1e-9)
         np.testing.assert_allclose(d**2, learner.distances(self.X, self.pairs), rtol=1e-12)
         np.testing.assert_array_equal(learner.pair_score(self.X[self.pairs]), -d)
-        np.testing.assert_array_equal(learner.pair_distance(self.X[[[3, 3]]]), [0])
+        np.testing.assert_array_equal(learner.pair_distance(self.X[np.array([[3, 3]])]), [0])
 
     def test_kernel(self):
         """All but the matrix is there for a metric that is not linear."""
