@@ -131,9 +131,9 @@ func TestRobustParts(t *testing.T) {
 	}
 }
 
-// TestAllDistancesEqual: a kernel so narrow that no point is near another, and must-links that weigh
-// nothing against the regularization, leave all distances equal, and a notice says so. Neither alone
-// does.
+// TestAllDistancesEqual: a kernel so narrow that no point is near another, and must-links that
+// weigh nothing against the regularization, leave all distances equal, and a notice says so.
+// Neither alone does.
 func TestAllDistancesEqual(t *testing.T) {
 	x := gaussian(30, 3, 4)
 	set := chunkletSet(t, x.N, runs(x.N, 1, 2, 3, 2)...)

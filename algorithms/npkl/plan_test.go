@@ -304,8 +304,8 @@ func TestMemoryIsReused(t *testing.T) {
 	}
 }
 
-// TestManyCopies: a linked point with thousands of copies has as many neighbors, and the rounding of
-// their sum does not end the fit.
+// TestManyCopies: a linked point with thousands of copies has as many neighbors, and the rounding
+// of their sum does not end the fit.
 func TestManyCopies(t *testing.T) {
 	const copies = 4000
 	for _, row := range []int{1, 2, 3} {

@@ -63,7 +63,7 @@ func TestClassify(t *testing.T) {
 	}
 }
 
-// TestClassifyCall: a call is judged by its code and message.
+// TestClassifyCall: the class of a call follows from its code and message.
 func TestClassifyCall(t *testing.T) {
 	for _, c := range []struct {
 		o    ended
@@ -96,7 +96,7 @@ func TestAfterKill(t *testing.T) {
 	}
 }
 
-// TestDamage: a kill must leave the old outputs or the new ones, and nothing else.
+// TestDamage: a kill must leave the old outputs or the new ones, without other files.
 func TestDamage(t *testing.T) {
 	v := &victim{line: "embed", outputs: []string{"e.csv"}, whole: map[string]string{"e.csv": "0\n1\n"}}
 	for _, c := range []struct {
@@ -121,13 +121,13 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// TestJudge: coordinates must be finite, and tell rows apart.
-func TestJudge(t *testing.T) {
+// TestCheckCoordinates: coordinates must be finite, and tell rows apart.
+func TestCheckCoordinates(t *testing.T) {
 	for text, good := range map[string]bool{
 		"0,1\n1,2\n3,4\n3,5\n": true, "0\n1\nNaN\n2\n": false, "0\n1\n+Inf\n2\n": false, "0\n1\n1\n1\n": false, "0\n1e-200\n2e-200\n0\n": false,
 		"0,1,2\n1,0,0\n0,1,0\n0,0,1\n": false, "0\n1\n2\n4\n": true,
 	} {
-		if got := judge(text); (got == "") != good {
+		if got := checkCoordinates(text); (got == "") != good {
 			t.Errorf("%q: %q", text, got)
 		}
 	}
@@ -163,8 +163,8 @@ func TestHostileCalls(t *testing.T) {
 	}
 }
 
-// TestMutate: a file depends on the seed and its number alone, and nearly every one differs from the
-// sound one.
+// TestMutate: a file depends on the seed and its number alone, and nearly every one differs from
+// the sound one.
 func TestMutate(t *testing.T) {
 	same := 0
 	for i, s := range written() {

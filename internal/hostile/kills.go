@@ -62,8 +62,8 @@ func victims() []*victim {
 const old = "i,j,link\n0,2,must\n"
 
 // runKills kills commands at random moments, half of them with SIGTERM. Afterwards every output is
-// the old file or the new one, whole. SIGTERM leaves no other file; what SIGKILL leaves the next run
-// removes.
+// the old file or the new one, whole. SIGTERM leaves no other file; what SIGKILL leaves the next
+// run removes.
 func runKills(c *campaign, p program, t *tally) error {
 	prepare := func(dir string) error {
 		err := wellFormed(dir)

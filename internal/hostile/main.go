@@ -108,7 +108,7 @@ func builds(bins, libraries string) ([]program, error) {
 	for text := range strings.SplitSeq(bins, ",") {
 		build, path, ok := strings.Cut(text, "=")
 		if !ok {
-			return nil, fmt.Errorf("-bin is %q: want BUILD=PATH,...", bins)
+			return nil, fmt.Errorf("-bin is %q: want a list of BUILD=PATH", bins)
 		}
 		full, err := absolute(path)
 		if err != nil {

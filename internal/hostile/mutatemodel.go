@@ -14,7 +14,7 @@ import (
 	"slices"
 )
 
-// mutateModel changes a value of a model's header or a number of its tensors, and mends the
+// mutateModel changes a value of a model's header or a number of its tensors, and corrects the
 // checksum of the tensors. It leaves out the members without which a file passes as one of the
 // first versions, whose header has no checksum.
 func mutateModel(rng *rand.Rand, text []byte) []byte {

@@ -92,8 +92,9 @@ var sound = map[string]string{
 	"const mustlink_control *control": "&control", "const mustlink_matrix *out": "&matrix",
 }
 
-// hostileCalls returns the statements that call the functions of a header: as they should be called,
-// with one argument or one member of an argument that should not be, and with none that should.
+// hostileCalls returns the statements that call the functions of a header: as they should be
+// called, with one argument or one member of an argument that should not be, and with none that
+// should.
 func hostileCalls(header string) ([]string, error) {
 	header = comment.ReplaceAllString(header, "")
 	members := map[string][]string{}

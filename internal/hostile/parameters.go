@@ -115,7 +115,7 @@ func (s setting) try(c *campaign, p program, t *tally, dir string, idle int64) e
 			if err != nil {
 				return err
 			}
-			if finding := judge(text); finding != "" && (finding == notFinite || !noted) {
+			if finding := checkCoordinates(text); finding != "" && (finding == notFinite || !noted) {
 				result, o.stderr = wrong, finding
 			}
 		case refused:
@@ -128,9 +128,9 @@ func (s setting) try(c *campaign, p program, t *tally, dir string, idle int64) e
 
 const notFinite = "a coordinate is not finite"
 
-// judge returns what is wrong with the coordinates in a CSV: one is not finite, or all distances
-// are 0 or equal.
-func judge(text string) string {
+// checkCoordinates returns what is wrong with the coordinates in a CSV: one is not finite, or all
+// distances are 0 or equal.
+func checkCoordinates(text string) string {
 	_, text, _ = strings.Cut(text, "\n") // names of columns
 	var rows [][]float64
 	for line := range strings.Lines(text) {

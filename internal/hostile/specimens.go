@@ -78,8 +78,8 @@ func mixed() string {
 	return s.String()
 }
 
-// made are files that the program itself writes, and the commands that read them. A file that an older
-// program cannot write is missing.
+// made are files that the program itself writes, and the commands that read them. A file that an
+// older program cannot write is missing.
 var made = []struct {
 	line, name string
 	lines      []string
