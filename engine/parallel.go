@@ -2,29 +2,15 @@ package engine
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/mustlink/mustlink/internal/relay"
 )
 
 // Panic is the value with which [Engine.For] panics after a block has panicked: the block's own
 // value and the stack of the worker that ran it.
-type Panic struct {
-	Value any
-	Stack []byte
-}
-
-func (p *Panic) String() string { return fmt.Sprintf("%v\n\nworker's stack:\n%s", p.Value, p.Stack) }
-
-// Error makes the runtime print the value in full when it is not recovered.
-func (p *Panic) Error() string { return p.String() }
-
-// Unwrap returns the block's value if it was an error.
-func (p *Panic) Unwrap() error {
-	err, _ := p.Value.(error)
-	return err
-}
+type Panic = relay.Panic
 
 // For calls f(lo, hi) for the blocks [0, block), [block, 2 block), … of [0, n), the last one
 // shorter, each exactly once, on up to Workers goroutines; all have ended when it returns.
@@ -49,8 +35,12 @@ func (e *Engine) For(ctx context.Context, n, block int, f func(lo, hi int) error
 		l.run()
 	} else {
 		var wg sync.WaitGroup
+		faults := relay.Faults()
 		for range workers {
-			wg.Go(l.run)
+			wg.Go(func() {
+				faults()
+				l.run()
+			})
 		}
 		wg.Wait()
 	}
@@ -110,11 +100,7 @@ func (l *loop) one(b int) {
 		if v == nil {
 			v = "engine: For: a block called runtime.Goexit"
 		}
-		p, ok := v.(*Panic) // a nested For has wrapped it already
-		if !ok {
-			p = &Panic{Value: v, Stack: debug.Stack()}
-		}
-		l.fail(b, nil, p)
+		l.fail(b, nil, relay.Recovered(v))
 	}()
 	lo := b * l.block
 	err := l.f(lo, lo+min(l.block, l.n-lo))

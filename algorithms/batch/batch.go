@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"runtime/debug"
 	"sync"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -14,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/relay"
 )
 
 // Job is one fit. Jobs may share points, links and learners.
@@ -78,7 +78,11 @@ func Fit(ctx context.Context, eng *engine.Engine, jobs iter.Seq[Job], o Options)
 		r := &run{ctx: ctx, whole: eng, part: part, o: o,
 			free: make(chan struct{}, o.Parallel), results: make(chan chan outcome, lead*o.Parallel)}
 		var wg sync.WaitGroup
-		wg.Go(func() { r.start(jobs, &wg) })
+		faults := relay.Faults()
+		wg.Go(func() {
+			faults()
+			r.start(jobs, &wg)
+		})
 		defer wg.Wait()
 		defer cancel()
 		for result := range r.results {
@@ -112,7 +116,7 @@ type run struct {
 func (r *run) start(jobs iter.Seq[Job], wg *sync.WaitGroup) {
 	defer close(r.results)
 	defer func() {
-		if p := recovered(recover()); p != nil { // a panic of the iterator jobs
+		if p := relay.Recovered(recover()); p != nil { // a panic of the iterator jobs
 			result := make(chan outcome, 1)
 			result <- outcome{panic: p}
 			select {
@@ -121,7 +125,7 @@ func (r *run) start(jobs iter.Seq[Job], wg *sync.WaitGroup) {
 			}
 		}
 	}()
-	index := 0
+	index, faults := 0, relay.Faults()
 	for job := range jobs {
 		result := make(chan outcome, 1)
 		select {
@@ -140,6 +144,7 @@ func (r *run) start(jobs iter.Seq[Job], wg *sync.WaitGroup) {
 		number := index
 		wg.Go(func() {
 			defer r.give(taken)
+			faults()
 			result <- r.fit(eng, number, job)
 		})
 		index++
@@ -162,20 +167,9 @@ func (r *run) give(tokens int) {
 	}
 }
 
-// recovered returns the value of recover as a panic to raise elsewhere, nil for nil.
-func recovered(v any) *engine.Panic {
-	switch p := v.(type) {
-	case nil:
-		return nil
-	case *engine.Panic:
-		return p
-	}
-	return &engine.Panic{Value: v, Stack: debug.Stack()}
-}
-
 func (r *run) fit(eng *engine.Engine, index int, job Job) (o outcome) {
 	o.Index = index
-	defer func() { o.panic = recovered(recover()) }()
+	defer func() { o.panic = relay.Recovered(recover()) }()
 	switch {
 	case r.ctx.Err() != nil:
 		o.Err = r.ctx.Err()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/internal/relay"
 )
 
 // Nest is the loop nest on one table, with its workers and scratch memory. It is safe for
@@ -73,17 +74,12 @@ func (n *Nest) EachBlock(total, size int, f func(lo, hi int)) {
 // crew distributes numbered tasks to goroutines.
 type crew struct {
 	next atomic.Int64
-	wg   sync.WaitGroup
 }
 
 // run calls f for all tasks on the given number of goroutines, including this one, and waits.
 func (c *crew) run(workers, tasks int, f func(i int)) {
 	c.next.Store(0)
-	for range workers - 1 {
-		c.wg.Go(func() { c.drain(tasks, f) })
-	}
-	c.drain(tasks, f)
-	c.wg.Wait()
+	relay.Run(workers, func() { c.drain(tasks, f) })
 }
 
 func (c *crew) drain(tasks int, f func(i int)) {

@@ -2,8 +2,9 @@ package prepare
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
+
+	"github.com/mustlink/mustlink/internal/relay"
 )
 
 // parallel calls f for 0..n-1 on all processors. Every part writes what is its own, so the result
@@ -17,13 +18,9 @@ func parallel(n int, f func(k int)) {
 		return
 	}
 	var next atomic.Int64
-	var group sync.WaitGroup
-	for range workers {
-		group.Go(func() {
-			for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
-				f(k)
-			}
-		})
-	}
-	group.Wait()
+	relay.Run(workers, func() {
+		for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+			f(k)
+		}
+	})
 }

@@ -13,7 +13,8 @@ const Module = "github.com/mustlink/mustlink"
 // The floors, lowest first. A program may import everything below it. The laboratory, bench/, is a
 // separate module above this one: nothing here imports it, and it imports no program.
 const (
-	floorAsm = iota
+	floorRelay = iota // panics of other goroutines, for all floors
+	floorAsm
 	floorBlas
 	floorEngine
 	floorSolvers
@@ -32,6 +33,8 @@ var floors = map[string]int{
 	"algorithms": floorAlgorithms,
 	"":           floorDoor, // the root package of the module, which users import
 	"cmd":        floorProgram,
+
+	"internal/relay": floorRelay,
 
 	// Packages that programs share. Other packages below internal/ are tools of the project, which
 	// nothing imports.
@@ -182,7 +185,7 @@ func checkInside(pkg, target string, test bool) string {
 	case leafPackages[target] != nil && from < floorView && !test:
 		return "it brings other libraries: only programs import it"
 	case test || from != to:
-		if !test && dataOnly(pkg) && to < floorEngine {
+		if !test && dataOnly(pkg) && to > floorRelay && to < floorEngine {
 			return "packages with data do not import linear algebra"
 		}
 		if !test && from == floorSolvers && slices.Contains(learningPackages, target) {
