@@ -48,7 +48,8 @@ func TestMapIsRead(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		got, release, err := Map(path, ReadOptions{MemoryLimit: 17 << 20})
+		var files Mappings
+		got, err := files.Map(path, ReadOptions{MemoryLimit: 17 << 20})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -60,27 +61,28 @@ func TestMapIsRead(t *testing.T) {
 		if diff := same.Diff(want, got); diff != "" {
 			t.Errorf("%s: read and mapped differ: %.500s", name, diff)
 		}
-		if err := release(); err != nil {
+		if err := errors.Join(files.Unchanged(), files.Release()); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
 func TestMapBadInput(t *testing.T) {
+	var files Mappings
 	values, shape := large()
 	values[5] = math.NaN()
 	path := write(t, "x.npy", npyFile("<f8", false, shape+"    ", values))
-	_, _, err := Map(path, ReadOptions{})
+	_, err := files.Map(path, ReadOptions{})
 	wantData(t, err, path, place{0, 2, "1"}, "NaN")
 
 	path = write(t, "x.npy", npyFile("<f8", false, "(1048577, 3)", values))
-	if _, _, err := Map(path, ReadOptions{}); !fault.IsInput(err) {
+	if _, err := files.Map(path, ReadOptions{}); !fault.IsInput(err) {
 		t.Errorf("a file that is cut off: error %v", err)
 	}
-	if _, _, err := Map(filepath.Join(t.TempDir(), "x.npy"), ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := files.Map(filepath.Join(t.TempDir(), "x.npy"), ReadOptions{}); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("no file: error %v", err)
 	}
-	if _, _, err := Map("x.what", ReadOptions{}); !fault.IsInput(err) {
+	if _, err := files.Map("x.what", ReadOptions{}); !fault.IsInput(err) {
 		t.Errorf("no format: error %v", err)
 	}
 }

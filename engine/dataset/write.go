@@ -37,6 +37,9 @@ type WriteOptions struct {
 	Single bool
 	// Extensions are formats of other packages, in addition to [OutputFormats].
 	Extensions []Extension
+	// Check, if not nil, is called when a whole file is written and before it gets its name: after an
+	// error the earlier file stays. [Mappings.Unchanged] is one.
+	Check func() error
 }
 
 // output writes to path, or for "-" to Stdout, compressed if gz.
@@ -52,7 +55,12 @@ func (o WriteOptions) output(path string, gz bool, f func(w io.Writer) error) er
 		}
 	}
 	if path != "-" {
-		return Atomic(path, write)
+		return Atomic(path, func(w io.Writer) error {
+			if err := write(w); err != nil || o.Check == nil {
+				return err
+			}
+			return o.Check()
+		})
 	}
 	if o.Stdout == nil {
 		return &fault.ParamError{Param: "output path", Value: path, Want: "a file name"}

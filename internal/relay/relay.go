@@ -1,4 +1,4 @@
-// Package relay brings what goes wrong on other goroutines back to the one that started them.
+// Package relay brings panics of other goroutines back to the one that started them.
 package relay
 
 import (
@@ -36,8 +36,8 @@ func Recovered(v any) *Panic {
 	return &Panic{Value: v, Stack: debug.Stack()}
 }
 
-// Faults returns a function for other goroutines to call first. Accesses to pages that are not there
-// are then panics on them if they are on this goroutine; see [debug.SetPanicOnFault].
+// Faults returns a function for other goroutines to call first. Accesses to pages that are not
+// there are then panics on them if they are on this goroutine; see [debug.SetPanicOnFault].
 func Faults() func() {
 	on := debug.SetPanicOnFault(true)
 	debug.SetPanicOnFault(on)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestRun: f runs once on each goroutine, and a panic of any reaches the caller when all have ended.
+// TestRun: f runs once on each goroutine; a panic of any reaches the caller when all have ended.
 func TestRun(t *testing.T) {
 	var calls atomic.Int64
 	Run(5, func() { calls.Add(1) })

@@ -35,14 +35,14 @@ type output struct{ flag, path string }
 func (s *Session) Check(cmd *cobra.Command) *Checks { return &Checks{s: s, Cmd: cmd} }
 
 // Checked returns the RunE of a command: check looks for mistakes that do not require reading
-// anything, and work follows if there are none.
+// anything, and work follows if there are none. A file that changes while it is in use is an error.
 func (s *Session) Checked(check func(c *Checks, args []string), work func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		c := s.Check(cmd)
 		if check(c, args); c.Err != nil {
 			return c.Err
 		}
-		return work(cmd.Context(), args)
+		return s.Files.Guard(func() error { return work(cmd.Context(), args) })
 	}
 }
 

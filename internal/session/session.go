@@ -15,6 +15,7 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/internal/ballast"
 	"github.com/mustlink/mustlink/internal/bytesize"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -37,6 +38,8 @@ type Session struct {
 	Workers     int
 	MemoryLimit bytesize.Size
 	BLASThreads int
+
+	Files dataset.Mappings // large files whose pages hold points, until the program ends
 
 	ballast   *ballast.Ballast // nil for none
 	stdinUsed string           // the flag that reads standard input, "" if none does

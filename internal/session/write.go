@@ -10,13 +10,13 @@ import (
 
 // Writing returns the write options for path.
 func (s *Session) Writing(path, format string) dataset.WriteOptions {
-	return dataset.WriteOptions{Format: OutputFormatFor(path, format), Stdout: s.Stdout, Extensions: Extensions()}
+	return dataset.WriteOptions{Format: OutputFormatFor(path, format), Stdout: s.Stdout, Extensions: Extensions(), Check: s.Files.Unchanged}
 }
 
 // WritingText returns the write options for labels, links and pairs, which are CSV for any file
 // name.
 func (s *Session) WritingText() dataset.WriteOptions {
-	return dataset.WriteOptions{Stdout: s.Stdout}
+	return dataset.WriteOptions{Stdout: s.Stdout, Check: s.Files.Unchanged}
 }
 
 // WriteMatrix writes m unless ctx has ended.
@@ -32,7 +32,12 @@ func (s *Session) WriteFile(path string, write func(w io.Writer) error) error {
 	if path == Stream {
 		return write(s.Stdout)
 	}
-	return dataset.Atomic(path, write)
+	return dataset.Atomic(path, func(w io.Writer) error {
+		if err := write(w); err != nil {
+			return err
+		}
+		return s.Files.Unchanged()
+	})
 }
 
 // WriteText is WriteFile for a text in memory.

@@ -149,11 +149,10 @@ func Save(ctx context.Context, s *session.Session, path string, m *mustlink.Mode
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if path != session.Stream {
-		return m.Save(path)
-	}
-	_, err := m.WriteTo(s.Stdout)
-	return err
+	return s.WriteFile(path, func(w io.Writer) error {
+		_, err := m.WriteTo(w)
+		return err
+	})
 }
 
 // Status reports how a fit ended; it omits iterations that are 0.

@@ -127,8 +127,7 @@ func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, err
 		if d.Path == session.Stream {
 			return dataset.Decode(s.Stdin, "standard input", o.Format, o)
 		}
-		data, _, err := dataset.Map(d.Path, o) // released when the program ends
-		return data, err
+		return s.Files.Map(d.Path, o)
 	})
 	if err != nil {
 		return nil, FormatError(err, d.Path)
