@@ -17,8 +17,8 @@ import (
 
 // Sizes of an index.
 const (
-	cellsPerRoot = 4       // cells, as a multiple of the root of the number of rows
-	rowsPerCell  = 32      // rows of the sample of k-means
+	cellsPerRoot = 2       // cells, as a multiple of the root of the number of rows: visits of more cost more than their rows
+	rowsPerCell  = 96      // rows of the sample of k-means: with 32, a tenth more cells must be probed
 	iterations   = 10      // of k-means, after which cells hardly change
 	sampleRows   = 1000    // of each sample whose recall is measured
 	assignRows   = 1 << 16 // rows that are assigned to cells at a time
@@ -26,14 +26,14 @@ const (
 
 // Build makes an index of rows (n x d). source names what they were made from.
 //
-// Cells are those of k-means on 32 rows for each cell, from random rows, in 10 iterations: they
+// Cells are those of k-means on 96 rows for each cell, from random rows, in 10 iterations: they
 // need not be optimal. Recall is measured on two samples of up to 1000 rows, whose neighbors among
 // the other rows are also searched exactly.
 //
 // Errors: *fault.ParamError (Neighbors, Cells), *fault.ShapeError (no columns, or more than 2^31-1
 // rows), *fault.DataError (a value that is not finite, or whose squares overflow or vanish),
 // *fault.MemoryError, and ctx.Err(), wrapped. Cost, for m cells: 2ndm flops for the cells of all
-// rows, up to 640 m^2 d for k-means, and 4000 n d for the samples. Memory: an int32 for each row,
+// rows, up to 1920 m^2 d for k-means, and 4000 n d for the samples. Memory: an int32 for each row,
 // and the larger of what k-means and the exact search take.
 func Build(ctx context.Context, eng *engine.Engine, rows blas.Matrix, source Source, o Options) (*Index, error) {
 	o, err := o.resolve(rows)

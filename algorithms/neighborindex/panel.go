@@ -10,7 +10,7 @@ import (
 // The tiles in which queries are compared with vectors. Results do not depend on them.
 const (
 	stripRows = 96
-	tileCols  = 192 // a multiple of the width of all register tiles
+	tileCols  = 576 // a multiple of the width of all register tiles
 )
 
 // panel is vectors less a center, packed once for the squared distances of many queries.

@@ -95,21 +95,6 @@ func (s *Searcher) pack(ctx context.Context) error {
 	})
 }
 
-// fewest returns a number of cells that have k rows, whichever they are.
-func (s *Searcher) fewest(k int) int {
-	sizes := make([]int, s.Cells())
-	for c := range sizes {
-		sizes[c] = s.size(int32(c))
-	}
-	slices.Sort(sizes)
-	for c, size := range sizes {
-		if k -= size; k <= 0 {
-			return c + 1
-		}
-	}
-	return len(sizes)
-}
-
 // batchRows is the number of queries that are searched at a time: the more there are, the more
 // visit a cell together.
 const batchRows = 1 << 14
