@@ -179,7 +179,7 @@ func (b *builder) sample(ctx context.Context, some []int) (sample, error) {
 		return sample{}, err
 	}
 	distance := b.eng.NewMatrix(len(some), cells)
-	err = newRanking(b.eng, b.centers).distances(ctx, queries, 0, func(i, j int, values []float64) { copy(distance.Row(i)[j:], values) })
+	err = newRanking(b.eng, b.centers).order(ctx, queries, 0, func(i, j int, numbers []float64) { copy(distance.Row(i)[j:], numbers) })
 	if err != nil {
 		return sample{}, err
 	}

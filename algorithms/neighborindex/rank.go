@@ -7,7 +7,6 @@ import (
 	"strconv"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/tile"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -16,31 +15,31 @@ import (
 type ranking struct {
 	eng     *engine.Engine
 	centers panel
-	cells   int
 }
 
 func newRanking(eng *engine.Engine, centers blas.Matrix) *ranking {
-	t := eng.Backend().Kernels()
-	middle := make([]float64, centers.Cols)
+	t, d := eng.Backend().Kernels(), centers.Cols
+	middle, copied := make([]float64, d), blas.NewMatrix(centers.Rows, d+1)
 	for c := range centers.Rows {
 		t.Axpy(1/float64(centers.Rows), centers.Row(c), middle)
+		copy(copied.Row(c), centers.Row(c))
 	}
-	r := &ranking{eng: eng, cells: centers.Rows}
-	memory := make([]float64, tile.RightSize(t, centers.Rows, centers.Cols))
-	r.centers.pack(eng, centers.Clone(), middle, memory, make([]float64, centers.Rows))
+	r := &ranking{eng: eng}
+	r.centers.pack(eng, copied, middle, make([]float64, panelSize(eng, centers.Rows, d)), math.Inf(1))
 	return r
 }
 
-// distances calls found with the squared distances of all queries from the centers, some at a time:
-// those of query i from center j on. Queries are numbered from first in errors.
-func (r *ranking) distances(ctx context.Context, queries blas.Matrix, first int, found func(i, j int, distances []float64)) error {
+// order calls found with numbers that order the centers as their distances from a query do, for all
+// queries and some centers at a time: those of query i from center j on. Queries are numbered from
+// first in errors.
+func (r *ranking) order(ctx context.Context, queries blas.Matrix, first int, found func(i, j int, numbers []float64)) error {
 	return r.eng.For(ctx, queries.Rows, stripRows, func(lo, hi int) error {
 		s := newStrip(r.eng, queries.Cols)
 		defer s.release()
 		s.scan(&r.centers, hi-lo, func(q int) []float64 { return queries.Row(lo + q) },
-			func(q, j int, distances []float64, _ float64) { found(lo+q, j, distances) })
+			func(q, j int, distances []float64, _, _ float64) { found(lo+q, j, distances) })
 		for q := range hi - lo {
-			if !(s.norm[q] <= largestSquare) {
+			if !(s.norm[q] < largestSquare) {
 				return tooFar(queries.Row(lo+q), first+lo+q)
 			}
 		}

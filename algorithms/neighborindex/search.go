@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"sync"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/tile"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/graph"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Searcher searches the rows of an index. It is immutable and safe for concurrent use.
@@ -70,25 +66,22 @@ func (s *Searcher) size(c int32) int { return s.first[c+1] - s.first[c] }
 
 // pack makes the panels of the cells.
 func (s *Searcher) pack(ctx context.Context) error {
-	t, d := s.eng.Backend().Kernels(), s.rows.Cols
-	start := make([]int, s.Cells()+1)
+	d, start := s.rows.Cols, make([]int, s.Cells()+1)
 	for c := range s.Cells() {
-		start[c+1] = start[c] + tile.RightSize(t, s.size(int32(c)), d)
+		start[c+1] = start[c] + panelSize(s.eng, s.size(int32(c)), d)
 	}
-	memory, norm := s.eng.NewMatrix(1, start[s.Cells()]).Data, make([]float64, len(s.cells))
+	memory := s.eng.NewMatrix(1, start[s.Cells()]).Data
 	return s.eng.For(ctx, s.Cells(), 16, func(lo, hi int) error {
 		for c := lo; c < hi; c++ {
 			own := s.order[s.first[c]:s.first[c+1]]
-			vectors := s.eng.GetMatrix(len(own), d)
+			vectors := s.eng.GetMatrix(len(own), d+1)
 			for k, i := range own {
 				copy(vectors.Row(k), s.rows.Row(int(i)))
 			}
-			s.panels[c].pack(s.eng, vectors, s.centers.Row(c), memory[start[c]:start[c+1]], norm[s.first[c]:s.first[c+1]])
+			k := s.panels[c].pack(s.eng, vectors, s.centers.Row(c), memory[start[c]:start[c+1]], largestSquare)
 			s.eng.PutMatrix(vectors)
-			for k, i := range own {
-				if !(s.panels[c].norm[k] <= largestSquare) {
-					return tooFar(s.rows.Row(int(i)), int(i))
-				}
+			if k >= 0 {
+				return tooFar(s.rows.Row(int(own[k])), int(own[k]))
 			}
 		}
 		return nil
@@ -118,121 +111,22 @@ func (s *Searcher) Search(ctx context.Context, queries blas.Matrix, k, probes in
 		return nil, nil, &fault.ParamError{Param: "probes", Value: probes, Want: fmt.Sprintf("a number from 1 to %d, the number of cells", s.Cells())}
 	}
 	probes = max(probes, s.fewest(k))
-	q := queries.Rows
+	q, d := queries.Rows, queries.Cols
 	batch := min(q, batchRows)
-	bytes := engine.MatrixBytes(q, k)*3/2 + engine.MatrixBytes(batch, 2*probes+8) + int64(s.eng.Workers())*stripBytes(queries.Cols)
+	bytes := engine.MatrixBytes(q, k)*3/2 + engine.MatrixBytes(batch, 2*(probes+k)+d+8) + int64(s.eng.Workers())*stripBytes(d)
 	if err := s.eng.Check(fmt.Sprintf("search for %d neighbors of %d rows", k, q), bytes, "search with fewer rows at a time"); err != nil {
 		return nil, nil, err
 	}
-	lists, err := graph.NewLists(s.eng, q, k, tileCols)
-	for lo := 0; lo < q && err == nil; lo += batch {
-		b := &visit{Searcher: s, queries: queries, lists: lists, first: lo, count: min(batch, q-lo)}
-		err = b.run(ctx, probes)
-	}
-	if err != nil {
-		if !fault.IsInput(err) {
-			err = fmt.Errorf("neighborindex: search: %w", err)
-		}
-		return nil, nil, err
-	}
-	return lists.Index, lists.Squared, nil
-}
-
-// visit is the search of some queries, from first on.
-type visit struct {
-	*Searcher
-	queries      blas.Matrix
-	lists        *graph.Lists
-	first, count int
-	locks        [64]sync.Mutex // of the lists, by query
-}
-
-// run compares the queries with the rows of the nearest cell, and then, within the distances that
-// are found there, with those of the others.
-func (v *visit) run(ctx context.Context, probes int) error {
-	cells, err := v.rank(ctx, probes)
-	if err != nil {
-		return err
-	}
-	for _, part := range [][2]int{{0, 1}, {1, probes}} {
-		if err := v.compare(ctx, v.group(cells, part[0], part[1])); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// rank returns the nearest cells of each query.
-func (v *visit) rank(ctx context.Context, probes int) (*graph.Neighbors, error) {
-	nearest, err := graph.NewLists(v.eng, v.count, probes, tileCols)
-	if err != nil {
-		return nil, err
-	}
-	some := v.queries.View(v.first, v.first+v.count, 0, v.queries.Cols)
-	err = v.ranking.distances(ctx, some, v.first, func(i, j int, distances []float64) {
-		nearest.Row(i, distances, 0, func(at int) (int32, float64) { return int32(j + at), distances[at] })
-	})
-	return nearest.Neighbors, err
-}
-
-// group is queries that visit a cell.
-type group struct {
-	cell    int32
-	queries []int32
-}
-
-// group returns the visits of cells of the ranks [lo, hi), in groups of up to stripRows.
-func (v *visit) group(cells *graph.Neighbors, lo, hi int) []group {
-	at := make([]int, v.Cells()+1)
-	each := func(f func(query, cell int32)) {
-		for i := range v.count {
-			for _, c := range cells.Index[i*cells.K+lo : i*cells.K+hi] {
-				f(int32(v.first+i), c)
+	index, dist2 = make([]int32, q*k), make([]float64, q*k)
+	for lo := 0; lo < q; lo += batch {
+		hi := min(lo+batch, q)
+		v := &visit{Searcher: s, k: k, probes: probes, at: lo}
+		if err := v.search(ctx, queries.View(lo, hi, 0, d), index[lo*k:hi*k], dist2[lo*k:hi*k]); err != nil {
+			if !fault.IsInput(err) {
+				err = fmt.Errorf("neighborindex: search: %w", err)
 			}
+			return nil, nil, err
 		}
 	}
-	each(func(_, c int32) { at[c+1]++ })
-	for c := range v.Cells() {
-		at[c+1] += at[c]
-	}
-	visitors, next := make([]int32, at[v.Cells()]), slices.Clone(at)
-	each(func(query, c int32) {
-		visitors[next[c]] = query
-		next[c]++
-	})
-	var groups []group
-	for c := range v.Cells() {
-		for some := range slices.Chunk(visitors[at[c]:at[c+1]], stripRows) {
-			groups = append(groups, group{int32(c), some})
-		}
-	}
-	return groups
-}
-
-// compare compares the queries of groups with the rows of their cells.
-func (v *visit) compare(ctx context.Context, groups []group) error {
-	const together = 8 // groups, for each of which a strip would cost too much
-	return v.eng.For(ctx, len(groups), together, func(lo, hi int) error {
-		s := newStrip(v.eng, v.queries.Cols)
-		defer s.release()
-		for _, g := range groups[lo:hi] {
-			own := v.order[v.Searcher.first[g.cell]:]
-			query := func(r int) []float64 { return v.queries.Row(int(g.queries[r])) }
-			s.scan(&v.panels[g.cell], len(g.queries), query, func(r, j int, distances []float64, slack float64) {
-				v.offer(int(g.queries[r]), own[j:], distances, slack)
-			})
-		}
-		return nil
-	})
-}
-
-// offer offers rows to a query. Other cells may do the same at this time.
-func (v *visit) offer(i int, rows []int32, distances []float64, slack float64) {
-	lock := &v.locks[i%len(v.locks)]
-	lock.Lock()
-	defer lock.Unlock()
-	v.lists.Row(i, distances, slack, func(at int) (int32, float64) {
-		j := rows[at]
-		return j, points.SquaredDistance(v.queries.Row(i), v.rows.Row(int(j)))
-	})
+	return index, dist2, nil
 }

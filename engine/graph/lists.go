@@ -39,21 +39,21 @@ func NewLists(eng *engine.Engine, n, count, width int) (*Lists, error) {
 	return l, nil
 }
 
-// Row offers candidates to point i. row has their squared distances, rounded: none is more than
-// slack from the distance that decides. candidate returns the index of the candidate in place at,
-// and that distance; Row calls it only for candidates that may be near enough. Rows of different
-// points may be offered at the same time.
-func (l *Lists) Row(i int, row []float64, slack float64, candidate func(at int) (j int32, squared float64)) {
-	l.scan(i, row, l.never, func(at int) {
+// Row offers candidates to point i. row has their squared distances less the number less, rounded:
+// none is more than slack from the distance that decides. candidate returns the index of the
+// candidate in place at, and that distance; Row calls it only for candidates that may be near enough.
+// Rows of different points may be offered at the same time.
+func (l *Lists) Row(i int, row []float64, less, slack float64, candidate func(at int) (j int32, squared float64)) {
+	l.scan(i, row, less, l.never, func(at int) {
 		j, d := candidate(at)
 		l.offer(i, int(j), d, slack)
 	})
 }
 
 // scan calls found with the places in row whose values matter to point i, or are within limits.
-func (l *Lists) scan(i int, row, limits []float64, found func(at int)) {
+func (l *Lists) scan(i int, row []float64, less float64, limits []float64, found func(at int)) {
 	for at := 0; at < len(row); at++ {
-		at += l.t.FirstBelow(row[at:], limits[at:], l.limit[i])
+		at += l.t.FirstBelow(row[at:], limits[at:], l.limit[i]-less)
 		if at == len(row) {
 			return
 		}
@@ -70,9 +70,23 @@ func (l *Lists) offer(i, j int, d, slack float64) {
 	if d > squared[at] || d == squared[at] && int32(j) > index[at] {
 		return
 	}
-	for ; at > 0 && (squared[at-1] > d || squared[at-1] == d && index[at-1] > int32(j)); at-- {
-		index[at], squared[at] = index[at-1], squared[at-1]
+	if at = l.place(index, squared, int32(j), d); at < len(index)-1 {
+		copy(index[at+1:], index[at:])
+		copy(squared[at+1:], squared[at:])
 	}
 	index[at], squared[at] = int32(j), d
 	l.limit[i] = squared[len(squared)-1] + slack
+}
+
+// place returns the place of point j, at squared distance d, in a list.
+func (l *Lists) place(index []int32, squared []float64, j int32, d float64) int {
+	lo, hi := 0, len(index)-1
+	for lo < hi {
+		if at := int(uint(lo+hi) >> 1); squared[at] > d || squared[at] == d && index[at] > j {
+			hi = at
+		} else {
+			lo = at + 1
+		}
+	}
+	return lo
 }

@@ -185,7 +185,7 @@ func (s *search) lock(c0, c1, r0, r1 int) (unlock func()) {
 
 // row offers the points from j0 on to point i, and point i to those with limits.
 func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) {
-	s.scan(i, row, limits, func(at int) {
+	s.scan(i, row, 0, limits, func(at int) {
 		j, d := j0+at, row[at]
 		if slack > 0 {
 			d = s.exact(i, j)
