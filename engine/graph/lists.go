@@ -70,23 +70,9 @@ func (l *Lists) offer(i, j int, d, slack float64) {
 	if d > squared[at] || d == squared[at] && int32(j) > index[at] {
 		return
 	}
-	if at = l.place(index, squared, int32(j), d); at < len(index)-1 {
-		copy(index[at+1:], index[at:])
-		copy(squared[at+1:], squared[at:])
+	for ; at > 0 && (squared[at-1] > d || squared[at-1] == d && index[at-1] > int32(j)); at-- {
+		index[at], squared[at] = index[at-1], squared[at-1]
 	}
 	index[at], squared[at] = int32(j), d
 	l.limit[i] = squared[len(squared)-1] + slack
-}
-
-// place returns the place of point j, at squared distance d, in a list.
-func (l *Lists) place(index []int32, squared []float64, j int32, d float64) int {
-	lo, hi := 0, len(index)-1
-	for lo < hi {
-		if at := int(uint(lo+hi) >> 1); squared[at] > d || squared[at] == d && index[at] > j {
-			hi = at
-		} else {
-			lo = at + 1
-		}
-	}
-	return lo
 }
