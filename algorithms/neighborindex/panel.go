@@ -9,7 +9,7 @@ import (
 
 // The tiles in which queries are compared with vectors. Results do not depend on them.
 const (
-	stripRows = 96
+	stripRows = 48
 	tileCols  = 576 // a multiple of the width of all register tiles
 )
 
