@@ -2,11 +2,11 @@ package commands
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/bench/search"
+	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -40,16 +40,20 @@ are apart at 3, and run into each other at 1.`,
 			if err != nil {
 				return err
 			}
-			results := []search.Result{}
-			if err := search.Run(cmd.Context(), eng, o, func(r search.Result) { results = append(results, r) }); err != nil {
-				return err
+			if !a.JSON {
+				fmt.Fprintf(a.Stdout, "%s, %d threads\n", machine(), eng.Workers())
 			}
-			return a.Print(results, func(w io.Writer) {
-				fmt.Fprintf(w, "%s, %d threads\n\tbuild\tsearch\tfaster\trecall\tby\n", machine(), eng.Workers())
-				for _, r := range results {
-					fmt.Fprintf(w, "%s\t%.2f s\t%.3f s\t%.1f\t%.4f\t%s\n", r.Name, r.Build, r.Search, results[0].Search/r.Search, r.Recall, r.Setting)
+			results := []search.Result{}
+			err = search.Run(cmd.Context(), eng, o, func(r search.Result) {
+				if results = append(results, r); !a.JSON { // now, as some take long
+					fmt.Fprintf(a.Stdout, "%-36s build %7.2f s, search %7.3f s, %6.1f times as fast, recall %.4f  %s\n",
+						r.Name, r.Build, r.Search, results[0].Search/r.Search, r.Recall, r.Setting)
 				}
 			})
+			if err != nil || !a.JSON {
+				return err
+			}
+			return session.EncodeJSON(a.Stdout, results)
 		},
 	}
 	f := cmd.Flags()

@@ -6,14 +6,15 @@ import (
 	"context"
 	_ "embed"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms/neighborindex"
@@ -143,16 +144,22 @@ func (o Options) peers(ctx context.Context, threads int, rows, queries blas.Matr
 	cmd := exec.CommandContext(ctx, o.Python, "-c", script, dir, strconv.Itoa(threads), strconv.FormatFloat(o.Recall, 'g', -1, 64))
 	cmd.Env = append(cmd.Environ(), "OMP_NUM_THREADS="+strconv.Itoa(threads), "OPENBLAS_NUM_THREADS="+strconv.Itoa(threads))
 	cmd.Stderr = os.Stderr
-	out, err := cmd.Output()
+	out, err := cmd.StdoutPipe()
 	if err != nil {
+		return err
+	}
+	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("the search in Python: %w", err)
 	}
-	for line := range strings.Lines(string(out)) {
+	lines := json.NewDecoder(out)
+	for {
 		var r Result
-		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			return fmt.Errorf("the search in Python printed %q: %w", line, err)
+		if err := lines.Decode(&r); err == io.EOF {
+			break
+		} else if err != nil {
+			return errors.Join(fmt.Errorf("the search in Python: %w", err), cmd.Wait())
 		}
 		done(r)
 	}
-	return nil
+	return cmd.Wait()
 }
