@@ -3,7 +3,6 @@ package neighborindex
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
@@ -62,8 +61,7 @@ type Recall struct {
 
 // Probes returns the smallest number of cells with which the recall of a sample of rows, less its
 // standard error, is at least recall: the root of r (1 - r) / rows, which is not below that of the
-// mean of the recalls r of the rows. The cells have enough rows, whichever they are. For recall 1 it
-// returns all cells, and the search is exact.
+// mean of the recalls r of the rows. For recall 1 it returns all cells, and the search is exact.
 //
 // A recall outside (0, 1] is a *fault.ParamError.
 func (x *Index) Probes(recall float64) (int, error) {
@@ -78,25 +76,10 @@ func (x *Index) Probes(recall float64) (int, error) {
 	for r, hits := range x.chosen.hits {
 		found += hits
 		if v := float64(found) / float64(all); v-math.Sqrt(v*(1-v)/rows) >= recall {
-			return max(r+1, x.fewest(x.neighbors)), nil
+			return r + 1, nil
 		}
 	}
 	return x.Cells(), nil
-}
-
-// fewest returns a number of cells that have k rows, whichever they are.
-func (x *Index) fewest(k int) int {
-	sizes := make([]int, x.Cells())
-	for _, c := range x.cells {
-		sizes[c]++
-	}
-	slices.Sort(sizes)
-	for c, size := range sizes {
-		if k -= size; k <= 0 {
-			return c + 1
-		}
-	}
-	return len(sizes)
 }
 
 // Recall returns the recall of a number of probed cells for rows that had no part in the choice of

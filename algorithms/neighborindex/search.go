@@ -94,8 +94,8 @@ const batchRows = 1 << 14
 
 // Search returns, for each row of queries (q x d), the k nearest rows of the index among those of
 // the nearest probes cells, in the form of [neighbors.Search]: the neighbors of query i are
-// index[i*k : (i+1)*k], nearest first, equal distances in the order of their rows. It probes more
-// cells if so many could have fewer than k rows.
+// index[i*k : (i+1)*k], nearest first, equal distances in the order of their rows. If the nearest
+// cells of a query have fewer than k rows, the next ones are probed too.
 //
 // Errors: *fault.ParamError (k or probes), *fault.ShapeError (number of columns), *fault.DataError (a
 // value that is not finite, or too large), *fault.MemoryError, and ctx.Err(), wrapped. Cost: for m
@@ -110,10 +110,9 @@ func (s *Searcher) Search(ctx context.Context, queries blas.Matrix, k, probes in
 	case probes < 1 || probes > s.Cells():
 		return nil, nil, &fault.ParamError{Param: "probes", Value: probes, Want: fmt.Sprintf("a number from 1 to %d, the number of cells", s.Cells())}
 	}
-	probes = max(probes, s.fewest(k))
 	q, d := queries.Rows, queries.Cols
 	batch := min(q, batchRows)
-	bytes := engine.MatrixBytes(q, k)*3/2 + engine.MatrixBytes(batch, 2*(probes+k)+d+8) + int64(s.eng.Workers())*stripBytes(d)
+	bytes := engine.MatrixBytes(q, k)*3/2 + engine.MatrixBytes(batch, 2*(probes+k)+d+8) + engine.MatrixBytes(min(batch, s.poorRows()), s.Cells()) + int64(s.eng.Workers())*stripBytes(d)
 	if err := s.eng.Check(fmt.Sprintf("search for %d neighbors of %d rows", k, q), bytes, "search with fewer rows at a time"); err != nil {
 		return nil, nil, err
 	}

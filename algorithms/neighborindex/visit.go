@@ -23,8 +23,8 @@ type visit struct {
 	locks   [64]sync.Mutex   // of the lists
 }
 
-// search compares the queries with the rows of the nearest cell, and then, within the distances that
-// are found there, with those of the others.
+// search compares the queries with the rows of the nearest cell, and then, within the distances
+// that are found there, with those of the others.
 func (v *visit) search(ctx context.Context, queries blas.Matrix, index []int32, dist2 []float64) error {
 	if err := v.rank(ctx, queries); err != nil {
 		return err
@@ -39,6 +39,9 @@ func (v *visit) search(ctx context.Context, queries blas.Matrix, index []int32, 
 		if err := v.compare(ctx, v.group(ranks[0], ranks[1])); err != nil {
 			return err
 		}
+	}
+	if err := v.complete(ctx); err != nil {
+		return err
 	}
 	for a, i := range v.order {
 		found, squared := v.lists.Of(a)
