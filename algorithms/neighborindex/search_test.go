@@ -1,6 +1,7 @@
 package neighborindex
 
 import (
+	"cmp"
 	"context"
 	"math/rand/v2"
 	"slices"
@@ -78,35 +79,41 @@ func TestProbedCellsAreExact(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range queries.Rows {
-			order := make([]int, s.Cells())
-			for c := range order {
-				order[c] = c
+		wantSearch(t, s, queries, k, probes, index, dist2)
+	}
+}
+
+// wantSearch compares with exact searches among the rows of the nearest cells: so many, or as many as
+// have k rows.
+func wantSearch(t *testing.T, s *Searcher, queries blas.Matrix, k, probes int, index []int32, dist2 []float64) {
+	t.Helper()
+	for i := range queries.Rows {
+		order := make([]int, s.Cells())
+		for c := range order {
+			order[c] = c
+		}
+		slices.SortFunc(order, func(a, b int) int {
+			return cmp.Compare(enginetest.SquaredDistance(queries.Row(i), s.centers.Row(a)), enginetest.SquaredDistance(queries.Row(i), s.centers.Row(b)))
+		})
+		var among []int32
+		for rank, c := range order {
+			if rank >= probes && len(among) >= k {
+				break
 			}
-			slices.SortFunc(order, func(a, b int) int {
-				if enginetest.SquaredDistance(queries.Row(i), s.centers.Row(a)) < enginetest.SquaredDistance(queries.Row(i), s.centers.Row(b)) {
-					return -1
-				}
-				return 1
-			})
-			var among []int32
-			for j, c := range s.cells {
-				if slices.Contains(order[:probes], int(c)) {
-					among = append(among, int32(j))
-				}
-			}
-			part := blas.NewMatrix(len(among), d)
-			for r, j := range among {
-				copy(part.Row(r), rows.Row(int(j)))
-			}
-			at, want, err := neighbors.Search(ctx, eng, queries.View(i, i+1, 0, d), part, k, false)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for r := range at {
-				if index[i*k+r] != among[at[r]] || dist2[i*k+r] != want[r] {
-					t.Fatalf("%d probes, query %d: neighbor %d is row %d, want %d", probes, i, r, index[i*k+r], among[at[r]])
-				}
+			among = append(among, s.order[s.first[c]:s.first[c+1]]...)
+		}
+		slices.Sort(among)
+		part := blas.NewMatrix(len(among), queries.Cols)
+		for r, j := range among {
+			copy(part.Row(r), s.rows.Row(int(j)))
+		}
+		at, want, err := neighbors.Search(t.Context(), s.eng, queries.View(i, i+1, 0, queries.Cols), part, k, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r := range at {
+			if index[i*k+r] != among[at[r]] || dist2[i*k+r] != want[r] {
+				t.Fatalf("%d probes, query %d: neighbor %d is row %d, want %d", probes, i, r, index[i*k+r], among[at[r]])
 			}
 		}
 	}
@@ -142,14 +149,11 @@ func TestCellsWithFewRows(t *testing.T) {
 	eng, rng := enginetest.New(t, 2), rand.New(rand.NewPCG(6, 6))
 	rows := blobs(rng, 60, 2, 3)
 	s := build(t, eng, rows, Options{Neighbors: 9, Cells: 40})
-	index, _, err := s.Search(context.Background(), rows, 30, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range rows.Rows {
-		own := slices.Sorted(slices.Values(index[i*30 : (i+1)*30]))
-		if len(slices.Compact(own)) != 30 || own[0] < 0 || own[29] >= 60 {
-			t.Fatalf("row %d has the neighbors %v", i, own)
+	for _, k := range []int{3, 30, 60} {
+		index, dist2, err := s.Search(t.Context(), rows, k, 1)
+		if err != nil {
+			t.Fatal(err)
 		}
+		wantSearch(t, s, rows, k, 1, index, dist2)
 	}
 }
