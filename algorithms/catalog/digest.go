@@ -5,9 +5,9 @@ import (
 	"encoding/hex"
 )
 
-// Digest returns the SHA-256 of the metric in hexadecimal, for files that belong to it: of the model
-// and the preparation of its rows, without what was added later (verdict, calibration) and without
-// the version and build of the fit.
+// Digest returns the SHA-256 of the metric in hexadecimal, for files that belong to it: of the
+// model and the preparation of its rows, without what was added later (verdict, calibration) and
+// without the version and build of the fit.
 func (f *Fitted) Digest() (string, error) {
 	metric := *f
 	metric.Verdict, metric.Calibration, metric.LibraryVersion, metric.Build = nil, nil, "any", "any"

@@ -167,8 +167,8 @@ func (x *Index) decodeSample(f *model.File, name string, s *sample) error {
 	return nil
 }
 
-// unusable says that the file is wrong as an index. Other errors than those of the content speak for
-// themselves.
+// unusable says that the file is wrong as an index. Other errors than those of the content speak
+// for themselves.
 func unusable(err error) error {
 	de, ok := errors.AsType[*fault.DataError](err)
 	for _, of := range []error{model.ErrForeign, model.ErrTruncated, model.ErrCorrupted, model.ErrVersion} {

@@ -13,9 +13,9 @@ const (
 	tileCols  = 576 // a multiple of the width of all register tiles
 )
 
-// panel is vectors less a center, packed once for the squared distances of many queries. A vector has
-// its squared length as one more value, and a query -2 times its own values and a 1, so that products
-// are squared distances less the squared length of the query.
+// panel is vectors less a center, packed once for the squared distances of many queries. A vector
+// has its squared length as one more value, and a query -2 times its own values and a 1, so that
+// products are squared distances less the squared length of the query.
 type panel struct {
 	center  []float64
 	packed  tile.Packed

@@ -24,8 +24,8 @@ type Searcher struct {
 // Open lays the rows out by cells. They must be those from which the index was built, and must not
 // change.
 //
-// Errors: *fault.ShapeError for rows of another shape, *fault.DataError (a value that is not finite,
-// or too large), *fault.MemoryError, and ctx.Err(), wrapped. Memory: a copy of the rows.
+// Errors: *fault.ShapeError for rows of another shape, *fault.DataError (a value that is not
+// finite, or too large), *fault.MemoryError, and ctx.Err(), wrapped. Memory: a copy of the rows.
 func (x *Index) Open(ctx context.Context, eng *engine.Engine, rows blas.Matrix) (*Searcher, error) {
 	if err := x.checkRows(rows); err != nil {
 		return nil, err
@@ -97,9 +97,9 @@ const batchRows = 1 << 14
 // index[i*k : (i+1)*k], nearest first, equal distances in the order of their rows. If the nearest
 // cells of a query have fewer than k rows, the next ones are probed too.
 //
-// Errors: *fault.ParamError (k or probes), *fault.ShapeError (number of columns), *fault.DataError (a
-// value that is not finite, or too large), *fault.MemoryError, and ctx.Err(), wrapped. Cost: for m
-// cells about 2qd(m + probes n/m) flops. Memory: the result, 16 bytes for each of the probes of
+// Errors: *fault.ParamError (k or probes), *fault.ShapeError (number of columns), *fault.DataError
+// (a value that is not finite, or too large), *fault.MemoryError, and ctx.Err(), wrapped. Cost: for
+// m cells about 2qd(m + probes n/m) flops. Memory: the result, 16 bytes for each of the probes of
 // 16,384 queries, and 300 KiB for each worker.
 func (s *Searcher) Search(ctx context.Context, queries blas.Matrix, k, probes int) (index []int32, dist2 []float64, err error) {
 	switch {

@@ -16,11 +16,11 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// blobs returns rows around some places, in d dimensions.
-func blobs(rng *rand.Rand, n, d, places int) blas.Matrix {
-	center, x := enginetest.Matrix(rng, places, d, 0), enginetest.Matrix(rng, n, d, 0)
+// blobs returns rows around some centers, in d dimensions.
+func blobs(rng *rand.Rand, n, d, centers int) blas.Matrix {
+	center, x := enginetest.Matrix(rng, centers, d, 0), enginetest.Matrix(rng, n, d, 0)
 	for i := range n {
-		for j, v := range center.Row(rng.IntN(places)) {
+		for j, v := range center.Row(rng.IntN(centers)) {
 			x.Row(i)[j] += 5 * v
 		}
 	}
@@ -83,8 +83,8 @@ func TestProbedCellsAreExact(t *testing.T) {
 	}
 }
 
-// wantSearch compares with exact searches among the rows of the nearest cells: so many, or as many as
-// have k rows.
+// wantSearch compares with exact searches among the rows of the nearest cells: so many, or as many
+// as have k rows.
 func wantSearch(t *testing.T, s *Searcher, queries blas.Matrix, k, probes int, index []int32, dist2 []float64) {
 	t.Helper()
 	for i := range queries.Rows {

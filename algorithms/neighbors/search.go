@@ -85,8 +85,8 @@ func check(query, train blas.Matrix, k int, excludeSelf bool) error {
 	return CheckFinite("queries", query)
 }
 
-// CheckFinite returns a *fault.DataError for the first value of x that is NaN or infinite. what names
-// the rows.
+// CheckFinite returns a *fault.DataError for the first value of x that is NaN or infinite. what
+// names the rows.
 func CheckFinite(what string, x blas.Matrix) error {
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {

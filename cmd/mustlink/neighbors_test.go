@@ -93,8 +93,8 @@ func TestNeighborsByID(t *testing.T) {
 	}
 }
 
-// TestNeighborsByIndex: recall 1 is exact, an index that is read gives the result of the one that was
-// built, for any number of workers, and the summary says what was probed.
+// TestNeighborsByIndex: recall 1 is exact, an index that is read gives the result of the one that
+// was built, for any number of workers, and the summary says what was probed.
 func TestNeighborsByIndex(t *testing.T) {
 	dir := searched(t)
 	line := "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o %s --approximate recall=%s --index train.index --json --workers %d"
@@ -131,8 +131,8 @@ func TestNeighborsByIndex(t *testing.T) {
 	}
 }
 
-// TestIndexOfOthers: an index of another model, of other rows or for other neighbors is refused, and
-// so is a damaged one, with a line that names it.
+// TestIndexOfOthers: an index of another model, of other rows or for other neighbors is refused,
+// and so is a damaged one, with a line that names it.
 func TestIndexOfOthers(t *testing.T) {
 	dir := searched(t)
 	harness.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index train.index")

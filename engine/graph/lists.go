@@ -41,8 +41,8 @@ func NewLists(eng *engine.Engine, n, count, width int) (*Lists, error) {
 
 // Row offers candidates to point i. row has their squared distances less the number less, rounded:
 // none is more than slack from the distance that decides. candidate returns the index of the
-// candidate in place at, and that distance; Row calls it only for candidates that may be near enough.
-// Rows of different points may be offered at the same time.
+// candidate in place at, and that distance; Row calls it only for candidates that may be near
+// enough. Rows of different points may be offered at the same time.
 func (l *Lists) Row(i int, row []float64, less, slack float64, candidate func(at int) (j int32, squared float64)) {
 	l.scan(i, row, less, l.never, func(at int) {
 		j, d := candidate(at)

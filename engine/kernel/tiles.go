@@ -34,10 +34,10 @@ type Block struct {
 	Error float64
 }
 
-// DistanceError bounds the rounding error of the expanded squared distance |x|^2 + |y|^2 - 2<x,y> of
-// vectors of d features, less a common center, compared with the sum of the squared differences of
-// the features: 4 d eps (xx + yy) for products, norms and that sum, plus the error of centering. xx
-// and yy are the largest squared lengths on either side.
+// DistanceError bounds the rounding error of the expanded squared distance |x|^2 + |y|^2 - 2<x,y>
+// of vectors of d features, less a common center, compared with the sum of the squared differences
+// of the features: 4 d eps (xx + yy) for products, norms and that sum, plus the error of centering.
+// xx and yy are the largest squared lengths on either side.
 func DistanceError(d int, xx, yy float64) float64 {
 	if d == 0 {
 		return 0
