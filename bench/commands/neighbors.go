@@ -33,6 +33,9 @@ are apart at 3, and run into each other at 1.`,
 			check.AtLeast("--columns", o.Columns, 1)
 			check.AtLeast("--clusters", o.Clusters, 1)
 			check.Refuse(!(o.Recall > 0 && o.Recall <= 1), "--recall is %v: want a number > 0 and <= 1", o.Recall)
+			for _, name := range o.Against {
+				check.OneOf("--against", name, search.Libraries)
+			}
 			if check.Err != nil {
 				return check.Err
 			}
@@ -65,6 +68,7 @@ are apart at 3, and run into each other at 1.`,
 	f.IntVarP(&o.Neighbors, "neighbors", "k", 10, "number of neighbors")
 	f.Float64Var(&o.Recall, "recall", .95, "recall to reach")
 	f.StringVar(&o.Python, "python", "", "Python `INTERPRETER` for other libraries (default: none)")
+	f.StringSliceVar(&o.Against, "against", search.Libraries, "the `LIBRARIES` to measure with --python")
 	usage.SeedFlag(f, &o.Seed)
 	return cmd
 }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms/neighborindex"
@@ -37,9 +38,14 @@ type Options struct {
 	Neighbors int
 	Recall    float64
 	Seed      uint64
-	// Python is an interpreter with the other libraries, "" for none.
-	Python string
+	// Python is an interpreter with the other libraries, "" for none, and Against the names of those to
+	// measure.
+	Python  string
+	Against []string
 }
+
+// Libraries are the names of the other libraries.
+var Libraries = []string{"sklearn", "hnswlib", "faiss"}
 
 // Result is the time of one way to search.
 type Result struct {
@@ -141,7 +147,7 @@ func (o Options) peers(ctx context.Context, threads int, rows, queries blas.Matr
 			return err
 		}
 	}
-	cmd := exec.CommandContext(ctx, o.Python, "-c", script, dir, strconv.Itoa(threads), strconv.FormatFloat(o.Recall, 'g', -1, 64))
+	cmd := exec.CommandContext(ctx, o.Python, "-c", script, dir, strconv.Itoa(threads), strconv.FormatFloat(o.Recall, 'g', -1, 64), strings.Join(o.Against, ","))
 	cmd.Env = append(cmd.Environ(), "OMP_NUM_THREADS="+strconv.Itoa(threads), "OPENBLAS_NUM_THREADS="+strconv.Itoa(threads))
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
