@@ -169,13 +169,14 @@ func everyOther(list []int, first int) (out []int) {
 
 // sample returns the ranks of the cells with the neighbors of some rows.
 func (b *builder) sample(ctx context.Context, some []int) (sample, error) {
-	queries, k := b.taken(some), b.Options.Neighbors
-	index, _, err := neighbors.Search(ctx, b.eng, queries, b.rows, k+1, false)
-	if err != nil {
+	k, cells, d := b.Options.Neighbors, b.centers.Rows, b.rows.Cols
+	bytes := engine.MatrixBytes(len(some), cells+d) + engine.MatrixBytes(cells, 2*d+16)
+	if err := b.eng.Check("distances from the centers of cells", bytes, "use fewer cells or raise the memory limit"); err != nil {
 		return sample{}, err
 	}
-	cells := b.centers.Rows
-	if err := b.eng.Check("distances from the centers of cells", engine.MatrixBytes(len(some), cells), "use fewer cells or raise the memory limit"); err != nil {
+	queries := b.taken(some)
+	index, _, err := neighbors.Search(ctx, b.eng, queries, b.rows, k+1, false)
+	if err != nil {
 		return sample{}, err
 	}
 	distance := b.eng.NewMatrix(len(some), cells)

@@ -92,11 +92,11 @@ func (r *indexReport) text(w io.Writer) {
 
 // open returns the index of the rows of --train, which it reads, or makes and writes.
 func (x *indexed) open(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, known blas.Matrix, k int) (*neighborindex.Searcher, *indexReport, error) {
-	r := &indexReport{Wanted: x.recall, File: x.path, Built: !x.exists()}
-	index, err := x.index(ctx, m, path, train, known, k)
+	index, built, err := x.index(ctx, m, path, train, known, k)
 	if err != nil {
 		return nil, nil, err
 	}
+	r := &indexReport{Wanted: x.recall, File: x.path, Built: built}
 	if r.Probes, err = index.Probes(x.recall); err != nil {
 		return nil, nil, err
 	}
@@ -105,28 +105,30 @@ func (x *indexed) open(ctx context.Context, m *metric.Metric, path string, train
 	return s, r, fault.InFile(err, train.Name)
 }
 
-func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, known blas.Matrix, k int) (*neighborindex.Index, error) {
+// index reads the index if there is one, and otherwise makes and writes it.
+func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, known blas.Matrix, k int) (index *neighborindex.Index, built bool, err error) {
 	model, err := m.Fitted.Digest()
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	of := neighborindex.Source{Model: model, Data: dataset.Fingerprint(train.Points)}
 	if x.exists() {
-		return x.read(ctx, m, path, train, of, k)
+		index, err = x.read(ctx, m, path, train, of, k)
+		return index, false, err
 	}
 	if n := known.Rows; k >= n {
-		return nil, usage.Errorf("-k, --neighbors is %d: want at most %d with --approximate, one less than the number of rows of %s", k, n-1, train.Name)
+		return nil, false, usage.Errorf("-k, --neighbors is %d: want at most %d with --approximate, one less than the number of rows of %s", k, n-1, train.Name)
 	}
 	bar := m.Progress()
-	index, err := neighborindex.Build(ctx, m.Eng, known, of, neighborindex.Options{Neighbors: k, Seed: x.seed, Progress: bar.Report})
+	index, err = neighborindex.Build(ctx, m.Eng, known, of, neighborindex.Options{Neighbors: k, Seed: x.seed, Progress: bar.Report})
 	bar.Done()
-	if err != nil || x.path == "" {
-		return index, fault.InFile(err, train.Name)
+	if err == nil && x.path != "" {
+		err = m.WriteFile(x.path, func(w io.Writer) error {
+			_, err := index.WriteTo(w)
+			return err
+		})
 	}
-	return index, m.WriteFile(x.path, func(w io.Writer) error {
-		_, err := index.WriteTo(w)
-		return err
-	})
+	return index, true, fault.InFile(err, train.Name)
 }
 
 // read reads the index and refuses that of another search.

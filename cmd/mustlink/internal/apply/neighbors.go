@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/session"
@@ -182,6 +183,10 @@ func (c *neighborsCommand) write(ctx context.Context, m *metric.Metric, train *d
 	next, stop, err := metric.Ahead(ctx, rows, func(ctx context.Context, block metric.Block) (found, error) {
 		r.N += block.At.Rows
 		if err := c.names.NeedIDs(block.Data); err != nil {
+			return found{}, err
+		}
+		what := fmt.Sprintf("table of %d neighbors of %d rows", c.k, block.At.Rows)
+		if err := m.Eng.Check(what, engine.MatrixBytes(block.At.Rows, values*c.k), "want fewer neighbors"); err != nil {
 			return found{}, err
 		}
 		index, dist2, err := find(ctx, block.At)
