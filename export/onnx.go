@@ -1,0 +1,161 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/export/internal/onnx"
+)
+
+// Precision is that of the numbers of an ONNX graph, of its input, and of its output.
+type Precision string
+
+// The precisions.
+const (
+	Double Precision = "double"
+	Single Precision = "single"
+)
+
+// ONNXOptions are for [ONNX]. The zero value is double precision.
+type ONNXOptions struct {
+	Precision Precision
+	Limits
+}
+
+// Versions of the format, which all later runtimes read: the intermediate representation, the
+// operators, and those of ONNX-ML.
+const (
+	irVersion       = 7
+	opset           = 13
+	learningVersion = 2
+)
+
+// largest is the size of a message of Protocol Buffers.
+const largest = math.MaxInt32
+
+// ONNX writes an ONNX graph that maps rows, as the model takes them, to their coordinates, which
+// are those of [mustlink.Model.Embed] up to rounding. Its preparation is in the graph.
+//
+// The input x has the columns of numbers, rows x numbers, with NaN for a missing one. A model with
+// columns of texts (categories, booleans) has a second input, texts, rows x texts, with "" for a
+// missing one. The output is coordinates, rows x Dim. The number of rows is free. The metadata
+// list the names of both inputs' columns as JSON.
+//
+// Errors: a model whose new rows get coordinates from their neighbors or from trees, one of
+// sequences or of rows of a Gram matrix, and a column of dates or of text are a *fault.ParamError.
+// A graph above the memory limit or above 2 GiB is a *fault.MemoryError. Cost: O(numbers of the
+// model).
+func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) error {
+	if o.Precision == "" {
+		o.Precision = Double
+	}
+	if o.Precision != Double && o.Precision != Single {
+		return fault.Unknown("precision", string(o.Precision), []string{string(Double), string(Single)})
+	}
+	s, err := newSource(m)
+	if err != nil {
+		return err
+	}
+	g := &graph{single: o.Precision == Single}
+	if err := o.check("the ONNX graph", elements(s.formula)*float64(g.size()), largest); err != nil {
+		return err
+	}
+	if err := o.check("the ONNX graph with its dense points and its bytes", elements(s.formula)*float64(8+2*g.size()), math.Inf(1)); err != nil {
+		return err
+	}
+	file, err := proto.Marshal(s.model(g))
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		_, err = w.Write(file)
+	}
+	return err
+}
+
+// model returns the file of a model.
+func (s *source) model(g *graph) *onnx.ModelProto {
+	in := inputsOf(s.rules)
+	y := g.coordinates(s.formula, g.prepare(s))
+	g.nodes = append(g.nodes, &onnx.NodeProto{OpType: proto.String("Identity"), Name: proto.String(nameOutput), Input: []string{string(y)}, Output: []string{nameOutput}})
+	graph := &onnx.GraphProto{
+		Name: proto.String("mustlink_" + s.Model.Method()), Node: g.nodes, Initializer: g.constants,
+		DocString: proto.String("Rows to coordinates, in which Euclidean distance is the learned distance."),
+		Output:    []*onnx.ValueInfoProto{info(nameOutput, g.numbers(), s.formula.Dim(), "a row of coordinates for each row")},
+	}
+	if len(in.numbers) > 0 {
+		graph.Input = append(graph.Input, info(nameNumbers, g.numbers(), len(in.numbers), "the columns of numbers, in the order of the metadata's features; NaN is missing"))
+	}
+	if len(in.texts) > 0 {
+		graph.Input = append(graph.Input, info(nameTexts, onnx.TensorProto_STRING, len(in.texts), `the columns of texts, in the order of the metadata's texts; "" is missing`))
+	}
+	out := &onnx.ModelProto{
+		IrVersion: proto.Int64(irVersion), ProducerName: proto.String("mustlink"), ProducerVersion: proto.String(s.version()),
+		Domain: proto.String("com.github.mustlink"), ModelVersion: proto.Int64(1), Graph: graph, MetadataProps: s.metadata(g, in),
+		DocString:   proto.String(fmt.Sprintf("A metric learned by the method %s of mustlink, https://github.com/mustlink/mustlink.", s.Model.Method())),
+		OpsetImport: []*onnx.OperatorSetIdProto{{Domain: proto.String(""), Version: proto.Int64(opset)}},
+	}
+	if g.learning {
+		out.OpsetImport = append(out.OpsetImport, &onnx.OperatorSetIdProto{Domain: proto.String(learningDomain), Version: proto.Int64(learningVersion)})
+	}
+	return out
+}
+
+// version returns the version of the library that fitted the model.
+func (s *source) version() string {
+	if s.LibraryVersion != "" {
+		return s.LibraryVersion
+	}
+	return catalog.Version()
+}
+
+// info describes an input or an output of any number of rows.
+func info(name string, of onnx.TensorProto_DataType, columns int, doc string) *onnx.ValueInfoProto {
+	shape := &onnx.TensorShapeProto{Dim: []*onnx.TensorShapeProto_Dimension{
+		{Value: &onnx.TensorShapeProto_Dimension_DimParam{DimParam: "rows"}},
+		{Value: &onnx.TensorShapeProto_Dimension_DimValue{DimValue: int64(columns)}},
+	}}
+	tensor := &onnx.TypeProto_Tensor{ElemType: proto.Int32(int32(of)), Shape: shape}
+	return &onnx.ValueInfoProto{Name: proto.String(name), DocString: proto.String(doc), Type: &onnx.TypeProto{Value: &onnx.TypeProto_TensorType{TensorType: tensor}}}
+}
+
+// metadata describes the model.
+func (s *source) metadata(g *graph, in inputs) []*onnx.StringStringEntryProto {
+	var list []*onnx.StringStringEntryProto
+	add := func(key, value string) {
+		list = append(list, &onnx.StringStringEntryProto{Key: proto.String(key), Value: proto.String(value)})
+	}
+	precision := Double
+	if g.single {
+		precision = Single
+	}
+	add("method", s.Model.Method())
+	add("version", s.version())
+	add("precision", string(precision))
+	add("features", namesText(in.numbers))
+	if len(in.texts) > 0 {
+		add("texts", namesText(in.texts))
+	}
+	if m, is := s.Model.(interface{ Kernel() kernel.Kernel }); is && m.Kernel().String() != "" {
+		add("kernel", m.Kernel().String())
+	}
+	return list
+}
+
+// namesText returns names as a JSON list.
+func namesText(names []string) string {
+	text, err := json.Marshal(append([]string{}, names...))
+	if err != nil {
+		panic(err) // strings
+	}
+	return string(text)
+}
