@@ -16,7 +16,9 @@ type value string
 
 // graph is an ONNX graph that grows node by node.
 type graph struct {
-	single    bool // numbers have 32 bits, else 64
+	single    bool      // numbers have 32 bits, else 64
+	outside   Precision // of the input and the output
+	x         value     // the columns of numbers
 	nodes     []*onnx.NodeProto
 	constants []*onnx.TensorProto
 	learning  bool // a node is of the operators ai.onnx.ml
@@ -100,8 +102,10 @@ func (g *graph) squares(a value) value {
 }
 
 // numbers returns the type of numbers.
-func (g *graph) numbers() onnx.TensorProto_DataType {
-	if g.single {
+func (g *graph) numbers() onnx.TensorProto_DataType { return numbersOf(g.single) }
+
+func numbersOf(single bool) onnx.TensorProto_DataType {
+	if single {
 		return onnx.TensorProto_FLOAT
 	}
 	return onnx.TensorProto_DOUBLE

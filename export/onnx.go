@@ -12,11 +12,13 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/export/internal/onnx"
 )
 
-// Precision is that of the numbers of an ONNX graph, of its input, and of its output.
+// Precision is that of the input and of the output of an ONNX graph, and of its numbers inside. In
+// single precision the inside is double where it would lose more than 1e-5 of the largest coordinate.
 type Precision string
 
 // The precisions.
@@ -65,7 +67,7 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) er
 	if err != nil {
 		return err
 	}
-	g := &graph{single: o.Precision == Single}
+	g := newGraph(s, o.Precision)
 	if err := o.check("the ONNX graph", elements(s.formula)*float64(g.size()), largest); err != nil {
 		return err
 	}
@@ -82,18 +84,34 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) er
 	return err
 }
 
+// maxCondition is the [formula.Condition] up to which single precision has an error of about 5e-6
+// of the largest coordinate: twice the condition in units of 2^-24.
+const maxCondition = 32
+
+// newGraph returns an empty graph. One of single precision computes in double precision where the
+// terms of the map cancel.
+func newGraph(s *source, p Precision) *graph {
+	return &graph{single: p == Single && formula.Condition(s.formula) <= maxCondition, outside: p, x: nameNumbers}
+}
+
 // model returns the file of a model.
 func (s *source) model(g *graph) *onnx.ModelProto {
 	in := inputsOf(s.rules)
+	if g.outside == Single && !g.single && len(in.numbers) > 0 {
+		g.x = g.number(g.x)
+	}
 	y := g.coordinates(s.formula, g.prepare(s))
-	g.nodes = append(g.nodes, &onnx.NodeProto{OpType: proto.String("Identity"), Name: proto.String(nameOutput), Input: []string{string(y)}, Output: []string{nameOutput}})
+	g.nodes = append(g.nodes, &onnx.NodeProto{
+		OpType: proto.String("Cast"), Name: proto.String(nameOutput), Input: []string{string(y)}, Output: []string{nameOutput},
+		Attribute: []*onnx.AttributeProto{attribute{"to", int64(numbersOf(g.outside == Single))}.message()},
+	})
 	graph := &onnx.GraphProto{
 		Name: proto.String("mustlink_" + s.Model.Method()), Node: g.nodes, Initializer: g.constants,
 		DocString: proto.String("Rows to coordinates, in which Euclidean distance is the learned distance."),
-		Output:    []*onnx.ValueInfoProto{info(nameOutput, g.numbers(), s.formula.Dim(), "a row of coordinates for each row")},
+		Output:    []*onnx.ValueInfoProto{info(nameOutput, numbersOf(g.outside == Single), s.formula.Dim(), "a row of coordinates for each row")},
 	}
 	if len(in.numbers) > 0 {
-		graph.Input = append(graph.Input, info(nameNumbers, g.numbers(), len(in.numbers), "the columns of numbers, in the order of the metadata's features; NaN is missing"))
+		graph.Input = append(graph.Input, info(nameNumbers, numbersOf(g.outside == Single), len(in.numbers), "the columns of numbers, in the order of the metadata's features; NaN is missing"))
 	}
 	if len(in.texts) > 0 {
 		graph.Input = append(graph.Input, info(nameTexts, onnx.TensorProto_STRING, len(in.texts), `the columns of texts, in the order of the metadata's texts; "" is missing`))
@@ -134,13 +152,14 @@ func (s *source) metadata(g *graph, in inputs) []*onnx.StringStringEntryProto {
 	add := func(key, value string) {
 		list = append(list, &onnx.StringStringEntryProto{Key: proto.String(key), Value: proto.String(value)})
 	}
-	precision := Double
-	if g.single {
-		precision = Single
-	}
 	add("method", s.Model.Method())
 	add("version", s.version())
-	add("precision", string(precision))
+	add("precision", string(g.outside))
+	if !g.single {
+		add("computed_in", string(Double))
+	} else {
+		add("computed_in", string(Single))
+	}
 	add("features", namesText(in.numbers))
 	if len(in.texts) > 0 {
 		add("texts", namesText(in.texts))

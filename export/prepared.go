@@ -43,7 +43,7 @@ func takesTexts(r prepare.Rule) bool {
 // prepare returns the prepared rows.
 func (g *graph) prepare(s *source) value {
 	if s.terms != nil {
-		weighted := g.mul(nameNumbers, g.row(s.terms))
+		weighted := g.mul(g.x, g.row(s.terms))
 		return g.op("Div", []value{weighted, g.op("Max", []value{g.op("Sqrt", []value{g.squares(weighted)}), g.scalar(g.least())})})
 	}
 	p := &preparation{graph: g}
@@ -159,7 +159,7 @@ func (p *preparation) raw(rules []prepare.Rule) value {
 	var run []int // columns of numbers that are next
 	flush := func() {
 		if len(run) > 0 {
-			list, run = append(list, p.choose(nameNumbers, run)), nil
+			list, run = append(list, p.choose(p.x, run)), nil
 		}
 	}
 	number, text := 0, 0
@@ -181,7 +181,7 @@ func (p *preparation) raw(rules []prepare.Rule) value {
 		number++
 	}
 	if len(list) == 0 && inOrder(run, number) {
-		return nameNumbers
+		return p.x
 	}
 	flush()
 	if len(list) == 1 {
@@ -240,7 +240,7 @@ func (p *preparation) booleanOfTexts(r prepare.Rule, at int) value {
 
 // booleanOfNumbers returns 0, 1 or NaN for the numbers of a column.
 func (p *preparation) booleanOfNumbers(r prepare.Rule, at int) value {
-	x := p.choose(nameNumbers, []int{at})
+	x := p.choose(p.x, []int{at})
 	out := p.scalar(math.NaN())
 	for k, text := range r.Pair {
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
@@ -272,7 +272,7 @@ func (p *preparation) categoryOfTexts(r prepare.Rule, at int) value {
 
 // categoryOfNumbers returns zeros and a one for each number.
 func (p *preparation) categoryOfNumbers(r prepare.Rule, at int) value {
-	x := p.choose(nameNumbers, []int{at})
+	x := p.choose(p.x, []int{at})
 	levels := make([]float64, len(r.Levels))
 	for k, text := range r.Levels {
 		v, err := strconv.ParseFloat(text, 64)

@@ -30,3 +30,6 @@ func (k Kernel) Steps() []Step {
 
 // Self returns the step's value for a point with itself, whose squared length is xx.
 func (s Step) Self(xx float64) float64 { return s.stage.self(xx) }
+
+// Value returns the step's value for an inner product xy and the squared lengths xx and yy.
+func (s Step) Value(xy, xx, yy float64) float64 { return s.stage.apply(xy, xx, yy) }
