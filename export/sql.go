@@ -52,7 +52,7 @@ func SQL(w io.Writer, m *mustlink.Model, d Dialect, limits Limits) error {
 
 // coordinate writes an expression.
 func (l *linear) coordinate(out *bufio.Writer, c int) {
-	fmt.Fprintf(out, "  %s", decimal(-l.offset[c]))
+	fmt.Fprintf(out, "  %s", decimal(0-l.offset[c])) // 0, not -0
 	for j, f := range l.features {
 		if v := l.transform.At(c, j); v != 0 {
 			fmt.Fprintf(out, "\n    + %s * (%s - %s)", bracketed(v), f.sql(), bracketed(l.center[j]))
