@@ -149,7 +149,38 @@ func TestRuntime(t *testing.T) {
 			r.add(strings.NewReplacer("/", " ", ":", " ").Replace(strings.Join(c, " ")), m, precision, p.rows, nil, want)
 		}
 	}
+	r.addSparse(p)
 	r.compare()
+}
+
+// addSparse adds models of sparse rows, which are dense in graphs, one of them with the tf-idf.
+func (r *runtime) addSparse(p problem) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	start, column, counts := []int{0}, []int32{}, []float64{}
+	dense := make([][]float64, 240)
+	for i := range dense {
+		dense[i] = make([]float64, 30)
+		for j := range dense[i] {
+			if rng.IntN(5) == 0 && i != 7 { // row 7 has no term
+				dense[i][j] = float64(1 + rng.IntN(4) + 3*(i%3)*(j%2))
+				column, counts = append(column, int32(j)), append(counts, dense[i][j])
+			}
+		}
+		start = append(start, len(column))
+	}
+	x, err := mustlink.FromSparse(240, 30, start, column, counts)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for name, option := range map[string]mustlink.Option{"sparse": mustlink.Unprepared(), "tfidf": mustlink.TFIDF()} {
+		m, err := mustlink.Fit(context.Background(), x, p.links, mustlink.Method("krca"), mustlink.Param("dims", "4"), option)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		want := embed(r.t, m, x)
+		r.add("krca "+name, m, export.Double, dense, nil, want)
+		r.add("krca "+name, m, export.Single, dense, nil, want)
+	}
 }
 
 // TestEveryMethod exports or refuses each method of the catalog.
