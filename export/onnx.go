@@ -52,27 +52,30 @@ const largest = math.MaxInt32
 // missing one. The output is coordinates, rows x Dim. The number of rows is free. The metadata
 // list the names of both inputs' columns as JSON.
 //
+// It returns the precision of the numbers inside: that of the options, or double where the terms of
+// the map cancel, so that single precision would lose more than 1e-5 of the largest coordinate.
+//
 // Errors: a model whose new rows get coordinates from their neighbors or from trees, one of
 // sequences or of rows of a Gram matrix, and a column of dates or of text are a *fault.ParamError.
 // A graph above the memory limit or above 2 GiB is a *fault.MemoryError. Cost: O(numbers of the
 // model).
-func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) error {
+func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (inside Precision, err error) {
 	if o.Precision == "" {
 		o.Precision = Double
 	}
 	if o.Precision != Double && o.Precision != Single {
-		return fault.Unknown("precision", string(o.Precision), []string{string(Double), string(Single)})
+		return "", fault.Unknown("precision", string(o.Precision), []string{string(Double), string(Single)})
 	}
 	s, err := newSource(m)
 	if err != nil {
-		return err
+		return "", err
 	}
 	g := newGraph(s, o.Precision)
 	if err := o.check("the ONNX graph", elements(s.formula)*float64(g.size()), largest); err != nil {
-		return err
+		return "", err
 	}
 	if err := o.check("the ONNX graph with its dense points and its bytes", elements(s.formula)*float64(8+2*g.size()), math.Inf(1)); err != nil {
-		return err
+		return "", err
 	}
 	file, err := proto.Marshal(s.model(g))
 	if err == nil {
@@ -81,17 +84,25 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) er
 	if err == nil {
 		_, err = w.Write(file)
 	}
-	return err
+	return g.inside(), err
 }
 
-// maxCondition is the [formula.Condition] up to which single precision has an error of about 5e-6
-// of the largest coordinate: twice the condition in units of 2^-24.
-const maxCondition = 32
+// maxCondition is the [formula.Condition] up to which single precision is used inside: its error was
+// at most twice the condition in units of 2^-24, 8e-6 of the largest coordinate.
+const maxCondition = 64
 
 // newGraph returns an empty graph. One of single precision computes in double precision where the
 // terms of the map cancel.
 func newGraph(s *source, p Precision) *graph {
 	return &graph{single: p == Single && formula.Condition(s.formula) <= maxCondition, outside: p, x: nameNumbers}
+}
+
+// inside returns the precision of the numbers inside.
+func (g *graph) inside() Precision {
+	if g.single {
+		return Single
+	}
+	return Double
 }
 
 // model returns the file of a model.
@@ -155,11 +166,7 @@ func (s *source) metadata(g *graph, in inputs) []*onnx.StringStringEntryProto {
 	add("method", s.Model.Method())
 	add("version", s.version())
 	add("precision", string(g.outside))
-	if !g.single {
-		add("computed_in", string(Double))
-	} else {
-		add("computed_in", string(Single))
-	}
+	add("computed_in", string(g.inside()))
 	add("features", namesText(in.numbers))
 	if len(in.texts) > 0 {
 		add("texts", namesText(in.texts))

@@ -192,7 +192,7 @@ func TestEveryMethod(t *testing.T) {
 	}
 	for _, c := range refused {
 		known[c[0]] = true
-		err := export.ONNX(context.Background(), &bytes.Buffer{}, p.fit(t, c[0]), export.ONNXOptions{})
+		_, err := export.ONNX(context.Background(), &bytes.Buffer{}, p.fit(t, c[0]), export.ONNXOptions{})
 		if err == nil || !strings.HasPrefix(err.Error(), c[1]) {
 			t.Errorf("%s: error %v: want %s …", c[0], err, c[1])
 		}

@@ -80,7 +80,7 @@ func fitMixed(t testing.TB, method string, by mustlink.Preparing, options ...mus
 func inputsOf(t testing.TB, m *mustlink.Model, path string) (x [][]float64, texts [][]string) {
 	t.Helper()
 	var file bytes.Buffer
-	if err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{}); err != nil {
+	if _, err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	var graph onnx.ModelProto

@@ -52,7 +52,7 @@ func newRuntime(t *testing.T) *runtime {
 func (r *runtime) add(name string, m *mustlink.Model, p export.Precision, x [][]float64, texts [][]string, want *mat.Dense) {
 	r.t.Helper()
 	var file bytes.Buffer
-	if err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{Precision: p}); err != nil {
+	if _, err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{Precision: p}); err != nil {
 		r.t.Fatalf("%s: %v", name, err)
 	}
 	name = fmt.Sprintf("%03d %s %s", len(r.jobs), name, p)

@@ -97,6 +97,7 @@ type exportReport struct {
 	Format   string   `json:"format"`
 	Dim      int      `json:"dim"`
 	Bytes    int      `json:"bytes"`
+	Computed string   `json:"computed_in,omitempty"`
 	Output   string   `json:"output"`
 	Warnings []string `json:"warnings"`
 }
@@ -111,10 +112,11 @@ func (e *exportCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	var content bytes.Buffer
+	var inside export.Precision
 	limits := export.Limits{Memory: m.Eng.MemoryLimit()}
 	switch e.format {
 	case "onnx":
-		err = export.ONNX(ctx, &content, m.Model(), export.ONNXOptions{Precision: export.Precision(e.precision), Limits: limits})
+		inside, err = export.ONNX(ctx, &content, m.Model(), export.ONNXOptions{Precision: export.Precision(e.precision), Limits: limits})
 	case "json":
 		err = export.JSON(&content, m.Model(), limits)
 	default:
@@ -123,6 +125,9 @@ func (e *exportCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return fault.InFile(err, args[0])
 	}
+	if inside != "" && inside != export.Precision(e.precision) {
+		e.Warnf("the graph takes and gives single precision, and computes in double: the terms of this model cancel")
+	}
 	err = e.WriteFile(e.out, func(w io.Writer) error {
 		_, err := w.Write(content.Bytes())
 		return err
@@ -130,6 +135,6 @@ func (e *exportCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := exportReport{Method: m.Name(), Format: e.format, Dim: m.Fitted.Model.Dim(), Bytes: content.Len(), Output: e.out, Warnings: e.Warnings()}
+	r := exportReport{Method: m.Name(), Format: e.format, Dim: m.Fitted.Model.Dim(), Bytes: content.Len(), Computed: string(inside), Output: e.out, Warnings: e.Warnings()}
 	return e.Summarize(e.out, r, r.text)
 }
