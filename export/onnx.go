@@ -18,7 +18,8 @@ import (
 )
 
 // Precision is that of the input and of the output of an ONNX graph, and of its numbers inside. In
-// single precision the inside is double where it would lose more than 1e-5 of the largest coordinate.
+// single precision the inside is double where it would lose more than 1e-5 of the largest
+// coordinate.
 type Precision string
 
 // The precisions.
@@ -87,8 +88,8 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 	return g.inside(), err
 }
 
-// maxCondition is the [formula.Condition] up to which single precision is used inside: its error was
-// at most twice the condition in units of 2^-24, 8e-6 of the largest coordinate.
+// maxCondition is the [formula.Condition] up to which single precision is used inside: its error
+// was at most twice the condition in units of 2^-24, 8e-6 of the largest coordinate.
 const maxCondition = 64
 
 // newGraph returns an empty graph. One of single precision computes in double precision where the

@@ -218,8 +218,8 @@ func (p *preparation) scaled(raw, gaps value, rules []prepare.Rule, fill func(pr
 // text returns one column of texts.
 func (p *preparation) text(at int) value { return p.choose(nameTexts, []int{at}) }
 
-// booleanOfTexts returns 0, 1 or NaN for the texts of a column, which may be in lower case, in upper
-// case, or begin with a capital.
+// booleanOfTexts returns 0, 1 or NaN for the texts of a column, which may be in lower case, in
+// upper case, or begin with a capital.
 func (p *preparation) booleanOfTexts(r prepare.Rule, at int) value {
 	var keys []string
 	var values []float32
@@ -252,22 +252,22 @@ func (p *preparation) booleanOfNumbers(r prepare.Rule, at int) value {
 
 // categoryOfTexts returns zeros and a one for each text.
 func (p *preparation) categoryOfTexts(r prepare.Rule, at int) value {
-	keys, places := slices.Clone(r.Levels), make([]int64, len(r.Levels))
-	for k := range places {
-		places[k] = int64(k)
+	keys, codes := slices.Clone(r.Levels), make([]int64, len(r.Levels))
+	for k := range codes {
+		codes[k] = int64(k)
 	}
 	for _, text := range missingTexts {
 		if !slices.Contains(r.Levels, text) {
-			keys, places = append(keys, text), append(places, int64(r.Missing))
+			keys, codes = append(keys, text), append(codes, int64(r.Missing))
 		}
 	}
-	place := p.op("LabelEncoder", []value{p.text(at)},
-		attribute{"keys_strings", keys}, attribute{"values_int64s", places}, attribute{"default_int64", int64(r.Other)})
+	code := p.op("LabelEncoder", []value{p.text(at)},
+		attribute{"keys_strings", keys}, attribute{"values_int64s", codes}, attribute{"default_int64", int64(r.Other)})
 	columns := make([]int, r.Width)
 	for k := range columns {
 		columns[k] = k
 	}
-	return p.number(p.op("Equal", []value{place, p.integers(columns, 1, r.Width)}))
+	return p.number(p.op("Equal", []value{code, p.integers(columns, 1, r.Width)}))
 }
 
 // categoryOfNumbers returns zeros and a one for each number.
