@@ -72,10 +72,10 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 		return "", err
 	}
 	g := newGraph(s, o.Precision)
-	if err := o.check("the ONNX graph", elements(s.formula)*float64(g.size()), largest); err != nil {
+	if err := o.check("the ONNX file", elements(s.formula)*float64(g.size()), largest); err != nil {
 		return "", err
 	}
-	if err := o.check("the ONNX graph with its dense points and its bytes", elements(s.formula)*float64(8+2*g.size()), math.Inf(1)); err != nil {
+	if err := o.check("writing the ONNX file", elements(s.formula)*float64(8+2*g.size()), math.Inf(1)); err != nil {
 		return "", err
 	}
 	file, err := proto.Marshal(s.model(g))

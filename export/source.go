@@ -27,7 +27,7 @@ func (l Limits) check(what string, need, format float64) error {
 	if need <= limit {
 		return nil
 	}
-	return &fault.MemoryError{What: what, Need: int64(min(need, 1<<62)), Limit: int64(limit), Hint: "fit with fewer landmarks, or export in single precision"}
+	return &fault.MemoryError{What: what, Need: int64(min(need, 1<<62)), Limit: int64(limit), Hint: "fit with fewer landmarks, or raise the memory limit"}
 }
 
 // source is a model to export.
