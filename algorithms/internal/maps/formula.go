@@ -17,7 +17,7 @@ type Formulated interface{ Formula() (formula.Map, error) }
 // NoFormula is the error of a map of the named method without a formula.
 func NoFormula(method, why string) error {
 	return &fault.ParamError{Param: "method of the model", Value: method,
-		Want: "one with a formula for new rows (" + why + "), such as krca, itml, kpca, or kbeta with extension=nystrom"}
+		Want: "one with a formula for new rows (" + why + "), such as lleratio, krca, itml or kpca"}
 }
 
 func (l *linear) formula(string) (formula.Map, error) {
