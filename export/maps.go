@@ -93,6 +93,26 @@ func (g *graph) selves(steps []kernel.Step, x value) lengths {
 	return xx
 }
 
+// takesRoots reports whether a kernel has exp of distances in the feature space of another, which
+// have errors of the root of a unit in the last place.
+func takesRoots(m formula.Map) bool {
+	roots := func(k kernel.Kernel) bool {
+		steps := k.Steps()
+		return len(steps) > 1 && slices.ContainsFunc(steps[1:], func(s kernel.Step) bool { return s.Name == "exp" })
+	}
+	switch m := m.(type) {
+	case *formula.Expansion:
+		return roots(m.Kernel)
+	case *formula.Residual:
+		return roots(m.Kernel)
+	case *formula.Chain:
+		return takesRoots(m.First) || takesRoots(m.Then)
+	case *formula.Sum:
+		return slices.ContainsFunc(m.Terms, takesRoots)
+	}
+	return false
+}
+
 // elements returns the numbers of the tensors of a map.
 func elements(m formula.Map) float64 {
 	size := func(m blas.Matrix) float64 { return float64(m.Rows) * float64(m.Cols) }

@@ -93,9 +93,10 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 const maxCondition = 64
 
 // newGraph returns an empty graph. One of single precision computes in double precision where the
-// terms of the map cancel.
+// terms of the map cancel, or where a root of differences of kernel values is taken.
 func newGraph(s *source, p Precision) *graph {
-	return &graph{single: p == Single && formula.Condition(s.formula) <= maxCondition, outside: p, x: nameNumbers}
+	inside := p == Single && !takesRoots(s.formula) && formula.Condition(s.formula) <= maxCondition
+	return &graph{single: inside, outside: p, x: nameNumbers}
 }
 
 // inside returns the precision of the numbers inside.

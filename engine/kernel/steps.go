@@ -1,6 +1,7 @@
 package kernel
 
-// Step is one scalar map of a kernel, as data, for programs that evaluate a kernel elsewhere. It maps an inner product <x,y> and the squared lengths <x,x> and <y,y>.
+// Step is one scalar map of a kernel, as data, for programs that evaluate a kernel elsewhere. It
+// maps an inner product <x,y> and the squared lengths <x,x> and <y,y>.
 type Step struct {
 	// Name is "rbf", exp(-Decay |x-y|^2); "exp", exp(-Decay |x-y|); "poly", (Scale <x,y> +
 	// Coef)^Degree; "sigmoid", tanh(Scale <x,y> + Coef); "cosine" or "spectrum", <x,y> / (|x| |y|),
