@@ -8,6 +8,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/export/internal/onnx"
 )
 
@@ -16,9 +17,10 @@ type value string
 
 // graph is an ONNX graph that grows node by node.
 type graph struct {
-	single    bool      // numbers have 32 bits, else 64
-	outside   Precision // of the input and the output
-	x         value     // the columns of numbers
+	single    bool                  // numbers have 32 bits, else 64
+	outside   Precision             // of the input and the output
+	x         value                 // the columns of numbers
+	done      map[formula.Map]value // coordinates that are there already
 	nodes     []*onnx.NodeProto
 	constants []*onnx.TensorProto
 	learning  bool // a node is of the operators ai.onnx.ml
@@ -159,6 +161,9 @@ func (g *graph) integers(list []int, dims ...int) value {
 	}
 	return g.tensor(onnx.TensorProto_INT64, raw, dims)
 }
+
+// integer adds an integer without dimensions: gathering by it leaves one out.
+func (g *graph) integer(v int) value { return g.integers([]int{v}) }
 
 func (g *graph) tensor(of onnx.TensorProto_DataType, raw []byte, dims []int) value {
 	name := fmt.Sprintf("constant_%d", len(g.constants))

@@ -21,7 +21,7 @@ func (g *graph) kernelValues(k kernel.Kernel, support *points.Dense, x value) va
 	var xy value
 	var xx lengths
 	if len(steps) > 0 && ofDistance(steps[0]) {
-		xy = g.falling(steps[0], g.squaredDistances(steps[0], support, x))
+		xy = g.falling(steps[0], g.distances(steps[0], support, x))
 		xx.all, own = 1, self(steps[0], own)
 		steps = steps[1:]
 	} else {
@@ -131,10 +131,20 @@ func (g *graph) falling(s kernel.Step, squared value) value {
 	return g.op("Exp", []value{g.mul(squared, g.scalar(-s.Decay))})
 }
 
-// squaredDistances adds |x|^2 + |l|^2 - 2<x,l> between the rows x and the support points l, which
-// the mean of the support points is subtracted from first. Where that cancels, and the step does
-// not forgive it, pairs are computed again from differences, as the engine does.
-func (g *graph) squaredDistances(s kernel.Step, support *points.Dense, x value) value {
+// distances adds squared distances that are as exact as a step needs.
+func (g *graph) distances(s kernel.Step, support *points.Dense, x value) value {
+	mean, largest := g.means(support), 0.0
+	for i := range support.N {
+		largest = max(largest, points.SquaredDistance(support.Row(i), mean))
+	}
+	squared, _ := g.squaredDistances(support, x, cancels(s, largest))
+	return squared
+}
+
+// squaredDistances adds |x|^2 + |l|^2 - 2<x,l> and |x|^2 + |l|^2 between the rows x and the support
+// points l, which the mean of the support points is subtracted from first. With exact, pairs for
+// which that cancels are computed again from differences, as the engine does.
+func (g *graph) squaredDistances(support *points.Dense, x value, exact bool) (squared, sum value) {
 	center := g.means(support)
 	centered := &points.Dense{N: support.N, D: support.D, Data: make([]float64, len(support.Data))}
 	for i := range support.N {
@@ -143,36 +153,30 @@ func (g *graph) squaredDistances(s kernel.Step, support *points.Dense, x value) 
 			row[j] = v - center[j]
 		}
 	}
-	yy := squaredLengths(centered)
 	left := g.sub(x, g.row(center))
 	right := g.constant(centered.Data, centered.N, centered.D)
-	xx, lengths := g.squares(left), g.row(yy)
-	sum := g.add(g.transposedProduct(-2, left, right, lengths), xx)
-	squared := g.op("Max", []value{sum, g.scalar(0)})
-	if !cancels(s, yy) {
-		return squared
+	xx, lengths := g.squares(left), g.row(squaredLengths(centered))
+	squared = g.op("Max", []value{g.add(g.transposedProduct(-2, left, right, lengths), xx), g.scalar(0)})
+	if !exact {
+		return squared, ""
 	}
 	near := 1e-3 // as in engine/kernel, and for single precision
 	if g.single {
 		near = 1.0 / 64
 	}
-	bound := g.mul(g.add(xx, lengths), g.scalar(near))
-	pairs := g.op("NonZero", []value{g.op("Less", []value{squared, bound})}) // 2 x pairs
-	side := func(k int) value { return g.op("Gather", []value{pairs, g.integers([]int{k})}) }
+	sum = g.add(xx, lengths)
+	pairs := g.op("NonZero", []value{g.op("Less", []value{squared, g.mul(sum, g.scalar(near))})}) // 2 x pairs
+	side := func(k int) value { return g.op("Gather", []value{pairs, g.integer(k)}) }
 	differences := g.sub(g.op("Gather", []value{left, side(0)}), g.op("Gather", []value{right, side(1)}))
-	exact := g.op("ReduceSumSquare", []value{differences}, attribute{"axes", []int64{1}}, attribute{"keepdims", int64(0)})
-	return g.op("ScatterND", []value{squared, g.op("Transpose", []value{pairs}), exact})
+	again := g.op("ReduceSumSquare", []value{differences}, attribute{"axes", []int64{1}}, attribute{"keepdims", int64(0)})
+	return g.op("ScatterND", []value{squared, g.op("Transpose", []value{pairs}), again}), sum
 }
 
 // cancels reports whether errors of squared distances of some units in the last place of the
-// squared lengths yy show in the step's values: always with the root of exp, which has no slope at
-// 0, and with rbf where the points are many widths apart.
-func cancels(s kernel.Step, yy []float64) bool {
+// largest squared length show in the step's values: always with the root of exp, which has no slope
+// at 0, and with rbf where the points are many widths apart.
+func cancels(s kernel.Step, largest float64) bool {
 	const widths = 16
-	largest := 0.0
-	for _, v := range yy {
-		largest = max(largest, v)
-	}
 	return s.Name == "exp" || s.Decay*largest > widths
 }
 

@@ -10,8 +10,20 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
-// coordinates adds those of the prepared rows x.
+// coordinates adds those of the prepared rows x, once for each map.
 func (g *graph) coordinates(m formula.Map, x value) value {
+	if y, is := g.done[m]; is {
+		return y
+	}
+	y := g.newCoordinates(m, x)
+	if g.done == nil {
+		g.done = map[formula.Map]value{}
+	}
+	g.done[m] = y
+	return y
+}
+
+func (g *graph) newCoordinates(m formula.Map, x value) value {
 	switch m := m.(type) {
 	case *formula.Linear:
 		if slices.ContainsFunc(m.Mean, func(v float64) bool { return v != 0 }) {
@@ -31,8 +43,26 @@ func (g *graph) coordinates(m formula.Map, x value) value {
 			y = g.add(y, g.coordinates(term, x))
 		}
 		return y
+	case *formula.Lookup:
+		return g.lookup(m, x)
 	}
 	panic(fmt.Sprintf("export: map of type %T", m))
+}
+
+// lookup chooses the mean of the coordinates of equal rows where there are some.
+func (g *graph) lookup(m *formula.Lookup, x value) value {
+	// Rows are equal up to rounding of their preparation.
+	const tolerance = 1e-28
+	squared, sum := g.squaredDistances(dense(m.Rows), x, true)
+	equal := g.number(g.op("LessOrEqual", []value{squared, g.mul(sum, g.scalar(tolerance))}))
+	ones := make([]float64, m.Rows.Len())
+	for i := range ones {
+		ones[i] = 1
+	}
+	count := g.op("MatMul", []value{equal, g.constant(ones, len(ones), 1)})
+	total := g.op("MatMul", []value{equal, g.matrix(m.Coordinates)})
+	mean := g.op("Div", []value{total, g.op("Max", []value{count, g.scalar(1)})})
+	return g.where(g.op("Greater", []value{count, g.scalar(0)}), mean, g.coordinates(m.Rest, x))
 }
 
 // less subtracts a center, nil for zeros.
@@ -107,6 +137,8 @@ func takesRoots(m formula.Map) bool {
 		return roots(m.Kernel)
 	case *formula.Chain:
 		return takesRoots(m.First) || takesRoots(m.Then)
+	case *formula.Lookup:
+		return takesRoots(m.Rest)
 	case *formula.Sum:
 		return slices.ContainsFunc(m.Terms, takesRoots)
 	}
@@ -125,6 +157,8 @@ func elements(m formula.Map) float64 {
 		return float64(m.Support.Len())*float64(m.Support.Dim()) + size(m.Projection) + size(m.Directions) + size(m.References) + size(m.Weights)
 	case *formula.Chain:
 		return elements(m.First) + elements(m.Then)
+	case *formula.Lookup:
+		return float64(m.Rows.Len())*float64(m.Rows.Dim()) + size(m.Coordinates) + elements(m.Rest)
 	case *formula.Sum:
 		sum := 0.0
 		for _, term := range m.Terms {

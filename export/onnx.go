@@ -71,6 +71,9 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 	if err != nil {
 		return "", err
 	}
+	if _, is := s.formula.(*formula.Lookup); is && o.Precision == Single {
+		return "", &fault.ParamError{Param: "precision", Value: string(Single), Want: "double for a model of method " + s.Model.Method() + ", which tells its training rows by all digits"}
+	}
 	g := newGraph(s, o.Precision)
 	if err := o.check("the ONNX file", elements(s.formula)*float64(g.size()), largest); err != nil {
 		return "", err

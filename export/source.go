@@ -76,6 +76,8 @@ func checkVectors(m formula.Map) error {
 		support = m.Support
 	case *formula.Residual:
 		support = m.Support
+	case *formula.Lookup:
+		support = m.Rows
 	case *formula.Chain:
 		if err := checkVectors(m.First); err != nil {
 			return err

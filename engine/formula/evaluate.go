@@ -3,6 +3,7 @@ package formula
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -35,6 +36,11 @@ func Evaluate(m Map, x []float64) (y, terms []float64) {
 				y[c], terms[c] = y[c]+more[c], terms[c]+own[c]
 			}
 		}
+	case *Lookup:
+		if y = m.find(x); y == nil {
+			return Evaluate(m.Rest, x)
+		}
+		return y, make([]float64, len(y))
 	default:
 		panic(fmt.Sprintf("formula: map of type %T", m))
 	}
@@ -79,6 +85,27 @@ func (m *Residual) evaluate(x []float64) (y, terms []float64) {
 	}
 	center(y, terms, m.Center)
 	return y, terms
+}
+
+// find returns the mean of the coordinates of the rows that equal x, nil if none do.
+func (m *Lookup) find(x []float64) (y []float64) {
+	count := 0.0
+	for i := range m.Rows.Len() {
+		if !slices.Equal(vector(m.Rows, i), x) {
+			continue
+		}
+		if y == nil {
+			y = make([]float64, m.Dim())
+		}
+		count++
+		for c, v := range m.Coordinates.Row(i) {
+			y[c] += v
+		}
+	}
+	for c := range y {
+		y[c] /= count
+	}
+	return y
 }
 
 // product returns a'v with the sums of the absolute values of its terms. Those of a are own, or a
@@ -155,6 +182,9 @@ const samples = 32
 // about as many units in the last place. It is 1 for a map without support points, which must be
 // vectors. Cost: that of [Evaluate] for 32 points.
 func Condition(m Map) float64 {
+	if l, is := m.(*Lookup); is {
+		m = l.Rest
+	}
 	support := supportOf(m)
 	if support == nil || support.Len() == 0 {
 		return 1

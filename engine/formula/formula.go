@@ -8,8 +8,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Map is a map to coordinates: a [Linear], an [Expansion], a [Residual], a [Chain] or a [Sum]. Maps
-// share the memory of the model that they describe: do not change them.
+// Map is a map to coordinates: a [Linear], an [Expansion], a [Residual], a [Chain], a [Sum] or a
+// [Lookup]. Maps share the memory of the model that they describe: do not change them.
 type Map interface {
 	// Dim returns the number of coordinates.
 	Dim() int
@@ -52,6 +52,14 @@ type Chain struct{ First, Then Map }
 // Sum is the sum of maps to the same number of coordinates.
 type Sum struct{ Terms []Map }
 
+// Lookup gives a point that equals one of the Rows its Coordinates, or their mean if it equals
+// several, and other points those of Rest.
+type Lookup struct {
+	Rows        points.Points
+	Coordinates blas.Matrix // |Rows| x Dim
+	Rest        Map
+}
+
 // Dim returns the number of coordinates.
 func (m *Linear) Dim() int { return m.W.Rows }
 
@@ -66,3 +74,6 @@ func (m *Chain) Dim() int { return m.Then.Dim() }
 
 // Dim returns the number of coordinates.
 func (m *Sum) Dim() int { return m.Terms[0].Dim() }
+
+// Dim returns the number of coordinates.
+func (m *Lookup) Dim() int { return m.Coordinates.Cols }

@@ -10,8 +10,7 @@ import (
 // for their neighbors, is a *fault.ParamError.
 func (m *Map) Formula() (formula.Map, error) { return m.formula(m.method) }
 
-// Formulated is implemented by extensions with a formula, which gives training rows the same
-// coordinates as the table.
+// Formulated is implemented by extensions with a formula.
 type Formulated interface{ Formula() (formula.Map, error) }
 
 // NoFormula is the error of a map of the named method without a formula.
@@ -46,7 +45,11 @@ func (function) formula(method string) (formula.Map, error) {
 
 func (t *table) formula(method string) (formula.Map, error) {
 	if e, is := t.ext.(Formulated); is {
-		return e.Formula()
+		rest, err := e.Formula()
+		if err != nil || t.coordinates.Data == nil {
+			return rest, err
+		}
+		return &formula.Lookup{Rows: t.support, Coordinates: t.coordinates, Rest: rest}, nil
 	}
 	return nil, NoFormula(method, method+" takes those of new rows from the training rows nearest to them")
 }
