@@ -17,7 +17,7 @@ import (
 // TestFormulas compares the formulas of models, evaluated one by one, with Embed.
 func TestFormulas(t *testing.T) {
 	p := newProblem(t, 120, 5)
-	rows := table(t, p.rows[:40])
+	rows := table(t, p.rows[100:140]) // training rows and new ones
 	for _, c := range exportable {
 		m := p.fit(t, c[0], c[1:]...)
 		f, err := m.Record().Model.(algorithms.Formulas).Formula()

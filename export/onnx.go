@@ -58,6 +58,7 @@ const largest = math.MaxInt32
 //
 // Errors: a model whose new rows get coordinates from their neighbors or from trees, one of
 // sequences or of rows of a Gram matrix, and a column of dates or of text are a *fault.ParamError.
+// So is single precision for blend and npkl, whose training rows have coordinates of their own.
 // A graph above the memory limit or above 2 GiB is a *fault.MemoryError. Cost: O(numbers of the
 // model).
 func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (inside Precision, err error) {

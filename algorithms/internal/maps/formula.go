@@ -16,7 +16,7 @@ type Formulated interface{ Formula() (formula.Map, error) }
 // NoFormula is the error of a map of the named method without a formula.
 func NoFormula(method, why string) error {
 	return &fault.ParamError{Param: "method of the model", Value: method,
-		Want: "one with a formula for new rows (" + why + "), such as lleratio, krca, itml or kpca"}
+		Want: "one with a formula for new rows (" + why + "), such as blend, lleratio, krca or itml"}
 }
 
 func (l *linear) formula(string) (formula.Map, error) {

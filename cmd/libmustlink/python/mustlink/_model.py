@@ -357,8 +357,9 @@ class Model:
         Raises
         ------
         ValueError
-            If the model has no formula for new rows: it searches for their neighbors, sends them
-            through trees, or takes sequences, Gram matrices, dates or texts.
+            If the model has no formula for new rows (it searches for their neighbors or sends them
+            through trees), if it takes sequences, Gram matrices, dates or texts, and for single
+            precision of blend and npkl.
         """
         lib.library().call("export", self._engine, self._handle, _encoded(path), precision.encode())
 

@@ -49,10 +49,11 @@ Coordinates are those of embed, within 1e-12 of the largest in double precision,
 precision. Single precision halves the file and takes float32; where the terms of a model cancel,
 the graph computes in double precision inside.
 
-Exported are krca, kbeta with extension=nystrom, gml except with the spectral prior, lleratio,
-itml, kpca, llma, parts and all linear methods, with vectors as points. Refused are models that
-search for neighbors of new rows or send them through trees (blend, npkl, forest and others), and
-those of sequences, Gram matrices, dates and texts. JSON and SQL are for linear maps alone.`,
+Exported are blend, krca, npkl, lleratio, kbeta with extension=nystrom, gml except with the spectral
+prior, itml, kpca, llma, parts and all linear methods, with vectors as points; blend and npkl in
+double precision. Refused are models that search for neighbors of new rows (klein, spectral, cmvu
+and others) or send them through trees (forest), and those of sequences, Gram matrices, dates and
+texts. JSON and SQL are for linear maps alone.`,
 		Example: `  mustlink export model.mlk -o model.onnx
   mustlink export linear.mlk -o model.sql --sql postgres`,
 		Args: usage.Positional(1, 1, "MODEL"),
