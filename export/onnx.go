@@ -75,11 +75,15 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 	if _, is := s.formula.(*formula.Lookup); is && o.Precision == Single {
 		return "", &fault.ParamError{Param: "precision", Value: string(Single), Want: "double for a model of method " + s.Model.Method() + ", which tells its training rows by all digits"}
 	}
-	g := newGraph(s, o.Precision)
-	if err := o.check("the ONNX file", elements(s.formula)*float64(g.size()), largest); err != nil {
+	numbers := elements(s.formula)
+	if err := o.check("writing the ONNX file", numbers*24, math.Inf(1)); err != nil { // dense points, tensors and the file
 		return "", err
 	}
-	if err := o.check("writing the ONNX file", elements(s.formula)*float64(8+2*g.size()), math.Inf(1)); err != nil {
+	if err := o.check("the ONNX file", numbers*4, largest); err != nil {
+		return "", err
+	}
+	g := newGraph(s, o.Precision)
+	if err := o.check("the ONNX file", numbers*float64(g.size()), largest); err != nil {
 		return "", err
 	}
 	file, err := proto.Marshal(s.model(g))

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
@@ -9,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 )
@@ -68,15 +70,19 @@ func noVectors(got string) error {
 	return &fault.ParamError{Param: "points of the model", Value: got, Want: "vectors: fit a model to the features of the rows"}
 }
 
-// checkVectors refuses support points that are not vectors.
+// checkVectors refuses support points that are not vectors, and kernels of others.
 func checkVectors(m formula.Map) error {
 	var support points.Points
+	var k kernel.Kernel
 	switch m := m.(type) {
 	case *formula.Expansion:
-		support = m.Support
+		support, k = m.Support, m.Kernel
 	case *formula.Residual:
-		support = m.Support
+		support, k = m.Support, m.Kernel
 	case *formula.Lookup:
+		if err := checkVectors(m.Rest); err != nil {
+			return err
+		}
 		support = m.Rows
 	case *formula.Chain:
 		if err := checkVectors(m.First); err != nil {
@@ -90,10 +96,11 @@ func checkVectors(m formula.Map) error {
 			}
 		}
 	}
-	switch support.(type) {
-	case *points.Gram:
+	if _, is := support.(*points.Gram); is {
 		return noVectors("rows of a Gram matrix")
-	case *points.Sequences:
+	}
+	sequences := slices.ContainsFunc(k.Steps(), func(s kernel.Step) bool { return s.Name == "spectrum" })
+	if _, is := support.(*points.Sequences); is || sequences {
 		return noVectors("sequences")
 	}
 	return nil

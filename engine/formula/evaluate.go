@@ -174,13 +174,17 @@ func ofSteps(steps []kernel.Step, x, y []float64) float64 {
 	return xy
 }
 
-// samples is the number of support points that [Condition] evaluates a map at.
-const samples = 32
+// samples is the number of support points that [Condition] evaluates a map at, work the number of
+// features of support points that it reads for that.
+const (
+	samples = 32
+	work    = 1 << 28
+)
 
 // Condition returns by how much the terms of the coordinates exceed the coordinates, both at their
 // largest, at some of the support points: rounding errors relative to the largest coordinate are
 // about as many units in the last place. It is 1 for a map without support points, which must be
-// vectors. Cost: that of [Evaluate] for 32 points.
+// vectors. Cost: that of [Evaluate] for 4 to 32 points.
 func Condition(m Map) float64 {
 	if l, is := m.(*Lookup); is {
 		m = l.Rest
@@ -190,8 +194,10 @@ func Condition(m Map) float64 {
 		return 1
 	}
 	largest, sum := 0.0, 0.0
-	for i := range min(samples, support.Len()) {
-		y, terms := Evaluate(m, vector(support, i*support.Len()/min(samples, support.Len())))
+	count := max(4, min(samples, work/max(1, support.Len()*support.Dim())))
+	count = min(count, support.Len())
+	for i := range count {
+		y, terms := Evaluate(m, vector(support, i*support.Len()/count))
 		for c := range y {
 			largest, sum = max(largest, math.Abs(y[c])), max(sum, terms[c])
 		}
