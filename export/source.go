@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
@@ -70,6 +71,9 @@ func noVectors(got string) error {
 	return &fault.ParamError{Param: "points of the model", Value: got, Want: "vectors: fit a model to the features of the rows"}
 }
 
+// kernels are those that graphs have nodes for, besides the linear one.
+var kernels = []string{"rbf", "exp", "poly", "cosine", "sigmoid"}
+
 // checkVectors refuses support points that are not vectors, and kernels of others.
 func checkVectors(m formula.Map) error {
 	var support points.Points
@@ -99,9 +103,13 @@ func checkVectors(m formula.Map) error {
 	if _, is := support.(*points.Gram); is {
 		return noVectors("rows of a Gram matrix")
 	}
-	sequences := slices.ContainsFunc(k.Steps(), func(s kernel.Step) bool { return s.Name == "spectrum" })
-	if _, is := support.(*points.Sequences); is || sequences {
+	if _, is := support.(*points.Sequences); is {
 		return noVectors("sequences")
+	}
+	for _, s := range k.Steps() {
+		if !slices.Contains(kernels, s.Name) {
+			return &fault.ParamError{Param: "kernel of the model", Value: k.String(), Want: "one of linear, " + strings.Join(kernels, ", ") + ", or a composition of them"}
+		}
 	}
 	return nil
 }

@@ -81,7 +81,7 @@ func (f feature) sql() string {
 		if f.numbers {
 			number = double(fmt.Sprintf("CASE %s WHEN %s THEN 0 WHEN %s THEN 1 END", number, f.literal(f.Texts[0]), f.literal(f.Texts[1])))
 		} else {
-			number = double(fmt.Sprintf("CASE LOWER(TRIM(%s)) WHEN %s THEN 0 WHEN %s THEN 1 END", column, f.literal(f.Texts[0]), f.literal(f.Texts[1])))
+			number = double(fmt.Sprintf("CASE LOWER(TRIM(CAST(%s AS text))) WHEN %s THEN 0 WHEN %s THEN 1 END", column, f.literal(f.Texts[0]), f.literal(f.Texts[1])))
 		}
 	case kindCategory, kindOther:
 		return f.oneHot(column, number)
