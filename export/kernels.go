@@ -30,9 +30,11 @@ func (g *graph) kernelValues(k kernel.Kernel, support *points.Dense, x value) va
 			xx.rows = g.squares(x)
 		}
 	}
-	for _, s := range steps {
+	for i, s := range steps {
 		xy = g.step(s, xy, xx, own)
-		xx, own = g.self(s, xx), self(s, own)
+		if i+1 < len(steps) {
+			xx, own = g.self(s, xx), self(s, own)
+		}
 	}
 	return xy
 }
