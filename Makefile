@@ -19,7 +19,7 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam
+.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -199,6 +199,14 @@ test-metric-learn: build-lib ## run metric-learn's own tests, from the checkout 
 	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn python3-pytest"; exit 1; fi
 	@if [ -z "$(METRIC_LEARN)" ]; then echo "METRIC_LEARN is empty: want the path of a checkout of metric-learn"; exit 1; fi
 	$(PYTHON_ENVIRONMENT) $(PYTHON) $(LIBRARY_SOURCE)/python/suite/run.py $(METRIC_LEARN) docs/results/metric-learn-suite.md
+
+# The release of onnxruntime-node; its package has the library for the processor.
+ONNXRUNTIME = onnxruntime-node@1.30.0
+
+test-onnx: ## compare exported ONNX graphs, evaluated by onnxruntime (npm) and checked by python3-onnx, with embed
+	@if ! command -v npm >/dev/null; then echo "no npm: on Debian, apt-get install nodejs npm"; exit 1; fi
+	npm install --prefix $(BIN)/onnx --ignore-scripts --no-audit --no-fund --loglevel=error $(ONNXRUNTIME)
+	MUSTLINK_ONNXRUNTIME=$(CURDIR)/$(BIN)/onnx $(GO) test -count=1 -vet=off -run Runtime ./export
 
 python-methods: ## rewrite the estimators of the Python package after a change in the catalog
 	$(GO) run ./$(LIBRARY_SOURCE)/internal/pygen $(LIBRARY_SOURCE)/python/mustlink/_estimators.py

@@ -32,6 +32,7 @@ var floors = map[string]int{
 	"solvers":    floorSolvers,
 	"algorithms": floorAlgorithms,
 	"":           floorDoor, // the root package of the module, which users import
+	"export":     floorView, // brings other libraries, so that the root does not
 	"cmd":        floorProgram,
 
 	"internal/relay": floorRelay,
@@ -68,6 +69,7 @@ var engineRank = map[string]int{
 	"engine/enginetest":          10,
 	"engine/sparse":              6,
 	"engine/kernel":              7,
+	"engine/formula":             8,
 	"engine/graph":               8,
 	"engine/bandwidth":           9,
 }
