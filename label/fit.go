@@ -50,28 +50,31 @@ type mark struct {
 	Raw     float64 `json:"raw"`
 }
 
-// beginFits draws the rows as they are, and starts the goroutine of the fits.
+// beginFits starts the goroutine of the fits.
 func (s *Session) beginFits() {
 	s.fit.learned = s.o.Coordinates
-	s.work.Go(func() {
-		if err := s.draw(s.o.Coordinates, "before learning"); err != nil {
-			s.noted(err)
-		}
-		if !s.o.Fit {
+	s.work.Go(func() { s.guarded(s.fits) })
+}
+
+// fits draws the rows, and fits metrics until the session ends.
+func (s *Session) fits() {
+	if err := s.draw(s.o.Coordinates, "before learning"); err != nil {
+		s.noted(err)
+	}
+	if !s.o.Fit {
+		return
+	}
+	for pause := time.NewTicker(100 * time.Millisecond); ; {
+		select {
+		case <-s.ctx.Done():
+			pause.Stop()
 			return
+		case <-pause.C:
 		}
-		for pause := time.NewTicker(100 * time.Millisecond); ; {
-			select {
-			case <-s.ctx.Done():
-				pause.Stop()
-				return
-			case <-pause.C:
-			}
-			if set, answers := s.due(); set != nil {
-				s.noted(s.learn(set, answers))
-			}
+		if set, answers := s.due(); set != nil {
+			s.noted(s.learn(set, answers))
 		}
-	})
+	}
 }
 
 // noted keeps the error of a fit for people to read, and "" for none.

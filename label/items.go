@@ -200,29 +200,26 @@ type group struct {
 func (s *Session) near(row int) group {
 	s.mu.Lock()
 	y := s.fit.learned
-	type other struct {
-		row int
-		d   float64
+	s.mu.Unlock()
+	far := make([]float64, s.n)
+	for i := range far {
+		far[i] = points.SquaredDistance(y.Row(row), y.Row(i))
 	}
-	var best []other
-	at := y.Row(row)
-	for i := range s.n {
-		if i == row {
+	var best []int
+	s.mu.Lock()
+	for i, d := range far {
+		if i == row || len(best) == groupSize && d >= far[best[groupSize-1]] || s.groups.known(row, i) != "" || s.passed[pairOf(row, i)] {
 			continue
 		}
-		d := points.SquaredDistance(at, y.Row(i))
-		if len(best) == groupSize && d >= best[groupSize-1].d || s.groups.known(row, i) != "" || s.passed[pairOf(row, i)] {
-			continue
-		}
-		k, _ := slices.BinarySearchFunc(best, d, func(o other, d float64) int { return cmp.Compare(o.d, d) })
-		best = slices.Insert(best, k, other{i, d})
+		k, _ := slices.BinarySearchFunc(best, d, func(o int, d float64) int { return cmp.Compare(far[o], d) })
+		best = slices.Insert(best, k, i)
 		best = best[:min(len(best), groupSize)]
 	}
 	s.mu.Unlock()
 	columns, _ := s.columns(row, row)
 	g := group{Anchor: s.item(row, columns), Items: []item{}, Columns: []shown{}}
-	for _, o := range best {
-		g.Items = append(g.Items, s.item(o.row, columns))
+	for _, i := range best {
+		g.Items = append(g.Items, s.item(i, columns))
 	}
 	for _, c := range columns {
 		g.Columns = append(g.Columns, shown{c.Name, c.Kind})

@@ -43,7 +43,7 @@ func (s *Session) begin() error {
 		return err
 	}
 	s.publish(questions.Batch(ahead+len(s.keys)), s.plan.version)
-	s.work.Go(func() { s.choose(questions) })
+	s.work.Go(func() { s.guarded(func() { s.choose(questions) }) })
 	s.beginFits()
 	return nil
 }

@@ -42,6 +42,9 @@ type Options struct {
 	Method string // of the fits, "" to choose it by the links
 	Engine *engine.Engine
 	Seed   uint64
+	// Guard calls work that uses the points of a mapped file; see [dataset.Mappings.Guard]. It may be
+	// nil.
+	Guard func(work func() error) error
 }
 
 // Person is one who answers.
@@ -77,7 +80,8 @@ type Session struct {
 	last   time.Time // of the last answer
 	plan   plan
 	fit    fitting
-	done   chan struct{} // closed when somebody ends the session
+	done   chan struct{} // closed when somebody ends the session, or the data are gone
+	err    error         // of the data
 	once   sync.Once
 }
 
@@ -101,6 +105,10 @@ func New(ctx context.Context, o Options) (*Session, error) {
 	s.names = newNames(s.n, ids)
 	if o.Given != nil {
 		s.given = slices.Concat(o.Given.Must(), o.Given.Cannot())
+	}
+	s.o.Columns = slices.Clone(o.Columns)
+	if len(o.Columns) > shownColumns {
+		measure(s.o.Columns, s.n)
 	}
 	var err error
 	if s.links, err = openFile(o.File, "link", s.names); err != nil {
@@ -143,17 +151,35 @@ func (s *Session) Close() {
 	s.work.Wait()
 }
 
-// Done is closed when a person ends the session on the page.
+// Done is closed when a person ends the session on the page, or when the data changed.
 func (s *Session) Done() <-chan struct{} { return s.done }
+
+// Err returns why the session cannot go on, after the end of Done; nil if a person ended it.
+func (s *Session) Err() error { return s.err }
+
+// guarded does work on the data; if these changed, the session ends.
+func (s *Session) guarded(work func()) {
+	if s.o.Guard == nil {
+		work()
+		return
+	}
+	err := s.o.Guard(func() error {
+		work()
+		return nil
+	})
+	if err != nil {
+		s.finish(err)
+	}
+}
 
 // Dropped returns the unfinished line that a crash had left in the file of answers, "" for none.
 func (s *Session) Dropped() string { return strings.TrimSpace(s.links.dropped) }
 
-// Links returns the given links and those of the answers so far.
-func (s *Session) Links() (*mustlink.Links, error) {
+// Answers returns the links of the answers so far, without those that were given.
+func (s *Session) Answers() (*mustlink.Links, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return links.New(s.n, s.all())
+	return links.New(s.n, s.all()[len(s.given):])
 }
 
 // all returns the given links and those of the answers.
@@ -473,5 +499,9 @@ func (s *Session) name(i int) string {
 }
 
 // finish ends the session.
-func (s *Session) finish() { s.once.Do(func() { close(s.done) }) }
-
+func (s *Session) finish(err error) {
+	s.once.Do(func() {
+		s.err = err
+		close(s.done)
+	})
+}
