@@ -36,6 +36,8 @@ func (s *Session) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		problem(w, http.StatusMisdirectedRequest, "the request is for another host")
 	case foreign(r, rest == ""):
 		problem(w, http.StatusForbidden, "the request comes from another page")
+	case r.URL.Path == "/favicon.ico": // browsers ask for it
+		w.WriteHeader(http.StatusNoContent)
 	case !known:
 		problem(w, http.StatusForbidden, "the key is missing or wrong: want the address that the program printed")
 	case s.ctx.Err() != nil:

@@ -98,8 +98,9 @@ type question struct {
 	A       item    `json:"a"`
 	B       item    `json:"b"`
 	Columns []shown `json:"columns"`
-	Left    int     `json:"left"`  // columns that are not shown
-	Known   string  `json:"known"` // what the links imply, for a pair that a person chose
+	Differs []bool  `json:"differs"` // by column: other texts, or numbers more than a standard deviation apart
+	Left    int     `json:"left"`    // columns that are not shown
+	Known   string  `json:"known"`   // what the links imply, for a pair that a person chose
 }
 
 // measure computes the standard deviations of the columns of numbers.
@@ -176,9 +177,10 @@ func (s *Session) item(i int, columns []*Column) item {
 // question returns a pair of rows.
 func (s *Session) question(i, j int) question {
 	columns, left := s.columns(i, j)
-	q := question{A: s.item(i, columns), B: s.item(j, columns), Left: left, Columns: []shown{}}
+	q := question{A: s.item(i, columns), B: s.item(j, columns), Left: left, Columns: []shown{}, Differs: []bool{}}
 	for _, c := range columns {
 		q.Columns = append(q.Columns, shown{c.Name, c.Kind})
+		q.Differs = append(q.Differs, c.difference(i, j) >= 1)
 	}
 	s.mu.Lock()
 	q.Known = s.groups.known(i, j)

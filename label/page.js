@@ -93,15 +93,15 @@
         marked(text, words[side], plain[side]);
       });
     });
-    const values = q.columns.map((c, k) => [c.name, q.a.cells[k], q.b.cells[k]]).filter((_, k) => !long(q.columns[k]));
+    const values = q.columns.map((c, k) => [c.name, q.a.cells[k], q.b.cells[k], q.differs[k]]).filter((_, k) => !long(q.columns[k]));
     if (values.length === 0) return;
     const table = element("table", undefined, box), head = element("tr", undefined, element("thead", undefined, table)), body = element("tbody", undefined, table);
     table.className = "values";
     for (const title of ["", q.a.name, q.b.name]) element("th", title, head).scope = "col";
-    for (const [name, a, b] of values) {
+    for (const [name, a, b, differs] of values) {
       const row = element("tr", undefined, body);
       element("th", name, row).scope = "row";
-      if (a !== b) row.className = "differs";
+      if (differs) row.className = "differs";
       element("td", a, row); element("td", b, row);
     }
     if (q.left > 0) element("p", `and ${q.left} more columns, which differ less`, box).className = "note";
@@ -218,7 +218,8 @@
     try { group = await call("group/" + row); } catch { return; }
     const brief = (item, parent) => {
       picture(item, parent);
-      item.cells.slice(0, 4).forEach((text, k) => { if (text) element("span", `${group.columns[k].name}: ${text.length > 120 ? text.slice(0, 120) + "…" : text}`, parent).className = "answer"; });
+      const order = item.cells.map((text, k) => [text, group.columns[k]]).sort((a, b) => long(b[1]) - long(a[1]));
+      for (const [text, c] of order.slice(0, 4)) if (text) element("span", `${c.name}: ${text.length > 120 ? text.slice(0, 120) + "…" : text}`, parent).className = "answer";
     };
     byId("ask-group").textContent = group.items.length ? `Which belong to ${group.anchor.name}?` : `Everything about ${group.anchor.name} is known.`;
     const anchor = byId("anchor");

@@ -107,9 +107,7 @@ func New(ctx context.Context, o Options) (*Session, error) {
 		s.given = slices.Concat(o.Given.Must(), o.Given.Cannot())
 	}
 	s.o.Columns = slices.Clone(o.Columns)
-	if len(o.Columns) > shownColumns {
-		measure(s.o.Columns, s.n)
-	}
+	measure(s.o.Columns, s.n)
 	var err error
 	if s.links, err = openFile(o.File, "link", s.names); err != nil {
 		return nil, err
