@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// ahead is the number of questions that are chosen together, besides one for each person.
-	ahead = 8
+	// ahead is the number of questions that are chosen while people think, besides one for each.
+	ahead = 4
 	// patience is how long a person waits for questions that take all answers into account. Later,
 	// the next one of those before is asked.
 	patience = 30 * time.Millisecond
@@ -42,7 +42,7 @@ func (s *Session) begin() error {
 	if err != nil {
 		return err
 	}
-	s.publish(questions.Batch(ahead+len(s.keys)), s.plan.version)
+	s.publish(questions.Batch(len(s.keys)), s.plan.version)
 	s.work.Go(func() { s.guarded(func() { s.choose(questions) }) })
 	s.beginFits()
 	return nil
@@ -120,12 +120,21 @@ func (s *Session) choose(questions *activelearning.Session) {
 				questions = next
 			}
 		}
-		batch := questions.Batch(ahead + len(s.keys))
+		batch := questions.Batch(len(s.keys))
 		s.mu.Lock()
 		s.plan.err = err
 		s.mu.Unlock()
-		s.publish(batch, version)
+		if s.publish(batch, version); !s.late() {
+			s.publish(questions.Batch(ahead+len(s.keys)), version)
+		}
 	}
+}
+
+// late reports whether there are answers that the queue does not know.
+func (s *Session) late() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.plan.planned != s.plan.version
 }
 
 // publish makes a batch the queue.

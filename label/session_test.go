@@ -105,7 +105,7 @@ func TestQuestions(t *testing.T) {
 	}
 	answers := 0
 	for ; ; answers++ {
-		for s.lag() {
+		for s.late() {
 			time.Sleep(time.Millisecond) // the page asks later questions of the queue if the choice takes long
 		}
 		p, ok, err := s.next("ann")
@@ -137,12 +137,6 @@ func TestQuestions(t *testing.T) {
 	if err != nil || all.Len() != 60*59/2 {
 		t.Errorf("not every pair is known: %d, %v", all.Len(), err)
 	}
-}
-
-func (s *Session) lag() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.plan.planned != s.plan.version
 }
 
 func (s *Session) mustSet(t testing.TB) *links.Set {
