@@ -54,8 +54,8 @@ type names struct {
 	rows    map[string]int // of ids, nil for row numbers
 }
 
-func newNames(n int, ids []string) *names {
-	x := &names{context: dataset.LinkContext{N: n, By: dataset.ByRow}}
+func newNames(n int, ids []string, limit int64) *names {
+	x := &names{context: dataset.LinkContext{N: n, By: dataset.ByRow, MemoryLimit: limit}}
 	if ids != nil {
 		x.context.By, x.context.IDs, x.rows = dataset.ByID, ids, make(map[string]int, n)
 		for i, id := range ids {
@@ -122,6 +122,11 @@ func (f *file) refresh() (changed bool, err error) {
 		return false, fault.Data(f.path, "the file of answers is gone: want it back, or a new start: %w", errors.Unwrap(err))
 	case f.seen != nil && os.SameFile(info, f.seen) && info.Size() == f.seen.Size() && info.ModTime().Equal(f.seen.ModTime()):
 		return false, nil
+	case !info.Mode().IsRegular():
+		return false, fault.Data(f.path, "it is no regular file: want one that answers are appended to")
+	}
+	if limit := f.names.context.MemoryLimit; limit > 0 && info.Size() > limit/4 { // the text, and its lines as fields
+		return false, &fault.MemoryError{What: "the answers of " + f.path, Need: 4 * info.Size(), Limit: limit, Hint: "raise the limit"}
 	}
 	text, err := os.ReadFile(f.path)
 	if err != nil {
@@ -194,15 +199,16 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 		problem = err
 		break
 	}
-	if f.answer == "link" { // with all its rules
-		if _, err := dataset.DecodeLinks(bytes.NewReader(text[:kept]), f.path, false, f.names.context); err != nil {
+	checked := text[:kept]
+	if problem != nil {
+		checked = text
+	}
+	if f.answer == "link" && (len(records) > 0 || problem != nil) { // with all its rules
+		if _, err := dataset.DecodeLinks(bytes.NewReader(checked), f.path, false, f.names.context); err != nil {
 			return nil, nil, 0, err
 		}
 	}
 	if problem != nil {
-		if _, err := dataset.DecodeLinks(bytes.NewReader(text), f.path, false, f.names.context); err != nil && f.answer == "link" {
-			return nil, nil, 0, err
-		}
 		return nil, nil, 0, fault.InFile(problem, f.path)
 	}
 	return columns, records, kept, nil
@@ -316,6 +322,9 @@ func (f *file) write(b []byte) error {
 		}
 		if err != nil {
 			err = errors.Join(err, out.Truncate(before.Size()))
+			if f.seen == nil {
+				err = errors.Join(err, os.Remove(f.path))
+			}
 		}
 	}
 	if err == nil {

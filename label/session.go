@@ -102,7 +102,7 @@ func New(ctx context.Context, o Options) (*Session, error) {
 			return nil, fault.Data(o.Table.Data().Name, "it has no ids: want a column id, or links by row number")
 		}
 	}
-	s.names = newNames(s.n, ids)
+	s.names = newNames(s.n, ids, o.Engine.MemoryLimit())
 	if o.Given != nil {
 		s.given = slices.Concat(o.Given.Must(), o.Given.Cannot())
 	}

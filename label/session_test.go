@@ -217,6 +217,10 @@ func TestUndo(t *testing.T) {
 	if got := content(t, s.o.File); strings.Count(got, "\n") != 2 {
 		t.Errorf("the answer of ben: %s", got)
 	}
+	if done, err := s.undo("ben"); !done || err != nil {
+		t.Error(done, err)
+	}
+	give(t, start(t, blobs(t, 30, s.o.File)), "ann", reply{1, 4, must}) // in a file without answers
 }
 
 // A file that ends anywhere in its last line, as a crash leaves it, has lost at most that line.

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -146,7 +147,7 @@ func (c *labelCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	o := label.Options{Title: "Do these belong together?", Names: data.IDs, File: c.out, Fit: !c.noFit, Method: c.method, Seed: c.seed, Guard: c.Files.Guard}
+	o := label.Options{Title: filepath.Base(data.Name), Names: data.IDs, File: c.out, Fit: !c.noFit, Method: c.method, Seed: c.seed, Guard: c.Files.Guard}
 	if err := c.look(data, &o); err != nil {
 		return err
 	}

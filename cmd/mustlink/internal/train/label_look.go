@@ -70,7 +70,7 @@ func (c *labelCommand) pictures(d *dataset.Data, o *label.Options, find func(fla
 	}
 	column, err := find("--images", c.images)
 	if err != nil {
-		return fmt.Errorf("%w, or a folder", err)
+		return err
 	}
 	if column.Number != nil {
 		return usage.Errorf("--images is %q, a column of numbers: want a column with the paths of pictures, or a folder", c.images)
