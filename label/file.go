@@ -84,7 +84,7 @@ func (x *names) row(name string) (int, bool) {
 }
 
 // file is a CSV of answers. New ones are appended and flushed to disk; a removal writes the file
-// anew and renames it. Before each change the file is read again if another program has changed it.
+// again and renames it. Before each change the file is read again if another program has changed it.
 type file struct {
 	path    string
 	answer  string // the column with the word: link, or answer in a file of open questions

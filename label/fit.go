@@ -20,8 +20,8 @@ const (
 	fitRows = 5000
 	// closureLinks is the largest closure that a fit learns from; a larger one would take its time.
 	closureLinks = 5000
-	// fewest is the number of answers before the first fit. The next ones come when the answers have
-	// grown by a tenth, and by as many as this.
+	// fewest is the number of answers before the first fit. The next ones come when the answers
+	// have grown by a tenth, and by as many as this.
 	fewest = 5
 	// steady and enough say when people can stop: the verdict moved by less during so many answers.
 	steady = 0.005

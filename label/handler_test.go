@@ -99,7 +99,7 @@ func TestHosts(t *testing.T) {
 	}
 }
 
-// TestPolicy: the page may run its own script and nothing else.
+// TestPolicy: the page may run its own script alone.
 func TestPolicy(t *testing.T) {
 	code, body, h := request(started(t, 30), "GET", "/"+annKey+"/", "")
 	policy := h.Get("Content-Security-Policy")

@@ -15,9 +15,9 @@ type Images struct {
 	path func(row int) string
 }
 
-// NewImages returns the pictures of rows: path returns the path of a row's picture below the folder,
-// with slashes, and "" for a row without one. A path that leaves the folder, also by a symbolic link,
-// cannot be read.
+// NewImages returns the pictures of rows: path returns the path of a row's picture below the
+// folder, with slashes, and "" for a row without one. A path that leaves the folder, also by a
+// symbolic link, cannot be read.
 func NewImages(folder string, path func(row int) string) (*Images, error) {
 	root, err := os.OpenRoot(folder)
 	if err != nil {

@@ -13,7 +13,8 @@ import (
 // Kind says how a column is shown.
 type Kind string
 
-// The kinds: a value in a table, a running text whose words are compared, and a sequence of letters.
+// The kinds: a value in a table, a running text whose words are compared, and a sequence of
+// letters.
 const (
 	Value    Kind = "value"
 	Text     Kind = "text"
@@ -72,8 +73,8 @@ func numbers(name string, at func(i int) float64) Column {
 	}}
 }
 
-// shownColumns is the number of columns of a question. If there are more, those that differ most are
-// shown.
+// shownColumns is the number of columns of a question. If there are more, those that differ most
+// are shown.
 const shownColumns = 20
 
 // longest is the number of letters of a cell that is shown.

@@ -21,7 +21,8 @@ import (
 // Options are the settings of a [Session].
 type Options struct {
 	Title string
-	// Table has the rows to ask about, and what metrics are learned from: prepared, or taken as it is.
+	// Table has the rows to ask about, and what metrics are learned from: prepared, or taken as it
+	// is.
 	Table *mustlink.Table
 	// Coordinates choose the questions: near rows should be likely to belong together.
 	Coordinates blas.Matrix
@@ -42,8 +43,8 @@ type Options struct {
 	Method string // of the fits, "" to choose it by the links
 	Engine *engine.Engine
 	Seed   uint64
-	// Guard calls work that uses the points of a mapped file; see [dataset.Mappings.Guard]. It may be
-	// nil.
+	// Guard calls work that uses the points of a mapped file; see [dataset.Mappings.Guard]. It may
+	// be nil.
 	Guard func(work func() error) error
 }
 
@@ -126,8 +127,8 @@ func New(ctx context.Context, o Options) (*Session, error) {
 	return s, nil
 }
 
-// OpenQuestions returns the path of the file of open questions next to a file of answers: pairs that
-// somebody could not answer, and answers that were overruled.
+// OpenQuestions returns the path of the file of open questions next to a file of answers: pairs
+// that somebody could not answer, and answers that were overruled.
 func OpenQuestions(path string) string { return strings.TrimSuffix(path, ".csv") + ".open.csv" }
 
 // people takes the keys.
@@ -417,8 +418,8 @@ func (s *Session) overrule(who string, r reply, remove []pair) error {
 	return s.rebuild()
 }
 
-// undo removes the last answer of a person, and asks about its pair again. It returns false if there
-// is none.
+// undo removes the last answer of a person, and asks about its pair again. It returns false if
+// there is none.
 func (s *Session) undo(who string) (bool, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -91,8 +91,8 @@ func content(t testing.TB, path string) string {
 	return string(b)
 }
 
-// Every answer is in the file when the next question is asked. The questions are those of the active
-// selection, one by one, so there are as many; a second session has none left.
+// Every answer is in the file when the next question is asked. The questions are those of the
+// active selection, one by one, so there are as many; a second session has none left.
 func TestQuestions(t *testing.T) {
 	s := started(t, 60)
 	none, err := links.New(60, nil)
@@ -247,8 +247,8 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// A contradiction is refused with a path of links that implies the opposite, and can be settled both
-// ways. What one person said and another overruled is a disagreement.
+// A contradiction is refused with a path of links that implies the opposite, and can be settled
+// both ways. What one person said and another overruled is a disagreement.
 func TestContradiction(t *testing.T) {
 	s := started(t, 30)
 	give(t, s, "ann", reply{0, 3, must})

@@ -323,9 +323,9 @@ func (e *ContradictionError) PathString() string {
 // InputFault marks the error as caused by input.
 func (e *ContradictionError) InputFault() {}
 
-// Contradiction returns the error for a link between two of n rows that contradicts the given links,
-// which contradict each other nowhere. It is nil if l contradicts nothing. Cost: O(n + links log
-// links).
+// Contradiction returns the error for a link between two of n rows that contradicts the given
+// links, which contradict each other nowhere. It is nil if l contradicts nothing. Cost: O(n + links
+// log links).
 func Contradiction(n int, given []links.Link, l links.Link) error {
 	same := func(o links.Link) bool { return o.I == l.I && o.J == l.J || o.I == l.J && o.J == l.I }
 	if k := slices.IndexFunc(given, same); k >= 0 {
@@ -338,8 +338,8 @@ func Contradiction(n int, given []links.Link, l links.Link) error {
 	if err != nil {
 		return err
 	}
-	// A conflict is a cycle of must-links and one cannot-link. Without l, this cycle is a path between
-	// the rows of l.
+	// A conflict is a cycle of must-links and one cannot-link. Without l, this cycle is a path
+	// between the rows of l.
 	conflicts := set.Conflicts()
 	if len(conflicts) == 0 {
 		return nil

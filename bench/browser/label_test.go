@@ -218,8 +218,8 @@ func TestLabelContradiction(t *testing.T) {
 	}
 }
 
-// TestLabelGroup: the group mode asks about the twelve nearest rows; clicked ones belong to the first
-// one, the others do not. A click on the map chooses the row.
+// TestLabelGroup: the group mode asks about the twelve nearest rows; clicked ones belong to the
+// first one, the others do not. A click on the map chooses the row.
 func TestLabelGroup(t *testing.T) {
 	l := ask(t, filepath.Join(t.TempDir(), "links.csv"), 60, false)
 	l.press(t, "g")

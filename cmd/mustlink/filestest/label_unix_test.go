@@ -131,7 +131,7 @@ func TestLabelKill(t *testing.T) {
 }
 
 // TestLabelEnds: Ctrl-C and the button of the page end the command; it prints what the file has and
-// leaves nothing else.
+// leaves no other file.
 func TestLabelEnds(t *testing.T) {
 	dir := harness.Workspace(t)
 	for _, end := range []string{"signal", "page"} {
@@ -170,8 +170,8 @@ func TestLabelPort(t *testing.T) {
 	}
 }
 
-// TestLabelNoRoom: an answer that a full disk does not take is one line on the page, and the file is
-// as before; with room again the session goes on.
+// TestLabelNoRoom: an answer that a full disk does not take is one line on the page, and the file
+// is as before; with room again the session goes on.
 func TestLabelNoRoom(t *testing.T) {
 	dir := harness.Workspace(t)
 	l := labeling(t, withoutRoom(dir, strings.Join(labelLine, " ")))

@@ -44,7 +44,8 @@ type labelCommand struct {
 	out       string
 }
 
-// labelMethod fits 5000 rows in a tenth of a second. That of mustlink fit, blend, takes ten seconds.
+// labelMethod fits 5000 rows in a tenth of a second. That of mustlink fit, blend, takes ten
+// seconds.
 const labelMethod = "itml"
 
 func newLabel(s *session.Session) *cobra.Command {
@@ -169,15 +170,15 @@ func (c *labelCommand) run(ctx context.Context, _ []string) error {
 		return err
 	}
 	defer server.Close()
-	asking, err := label.New(ctx, o)
+	page, err := label.New(ctx, o)
 	if err != nil {
 		return err
 	}
-	defer asking.Close()
-	if line := asking.Dropped(); line != "" {
+	defer page.Close()
+	if line := page.Dropped(); line != "" {
 		c.Warnf("%s: the unfinished last line %q is removed", c.out, line)
 	}
-	return c.serve(ctx, server, asking, o)
+	return c.serve(ctx, server, page, o)
 }
 
 // listen takes the port, and makes the keys.
@@ -226,7 +227,7 @@ func (r *labelReport) text(w io.Writer) {
 }
 
 // serve serves the page until the session ends.
-func (c *labelCommand) serve(ctx context.Context, listener net.Listener, asking *label.Session, o label.Options) error {
+func (c *labelCommand) serve(ctx context.Context, listener net.Listener, page *label.Session, o label.Options) error {
 	host := listener.Addr().String()
 	if len(o.Hosts) > 0 {
 		host = o.Hosts[0]
@@ -238,7 +239,7 @@ func (c *labelCommand) serve(ctx context.Context, listener net.Listener, asking 
 	for _, p := range o.People {
 		fmt.Fprintf(w, "%shttp://%s/%s/\n", strings.TrimLeft(p.Name+": ", ": "), host, p.Key)
 	}
-	server := &http.Server{Handler: asking, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
+	server := &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	failed := make(chan error, 1)
 	go func() { failed <- server.Serve(listener) }()
@@ -249,19 +250,19 @@ func (c *labelCommand) serve(ctx context.Context, listener net.Listener, asking 
 	select {
 	case err = <-failed:
 	case <-ctx.Done():
-	case <-asking.Done():
-		err = asking.Err()
+	case <-page.Done():
+		err = page.Err()
 	}
 	soon, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
 	if server.Shutdown(soon) != nil {
 		server.Close() // requests that do not end
 	}
-	asking.Close()
+	page.Close()
 	if err != nil {
 		return err
 	}
-	set, err := asking.Answers()
+	set, err := page.Answers()
 	if err != nil {
 		return err
 	}
