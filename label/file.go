@@ -83,8 +83,8 @@ func (x *names) row(name string) (int, bool) {
 	return i, err == nil && i >= 0 && i < x.context.N
 }
 
-// file is a CSV of answers. New ones are appended and flushed to disk; a removal writes the file
-// again and renames it. Before each change the file is read again if another program has changed it.
+// file is a CSV of answers. New ones are appended and flushed to disk; a removal writes another
+// file and renames it. Before each change the file is read again if another program has changed it.
 type file struct {
 	path    string
 	answer  string // the column with the word: link, or answer in a file of open questions

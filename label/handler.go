@@ -136,6 +136,10 @@ func (s *Session) change(w http.ResponseWriter, r *http.Request, who, name strin
 	case "ask":
 		err = s.ask(who, in.I, in.J)
 	case "finish":
+		if len(s.keys) > 1 {
+			problem(w, http.StatusForbidden, "others may be answering: want Ctrl-C where the program runs")
+			return
+		}
 		s.finish(nil)
 	default:
 		problem(w, http.StatusNotFound, "there is no such page")
@@ -152,6 +156,7 @@ func (s *Session) change(w http.ResponseWriter, r *http.Request, who, name strin
 type state struct {
 	Title         string         `json:"title"`
 	Who           string         `json:"who"`
+	Shared        bool           `json:"shared"` // others answer too
 	Rows          int            `json:"rows"`
 	Must          int            `json:"must"`
 	Cannot        int            `json:"cannot"`
@@ -181,7 +186,7 @@ func (s *Session) sendState(w http.ResponseWriter, who string, c *contradiction)
 		failed(w, err)
 		return
 	}
-	out := state{Title: s.o.Title, Who: who, Rows: s.n, Contradiction: c}
+	out := state{Title: s.o.Title, Who: who, Shared: len(s.keys) > 1, Rows: s.n, Contradiction: c}
 	if ok {
 		q := s.question(p.I, p.J)
 		out.Question = &q

@@ -69,7 +69,6 @@ func (m *Images) serve(w http.ResponseWriter, row int) error {
 	}
 	w.Header().Set("Content-Type", kind)
 	w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
-	w.Header().Set("Cache-Control", "private, max-age=3600")
 	if _, err := w.Write(head[:n]); err == nil {
 		io.Copy(w, io.LimitReader(f, imageBytes)) // an error is the end of the connection
 	}

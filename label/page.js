@@ -16,8 +16,7 @@
     let reply, data = {};
     try { reply = await fetch(path, options); data = await reply.json(); } catch { data.error = data.error || "the program does not answer: it has ended, or the connection is lost"; }
     const wrong = byId("alert");
-    wrong.hidden = !data.error;
-    wrong.textContent = data.error || "";
+    if (data.error || body !== undefined) { wrong.hidden = !data.error; wrong.textContent = data.error || ""; } // it stays until the next action
     if (data.error) throw new Error(data.error);
     return data;
   };
@@ -120,6 +119,7 @@
       shown = key;
     }
     for (const id of ["same", "different", "unknown"]) byId(id).disabled = !q;
+    byId("finish").hidden = s.shared;
     contradiction(s.contradiction);
     brings(s.fit);
     if (s.fit.map !== version) { version = s.fit.map; map(); }

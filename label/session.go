@@ -489,12 +489,24 @@ func (s *Session) disagreements() []disagreement {
 	return out
 }
 
-// name returns the name of a row for people.
+// longestName is the number of letters of a name that people see.
+const longestName = 100
+
+// name returns the name of a row for people. One that changes the direction of writing does so for
+// itself alone.
 func (s *Session) name(i int) string {
-	if s.o.Names != nil {
-		return s.o.Names[i]
+	if s.o.Names == nil {
+		return "row " + s.names.name(i)
 	}
-	return "row " + s.names.name(i)
+	name := s.o.Names[i]
+	if letters := []rune(name); len(letters) > longestName {
+		name = string(letters[:longestName]) + "…"
+	}
+	if strings.ContainsAny(name, "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069") {
+		const first, end = "\u2068", "\u2069" // an isolate
+		name = first + name + end
+	}
+	return name
 }
 
 // finish ends the session.

@@ -218,16 +218,19 @@ func TestLabelContradiction(t *testing.T) {
 	}
 }
 
-// TestLabelGroup: the group mode asks about the twelve nearest rows; clicked ones belong to the
-// first one, the others do not. A click on the map chooses the row.
+// TestLabelGroup: the group mode asks about the twelve nearest rows; those that are picked by key or
+// mouse belong to the first one, the others do not. A row of the map begins a group.
 func TestLabelGroup(t *testing.T) {
 	l := ask(t, filepath.Join(t.TempDir(), "links.csv"), 60, false)
 	l.press(t, "g")
 	l.do(t, chromedp.Poll(`document.querySelectorAll("#grid .cell").length === 12`, nil))
 	l.press(t, "1")
-	l.press(t, "=")
+	l.do(t, chromedp.Click("#grid .cell:nth-child(12)"))
 	l.press(t, "2")
 	l.press(t, "2")
+	if pressed := value[[]string](t, l.browser, `[...document.querySelectorAll("#grid .cell")].map(e => e.getAttribute("aria-pressed"))`); pressed[0] != "true" || pressed[1] != "mixed" || pressed[2] != "false" || pressed[11] != "true" {
+		t.Errorf("pressed: %v", pressed)
+	}
 	l.press(t, "\r")
 	l.do(t, chromedp.Poll(`document.getElementById("counts").textContent.startsWith("2 same, 9 different, 1 cannot say")`, nil))
 	if got := l.lines(t); len(got) != 11 {
@@ -237,6 +240,16 @@ func TestLabelGroup(t *testing.T) {
 	if got := l.lines(t); len(got) != 0 && got[0] != "" {
 		t.Errorf("after undo the file has %q", got)
 	}
+	l.press(t, "g")
+	if !value[bool](t, l.browser, `document.getElementById("group").hidden`) {
+		t.Error("g does not lead back to pairs")
+	}
+	l.do(t, chromedp.Poll(`Number(document.getElementById("plot").dataset.painted) > 0`, nil), chromedp.Focus("#plot"))
+	for range 8 {
+		l.settled(t, chromedp.KeyEvent("]"))
+	}
+	l.do(t, chromedp.KeyEvent("\r"), chromedp.Poll(`document.getElementById("ask-group").textContent === "Which belong to item 7?"`, nil))
+	l.do(t, chromedp.Click("#mode-pair"), chromedp.Click("#different"), chromedp.Poll(`document.getElementById("counts").textContent.startsWith("0 same, 1 different")`, nil))
 }
 
 // TestLabelNarrow: no sideways scrolling on narrow screens, all controls have names, light and dark

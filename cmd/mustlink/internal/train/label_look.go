@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
@@ -92,7 +93,7 @@ func (c *labelCommand) folder(d *dataset.Data, o *label.Options) error {
 		name := e.Name()
 		ending := filepath.Ext(name)
 		byName[name] = name
-		if slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}, ending) {
+		if slices.Contains([]string{".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp"}, strings.ToLower(ending)) {
 			byName[name[:len(name)-len(ending)]] = name
 		}
 	}
