@@ -8,6 +8,7 @@
     return e;
   };
   const say = { must: "same", cannot: "different", unknown: "cannot say" };
+  let rest = []; // answers to give again, once the contradiction before them is settled
   let state = null, busy = false, mode = "pair", group = null, drawn = null, version = -1, shown = "", told = -1;
 
   // call: a request to the server; the answer is the state, or what was asked for.
@@ -25,7 +26,12 @@
     if (busy) return;
     busy = true;
     document.body.setAttribute("aria-busy", "true");
-    try { show(await call(path, body)); } catch { /* the alert has it */ } finally { busy = false; document.body.removeAttribute("aria-busy"); }
+    try {
+      let next = await call(path, body);
+      if (path === "undo") rest = [];
+      if (!next.contradiction && rest.length) { const again = rest; rest = []; next = await call("answer", { replies: again }); }
+      show(next);
+    } catch { /* the alert has it */ } finally { busy = false; document.body.removeAttribute("aria-busy"); }
   };
   const answer = (word) => {
     const q = state && state.question;
@@ -133,6 +139,7 @@
     box.hidden = !c;
     path.replaceChildren(); ways.replaceChildren();
     if (!c) return;
+    rest = rest.concat(c.rest || []);
     const r = c.reply, first = c.path.length ? c.path[0].from : "row " + r.i, last = c.path.length ? c.path[c.path.length - 1].to : "row " + r.j;
     byId("said-now").textContent = `You say: ${first} and ${last} are ${say[r.answer]}. Earlier answers imply the opposite:`;
     for (const p of c.path) {

@@ -297,7 +297,9 @@ func (s *Session) answer(who string, list []reply) (*contradiction, error) {
 		case known == r.Word:
 		case known != "":
 			if first == nil {
-				first = &contradiction{Reply: r}
+				first = &contradiction{Reply: r, Rest: []reply{}}
+			} else {
+				first.Rest = append(first.Rest, r)
 			}
 		default:
 			kept = append(kept, one)
@@ -329,8 +331,9 @@ func (s *Session) answer(who string, list []reply) (*contradiction, error) {
 
 // contradiction is an answer, and a path of links that implies its opposite.
 type contradiction struct {
-	Reply reply  `json:"reply"`
-	Path  []step `json:"path"`
+	Reply reply   `json:"reply"`
+	Path  []step  `json:"path"`
+	Rest  []reply `json:"rest"` // given together with it, which contradict links too: to be given again
 }
 
 // step is a link of a path, from row I to row J.

@@ -294,10 +294,14 @@ func TestContradiction(t *testing.T) {
 func TestGroupContradictsItself(t *testing.T) {
 	s := started(t, 30)
 	c, err := s.answer("ann", []reply{{0, 3, must}, {0, 6, must}, {3, 6, cannot}})
-	if err != nil || c == nil || len(c.Path) != 2 {
+	if err != nil || c == nil || len(c.Path) != 2 || len(c.Rest) != 0 {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	if s.mustSet(t).Consistent() != nil || s.mustSet(t).Len() != 2 {
+	c, err = s.answer("ann", []reply{{0, 6, cannot}, {0, 9, must}, {0, 3, cannot}, {9, 6, cannot}})
+	if err != nil || c == nil || c.Reply != (reply{0, 6, cannot}) || !slices.Equal(c.Rest, []reply{{0, 3, cannot}, {9, 6, cannot}}) || s.mustSet(t).Len() != 3 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	if s.mustSet(t).Consistent() != nil || s.mustSet(t).Len() != 3 {
 		t.Errorf("%d links", s.mustSet(t).Len())
 	}
 }

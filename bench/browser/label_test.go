@@ -218,8 +218,8 @@ func TestLabelContradiction(t *testing.T) {
 	}
 }
 
-// TestLabelGroup: the group mode asks about the twelve nearest rows; those that are picked by key or
-// mouse belong to the first one, the others do not. A row of the map begins a group.
+// TestLabelGroup: the group mode asks about the twelve nearest rows. Those that are picked by key
+// or mouse belong to the first one, the others do not. A row of the map begins a group.
 func TestLabelGroup(t *testing.T) {
 	l := ask(t, filepath.Join(t.TempDir(), "links.csv"), 60, false)
 	l.press(t, "g")
