@@ -9,7 +9,7 @@
   };
   const say = { must: "same", cannot: "different", unknown: "cannot say" };
   let rest = []; // answers to give again, once the contradiction before them is settled
-  let state = null, busy = false, mode = "pair", group = null, drawn = null, version = -1, shown = "", told = -1;
+  let state = null, busy = false, mode = "pair", group = null, drawn = null, version = -1, shown = "", told = -1, acts = 0;
 
   // call: a request to the server; the answer is the state, or what was asked for.
   const call = async (path, body) => {
@@ -25,6 +25,7 @@
   const act = async (path, body) => {
     if (busy) return;
     busy = true;
+    acts++;
     document.body.setAttribute("aria-busy", "true");
     try {
       let next = await call(path, body);
@@ -66,6 +67,23 @@
     for (let i = 0; i + k <= a.length; i++) if (words.has(a.slice(i, i + k))) out.fill(true, i, i + k);
     return out;
   };
+  // offset: by how many letters a begins before b when most of their shared words of four are aligned.
+  const offset = (a, b) => {
+    const k = 4, at = new Map(), count = new Map();
+    let best = 0, most = 0;
+    for (let j = 0; j + k <= b.length; j++) { const w = b.slice(j, j + k); if (!at.has(w)) at.set(w, []); if (at.get(w).length < 20) at.get(w).push(j); }
+    for (let i = 0; i + k <= a.length; i++) for (const j of at.get(a.slice(i, i + k)) || []) {
+      const n = (count.get(i - j) || 0) + 1;
+      count.set(i - j, n);
+      if (n > most) { most = n; best = i - j; }
+    }
+    return best;
+  };
+  // sequences: the letters of both, aligned, and whether each is in no shared word.
+  const sequences = (a, b) => {
+    const d = offset(a, b), pads = [Math.max(0, -d), Math.max(0, d)], apart = [shared(a, b), shared(b, a)];
+    return [[a, b].map((t, side) => [..."·".repeat(pads[side]), ...t.split("")]), apart.map((l, side) => [...new Array(pads[side]).fill(true), ...l.map((v) => !v)])];
+  };
   const picture = (item, parent) => {
     if (!item.image) return;
     const image = element("img", undefined, parent);
@@ -89,13 +107,12 @@
     q.columns.forEach((c, k) => {
       if (!long(c)) return;
       const texts = [q.a.cells[k], q.b.cells[k]];
-      const words = texts.map((t) => (c.kind === "sequence" ? [...t] : split(t)));
-      const plain = c.kind === "sequence" ? [shared(texts[0], texts[1]), shared(texts[1], texts[0])].map((l) => l.map((v) => !v)) : common(words[0], words[1]);
+      const words = texts.map(split), [letters, apart] = c.kind === "sequence" ? sequences(...texts) : [words, common(...words)];
       cards.forEach((card, side) => {
         const text = element("div", undefined, card);
         text.className = "text " + c.kind;
         text.setAttribute("aria-label", c.name);
-        marked(text, words[side], plain[side]);
+        marked(text, letters[side], apart[side]);
       });
     });
     const values = q.columns.map((c, k) => [c.name, q.a.cells[k], q.b.cells[k], q.differs[k]]).filter((_, k) => !long(q.columns[k]));
@@ -284,9 +301,10 @@
   // The fits go on while a person thinks.
   const poll = setInterval(async () => {
     if (busy || document.hidden || !byId("settle").hidden) return;
+    const before = acts;
     try {
       const s = await call("state");
-      if (busy) return;
+      if (acts !== before) return; // older than what is shown
       if (mode === "group") { state = s; brings(s.fit); if (s.fit.map !== version) { version = s.fit.map; map(); } } else show(s);
     } catch { /* the alert has it */ }
   }, 2000);

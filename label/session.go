@@ -322,11 +322,12 @@ func (s *Session) answer(who string, list []reply) (*contradiction, error) {
 		s.passed[pairOf(r.i, r.j)] = true
 		s.news(event{skip: activelearning.Pair{I: r.i, J: r.j}})
 	}
-	delete(s.asked, who)
 	if first != nil {
-		s.explain(first)
+		s.explain(first) // the question stays
+		return first, nil
 	}
-	return first, nil
+	delete(s.asked, who)
+	return nil, nil
 }
 
 // contradiction is an answer, and a path of links that implies its opposite.

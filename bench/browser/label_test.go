@@ -27,6 +27,7 @@ import (
 type labeling struct {
 	*browser
 	session *label.Session
+	server  string
 	file    string
 }
 
@@ -63,9 +64,14 @@ func ask(t testing.TB, file string, n int, rich bool) *labeling {
 	}
 	o := label.Options{Title: "Animals", Table: table, Coordinates: blas.Matrix{Rows: n, Cols: 4, Stride: 4, Data: values}, Names: names,
 		Columns: label.ColumnsOf(table.Data()), File: file, Fit: true, Method: "rca", Engine: eng, Seed: 1, People: []label.Person{{Key: "0123456789abcdef"}}}
+	if strings.Contains(file, "people") {
+		o.People = []label.Person{{Name: "ann", Key: "0123456789abcdef"}, {Name: "ben", Key: "fedcba9876543210"}}
+	}
 	if rich {
 		texts := []string{"the quick brown fox", "the slow brown dog <b>bold</b>", "a quick red hen"}
 		o.Columns = append(o.Columns, label.Column{Name: "text", Kind: label.Text, Text: func(i int) string { return texts[i%3] + " number" }})
+		sequences := []string{"MKVLAAGIVGLLQWERTY", "HHMKVLAAGIVGLLQPPRTY", "DDDEEEFFF"}
+		o.Columns = append(o.Columns, label.Column{Name: "letters", Kind: label.Sequence, Text: func(i int) string { return sequences[i%3] }})
 		o.Images = pictures(t, n)
 	}
 	s, err := label.New(context.Background(), o)
@@ -74,9 +80,19 @@ func ask(t testing.TB, file string, n int, rich bool) *labeling {
 	}
 	server := httptest.NewServer(s)
 	t.Cleanup(func() { server.Close(); s.Close() })
-	b := visit(t, server.URL+"/0123456789abcdef/")
+	b := visit(t, redirect(t, server.URL+"/0123456789abcdef/"))
 	b.do(t, chromedp.Poll(`document.querySelectorAll("#items .item").length === 2`, nil))
-	return &labeling{b, s, file}
+	return &labeling{b, s, server.URL, file}
+}
+
+// redirect returns the address of a file that leads to a page, as the command opens a browser.
+func redirect(t testing.TB, address string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "redirect.html")
+	if err := os.WriteFile(file, []byte(`<meta http-equiv="refresh" content="0;url=`+address+`">`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "file://" + file
 }
 
 // pictures writes a picture for every row; that of row 1 is an SVG with a script.
@@ -189,7 +205,7 @@ func TestLabelKeys(t *testing.T) {
 			}
 		}
 		for _, r := range l.requests {
-			if !strings.HasPrefix(r, "http://127.0.0.1:") {
+			if !strings.HasPrefix(r, l.server) && !strings.HasSuffix(r, "/redirect.html") {
 				t.Errorf("request %q", r)
 			}
 		}
@@ -205,8 +221,7 @@ func TestLabelContradiction(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := ask(t, file, 60, false)
-	l.do(t, chromedp.Evaluate(`fetch("ask", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ i: 9, j: 15 }) }).then(() => location.reload())`, nil), chromedp.Sleep(500*time.Millisecond),
-		chromedp.Poll(`document.getElementById("ask").textContent.startsWith("Do item 9 and item 15")`, nil))
+	l.show(t, 9, 15)
 	l.press(t, "d")
 	l.do(t, chromedp.Poll(`!document.getElementById("settle").hidden`, nil))
 	if path := value[[]string](t, l.browser, `[...document.querySelectorAll("#path li")].map(e => e.textContent)`); len(path) != 2 || !strings.Contains(path[0], "item 9 and item 12: same") {
@@ -250,6 +265,55 @@ func TestLabelGroup(t *testing.T) {
 	}
 	l.do(t, chromedp.KeyEvent("\r"), chromedp.Poll(`document.getElementById("ask-group").textContent === "Which belong to item 7?"`, nil))
 	l.do(t, chromedp.Click("#mode-pair"), chromedp.Click("#different"), chromedp.Poll(`document.getElementById("counts").textContent.startsWith("0 same, 1 different")`, nil))
+}
+
+// TestLabelTexts: words that the other text does not have are marked. So are words of letters that
+// both sequences have, which are aligned.
+func TestLabelTexts(t *testing.T) {
+	l := ask(t, filepath.Join(t.TempDir(), "links.csv"), 60, true)
+	l.show(t, 9, 10)
+	const texts = `[...document.querySelectorAll("#items .text")].map(e => e.innerHTML)`
+	want := []string{"the <mark>quick</mark> brown <mark>fox</mark> number",
+		"··<mark>MKVLAAGIVGLLQ</mark>WERTY",
+		"the <mark>slow</mark> brown <mark>dog</mark> <mark>&lt;b&gt;bold&lt;/b&gt;</mark> number",
+		"HH<mark>MKVLAAGIVGLLQ</mark>PPRTY"}
+	if got := value[[]string](t, l.browser, texts); strings.Join(got, "|") != strings.Join(want, "|") {
+		t.Errorf("texts %q: want %q", got, want)
+	}
+}
+
+// show makes the page ask about a pair.
+func (l *labeling) show(t testing.TB, i, j int) {
+	t.Helper()
+	l.do(t, chromedp.Evaluate(fmt.Sprintf(`fetch("ask", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ i: %d, j: %d }) }).then(() => location.reload())`, i, j), nil), chromedp.Sleep(500*time.Millisecond),
+		chromedp.Poll(fmt.Sprintf(`document.getElementById("ask").textContent.startsWith("Do item %d and item %d ")`, i, j), nil))
+}
+
+// TestLabelDisagreement: what one person said and another overruled is listed, and can be asked
+// again.
+func TestLabelDisagreement(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "people")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l := ask(t, filepath.Join(folder, "links.csv"), 60, false)
+	l.show(t, 9, 12)
+	l.press(t, "s")
+	l.do(t, chromedp.Navigate(l.server+"/fedcba9876543210/"), chromedp.Poll(`document.getElementById("counts").textContent.includes("you are ben")`, nil))
+	if !value[bool](t, l.browser, `document.getElementById("finish").hidden`) {
+		t.Error("one of several people can end the session")
+	}
+	l.show(t, 9, 12)
+	l.press(t, "d")
+	l.do(t, chromedp.Poll(`!document.getElementById("settle").hidden && document.getElementById("path").textContent.includes("said ann")`, nil),
+		chromedp.Evaluate(`document.querySelector("#path button").click()`, nil), chromedp.Poll(`document.querySelectorAll("#disagreements tr").length === 1`, nil))
+	if row := value[string](t, l.browser, `[...document.querySelector("#disagreements tr").cells].map(e => e.textContent).join("|")`); !strings.HasPrefix(row, "item 9, item 12|same|ann, ") || !strings.Contains(row, "|different|") {
+		t.Errorf("the disagreement is %q", row)
+	}
+	if got := l.lines(t); len(got) != 1 || !strings.HasPrefix(got[0], "9,12,cannot,ben,") {
+		t.Errorf("the file has %q", got)
+	}
+	l.do(t, chromedp.Evaluate(`document.querySelector("#disagreements button").click()`, nil), chromedp.Poll(`document.getElementById("ask").textContent.startsWith("Do item 9 and item 12 belong together? (The answers so far say: different.)")`, nil))
 }
 
 // TestLabelNarrow: no sideways scrolling on narrow screens, all controls have names, light and dark
