@@ -67,8 +67,8 @@ and do not change. Columns who and when are added to the file of -o. LINKS.open.
 somebody could not answer, and answers that others overruled.
 
 --images names a column with the paths of pictures below the folder of DATA, or a folder with a picture for each
-row, named by its id or number (7.png, .jpg, .gif, .webp or .bmp). SVG is not shown. The columns of --images are not
-learned from.
+row, named by its id or number (7.png, .jpg, .gif, .webp or .bmp). SVG is not shown. Metrics are learned from
+all columns but that of --images; --type COLUMN=drop leaves out a column that is only shown.
 
 --share ADDRESS serves the page to other machines, over HTTP without encryption: use it in a network that you
 trust. Every name of --people has a key of its own, and is in the column who.
