@@ -201,7 +201,7 @@ func (s *Session) Answer(l links.Link) error {
 	}
 	g, h := s.group[l.I], s.group[l.J]
 	if l.Sign == links.Must && s.apart[g][h] || l.Sign == links.Cannot && g == h {
-		return s.contradiction(l)
+		return Contradiction(len(s.group), s.given, l)
 	}
 	switch {
 	case g == h || s.apart[g][h]:
@@ -323,19 +323,28 @@ func (e *ContradictionError) PathString() string {
 // InputFault marks the error as caused by input.
 func (e *ContradictionError) InputFault() {}
 
-// contradiction returns the error with its path. With l, the links have a conflict: a cycle of
-// must-links and one cannot-link. Without l, this cycle is a path between the rows of l.
-func (s *Session) contradiction(l links.Link) error {
+// Contradiction returns the error for a link between two of n rows that contradicts the given
+// links, which contradict each other nowhere. It is nil if l contradicts nothing. Cost: O(n + links
+// log links).
+func Contradiction(n int, given []links.Link, l links.Link) error {
 	same := func(o links.Link) bool { return o.I == l.I && o.J == l.J || o.I == l.J && o.J == l.I }
-	if k := slices.IndexFunc(s.given, same); k >= 0 {
-		return &ContradictionError{l, s.given[k : k+1 : k+1]}
+	if k := slices.IndexFunc(given, same); k >= 0 {
+		if given[k].Sign == l.Sign {
+			return nil
+		}
+		return &ContradictionError{l, given[k : k+1 : k+1]}
 	}
-	set, err := links.New(len(s.group), append(slices.Clone(s.given), l))
+	set, err := links.New(n, append(slices.Clone(given), l))
 	if err != nil {
 		return err
 	}
-	conflict := set.Conflicts()[0]
-	cycle := append(slices.Clone(conflict.Path), conflict.Link)
+	// A conflict is a cycle of must-links and one cannot-link. Without l, this cycle is a path
+	// between the rows of l.
+	conflicts := set.Conflicts()
+	if len(conflicts) == 0 {
+		return nil
+	}
+	cycle := append(slices.Clone(conflicts[0].Path), conflicts[0].Link)
 	k := slices.IndexFunc(cycle, same)
 	path := append(slices.Clone(cycle[k+1:]), cycle[:k]...)
 	if first := path[0]; first.I != l.I && first.J != l.I {

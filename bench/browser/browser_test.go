@@ -33,6 +33,16 @@ type browser struct {
 // open writes the report to a file and opens it. Without Chromium, the test is skipped.
 func open(t testing.TB, r *view.Report) *browser {
 	t.Helper()
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(viewtest.Written(t, r)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return visit(t, "file://"+file)
+}
+
+// visit opens a page. Without Chromium, the test is skipped.
+func visit(t testing.TB, address string) *browser {
+	t.Helper()
 	path := ""
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome", "headless-shell"} {
 		if found, err := exec.LookPath(name); err == nil {
@@ -43,14 +53,10 @@ func open(t testing.TB, r *view.Report) *browser {
 	if path == "" {
 		t.Skip("there is no Chromium on this machine")
 	}
-	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(viewtest.Written(t, r)), 0o600); err != nil {
-		t.Fatal(err)
-	}
 	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.ExecPath(path), chromedp.NoSandbox, chromedp.WindowSize(1200, 1000), chromedp.Flag("disable-dev-shm-usage", true))
 	allocated, free := chromedp.NewExecAllocator(context.Background(), options...)
 	t.Cleanup(free)
-	limited, stop := context.WithTimeout(allocated, 30*time.Second)
+	limited, stop := context.WithTimeout(allocated, time.Minute)
 	t.Cleanup(stop)
 	ctx, done := chromedp.NewContext(limited)
 	t.Cleanup(done)
@@ -69,7 +75,7 @@ func open(t testing.TB, r *view.Report) *browser {
 			b.requests = append(b.requests, e.Request.URL)
 		}
 	})
-	b.do(t, log.Enable(), network.Enable(), runtime.Enable(), chromedp.Navigate("file://"+file), chromedp.WaitReady("body"))
+	b.do(t, log.Enable(), network.Enable(), runtime.Enable(), chromedp.Navigate(address), chromedp.WaitReady("body"))
 	return b
 }
 
@@ -285,6 +291,19 @@ func (b *browser) checkNeighbors(t *testing.T, r *view.Report) {
 	b.settled(t, chromedp.KeyEvent("\x1b"))
 }
 
+// nameless lists the controls without a name.
+const nameless = `[...document.querySelectorAll("select, input, button, canvas")].filter(e => !(e.labels && e.labels.length) && !e.textContent.trim() && !e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby")).map(e => e.id || e.tagName)`
+
+// pale lists texts with little contrast.
+const pale = `(() => {
+	const light = (c) => c.match(/[\d.]+/g).slice(0, 3).map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, k) => s + v * [0.2126, 0.7152, 0.0722][k], 0);
+	const back = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (c !== "rgba(0, 0, 0, 0)") return c; } return "rgb(255, 255, 255)"; };
+	return [...document.querySelectorAll("p, h1, h2, h3, td, th, dt, dd, li, label, .tag, figcaption")].filter(e => e.textContent.trim()).map(e => {
+		const [a, b] = [light(getComputedStyle(e).color), light(back(e))].sort((x, y) => y - x);
+		return [(a + 0.05) / (b + 0.05), e.tagName + "." + e.className];
+	}).filter(([ratio]) => ratio < 4.5).map(String);
+})()`
+
 // TestNarrow: on a narrow screen the page does not scroll sideways, and every control has a name.
 func TestNarrow(t *testing.T) {
 	b := open(t, viewtest.Sample(40))
@@ -295,18 +314,9 @@ func TestNarrow(t *testing.T) {
 				value[[]string](t, b, fmt.Sprintf(`[...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > %d && !e.closest(".scroll, svg")).slice(0, 5).map(e => e.tagName + "." + e.className + "#" + e.id)`, width)))
 		}
 	}
-	const nameless = `[...document.querySelectorAll("select, input, button, canvas")].filter(e => !(e.labels && e.labels.length) && !e.textContent.trim() && !e.getAttribute("aria-label") && !e.getAttribute("aria-labelledby")).map(e => e.id || e.tagName)`
 	if list := value[[]string](t, b, nameless); len(list) > 0 {
 		t.Errorf("controls without a name: %v", list)
 	}
-	const pale = `(() => {
-		const light = (c) => c.match(/[\d.]+/g).slice(0, 3).map(v => v / 255).map(v => v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4).reduce((s, v, k) => s + v * [0.2126, 0.7152, 0.0722][k], 0);
-		const back = (e) => { for (; e; e = e.parentElement) { const c = getComputedStyle(e).backgroundColor; if (c !== "rgba(0, 0, 0, 0)") return c; } return "rgb(255, 255, 255)"; };
-		return [...document.querySelectorAll("p, h1, h2, h3, td, th, dt, dd, li, label, .tag, figcaption")].filter(e => e.textContent.trim()).map(e => {
-			const [a, b] = [light(getComputedStyle(e).color), light(back(e))].sort((x, y) => y - x);
-			return [(a + 0.05) / (b + 0.05), e.tagName + "." + e.className];
-		}).filter(([ratio]) => ratio < 4.5).map(String);
-	})()`
 	for _, scheme := range []string{"light", "dark"} {
 		b.do(t, emulation.SetEmulatedMedia().WithFeatures([]*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}))
 		if list := value[[]string](t, b, pale); len(list) > 0 {

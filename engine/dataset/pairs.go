@@ -32,7 +32,7 @@ type LinkContext struct {
 
 // ReadLinks reads a file of links (columns i, j, link and perhaps bound and weight) or of chunklets
 // (columns i and chunklet); the header decides which. A link is must, cannot, 1 or -1; an empty
-// bound or weight is not given.
+// bound or weight is not given. The columns who and when, of links that people gave, are ignored.
 //
 // A row that does not exist, a pair of a row with itself, a pair with both signs (the error names
 // both lines) and anything unreadable are a *fault.DataError.
@@ -66,7 +66,7 @@ func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
 	p := linkParser{r: r, find: find, i: r.column("i"), j: r.column("j"), link: r.column("link"),
 		bound: r.column("bound"), weight: r.column("weight")}
 	known := 3
-	for _, at := range []int{p.bound, p.weight} {
+	for _, at := range []int{p.bound, p.weight, r.column("who"), r.column("when")} {
 		if at >= 0 {
 			known++
 		}

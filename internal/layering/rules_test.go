@@ -41,6 +41,7 @@ var floors = map[string]int{
 	// nothing imports.
 	"internal/view":          floorView,
 	"internal/view/viewtest": floorView,
+	"label":                  floorView,
 	"internal/usage":         floorView,
 	"internal/messy":         floorView,
 	"internal/bytesize":      floorView,

@@ -1,6 +1,7 @@
-// The page's script: the points before and after learning, and the table of violated links. DATA is the payload. Text
-// goes into the page as textContent only.
-(() => {
+// The script of pages with points: the points before and after learning, and the table of violated links. DATA is the
+// payload. With chosen, a click on a point calls chosen(point) instead of listing its neighbors. end() of the result lets
+// go of the page. Text goes into the page as textContent only.
+const drawing = (DATA, chosen) => {
   const byId = (id) => document.getElementById(id);
   const array = (text, type) => {
     const bytes = Uint8Array.from(atob(text || ""), (c) => c.charCodeAt(0));
@@ -15,7 +16,7 @@
   const short = (text, most = 120) => (text.length > most ? text.slice(0, most) + "…" : text);
   const digits = (v) => (Math.abs(v) >= 1e5 || (v !== 0 && Math.abs(v) < 1e-3) ? v.toExponential(3) : String(Number(v.toPrecision(4))));
 
-  const n = DATA.count;
+  const n = DATA.count, ended = new AbortController(), until = { signal: ended.signal };
   const labels = DATA.names ? array(DATA.labels, Uint32Array) : null;
   const name = (i) => short(DATA.ids ? DATA.ids[i] : "row " + i);
   const label = (i) => (labels ? short(DATA.names[labels[i]]) : "");
@@ -363,6 +364,7 @@
     };
     // choose: the tables of a point's nearest neighbors, before and after.
     const choose = (i) => {
+      if (chosen) { if (i >= 0) chosen(i); return; }
       state.chosen = i === state.chosen ? -1 : i;
       if (i >= 0) tip.hidden = true; // the tables say more
       fill();
@@ -423,8 +425,8 @@
     byId("in").addEventListener("click", () => panels.forEach((p) => p.zoom(1.25)));
     byId("out").addEventListener("click", () => panels.forEach((p) => p.zoom(0.8)));
     byId("reset").addEventListener("click", () => panels.forEach((p) => p.whole()));
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-    matchMedia("print").addEventListener("change", paint); // at once: the printer does not wait for a frame
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw, until);
+    matchMedia("print").addEventListener("change", paint, until); // at once: the printer does not wait for a frame
     const panels = [];
     choices(); coloring();
     if (pair) panels.push(panel(byId("before"), () => views[0], byId("name-before")));
@@ -474,4 +476,5 @@
     fill();
   };
   if (byId("suspects")) suspects();
-})();
+  return { end: () => ended.abort() };
+};

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"bytes"
 	"embed"
 	"encoding/base64"
 	"encoding/binary"
@@ -154,7 +155,7 @@ type Picture struct {
 	SVG   []byte // as [Write] writes it
 }
 
-//go:embed page.html page.css page.js
+//go:embed page.html points.html page.css page.js
 var files embed.FS
 
 // page is the input of the template.
@@ -184,14 +185,7 @@ func WriteReport(w io.Writer, r *Report) error {
 	if err := r.Points.check(); err != nil {
 		return err
 	}
-	text := func(name string) string {
-		b, err := files.ReadFile(name)
-		if err != nil {
-			panic(err) // embedded
-		}
-		return string(b)
-	}
-	t, err := template.New("page").Funcs(template.FuncMap{"score": Score.String, "percent": percent}).Parse(text("page.html"))
+	t, err := template.New("page.html").Funcs(template.FuncMap{"score": Score.String, "percent": percent}).ParseFS(files, "page.html", "points.html")
 	if err != nil {
 		return err
 	}
@@ -200,13 +194,51 @@ func WriteReport(w io.Writer, r *Report) error {
 		return err
 	}
 	views := r.Points.Views
-	p := page{Report: r, Style: template.CSS(text("page.css")), Script: template.JS(text("page.js")), Payload: template.JS(payload), Drawn: len(views) > 0,
+	p := page{Report: r, Style: template.CSS(Style()), Script: template.JS(Script()), Payload: template.JS(payload), Drawn: len(views) > 0,
 		Curves: drawings(r.Curves), Drawings: drawings(r.Pictures)}
 	p.Pair = len(views) > 1 && views[0].Before
 	p.Several = len(views) > 2 || len(views) == 2 && !p.Pair
 	p.Judged = slices.ContainsFunc(r.Models, func(m Model) bool { return m.Verdict != nil && m.Verdict.Judged })
 	p.HasImportance = slices.ContainsFunc(r.Models, func(m Model) bool { return m.Importance != nil })
 	return t.Execute(w, p)
+}
+
+// Style returns the style sheet of pages.
+func Style() string { return embedded("page.css") }
+
+// Script returns the script of pages: a function drawing(payload, chosen), which draws points into
+// the elements of [Controls].
+func Script() string { return embedded("page.js") }
+
+// Controls returns the elements that points are drawn into, and their controls.
+func Controls() template.HTML {
+	var b bytes.Buffer
+	t, err := template.ParseFS(files, "points.html")
+	if err == nil {
+		err = t.ExecuteTemplate(&b, "points", page{})
+	}
+	if err != nil {
+		panic(err) // embedded
+	}
+	return template.HTML(b.String())
+}
+
+// embedded returns an embedded file.
+func embedded(name string) string {
+	b, err := files.ReadFile(name)
+	if err != nil {
+		panic(err) // embedded
+	}
+	return string(b)
+}
+
+// Payload returns the points as JSON, the input of the script. Errors are those of [WriteReport].
+func (p *Points) Payload() ([]byte, error) {
+	if err := p.check(); err != nil {
+		return nil, err
+	}
+	s, err := (&Report{Points: *p}).payload()
+	return []byte(s), err
 }
 
 func drawings(list []Picture) (out []drawing) {

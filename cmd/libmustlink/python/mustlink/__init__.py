@@ -20,6 +20,7 @@ True
 from . import _estimators, plot  # noqa: F401
 from ._base import MetricLearner
 from ._estimators import *  # noqa: F403
+from ._label import label
 from ._library import Canceled, Report
 from ._links import Links
 from ._model import Model, info, load, methods
@@ -38,6 +39,7 @@ __all__ = [
     "Report",
     "__version__",
     "info",
+    "label",
     "load",
     "methods",
 ]

@@ -25,6 +25,7 @@ type Preparing struct {
 	tfidf       bool
 	learns      bool // what follows learns from the points, and not from what a model makes of them
 	cmd         *cobra.Command
+	noText      bool // --text means something else for the command
 }
 
 // The values of --prepare.
@@ -35,6 +36,12 @@ const (
 
 // preparingFlags are the flags that ask for something else than the default.
 var preparingFlags = []string{"standardize", "robust", "tfidf", "impute", "indicators", "type", "levels", "cyclic", "text"}
+
+// FlagsWithoutText is Flags for a command that has another --text.
+func (p *Preparing) FlagsWithoutText(cmd *cobra.Command, before string) {
+	p.noText = true
+	p.Flags(cmd, before)
+}
 
 // Flags defines the flags; before is the beginning of their help texts.
 func (p *Preparing) Flags(cmd *cobra.Command, before string) {
@@ -48,11 +55,13 @@ func (p *Preparing) Flags(cmd *cobra.Command, before string) {
 	f.BoolVar(&p.robust, "robust", false, before+"scale all numbers by their medians and quartiles")
 	f.IntVar(&p.options.Levels, "levels", 0, before+"columns of a category, at most; the rarer texts share the last one (default 50)")
 	f.BoolVar(&p.options.Cyclic, "cyclic", false, before+"add the day of the week, the day of the year and the hour of dates, as cosines and sines")
-	f.StringVar(&p.options.Text, "text", "", before+"columns of text as weighted counts (TF-IDF) of `words|letters:K`")
+	if !p.noText {
+		f.StringVar(&p.options.Text, "text", "", before+"columns of text as weighted counts (TF-IDF) of `words|letters:K`")
+		usage.CompleteWith(cmd, "text", "words", "letters:3")
+	}
 	f.BoolVar(&p.tfidf, "tfidf", false, before+"weight counts of terms by the rarity of the terms (TF-IDF), and scale rows to unit length")
 	usage.CompleteWith(cmd, "prepare", prepareAuto, prepareNone)
 	usage.CompleteWith(cmd, "impute", "median", "mean", "most-frequent", "sides", "error")
-	usage.CompleteWith(cmd, "text", "words", "letters:3")
 }
 
 // Asked returns the flag that asks for something else than the default, "" for none.
@@ -61,7 +70,7 @@ func (p *Preparing) Asked() string {
 		return ""
 	}
 	for _, name := range preparingFlags {
-		if p.cmd.Flags().Changed(name) {
+		if p.cmd.Flags().Changed(name) && !(name == "text" && p.noText) {
 			return "--" + name
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// Commands returns fit, select, suggest, update, calibrate and demo.
+// Commands returns fit, select, suggest, label, update, calibrate and demo.
 func Commands(s *session.Session) []*cobra.Command {
-	return []*cobra.Command{newFit(s), newSelect(s), newSuggest(s), newUpdate(s), newCalibrate(s), newDemo(s)}
+	return []*cobra.Command{newFit(s), newSelect(s), newSuggest(s), newLabel(s), newUpdate(s), newCalibrate(s), newDemo(s)}
 }

@@ -1,0 +1,245 @@
+//go:build unix
+
+package filestest
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/internal/clitest"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+// labeler is a running `mustlink label`.
+type labeler struct {
+	cmd     *exec.Cmd
+	address string // of the page, with its key
+	out     *bufio.Reader
+	errors  *clitest.Buffer
+}
+
+// labeling starts the command and reads the address that it prints.
+func labeling(t *testing.T, cmd *exec.Cmd) *labeler {
+	t.Helper()
+	l := &labeler{cmd: cmd, errors: &clitest.Buffer{}}
+	pipe, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd.Stderr, l.out = l.errors, bufio.NewReader(pipe)
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill() })
+	if l.address, err = l.out.ReadString('\n'); err != nil {
+		t.Fatalf("no address: %v, %s", err, l.errors.String())
+	}
+	l.address = strings.TrimSpace(l.address)
+	return l
+}
+
+// labelState is what the tests read of an answer.
+type labelState struct {
+	Error    string
+	Must     int
+	Cannot   int
+	Question *struct{ A, B struct{ Row int } }
+}
+
+// send sends a request, with a body if it is not "".
+func (l *labeler) send(t *testing.T, path, body string) (s labelState) {
+	t.Helper()
+	var r *http.Response
+	var err error
+	if body == "" {
+		r, err = http.Get(l.address + path)
+	} else {
+		r, err = http.Post(l.address+path, "application/json", strings.NewReader(body))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	if err := json.NewDecoder(r.Body).Decode(&s); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// answer answers a question by the classes of blobs, the parity of rows.
+func (l *labeler) answer(t *testing.T, s labelState) labelState {
+	t.Helper()
+	i, j, word := s.Question.A.Row, s.Question.B.Row, "cannot"
+	if i%2 == j%2 {
+		word = "must"
+	}
+	return l.send(t, "answer", fmt.Sprintf(`{"i":%d,"j":%d,"answer":%q}`, i, j, word))
+}
+
+// end waits for the command, and returns its exit code and what it printed last.
+func (l *labeler) end() (code int, out string) {
+	rest, _ := io.ReadAll(l.out)
+	_ = l.cmd.Wait()
+	return l.cmd.ProcessState.ExitCode(), string(rest)
+}
+
+// labelLine is the command of the tests.
+var labelLine = []string{"label", "-i", "data.csv", "-o", "answers.csv", "--no-browser"}
+
+// TestLabelKill: a process that is killed has every answer that the page had a reply to, and the
+// next one resumes.
+func TestLabelKill(t *testing.T) {
+	dir := harness.Workspace(t)
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(200, 3, false))
+	rng := rand.New(rand.NewPCG(1, 1))
+	answers := 0
+	for range 5 {
+		l := labeling(t, harness.Command(dir, labelLine...))
+		s := l.send(t, "state", "")
+		if s.Must+s.Cannot != answers {
+			t.Fatalf("%d answers after a kill: want %d", s.Must+s.Cannot, answers)
+		}
+		for range 5 + rng.IntN(10) {
+			s = l.answer(t, s)
+			answers++
+			if s.Must+s.Cannot != answers {
+				t.Fatalf("%d answers: want %d", s.Must+s.Cannot, answers)
+			}
+		}
+		if err := l.cmd.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		l.end()
+		if got := len(clitest.Lines(clitest.Read(t, dir, "answers.csv"))); got != answers+1 {
+			t.Errorf("%d lines: want %d", got, answers+1)
+		}
+	}
+	harness.RunOK(t, dir, "links close -i data.csv -c answers.csv -o closed.csv") // other commands read the file
+}
+
+// TestLabelEnds: Ctrl-C and the button of the page end the command; it prints what the file has and
+// leaves no other file.
+func TestLabelEnds(t *testing.T) {
+	dir := harness.Workspace(t)
+	for _, end := range []string{"signal", "page"} {
+		l := labeling(t, harness.Command(dir, labelLine...))
+		l.answer(t, l.send(t, "state", ""))
+		want := usage.ExitOK
+		if end == "page" {
+			l.send(t, "finish", "{}")
+		} else {
+			want = usage.ExitInterrupted
+			if err := l.cmd.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if code, out := l.end(); code != want || !strings.HasPrefix(out, "answers.csv: ") || strings.Count(l.errors.String(), "\n") > 1 {
+			t.Errorf("%s: exit code %d, %q, %q: want code %d", end, code, out, l.errors.String(), want)
+		}
+	}
+	if got := strings.Join(clitest.Names(t, dir), " "); got != "answers.csv data.csv links.csv" {
+		t.Errorf("files: %s", got)
+	}
+}
+
+// TestLabelPort: a port that is taken is one line.
+func TestLabelPort(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	dir := harness.Workspace(t)
+	_, port, _ := net.SplitHostPort(taken.Addr().String())
+	for _, flags := range []string{"--port " + port, "--share 127.0.0.1:" + port + " --people ann"} {
+		o := harness.Run(t, dir, strings.Join(labelLine, " ")+" "+flags)
+		harness.WantInputError(t, dir, o, []string{"data.csv", "links.csv"}, port, syscall.EADDRINUSE.Error(), "free port")
+	}
+}
+
+// TestLabelNoRoom: an answer that a full disk does not take is one line on the page, and the file
+// is as before; with room again the session goes on.
+func TestLabelNoRoom(t *testing.T) {
+	dir := harness.Workspace(t)
+	l := labeling(t, withoutRoom(dir, strings.Join(labelLine, " ")))
+	s := l.send(t, "state", "")
+	if r := l.answer(t, s); !strings.Contains(r.Error, "answers.csv") || !strings.Contains(r.Error, syscall.EFBIG.Error()) || strings.Contains(r.Error, "\n") {
+		t.Errorf("the error is %q", r.Error)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "answers.csv")); err == nil {
+		t.Error("there is a file without answers")
+	}
+	disk := clitest.SmallDisk(t, dir)
+	line := strings.ReplaceAll(strings.Join(labelLine, " "), "answers.csv", filepath.Join("disk", "answers.csv"))
+	l = labeling(t, harness.Command(dir, strings.Fields(line)...))
+	s = l.answer(t, l.send(t, "state", ""))
+	before := clitest.Read(t, disk, "answers.csv")
+	put(t, filepath.Join(disk, "answers.csv"), before+strings.Repeat(strings.SplitAfter(before, "\n")[1], (4096-len(before))/len(strings.SplitAfter(before, "\n")[1])))
+	whole := clitest.Read(t, disk, "answers.csv")
+	clitest.Fill(t, disk)
+	full := false
+	for range 10 {
+		if r := l.answer(t, s); r.Error != "" {
+			if full = strings.Contains(r.Error, syscall.ENOSPC.Error()); !full {
+				t.Errorf("the error is %q", r.Error)
+			}
+			break
+		} else {
+			s, whole = r, clitest.Read(t, disk, "answers.csv")
+		}
+	}
+	if got := clitest.Read(t, disk, "answers.csv"); !full || got != whole {
+		t.Errorf("full: %v; the file has %d bytes, had %d", full, len(got), len(whole))
+	}
+	if err := os.Remove(filepath.Join(disk, clitest.Filler)); err != nil {
+		t.Fatal(err)
+	}
+	if r := l.answer(t, s); r.Error != "" {
+		t.Errorf("with room again: %s", r.Error)
+	}
+}
+
+// TestLabelPeople: every person has an address; wrong keys and other hosts are refused.
+func TestLabelPeople(t *testing.T) {
+	dir := harness.Workspace(t)
+	l := labeling(t, harness.Command(dir, append(labelLine, "--people", "ann,ben")...))
+	second, err := l.out.ReadString('\n')
+	if err != nil || !strings.HasPrefix(l.address, "ann: http://127.0.0.1:") || !strings.HasPrefix(second, "ben: ") {
+		t.Fatalf("%q, %q, %v", l.address, second, err)
+	}
+	ann, ben := strings.TrimPrefix(l.address, "ann: "), strings.TrimSpace(strings.TrimPrefix(second, "ben: "))
+	for k, address := range []string{ann, ben} {
+		l.address = address
+		l.answer(t, l.send(t, "state", ""))
+		time.Sleep(time.Millisecond)
+		if got := clitest.Lines(clitest.Read(t, dir, "answers.csv"))[k+1]; !strings.Contains(got, ","+[]string{"ann", "ben"}[k]+",20") {
+			t.Errorf("the line %q does not say who", got)
+		}
+	}
+	r, err := http.NewRequest(http.MethodGet, ann+"state", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = "attacker.example"
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode != http.StatusMisdirectedRequest {
+		t.Errorf("another host: status %d", answer.StatusCode)
+	}
+}

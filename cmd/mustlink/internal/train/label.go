@@ -1,0 +1,281 @@
+package train
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/label"
+)
+
+type labelCommand struct {
+	*session.Session
+	data      source.Data
+	links     source.Links
+	preparing source.Preparing
+	images    string
+	text      string
+	show      []string
+	method    string
+	noFit     bool
+	port      int
+	share     string
+	people    []string
+	noBrowser bool
+	seed      uint64
+	out       string
+}
+
+// labelMethod fits 5000 rows in a tenth of a second. That of mustlink fit, blend, takes ten
+// seconds.
+const labelMethod = "itml"
+
+func newLabel(s *session.Session) *cobra.Command {
+	c := &labelCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "label -i DATA [-c LINKS] [--images COLUMN|DIR] [--text COLUMN] [--show A,B,C] -o LINKS",
+		Short: "ask people on a page in the browser which rows belong together, and watch the metric learn",
+		Long: `Start a page on this machine where people answer which rows belong together, and append the answers to the
+links of -o. The command prints the address of the page, with a key that is valid until it ends.
+
+The page shows two rows side by side: pictures, texts and values, with their differences marked. Keys: s (same),
+d (different), c (cannot say), u (undo), g (group mode: one row against the twelve nearest). The questions are those
+of 'mustlink suggest'. Every answer is on disk before the next question, so a crash loses nothing, and the same
+command resumes. An answer that contradicts earlier ones is shown with these, and settled on the page.
+
+Meanwhile fits in the background learn a metric from the answers. The page shows their verdict on held-out links
+as a curve, and a map of all rows; a click on a row asks about its neighbors. The links of -c are known besides,
+and do not change. Columns who and when are added to the file of -o. LINKS.open.csv, next to it, has pairs that
+somebody could not answer, and answers that others overruled.
+
+--images names a column with the paths of pictures below the folder of DATA, or a folder with a picture for each
+row, named by its id or number (7.png, .jpg, .gif, .webp or .bmp). SVG is not shown. Metrics are learned from
+all columns but that of --images; --type COLUMN=drop leaves out a column that is only shown.
+
+--share ADDRESS serves the page to other machines, over HTTP without encryption: use it in a network that you
+trust. Every name of --people has a key of its own, and is in the column who.
+
+Ctrl-C, or the button of the page, ends the session.`,
+		Example: `  mustlink label -i data.csv -o links.csv
+  mustlink label -i embeddings.csv --images pictures -o links.csv
+  mustlink label -i offers.csv --text title --show price,shop --share 192.168.1.5:8000 --people ann,ben -o links.csv`,
+		Args: usage.Positional(0, 0, ""),
+		RunE: s.Checked(c.check, c.run),
+	}
+	f := cmd.Flags()
+	c.data.Flags(cmd)
+	c.links.Flags(cmd)
+	f.StringVar(&c.images, "images", "", "the pictures of rows: a `COLUMN` with their paths, or a folder")
+	f.StringVar(&c.text, "text", "", "the `COLUMN` that is shown as a text, with different words marked")
+	f.StringSliceVar(&c.show, "show", nil, "`COLUMNS` to show (default all)")
+	f.StringVarP(&c.method, "method", "m", labelMethod, "`METHOD` of the fits: "+strings.Join(methods.Names(), ", "))
+	f.BoolVar(&c.noFit, "no-fit", false, "only ask: no fits in the background")
+	f.IntVar(&c.port, "port", 0, "the port of the page; 0 for any that is free")
+	f.StringVar(&c.share, "share", "", "serve other machines too, on this `ADDRESS` of this machine, as HOST:PORT")
+	f.StringSliceVar(&c.people, "people", nil, "`NAMES` of those who answer, each with a key")
+	f.BoolVar(&c.noBrowser, "no-browser", false, "print the address alone")
+	c.preparing.FlagsWithoutText(cmd, "")
+	usage.SeedFlag(f, &c.seed)
+	f.StringVarP(&c.out, "output", "o", "", "the .csv of `LINKS` to append answers to, which is made if it does not exist")
+	usage.CompleteWith(cmd, "method", methods.Names()...)
+	return cmd
+}
+
+// check finds mistakes that do not require reading anything.
+func (c *labelCommand) check(check *session.Checks, _ []string) {
+	check.Required("input", "output")
+	check.Refuse(c.out == session.Stream || !session.HasEnding(c.out, "csv"), "-o, --output is %q: want a .csv file, answers are appended to it", c.out)
+	check.Exclusive("share", "port")
+	check.Refuse(c.port < 0 || c.port > 65535, "--port is %d: want a number from 0 to 65535", c.port)
+	check.Refuse(c.noFit && check.Cmd.Flags().Changed("method"), "--no-fit and -m are both given: want one of them")
+	check.Do(c.checkShare)
+	check.Do(c.checkMethod)
+	c.preparing.Check(check, false, &c.data)
+	c.data.Check(check)
+	c.links.CheckBy(check)
+	if c.links.Path != "" && !session.SameFile(c.links.Path, c.out) {
+		c.links.Check(check)
+	}
+	check.Output("-o, --output", c.out)
+}
+
+// checkShare refuses an address that is not explicit, and shared keys.
+func (c *labelCommand) checkShare() error {
+	for k, name := range c.people {
+		if name = strings.TrimSpace(name); name == "" || slices.Contains(c.people[:k], name) {
+			return usage.Errorf("--people is %q: want different names", strings.Join(c.people, ","))
+		}
+	}
+	if c.share == "" {
+		return nil
+	}
+	host, port, err := net.SplitHostPort(c.share)
+	if ip := net.ParseIP(host); err != nil || host == "" || port == "" || ip != nil && ip.IsUnspecified() {
+		return usage.Errorf("--share is %q: want an address of this machine that others reach, with a port: 192.168.1.5:8000", c.share)
+	}
+	if len(c.people) == 0 {
+		return usage.Errorf("--share is given without --people: want the names of those who answer, each gets a key")
+	}
+	return nil
+}
+
+// checkMethod refuses the name of no method.
+func (c *labelCommand) checkMethod() error {
+	_, err := catalog.Lookup(c.method)
+	return usage.RenameParams(err, "method", "-m, --method")
+}
+
+func (c *labelCommand) run(ctx context.Context, _ []string) error {
+	data, err := c.data.ReadAtLeastTwo(ctx, c.Session)
+	if err != nil {
+		return err
+	}
+	o := label.Options{Title: filepath.Base(data.Name), Names: data.IDs, File: c.out, Fit: !c.noFit, Method: c.method, Seed: c.seed, Guard: c.Files.Guard}
+	if err := c.look(data, &o); err != nil {
+		return err
+	}
+	if err := c.learnFrom(ctx, data, &o); err != nil {
+		return err
+	}
+	if o.ByID = c.links.Names(data) != nil; !o.ByID {
+		if err := c.links.NeedIDs(data); err != nil {
+			return err
+		}
+	}
+	if c.links.Path != "" && !session.SameFile(c.links.Path, c.out) {
+		if o.Given, err = c.links.ReadWarning(ctx, c.Session, data); err != nil {
+			return err
+		}
+	}
+	server, err := c.listen(&o)
+	if err != nil {
+		return err
+	}
+	defer server.Close()
+	page, err := label.New(ctx, o)
+	if err != nil {
+		return err
+	}
+	defer page.Close()
+	if line := page.Dropped(); line != "" {
+		c.Warnf("%s: the unfinished last line %q is removed", c.out, line)
+	}
+	return c.serve(ctx, server, page, o)
+}
+
+// listen takes the port, and makes the keys.
+func (c *labelCommand) listen(o *label.Options) (net.Listener, error) {
+	address := fmt.Sprintf("127.0.0.1:%d", c.port)
+	if c.share != "" {
+		address = c.share
+	}
+	server, err := net.Listen("tcp", address)
+	if err != nil {
+		if op, ok := errors.AsType[*net.OpError](err); ok {
+			err = op.Err
+		}
+		if call, ok := errors.AsType[*os.SyscallError](err); ok {
+			err = call.Err
+		}
+		if c.share != "" {
+			return nil, usage.Errorf("--share %s: %v: want an address of this machine and a free port", c.share, err)
+		}
+		return nil, usage.Errorf("--port %d: %v: want a free port, or no --port", c.port, err)
+	}
+	if c.share != "" {
+		_, port, _ := net.SplitHostPort(server.Addr().String())
+		host, _, _ := net.SplitHostPort(c.share)
+		o.Hosts = []string{net.JoinHostPort(host, port)}
+	}
+	for _, name := range c.people {
+		o.People = append(o.People, label.Person{Name: strings.TrimSpace(name), Key: rand.Text()})
+	}
+	if len(o.People) == 0 {
+		o.People = []label.Person{{Key: rand.Text()}}
+	}
+	return server, nil
+}
+
+// labelReport is the result of `mustlink label`.
+type labelReport struct {
+	Must     int      `json:"must_links"`
+	Cannot   int      `json:"cannot_links"`
+	Output   string   `json:"output"`
+	Warnings []string `json:"warnings"`
+}
+
+func (r *labelReport) text(w io.Writer) {
+	fmt.Fprintf(w, "%s: %d must, %d cannot\n", r.Output, r.Must, r.Cannot)
+}
+
+// serve serves the page until the session ends.
+func (c *labelCommand) serve(ctx context.Context, listener net.Listener, page *label.Session, o label.Options) error {
+	host := listener.Addr().String()
+	if len(o.Hosts) > 0 {
+		host = o.Hosts[0]
+	}
+	w := c.Stdout
+	if c.JSON || c.Quiet {
+		w = c.Stderr
+	}
+	for _, p := range o.People {
+		fmt.Fprintf(w, "%shttp://%s/%s/\n", strings.TrimLeft(p.Name+": ", ": "), host, p.Key)
+	}
+	server := &http.Server{Handler: page, ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second, WriteTimeout: time.Minute,
+		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	if !c.noBrowser && c.share == "" {
+		defer c.open("http://" + host + "/" + o.People[0].Key + "/")()
+	}
+	var err error
+	select {
+	case err = <-failed:
+	case <-ctx.Done():
+	case <-page.Done():
+		err = page.Err()
+	}
+	soon, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if server.Shutdown(soon) != nil {
+		server.Close() // requests that do not end
+	}
+	page.Close()
+	if err != nil {
+		return err
+	}
+	set, err := page.Answers()
+	if err != nil {
+		return err
+	}
+	r := &labelReport{Output: c.out, Warnings: c.Warnings()}
+	r.Must, r.Cannot = set.Count()
+	return errors.Join(c.Summarize(c.out, r, r.text), ctx.Err())
+}
+
+// empty are no links between n rows.
+func empty(n int) *links.Set {
+	set, err := links.New(n, nil)
+	if err != nil {
+		panic(err) // nothing is wrong with no links
+	}
+	return set
+}

@@ -1,0 +1,231 @@
+package label
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// Kind says how a column is shown.
+type Kind string
+
+// The kinds: a value in a table, a running text whose words are compared, and a sequence of
+// letters.
+const (
+	Value    Kind = "value"
+	Text     Kind = "text"
+	Sequence Kind = "sequence"
+)
+
+// Column is something that people see of rows.
+type Column struct {
+	Name string
+	Kind Kind
+	Text func(row int) string
+	// Number returns the value of a column of numbers, NaN for a missing one; it is nil for texts.
+	Number func(row int) float64
+	unit   float64 // standard deviation
+}
+
+// ColumnsOf returns the columns of data as people see them.
+func ColumnsOf(d *dataset.Data) (out []Column) {
+	switch x := d.Points.(type) {
+	case *points.Mixed:
+		for j := range x.Columns {
+			out = append(out, mixedColumn(&x.Columns[j]))
+		}
+	case *points.Dense:
+		for j := range x.D {
+			name := strconv.Itoa(j)
+			if j < len(d.Features) {
+				name = d.Features[j]
+			}
+			out = append(out, numbers(name, func(i int) float64 { return x.Row(i)[j] }))
+		}
+	case *points.Sequences:
+		out = append(out, Column{Name: "letters", Kind: Sequence, Text: func(i int) string { return string(x.Row(i)) }})
+	}
+	return out
+}
+
+func mixedColumn(c *points.Column) Column {
+	if !c.IsText() {
+		return numbers(c.Name, func(i int) float64 { return c.Numbers[i] })
+	}
+	return Column{Name: c.Name, Kind: Value, Text: func(i int) string {
+		if c.Codes[i] < 0 {
+			return ""
+		}
+		return c.Levels[c.Codes[i]]
+	}}
+}
+
+func numbers(name string, at func(i int) float64) Column {
+	return Column{Name: name, Kind: Value, Number: at, Text: func(i int) string {
+		if v := at(i); !math.IsNaN(v) {
+			return strconv.FormatFloat(v, 'g', 6, 64)
+		}
+		return ""
+	}}
+}
+
+// shownColumns is the number of columns of a question. If there are more, those that differ most
+// are shown.
+const shownColumns = 20
+
+// longest is the number of letters of a cell that is shown.
+const longest = 20_000
+
+// item is a row as people see it.
+type item struct {
+	Row   int      `json:"row"`
+	Name  string   `json:"name"`
+	Image bool     `json:"image"`
+	Cells []string `json:"cells"`
+}
+
+// shown are the columns of items.
+type shown struct {
+	Name string `json:"name"`
+	Kind Kind   `json:"kind"`
+}
+
+// question is a pair of rows as people see it.
+type question struct {
+	A       item    `json:"a"`
+	B       item    `json:"b"`
+	Columns []shown `json:"columns"`
+	Differs []bool  `json:"differs"` // by column: other texts, or numbers more than a standard deviation apart
+	Left    int     `json:"left"`    // columns that are not shown
+	Known   string  `json:"known"`   // what the links imply, for a pair that a person chose
+}
+
+// measure computes the standard deviations of the columns of numbers.
+func measure(columns []Column, n int) {
+	for k := range columns {
+		c := &columns[k]
+		if c.Number == nil {
+			continue
+		}
+		var sum, squares, count float64
+		for i := range n {
+			if v := c.Number(i); !math.IsNaN(v) {
+				count++
+				d := v - sum/max(1, count-1) // from the mean so far: Welford's recurrence
+				sum += v
+				squares += d * (v - sum/count)
+			}
+		}
+		c.unit = math.Sqrt(squares / max(1, count))
+	}
+}
+
+// difference of a column between rows: standard deviations, or 1 for different texts.
+func (c *Column) difference(i, j int) float64 {
+	if c.Number != nil {
+		d := math.Abs(c.Number(i) - c.Number(j))
+		if math.IsNaN(d) {
+			d = c.unit
+		}
+		if c.unit > 0 {
+			d /= c.unit
+		}
+		return d
+	}
+	if c.Text(i) != c.Text(j) {
+		return 1
+	}
+	return 0
+}
+
+// pick returns the columns to show of rows i and j, in their order.
+func (s *Session) columns(i, j int) (list []*Column, left int) {
+	for k := range s.o.Columns {
+		list = append(list, &s.o.Columns[k])
+	}
+	if left = len(list) - shownColumns; left <= 0 {
+		return list, 0
+	}
+	order := slices.Clone(list)
+	gap := make(map[*Column]float64, len(list))
+	for _, c := range list {
+		if gap[c] = c.difference(i, j); c.Kind != Value {
+			gap[c] = math.Inf(1)
+		}
+	}
+	slices.SortStableFunc(order, func(a, b *Column) int { return cmp.Compare(gap[b], gap[a]) })
+	order = order[:shownColumns]
+	return slices.DeleteFunc(list, func(c *Column) bool { return !slices.Contains(order, c) }), left
+}
+
+// item returns a row with some columns.
+func (s *Session) item(i int, columns []*Column) item {
+	out := item{Row: i, Name: s.name(i), Image: s.o.Images != nil && s.o.Images.path(i) != "", Cells: []string{}}
+	for _, c := range columns {
+		text := c.Text(i)
+		if len(text) > longest {
+			text = text[:longest] + "…"
+		}
+		out.Cells = append(out.Cells, text)
+	}
+	return out
+}
+
+// question returns a pair of rows.
+func (s *Session) question(i, j int) question {
+	columns, left := s.columns(i, j)
+	q := question{A: s.item(i, columns), B: s.item(j, columns), Left: left, Columns: []shown{}, Differs: []bool{}}
+	for _, c := range columns {
+		q.Columns = append(q.Columns, shown{c.Name, c.Kind})
+		q.Differs = append(q.Differs, c.difference(i, j) >= 1)
+	}
+	s.mu.Lock()
+	q.Known = s.groups.known(i, j)
+	s.mu.Unlock()
+	return q
+}
+
+// groupSize is the number of rows in the grid of the group mode.
+const groupSize = 12
+
+// group is a row and rows near to it about which the links say nothing.
+type group struct {
+	Anchor  item    `json:"anchor"`
+	Items   []item  `json:"items"`
+	Columns []shown `json:"columns"`
+}
+
+// near returns the group of a row: the nearest rows in the metric learned so far.
+func (s *Session) near(row int) group {
+	s.mu.Lock()
+	y := s.fit.learned
+	s.mu.Unlock()
+	far := make([]float64, s.n)
+	for i := range far {
+		far[i] = points.SquaredDistance(y.Row(row), y.Row(i))
+	}
+	var best []int
+	s.mu.Lock()
+	for i, d := range far {
+		if i == row || len(best) == groupSize && d >= far[best[groupSize-1]] || s.groups.known(row, i) != "" || s.passed[pairOf(row, i)] {
+			continue
+		}
+		k, _ := slices.BinarySearchFunc(best, d, func(o int, d float64) int { return cmp.Compare(far[o], d) })
+		best = slices.Insert(best, k, i)
+		best = best[:min(len(best), groupSize)]
+	}
+	s.mu.Unlock()
+	columns, _ := s.columns(row, row)
+	g := group{Anchor: s.item(row, columns), Items: []item{}, Columns: []shown{}}
+	for _, i := range best {
+		g.Items = append(g.Items, s.item(i, columns))
+	}
+	for _, c := range columns {
+		g.Columns = append(g.Columns, shown{c.Name, c.Kind})
+	}
+	return g
+}

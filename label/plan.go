@@ -1,0 +1,194 @@
+package label
+
+import (
+	"slices"
+	"time"
+
+	"github.com/mustlink/mustlink/algorithms/activelearning"
+	"github.com/mustlink/mustlink/engine/links"
+)
+
+const (
+	// ahead is the number of questions that are chosen while people think, besides one for each.
+	ahead = 4
+	// patience is how long a person waits for questions that take all answers into account. Later,
+	// the next one of those before is asked.
+	patience = 30 * time.Millisecond
+	// lastPatience is how long a person waits if no question is left of those before.
+	lastPatience = 2 * time.Second
+)
+
+// event is an answer that the choice of questions does not know yet.
+type event struct {
+	link links.Link
+	skip activelearning.Pair // if the link has no sign
+}
+
+// plan is the queue of questions. A goroutine fills it.
+type plan struct {
+	version, planned int // of the answers, and of those that the queue knows
+	events           []event
+	restart          bool // answers were removed
+	queue            []activelearning.Pair
+	err              error         // of the choice
+	wake             chan struct{} // there is work
+	changed          chan struct{} // closed with the next queue
+}
+
+// begin starts the work in the background.
+func (s *Session) begin() error {
+	s.plan.wake, s.plan.changed = make(chan struct{}, 1), make(chan struct{})
+	questions, err := s.chooser()
+	if err != nil {
+		return err
+	}
+	s.publish(questions.Batch(len(s.keys)), s.plan.version)
+	s.work.Go(func() { s.guarded(func() { s.choose(questions) }) })
+	s.beginFits()
+	return nil
+}
+
+// news tells the choice of questions about an answer.
+func (s *Session) news(e event) {
+	s.plan.events = append(s.plan.events, e)
+	s.plan.version++
+	s.wake()
+}
+
+// replan makes the choice of questions begin again.
+func (s *Session) replan() {
+	s.plan.events, s.plan.restart = nil, true
+	s.plan.version++
+	s.wake()
+}
+
+func (s *Session) wake() {
+	select {
+	case s.plan.wake <- struct{}{}:
+	default:
+	}
+}
+
+// chooser returns a new choice of questions, which knows all answers.
+func (s *Session) chooser() (*activelearning.Session, error) {
+	s.mu.Lock()
+	all := s.all()
+	var passed []pair
+	for p := range s.passed {
+		passed = append(passed, p)
+	}
+	s.plan.events, s.plan.restart = nil, false
+	s.mu.Unlock()
+	set, err := links.New(s.n, all)
+	if err != nil {
+		return nil, err
+	}
+	questions, err := activelearning.New(s.o.Coordinates, set, activelearning.Options{Seed: s.o.Seed})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(passed, func(a, b pair) int { return slices.Compare(a[:], b[:]) })
+	for _, p := range passed {
+		questions.Skip(p[0], p[1])
+	}
+	return questions, nil
+}
+
+// choose keeps the queue full until the session ends.
+func (s *Session) choose(questions *activelearning.Session) {
+	for {
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-s.plan.wake:
+		}
+		s.mu.Lock()
+		version, events, restart := s.plan.version, s.plan.events, s.plan.restart
+		s.plan.events = nil
+		s.mu.Unlock()
+		var err error
+		for _, e := range events {
+			if e.link.Sign == 0 {
+				questions.Skip(e.skip.I, e.skip.J)
+			} else if err = questions.Answer(e.link); err != nil {
+				restart = true
+			}
+		}
+		if restart {
+			var next *activelearning.Session
+			if next, err = s.chooser(); err == nil {
+				questions = next
+			}
+		}
+		batch := questions.Batch(len(s.keys))
+		s.mu.Lock()
+		s.plan.err = err
+		s.mu.Unlock()
+		if s.publish(batch, version); !s.late() {
+			s.publish(questions.Batch(ahead+len(s.keys)), version)
+		}
+	}
+}
+
+// late reports whether there are answers that the queue does not know.
+func (s *Session) late() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.plan.planned != s.plan.version
+}
+
+// publish makes a batch the queue.
+func (s *Session) publish(batch []activelearning.Pair, version int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.plan.queue, s.plan.planned = batch, version
+	close(s.plan.changed)
+	s.plan.changed = make(chan struct{})
+}
+
+// next returns the question of a person, and false if none is left.
+func (s *Session) next(who string) (activelearning.Pair, bool, error) {
+	begin := time.Now()
+	for {
+		s.mu.Lock()
+		if p, ok := s.asked[who]; ok {
+			s.mu.Unlock()
+			return p, true, nil
+		}
+		current := s.plan.planned == s.plan.version
+		if waited := time.Since(begin); current || waited >= patience {
+			if p, ok := s.pick(who); ok || current || waited >= lastPatience {
+				err := s.plan.err
+				s.mu.Unlock()
+				return p, ok, err
+			}
+		}
+		changed := s.plan.changed
+		s.mu.Unlock()
+		select {
+		case <-changed:
+		case <-time.After(patience):
+		case <-s.ctx.Done():
+			return activelearning.Pair{}, false, s.ctx.Err()
+		}
+	}
+}
+
+// pick takes the first question of the queue that is still one, and that nobody else is asked.
+func (s *Session) pick(who string) (activelearning.Pair, bool) {
+	for k, p := range s.plan.queue {
+		if s.groups.known(p.I, p.J) != "" || s.passed[pairOf(p.I, p.J)] {
+			continue
+		}
+		taken := false
+		for other, q := range s.asked {
+			taken = taken || other != who && pairOf(q.I, q.J) == pairOf(p.I, p.J)
+		}
+		if !taken {
+			s.plan.queue = slices.Delete(s.plan.queue, k, k+1)
+			s.asked[who] = p
+			return p, true
+		}
+	}
+	return activelearning.Pair{}, false
+}
