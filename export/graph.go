@@ -23,6 +23,7 @@ type graph struct {
 	done      map[formula.Map]value // coordinates that are there already
 	nodes     []*onnx.NodeProto
 	constants []*onnx.TensorProto
+	beyond    bool // a number is beyond single precision
 	learning  bool // a node is of the operators ai.onnx.ml
 }
 
@@ -123,7 +124,9 @@ func (g *graph) constant(data []float64, dims ...int) value {
 	raw := make([]byte, 0, len(data)*g.size())
 	for _, v := range data {
 		if g.single {
-			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(float32(v)))
+			narrow := float32(v)
+			g.beyond = g.beyond || narrow-narrow != 0 && v-v == 0
+			raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(narrow))
 		} else {
 			raw = binary.LittleEndian.AppendUint64(raw, math.Float64bits(v))
 		}

@@ -33,12 +33,16 @@ func JSON(w io.Writer, m *mustlink.Model, limits Limits) error {
 		return err
 	}
 	l.named()
+	mahalanobis := squared(l.transform)
+	if err := finite(mahalanobis.Data); err != nil {
+		return err
+	}
 	e := json.NewEncoder(w)
 	e.SetIndent("", "  ")
 	return e.Encode(description{
 		Format: "mustlink linear map 1", Method: l.Model.Method(), Version: l.version(),
 		Formula:  "coordinates = transform (features - center) - offset; squared distance = (f - g)' mahalanobis (f - g)",
-		Features: l.features, Center: l.center, Transform: rowsOf(l.transform), Offset: l.offset, Mahalanobis: rowsOf(squared(l.transform)),
+		Features: l.features, Center: l.center, Transform: rowsOf(l.transform), Offset: l.offset, Mahalanobis: rowsOf(mahalanobis),
 	})
 }
 

@@ -64,7 +64,19 @@ func newLinear(m *mustlink.Model, limits Limits, matrices func(d, dim float64) f
 	var mean []float64
 	l.transform, mean, l.offset = affine(s.formula)
 	l.unscale(mean)
-	return l, nil
+	return l, finite(l.transform.Data, l.center, l.offset)
+}
+
+// finite returns an error for numbers that are not.
+func finite(lists ...[]float64) error {
+	for _, list := range lists {
+		for _, v := range list {
+			if v-v != 0 {
+				return fault.Data("", "the linear map in the units of the columns is not representable: want a fit on scaled features")
+			}
+		}
+	}
+	return nil
 }
 
 // isLinear reports whether a map is linear: kernels are.

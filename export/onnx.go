@@ -86,7 +86,11 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 	if err := o.check("the ONNX file", numbers*float64(g.size()), largest); err != nil {
 		return "", err
 	}
-	file, err := proto.Marshal(s.model(g))
+	model := s.model(g)
+	if g.beyond {
+		return "", fault.Data("", "a number of the model is beyond single precision: want double precision, or a fit on scaled features")
+	}
+	file, err := proto.Marshal(model)
 	if err == nil {
 		err = ctx.Err()
 	}

@@ -41,7 +41,7 @@ var (
 		"select -i data.csv -c FILE --methods krca,rca --folds 2 -o out.mlk", "distance krca.mlk -i data.csv --pairs FILE -o out.csv",
 	}
 	modelLines = []string{
-		"inspect FILE", "inspect FILE --json", "embed FILE -i data.csv -o out.csv", "gram FILE -i data.csv -o out.npy", "distance FILE -i data.csv --pairs pairs.csv -o out.csv",
+		"inspect FILE", "inspect FILE --json", "export FILE -o out.onnx", "export FILE -o out.onnx --precision single", "export FILE -o out.json", "export FILE -o out.sql", "embed FILE -i data.csv -o out.csv", "gram FILE -i data.csv -o out.npy", "distance FILE -i data.csv --pairs pairs.csv -o out.csv",
 		"cluster FILE -i data.csv -n 2 -o out.csv", "classify FILE --train data.csv -i data.csv -o out.csv", "neighbors FILE --train data.csv -i data.csv -o out.csv", "update FILE -i data.csv -c links.csv -o out.mlk",
 		"plot FILE -i data.csv -o out.svg", "plot FILE --spectrum -o out.svg", "report FILE -i data.csv -c links.csv -o out.html", "suggest FILE -i data.csv -n 3 -o out.csv",
 		"pairs FILE -i data.csv --threshold 1 -o out.csv", "calibrate FILE -i data.csv -c links.csv -o out.mlk", "inspect FILE -i data.csv -c links.csv",
