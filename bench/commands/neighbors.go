@@ -10,6 +10,13 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
+// searchReport is the output of neighbors.
+type searchReport struct {
+	Machine  string          `json:"machine"`
+	Threads  int             `json:"threads"`
+	Searches []search.Result `json:"searches"`
+}
+
 func newNeighbors(a *app) *cobra.Command {
 	o := search.Options{}
 	cmd := &cobra.Command{
@@ -56,7 +63,7 @@ are apart at 3, and run into each other at 1.`,
 			if err != nil || !a.JSON {
 				return err
 			}
-			return session.EncodeJSON(a.Stdout, results)
+			return session.EncodeJSON(a.Stdout, searchReport{machine(), eng.Workers(), results})
 		},
 	}
 	f := cmd.Flags()
