@@ -49,10 +49,10 @@ func (v *visit) settle(ctx context.Context, queries blas.Matrix, index []int32, 
 	return v.repeat(ctx, again, queries, index, dist2)
 }
 
-// candidates returns the rows that may be among the k nearest of query a, in the order of their exact
-// distances, or more = true if the list may lack some. A row of the k nearest is not farther than the
-// k rows with the smallest rounded distances, so its own rounded distance is at most twice the error
-// above that of the last of them. The factor leaves room for the rounding of limits.
+// candidates returns the rows that may be among the k nearest of query a, in the order of their
+// exact distances, or more = true if the list may lack some. A row of the k nearest is not farther
+// than the k rows with the smallest rounded distances, so its own rounded distance is at most twice
+// the error above that of the last of them. The factor leaves room for the rounding of limits.
 func (v *visit) candidates(a int, near []candidate) (out []candidate, more bool) {
 	rows, rounded := v.lists.Of(a)
 	last := rounded[v.k-1] + 4*v.slack[a]

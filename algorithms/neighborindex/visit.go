@@ -11,9 +11,9 @@ import (
 )
 
 // visit is the search of a batch of queries. Lists have rounded distances and a few rows to spare,
-// so that exact distances, whose rows are seldom in a cache, are needed at the end only, for about k
-// rows. Queries with more rows near the last distance than there are to spare, such as equal rows, are
-// searched again with exact distances from the start.
+// so that exact distances, whose rows are seldom in a cache, are needed at the end only, for about
+// k rows. Queries with more rows near the last distance than there are to spare, such as equal
+// rows, are searched again with exact distances from the start.
 type visit struct {
 	*Searcher
 	k, probes int

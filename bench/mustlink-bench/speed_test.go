@@ -39,7 +39,8 @@ func TestMicro(t *testing.T) {
 	}
 }
 
-// TestNeighbors: the exact search has recall 1, and that of the index is near the wanted one or above.
+// TestNeighbors: the exact search has recall 1, and that of the index is near the wanted one or
+// above.
 func TestNeighbors(t *testing.T) {
 	dir := t.TempDir()
 	line := "neighbors --rows 3000 --queries 200 --columns 4 --clusters 10 --recall .9"
