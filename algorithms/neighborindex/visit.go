@@ -10,16 +10,21 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// visit is the search of a batch of queries.
+// visit is the search of a batch of queries. Lists have rounded distances and a few rows to spare,
+// so that exact distances, whose rows are seldom in a cache, are needed at the end only, for about
+// k rows. Queries with more rows near the last distance than there are to spare, such as equal
+// rows, are searched again with exact distances from the start.
 type visit struct {
 	*Searcher
 	k, probes int
-	at        int // number of the first query
+	at        int  // number of the first query
+	eager     bool // whether exact distances decide at once, and not at the end
 
 	order   []int            // queries, those with the same nearest cell together
 	queries blas.Matrix      // in this order
 	cells   *graph.Neighbors // of each query as it came
 	lists   *graph.Lists     // of each query in this order
+	slack   []float64        // the largest error of a rounded distance of each query
 	locks   [64]sync.Mutex   // of the lists
 }
 
@@ -31,10 +36,15 @@ func (v *visit) search(ctx context.Context, queries blas.Matrix, index []int32, 
 	}
 	v.sort(queries)
 	defer v.eng.PutMatrix(v.queries)
+	length := v.k
+	if !v.eager {
+		length += spare
+	}
 	var err error
-	if v.lists, err = graph.NewLists(v.eng, queries.Rows, v.k, tileCols); err != nil {
+	if v.lists, err = graph.NewLists(v.eng, queries.Rows, length, tileCols); err != nil {
 		return err
 	}
+	v.slack = make([]float64, queries.Rows)
 	for _, ranks := range [][2]int{{0, 1}, {1, v.probes}} {
 		if err := v.compare(ctx, v.group(ranks[0], ranks[1])); err != nil {
 			return err
@@ -43,12 +53,15 @@ func (v *visit) search(ctx context.Context, queries blas.Matrix, index []int32, 
 	if err := v.complete(ctx); err != nil {
 		return err
 	}
-	for a, i := range v.order {
-		found, squared := v.lists.Of(a)
-		copy(index[i*v.k:], found)
-		copy(dist2[i*v.k:], squared)
+	if v.eager {
+		for a, i := range v.order {
+			found, squared := v.lists.Of(a)
+			copy(index[i*v.k:], found)
+			copy(dist2[i*v.k:], squared)
+		}
+		return nil
 	}
-	return nil
+	return v.settle(ctx, queries, index, dist2)
 }
 
 // rank finds the nearest cells of each query.
@@ -127,13 +140,23 @@ func (v *visit) compare(ctx context.Context, groups []group) error {
 	})
 }
 
+// spare is the number of rows in a list in addition to k.
+const spare = 4
+
 // offer offers rows to a query. Other cells may do the same at this time.
 func (v *visit) offer(a int, rows []int32, distances []float64, norm, slack float64) {
 	lock := &v.locks[a%len(v.locks)]
 	lock.Lock()
 	defer lock.Unlock()
-	v.lists.Row(a, distances, norm, slack, func(at int) (int32, float64) {
-		j := rows[at]
-		return j, points.SquaredDistance(v.queries.Row(a), v.rows.Row(int(j)))
-	})
+	v.slack[a] = max(v.slack[a], slack)
+	if v.eager {
+		v.lists.Row(a, distances, norm, slack, func(at int) (int32, float64) { return rows[at], v.exact(a, rows[at]) })
+		return
+	}
+	v.lists.Row(a, distances, norm, 0, func(at int) (int32, float64) { return rows[at], distances[at] + norm })
+}
+
+// exact returns the squared distance of query a from row j.
+func (v *visit) exact(a int, j int32) float64 {
+	return points.SquaredDistance(v.queries.Row(a), v.rows.Row(int(j)))
 }

@@ -10,6 +10,13 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
+// searchReport is the output of neighbors.
+type searchReport struct {
+	Machine  string          `json:"machine"`
+	Threads  int             `json:"threads"`
+	Searches []search.Result `json:"searches"`
+}
+
 func newNeighbors(a *app) *cobra.Command {
 	o := search.Options{}
 	cmd := &cobra.Command{
@@ -49,14 +56,14 @@ are apart at 3, and run into each other at 1.`,
 			results := []search.Result{}
 			err = search.Run(cmd.Context(), eng, o, func(r search.Result) {
 				if results = append(results, r); !a.JSON { // now, as some take long
-					fmt.Fprintf(a.Stdout, "%-36s build %7.2f s, search %7.3f s, %6.1f times as fast, recall %.4f  %s\n",
-						r.Name, r.Build, r.Search, results[0].Search/r.Search, r.Recall, r.Setting)
+					fmt.Fprintf(a.Stdout, "%-36s build %7.2f s, search %7.3f s (processors %7.3f s), %6.1f (%.1f) times as fast, recall %.4f  %s\n",
+						r.Name, r.Build, r.Search, r.CPU, results[0].Search/r.Search, results[0].CPU/r.CPU, r.Recall, r.Setting)
 				}
 			})
 			if err != nil || !a.JSON {
 				return err
 			}
-			return session.EncodeJSON(a.Stdout, results)
+			return session.EncodeJSON(a.Stdout, searchReport{machine(), eng.Workers(), results})
 		},
 	}
 	f := cmd.Flags()

@@ -39,6 +39,26 @@ func TestMicro(t *testing.T) {
 	}
 }
 
+// TestNeighbors: the exact search has recall 1, and that of the index is near the wanted one or
+// above.
+func TestNeighbors(t *testing.T) {
+	dir := t.TempDir()
+	line := "neighbors --rows 3000 --queries 200 --columns 4 --clusters 10 --recall .9"
+	r := clitest.Parse(t, bench.RunOK(t, dir, line+" --json").Stdout)
+	searches := r["searches"].([]any)
+	if len(searches) != 2 {
+		t.Fatalf("searches %v: want the exact one and that of the index", searches)
+	}
+	for i, least := range []float64{1, .87} {
+		if recall := searches[i].(map[string]any)["recall"].(float64); !(recall >= least && recall <= 1) {
+			t.Errorf("search %d: recall %v, want at least %v", i, recall, least)
+		}
+	}
+	if text := bench.RunOK(t, dir, line).Stdout; !strings.Contains(text, "cells, which had recall") {
+		t.Errorf("the text is %q", text)
+	}
+}
+
 func TestSpeedBadInput(t *testing.T) {
 	dir := t.TempDir()
 	for line, words := range map[string][]string{
@@ -47,6 +67,9 @@ func TestSpeedBadInput(t *testing.T) {
 		"micro --threads 0":                  {"--threads", "0"},
 		"micro --rounds 0":                   {"--rounds", "0"},
 		"micro --against mkl":                {"--against", "mkl", "gonum"},
+		"neighbors --recall 2":               {"--recall", "2"},
+		"neighbors --rows 10":                {"--rows", "10", "11"},
+		"neighbors --against annoy":          {"--against", "annoy", "hnswlib"},
 		"peers --case rfb":                   {"rfb", "rbf"},
 		"peers --python no-such-interpreter": {"no-such-interpreter", "python3-sklearn"},
 	} {

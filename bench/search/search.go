@@ -52,6 +52,7 @@ type Result struct {
 	Name    string  `json:"name"`
 	Build   float64 `json:"build_seconds"` // of the index
 	Search  float64 `json:"seconds"`       // of all queries
+	CPU     float64 `json:"cpu_seconds"`   // of the processors in the search, which other work on the machine changes less
 	Recall  float64 `json:"recall"`        // share of the exact neighbors
 	Setting string  `json:"setting"`       // what the recall was reached with
 }
@@ -60,13 +61,17 @@ type Result struct {
 // search is timed once, with all queries in one call.
 func Run(ctx context.Context, eng *engine.Engine, o Options, done func(Result)) error {
 	rows, queries := o.draw()
-	began := time.Now()
-	exact, _, err := neighbors.Search(ctx, eng, queries, rows, o.Neighbors, false)
+	r := Result{Name: "exact", Recall: 1}
+	var exact []int32
+	err := r.time(func() (err error) {
+		exact, _, err = neighbors.Search(ctx, eng, queries, rows, o.Neighbors, false)
+		return err
+	})
 	if err != nil {
 		return err
 	}
-	done(Result{Name: "exact", Search: time.Since(began).Seconds(), Recall: 1})
-	r, err := o.indexed(ctx, eng, rows, queries, exact)
+	done(r)
+	r, err = o.indexed(ctx, eng, rows, queries, exact)
 	if err != nil {
 		return err
 	}
@@ -75,6 +80,14 @@ func Run(ctx context.Context, eng *engine.Engine, o Options, done func(Result)) 
 		return nil
 	}
 	return o.peers(ctx, eng.Workers(), rows, queries, exact, done)
+}
+
+// time measures a search.
+func (r *Result) time(search func() error) error {
+	began, before := time.Now(), processorTime()
+	err := search()
+	r.Search, r.CPU = time.Since(began).Seconds(), processorTime()-before
+	return err
 }
 
 // draw returns rows and queries of the same mixture.
@@ -113,12 +126,14 @@ func (o Options) indexed(ctx context.Context, eng *engine.Engine, rows, queries 
 		return r, err
 	}
 	r.Setting = fmt.Sprintf("%d of %d cells, which had recall %.4f on its own sample", probes, index.Cells(), index.Recall(probes).Value)
-	began = time.Now()
-	found, _, err := s.Search(ctx, queries, o.Neighbors, probes)
+	var found []int32
+	err = r.time(func() (err error) {
+		found, _, err = s.Search(ctx, queries, o.Neighbors, probes)
+		return err
+	})
 	if err != nil {
 		return r, err
 	}
-	r.Search = time.Since(began).Seconds()
 	hits := 0
 	for at := 0; at < len(exact); at += o.Neighbors {
 		for _, j := range exact[at : at+o.Neighbors] {

@@ -17,13 +17,15 @@ def recall(found):
 
 
 def report(name, build, search, found, setting):
-    print(json.dumps(dict(name=name, build_seconds=build, seconds=search, recall=recall(found), setting=setting)), flush=True)
+    print(json.dumps(dict(name=name, build_seconds=build[0], seconds=search[0], cpu_seconds=search[1],
+                          recall=recall(found), setting=setting)), flush=True)
 
 
 def timed(work):
-    began = time.perf_counter()
+    """Returns the elapsed and the processor time, and the result."""
+    began, before = time.perf_counter(), time.process_time()
     result = work()
-    return time.perf_counter() - began, result
+    return (time.perf_counter() - began, time.process_time() - before), result
 
 
 def tuned(name, build, settings, search):

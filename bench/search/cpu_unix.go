@@ -1,0 +1,14 @@
+//go:build unix
+
+package search
+
+import "syscall"
+
+// processorTime returns the seconds that processors have spent on this process.
+func processorTime() float64 {
+	var u syscall.Rusage
+	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
+}
