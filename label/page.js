@@ -141,7 +141,7 @@
       if (q) pairOf(q); else byId("items").replaceChildren();
       shown = key;
     }
-    for (const id of ["same", "different", "unknown"]) byId(id).disabled = !q;
+    for (const id of ["same", "different", "unknown"]) byId(id).disabled = !q || Boolean(s.contradiction);
     byId("finish").hidden = s.shared;
     contradiction(s.contradiction);
     brings(s.fit);
