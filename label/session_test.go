@@ -116,7 +116,7 @@ func TestQuestions(t *testing.T) {
 		}
 		for {
 			for s.late() {
-				time.Sleep(time.Millisecond) // the page asks later questions of the queue if the choice takes long
+				time.Sleep(time.Millisecond) // the page would take another question of the queue
 			}
 			p, ok, err := s.next("ann")
 			if err != nil {
