@@ -92,9 +92,9 @@ func content(t testing.TB, path string) string {
 	return string(b)
 }
 
-// Every answer is in the file when the next question is asked. The questions are those of the active
-// selection, one by one, so there are as many; a second session has none left. If the number of
-// classes is known, the links that follow from it are in the file too.
+// Every answer is in the file when the next question is asked. The questions are those of the
+// active selection, one by one, so there are as many; a second session has none left. If the number
+// of classes is known, the links that follow from it are in the file too.
 func TestQuestions(t *testing.T) {
 	for _, classes := range []int{0, 2} {
 		same := func(i, j int) string {
