@@ -19,7 +19,7 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn wheel python-methods lib-figures build-beam test-beam lint-beam bench-beam
+.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -200,6 +200,14 @@ test-metric-learn: build-lib ## run metric-learn's own tests, from the checkout 
 	@if [ -z "$(METRIC_LEARN)" ]; then echo "METRIC_LEARN is empty: want the path of a checkout of metric-learn"; exit 1; fi
 	$(PYTHON_ENVIRONMENT) $(PYTHON) $(LIBRARY_SOURCE)/python/suite/run.py $(METRIC_LEARN) docs/results/metric-learn-suite.md
 
+# The release of onnxruntime-node; its package has the library for the processor.
+ONNXRUNTIME = onnxruntime-node@1.30.0
+
+test-onnx: ## compare exported ONNX graphs, evaluated by onnxruntime (npm) and checked by python3-onnx, with embed
+	@if ! command -v npm >/dev/null; then echo "no npm: on Debian, apt-get install nodejs npm"; exit 1; fi
+	npm install --prefix $(BIN)/onnx --ignore-scripts --no-audit --no-fund --loglevel=error $(ONNXRUNTIME)
+	MUSTLINK_ONNXRUNTIME=$(CURDIR)/$(BIN)/onnx $(GO) test -count=1 -vet=off -run Runtime ./export
+
 python-methods: ## rewrite the estimators of the Python package after a change in the catalog
 	$(GO) run ./$(LIBRARY_SOURCE)/internal/pygen $(LIBRARY_SOURCE)/python/mustlink/_estimators.py
 
@@ -242,6 +250,10 @@ hostile: ## run the three builds on hostile files, extreme parameters, kills and
 	$(PUREGO) build $(PURETAGS) -o $(CAMPAIGN)/purego/mustlink ./cmd/mustlink
 	$(GO) run ./internal/hostile $(HOSTILE) -library default=$(CAMPAIGN)/default,netlib=$(CAMPAIGN)/netlib \
 		-bin default=$(CAMPAIGN)/default/mustlink,netlib=$(CAMPAIGN)/netlib/mustlink,purego=$(CAMPAIGN)/purego/mustlink
+
+image: ## build the container image mustlink, and run it once (needs docker)
+	docker build -t mustlink .
+	docker run --rm mustlink info
 
 builds: ## build the three builds of the laboratory: bin/mustlink-bench-default, -netlib and -purego
 	@pkg-config --exists openblas lapacke 2>/dev/null || (echo "no OpenBLAS and LAPACKE for the netlib build: on Debian, apt-get install libopenblas-dev liblapacke-dev pkg-config"; exit 1)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -198,6 +199,12 @@ type (
 		// It returns a *fault.ParamError for a model whose points are not dense vectors, whose kernel is
 		// not linear, rbf or exp, or whose coordinates are not such a sum.
 		EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error)
+	}
+	// Formulas is implemented by models that can say as data how they compute coordinates.
+	Formulas interface {
+		// Formula returns the map of Embed as data. A model without one for new rows is a
+		// *fault.ParamError that says why.
+		Formula() (formula.Map, error)
 	}
 	// Linker is implemented by models that support a warm start with more links between their training
 	// points. The model itself does not change.

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -73,6 +74,15 @@ func (m *Model) Describe() []algorithms.Statistic {
 		statistics = append(statistics, algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
 	}
 	return statistics
+}
+
+// Formula returns the map as data, for the priors rbf and datadep; the spectral one is a
+// *fault.ParamError.
+func (m *Model) Formula() (formula.Map, error) {
+	if p := m.Params().Prior; p == Spectral {
+		return nil, &fault.ParamError{Param: "prior of the model", Value: string(p), Want: "rbf or datadep for a formula for new rows: fit gml again with prior=rbf"}
+	}
+	return m.Map.Formula()
 }
 
 // Encode stores the model in f.

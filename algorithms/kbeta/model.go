@@ -92,14 +92,7 @@ func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.S
 	if m.Params().Extension != Nystrom {
 		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models of kbeta with extension=lle (single for those with extension=nystrom)"}
 	}
-	directions := m.order[:m.Dim()]
-	turned, center := blas.NewMatrix(m.extension.Rows, len(directions)), make([]float64, len(directions))
-	for c, r := range directions {
-		center[c] = m.offset[r]
-		for l := range turned.Rows {
-			turned.Set(l, c, m.extension.At(l, r))
-		}
-	}
+	turned, center := extension{m.metric, m.order[:m.Dim()]}.chosen()
 	return maps.Single(ctx, eng, Method, m.kernel, m.support, turned, center, x)
 }
 

@@ -108,7 +108,7 @@ func checkPairs(x blas.Matrix, threshold float64, o PairOptions) error {
 	case x.Rows > math.MaxInt32:
 		return &fault.ShapeError{What: "number of rows", Got: x.Rows, Want: fmt.Sprintf("at most %d", math.MaxInt32)}
 	}
-	return checkFinite("rows", x)
+	return CheckFinite("rows", x)
 }
 
 // pairJoin is the state of a search for pairs.

@@ -79,13 +79,15 @@ func check(query, train blas.Matrix, k int, excludeSelf bool) error {
 	case k > candidates:
 		return &fault.ParamError{Param: "neighbors", Value: k, Want: fmt.Sprintf("at most %s, %d", of, candidates)}
 	}
-	if err := checkFinite("training rows", train); err != nil {
+	if err := CheckFinite("training rows", train); err != nil {
 		return err
 	}
-	return checkFinite("queries", query)
+	return CheckFinite("queries", query)
 }
 
-func checkFinite(what string, x blas.Matrix) error {
+// CheckFinite returns a *fault.DataError for the first value of x that is NaN or infinite. what
+// names the rows.
+func CheckFinite(what string, x blas.Matrix) error {
 	for i := range x.Rows {
 		for j, v := range x.Row(i) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {

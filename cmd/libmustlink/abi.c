@@ -187,6 +187,11 @@ int mustlink_remarks(mustlink_model model, const mustlink_points *points, char *
 
 int mustlink_save(mustlink_model model, const char *path) { CALL(mustlinkSave(model, (char *)path, message())); }
 
+int mustlink_export(mustlink_engine engine, mustlink_model model, const char *file, const char *precision)
+{
+	CALL(mustlinkExport(engine, model, (char *)file, (char *)precision, message()));
+}
+
 int mustlink_load(mustlink_engine engine, const char *path, mustlink_model *model)
 {
 	CALL(mustlinkLoad(engine, (char *)path, model, message()));

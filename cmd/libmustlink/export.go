@@ -235,6 +235,16 @@ func mustlinkSave(m C.mustlink_model, path *C.char, message *C.char) C.int {
 	})
 }
 
+//export mustlinkExport
+func mustlinkExport(e C.mustlink_engine, m C.mustlink_model, path, precision *C.char, message *C.char) C.int {
+	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
+		if err := checkText(path, "the path"); err != nil {
+			return err
+		}
+		return abi.Export(eng, model, text(path), text(precision))
+	})
+}
+
 //export mustlinkLoad
 func mustlinkLoad(e C.mustlink_engine, path *C.char, out *C.mustlink_model, message *C.char) C.int {
 	return newModel(e, out, message, func(eng *engine.Engine) (*mustlink.Model, error) {

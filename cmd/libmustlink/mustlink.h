@@ -234,6 +234,12 @@ int mustlink_save_bytes(mustlink_model model, void *buffer, int64_t capacity, in
 int mustlink_load_bytes(mustlink_engine engine, const void *bytes, int64_t size, mustlink_model *model);
 int mustlink_model_free(mustlink_model model);
 
+/* mustlink_export writes a model for programs without this library. The extension of the file selects
+ * the format: .onnx, a graph for ONNX's runtimes; .json or .sql, a linear map. precision is that of a
+ * graph's input and output, "double" or "single"; NULL means double. The file is written completely
+ * or not at all. */
+int mustlink_export(mustlink_engine engine, mustlink_model model, const char *file, const char *precision);
+
 #ifdef __cplusplus
 }
 #endif

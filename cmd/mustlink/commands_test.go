@@ -248,6 +248,7 @@ func TestJSON(t *testing.T) {
 	for _, c := range []struct{ line, fields string }{
 		{harness.Fit, "method kernel n d must_links cannot_links chunklets dim converged iterations seconds model warnings"},
 		{"embed model.mlk -i data.csv -o out.csv", "method rows cols output warnings"},
+		{"export model.mlk -o out.onnx", "method format dim bytes computed_in output warnings"},
 		{"gram model.mlk -i data.csv -o out.csv", "method rows cols output warnings"},
 		{"distance model.mlk -i data.csv --pairs pairs.csv -o out.csv", "method rows cols output warnings"},
 		{"cluster model.mlk -i data.csv -n 2 -o out.csv", "algorithm metric n clusters sizes inertia iterations converged restart scores output warnings"},

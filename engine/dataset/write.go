@@ -97,6 +97,13 @@ func (o WriteOptions) table(path string, header []string, rows iter.Seq2[[]strin
 	})
 }
 
+// WriteTable writes a CSV file of texts with any extension. Its fields are quoted where needed.
+// rows may use the same memory for every row. An error of rows, such as that of a canceled context,
+// ends the writing and leaves no file at path.
+func WriteTable(path string, header []string, rows iter.Seq2[[]string, error], o WriteOptions) error {
+	return o.table(path, header, rows)
+}
+
 // Rows are some rows of a matrix.
 type Rows struct {
 	Data   []float64 // row-major, without gaps

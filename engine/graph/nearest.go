@@ -5,10 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"sync"
 
-	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -48,7 +46,7 @@ func Nearest(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.
 		if err != nil {
 			return nil, err
 		}
-		return s.found, k.Squared().GramBlocks(ctx, eng, x, s.symmetric)
+		return s.Neighbors, k.Squared().GramBlocks(ctx, eng, x, s.symmetric)
 	})
 }
 
@@ -71,7 +69,7 @@ func NearestBetween(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x,
 		if err != nil {
 			return nil, err
 		}
-		return s.found, k.Squared().CrossBlocks(ctx, eng, x, y, s.rectangular)
+		return s.Neighbors, k.Squared().CrossBlocks(ctx, eng, x, y, s.rectangular)
 	})
 }
 
@@ -96,7 +94,7 @@ func NearestRows(ctx context.Context, eng *engine.Engine, x, y *points.Dense, co
 	if err != nil {
 		return nil, err
 	}
-	return s.found, eng.For(ctx, x.N, lockRows, func(lo, hi int) error {
+	return s.Neighbors, eng.For(ctx, x.N, lockRows, func(lo, hi int) error {
 		for i := lo; i < hi; i++ {
 			row := make([]float64, among.N) // no information: the distances themselves decide
 			if y == nil {
@@ -110,11 +108,8 @@ func NearestRows(ctx context.Context, eng *engine.Engine, x, y *points.Dense, co
 
 // search is the state of all points' searches.
 type search struct {
-	t     *asm.Table
+	*Lists
 	exact func(i, j int) float64 // squared distance of point i from its candidate j
-	found *Neighbors
-	limit []float64 // largest block value that matters to point i
-	never []float64 // limits that no value meets
 	locks []sync.Mutex
 }
 
@@ -128,22 +123,11 @@ func between(x, y points.Points) func(i, j int) float64 {
 
 // newSearch returns the state for n points that search among so many candidates.
 func newSearch(eng *engine.Engine, n, among, count int, exact func(i, j int) float64) (*search, error) {
-	if err := eng.Check(fmt.Sprintf("%d neighbors of %d points", count, n), engine.MatrixBytes(n, 2*count), "use fewer neighbors or raise the memory limit"); err != nil {
+	lists, err := NewLists(eng, n, count, among)
+	if err != nil {
 		return nil, err
 	}
-	s := &search{
-		t: eng.Backend().Kernels(), exact: exact,
-		found: &Neighbors{N: n, K: count, Index: make([]int32, n*count), Squared: make([]float64, n*count)},
-		limit: make([]float64, n), never: slices.Repeat([]float64{math.Inf(-1)}, among),
-		locks: make([]sync.Mutex, (n+lockRows-1)/lockRows),
-	}
-	for i := range s.found.Squared {
-		s.found.Index[i], s.found.Squared[i] = math.MaxInt32, math.Inf(1)
-	}
-	for i := range s.limit {
-		s.limit[i] = math.Inf(1)
-	}
-	return s, nil
+	return &search{lists, exact, make([]sync.Mutex, (n+lockRows-1)/lockRows)}, nil
 }
 
 // rectangular searches a block whose rows no other goroutine has.
@@ -201,15 +185,8 @@ func (s *search) lock(c0, c1, r0, r1 int) (unlock func()) {
 
 // row offers the points from j0 on to point i, and point i to those with limits.
 func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) {
-	for at := 0; at < len(row); at++ {
-		at += s.t.FirstBelow(row[at:], limits[at:], s.limit[i])
-		if at == len(row) {
-			return
-		}
+	s.scan(i, row, 0, limits, func(at int) {
 		j, d := j0+at, row[at]
-		if math.IsInf(d, 1) {
-			continue // the point itself
-		}
 		if slack > 0 {
 			d = s.exact(i, j)
 		}
@@ -217,19 +194,5 @@ func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) 
 		if row[at] <= limits[at] {
 			s.offer(j, i, d, slack)
 		}
-	}
-}
-
-// offer inserts point j, at squared distance d, into the list of point i if it is near enough.
-func (s *search) offer(i, j int, d, slack float64) {
-	index, squared := s.found.Of(i)
-	at := len(index) - 1
-	if d > squared[at] || d == squared[at] && int32(j) > index[at] {
-		return
-	}
-	for ; at > 0 && (squared[at-1] > d || squared[at-1] == d && index[at-1] > int32(j)); at-- {
-		index[at], squared[at] = index[at-1], squared[at-1]
-	}
-	index[at], squared[at] = int32(j), d
-	s.limit[i] = squared[len(squared)-1] + slack
+	})
 }

@@ -34,14 +34,15 @@ type Block struct {
 	Error float64
 }
 
-// distanceError is the bound for points of d features whose centered squared lengths are xx and yy:
-// 4 d eps (xx + yy) for products, norms and the sum of the squared differences, plus the error of
-// centering.
-func distanceError(d int, xx, yy []float64) float64 {
-	if d == 0 || len(xx) == 0 || len(yy) == 0 {
+// DistanceError bounds the rounding error of the expanded squared distance |x|^2 + |y|^2 - 2<x,y>
+// of vectors of d features, less a common center, compared with the sum of the squared differences
+// of the features: 4 d eps (xx + yy) for products, norms and that sum, plus the error of centering.
+// xx and yy are the largest squared lengths on either side.
+func DistanceError(d int, xx, yy float64) float64 {
+	if d == 0 {
 		return 0
 	}
-	return 8 * float64(d+8) * 0x1p-53 * (slices.Max(xx) + slices.Max(yy))
+	return 8 * float64(d+8) * 0x1p-53 * (xx + yy)
 }
 
 // evaluation is a base with a kernel's maps and the self products that each map needs.
@@ -70,8 +71,8 @@ func (k Kernel) evaluate(eng *engine.Engine, b base, sets ...points.Points) (*ev
 func (k Kernel) prepareMaps(eng *engine.Engine, b base) (*evaluation, error) {
 	xx, yy := b.norms()
 	ev := &evaluation{eng: eng, t: eng.Backend().Kernels(), base: b, stages: k.stages, checked: !b.vectors()}
-	if b.vectors() && len(k.stages) == 1 && k.stages[0].kind == distance {
-		ev.error = distanceError(b.terms(), xx, yy)
+	if b.vectors() && len(k.stages) == 1 && k.stages[0].kind == distance && len(xx) > 0 && len(yy) > 0 {
+		ev.error = DistanceError(b.terms(), slices.Max(xx), slices.Max(yy))
 	}
 	for _, st := range k.stages {
 		if err := cmp.Or(checkNorms(yy), checkNorms(xx)); err != nil {

@@ -83,7 +83,7 @@ var (
 
 // sound are the arguments of calls that succeed, by declaration.
 var sound = map[string]string{
-	"int32_t abi": "MUSTLINK_ABI", "const char *options": `"{}"`, "const char *method": `"krca"`, "const char *path": `"model.mlk"`,
+	"int32_t abi": "MUSTLINK_ABI", "const char *options": `"{}"`, "const char *method": `"krca"`, "const char *path": `"model.mlk"`, "const char *file": `"model.onnx"`, "const char *precision": `"double"`,
 	"mustlink_engine engine": "engine", "mustlink_engine *engine": "&made", "mustlink_model model": "model", "mustlink_model *model": "&made", "mustlink_model *updated": "&made",
 	"char *buffer": "text", "void *buffer": "text", "int64_t capacity": "sizeof text", "int64_t *size": "&size", "const void *bytes": "text", "int64_t size": "size",
 	"int64_t *dimensions": "&size", "int64_t *features": "&size", "const int64_t *label": "label", "int64_t rows": "N", "int64_t must": "2", "int64_t cannot": "2", "uint64_t seed": "1",

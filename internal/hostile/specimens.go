@@ -26,7 +26,8 @@ var (
 		"fit -m krca -i FILE -c links.csv --tfidf -o out.mlk", "embed krca.mlk -i FILE -o out.csv", "embed table.mlk -i FILE -o out.npy", "gram krca.mlk -i FILE -o out.npy",
 		"distance krca.mlk -i FILE --pairs pairs.csv -o out.csv", "cluster -i FILE -n 2 -o out.csv", "cluster table.mlk -i FILE -n 2 -o out.csv",
 		"cluster -a constrained -c links.csv -i FILE -n 2 -o out.csv", "cluster -i FILE -n 2 --stream -o out.csv",
-		"classify --train FILE -i FILE -o out.csv", "classify krca.mlk --train data.csv -i FILE -o out.csv", "check -i FILE -c links.csv", "check -i FILE --json",
+		"classify --train FILE -i FILE -o out.csv", "classify krca.mlk --train data.csv -i FILE -o out.csv", "neighbors krca.mlk --train FILE -i FILE -k 2 -o out.csv",
+		"neighbors krca.mlk --train FILE -i data.csv -k 2 --approximate recall=.9 -o out.npy", "check -i FILE -c links.csv", "check -i FILE --json",
 		"inspect krca.mlk -i FILE -c links.csv", "plot -i FILE -c links.csv -o out.svg", "plot krca.mlk -i FILE -o out.png", "report -i FILE -c links.csv -o out.html",
 		"suggest -i FILE -n 3 -o out.csv", "suggest krca.mlk -i FILE -n 3 -o out.csv", "select -i FILE -c links.csv --methods krca,rca --folds 2 -o out.mlk",
 		"links make -i FILE --pairs 5 -o out.csv", "links close -i FILE -c links.csv -o out.csv", "update krca.mlk -i FILE -c links.csv -o out.mlk",
@@ -41,7 +42,7 @@ var (
 	}
 	modelLines = []string{
 		"inspect FILE", "inspect FILE --json", "embed FILE -i data.csv -o out.csv", "gram FILE -i data.csv -o out.npy", "distance FILE -i data.csv --pairs pairs.csv -o out.csv",
-		"cluster FILE -i data.csv -n 2 -o out.csv", "classify FILE --train data.csv -i data.csv -o out.csv", "update FILE -i data.csv -c links.csv -o out.mlk",
+		"cluster FILE -i data.csv -n 2 -o out.csv", "classify FILE --train data.csv -i data.csv -o out.csv", "neighbors FILE --train data.csv -i data.csv -o out.csv", "update FILE -i data.csv -c links.csv -o out.mlk",
 		"plot FILE -i data.csv -o out.svg", "plot FILE --spectrum -o out.svg", "report FILE -i data.csv -c links.csv -o out.html", "suggest FILE -i data.csv -n 3 -o out.csv",
 		"pairs FILE -i data.csv --threshold 1 -o out.csv", "calibrate FILE -i data.csv -c links.csv -o out.mlk", "inspect FILE -i data.csv -c links.csv",
 	}
@@ -100,6 +101,7 @@ var made = []struct {
 	{"embed table.mlk -i mixed.csv -o FILE", "named.feather", dataLines},
 	{"gram krca.mlk -i data.csv -o FILE", "gram.npy", []string{"fit -m krca --gram -i FILE -c links.csv -o out.mlk", "cluster --gram -a kernel -i FILE -n 2 -o out.csv", "fit -m npkl -p graph=@FILE -i data.csv -c links.csv -o out.mlk"}},
 	{"gram krca.mlk -i data.csv -o FILE", "gram.csv", []string{"fit -m krca --gram -i FILE -c links.csv -o out.mlk", "fit -m spectral -p graph=@FILE -i data.csv -c links.csv -o out.mlk"}},
+	{"neighbors krca.mlk --train data.csv -i data.csv -k 2 --approximate recall=.9 --index FILE -o out.csv", "data.index", []string{"neighbors krca.mlk --train data.csv -i data.csv -k 2 --approximate recall=.9 --index FILE -o out.csv", "inspect FILE", "embed FILE -i data.csv -o out.csv"}},
 	{"select -i data.csv -c links.csv --methods krca,rca --folds 2 --state FILE -o out.mlk", "trials.jsonl", []string{"select -i data.csv -c links.csv --methods krca,rca --folds 2 --state FILE -o out.mlk"}},
 }
 

@@ -32,6 +32,7 @@ var floors = map[string]int{
 	"solvers":    floorSolvers,
 	"algorithms": floorAlgorithms,
 	"":           floorDoor, // the root package of the module, which users import
+	"export":     floorView, // brings other libraries, so that the root does not
 	"cmd":        floorProgram,
 
 	"internal/relay": floorRelay,
@@ -69,6 +70,7 @@ var engineRank = map[string]int{
 	"engine/enginetest":          10,
 	"engine/sparse":              6,
 	"engine/kernel":              7,
+	"engine/formula":             8,
 	"engine/graph":               8,
 	"engine/bandwidth":           9,
 }
@@ -245,8 +247,8 @@ func checkEngine(pkg, target string) string {
 // aboveCatalog are the packages of algorithms that work with all methods by name.
 var aboveCatalog = []string{"selection", "labelnoise"}
 
-// aboveMethods are methods that are made of other methods.
-var aboveMethods = []string{"blend", "parts"}
+// aboveMethods are methods, and tools, that are made of others.
+var aboveMethods = []string{"blend", "parts", "neighborindex"}
 
 // checkAlgorithms checks an import between two packages of algorithms: all may import the contract
 // and internal packages, only the catalog and methods made of methods may import methods, and only

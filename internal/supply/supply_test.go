@@ -30,7 +30,7 @@ func TestLicenses(t *testing.T) {
 }
 
 // linkable are all packages except those for the project's own tests and tools.
-var linkable = []string{".", "./asm/...", "./blas/...", "./engine/...", "./solvers/...", "./algorithms/...", "./cmd/..."}
+var linkable = []string{".", "./asm/...", "./blas/...", "./engine/...", "./solvers/...", "./algorithms/...", "./export/...", "./cmd/..."}
 
 // modules returns the folders of the modules, by path and version, that the three builds link for
 // packages of the module in a folder.

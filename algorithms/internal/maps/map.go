@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
@@ -43,6 +44,8 @@ type form interface {
 	single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error)
 	// encode returns the members of the header, nil for none.
 	encode(f *model.File, method string) any
+	// formula returns the map as data, or why there is none.
+	formula(method string) (formula.Map, error)
 }
 
 // Reader reads the map of a method from a file. An unusable tensor or member of the header is a

@@ -31,6 +31,7 @@ var (
 	_ algorithms.Inputs         = (*Model[Parameters])(nil)
 	_ algorithms.Describer      = (*Model[Parameters])(nil)
 	_ algorithms.SingleEmbedder = (*Model[Parameters])(nil)
+	_ algorithms.Formulas       = (*Model[Parameters])(nil)
 	_ algorithms.Objective      = (*Traced[Parameters])(nil)
 	_ algorithms.Trace          = (*Traced[Parameters])(nil)
 )

@@ -277,6 +277,9 @@ static void mistakes(void)
 	GIVES(MUSTLINK_BAD_INPUT, mustlink_fit(engine, "krcaa", NULL, &points, &l, NULL, &m2), "krca");
 	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_fit(engine, NULL, NULL, &points, &l, NULL, &m2), "method");
 	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_save(model, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_export(engine, model, NULL, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_export(engine, model, "model.txt", NULL), "want a name that ends in .onnx");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_export(engine, model, "model.onnx", "half"), "want one of double, single");
 	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_load(engine, NULL, &m2), "NULL");
 	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_load(engine, "model.mlk", NULL), "NULL");
 	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_load_bytes(engine, NULL, 100, &m2), "NULL");

@@ -330,6 +330,7 @@ func TestBadOutput(t *testing.T) {
 		"gram model.mlk -i data.csv -o nosuch/out.npy",
 		"cluster -i data.csv -n 2 -o nosuch/out.csv",
 		"classify --train data.csv -i data.csv -o nosuch/out.csv",
+		"neighbors model.mlk --train data.csv -i data.csv -o nosuch/out.csv",
 		"links make -i data.csv --pairs 2 -o nosuch/out.csv",
 		"demo xor -o nosuch/folder",
 	} {

@@ -85,6 +85,8 @@ func TestBadInputs(t *testing.T) {
 	clitest.Write(t, dir, "pair.csv", "i,j,link\n0,1,must\n")
 	harness.RunOK(t, dir, "fit -q -m rca -i mixed.csv -c links.csv -o mixed.mlk")
 
+	harness.RunOK(t, dir, "neighbors -q model.mlk --train data.csv -i data.csv -k 3 --approximate recall=.9 --index data.index -o found.csv")
+
 	table := readBadInputs(t)
 	seen := map[badInput]bool{}
 	for _, b := range table {

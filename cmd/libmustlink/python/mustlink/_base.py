@@ -251,6 +251,18 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         """
         self._fitted().save(path)
 
+    def to_onnx(self, path: str | os.PathLike, *, precision: str = "double") -> None:
+        """Write an ONNX graph from rows to coordinates; see :meth:`mustlink.Model.to_onnx`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write.
+        precision : {"double", "single"}, default="double"
+            The precision of the graph's input and output.
+        """
+        self._fitted().to_onnx(path, precision=precision)
+
     def get_feature_names_out(self, input_features: Any = None) -> np.ndarray:
         """Return the names of the columns of an embedding: "krca0", "krca1", ...
 

@@ -142,6 +142,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "model_info": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
     "remarks": [_HANDLE, _POINTS, c_void_p, c_int64, POINTER(c_int64)],
     "save": [_HANDLE, c_char_p],
+    "export": [_HANDLE, _HANDLE, c_char_p, c_char_p],
     "load": [_HANDLE, c_char_p, POINTER(_HANDLE)],
     "save_bytes": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
     "load_bytes": [_HANDLE, c_char_p, c_int64, POINTER(_HANDLE)],

@@ -339,6 +339,30 @@ class Model:
         """
         lib.library().call("save", self._handle, _encoded(path))
 
+    def to_onnx(self, path: str | os.PathLike, *, precision: str = "double") -> None:
+        """Write an ONNX graph from rows to coordinates, for programs without mustlink.
+
+        The graph contains the preparation of the rows. Its input ``x`` has the columns of numbers,
+        ``texts`` those of texts, and its output is ``coordinates``; the metadata list the names of
+        the columns.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write. It ends in .onnx; with .json or .sql, a linear map is written in that
+            format instead.
+        precision : {"double", "single"}, default="double"
+            The precision of the graph's input and output.
+
+        Raises
+        ------
+        ValueError
+            If the model has no formula for new rows (it searches for their neighbors or sends them
+            through trees), if it takes sequences, Gram matrices, dates or texts, and for single
+            precision of blend and npkl.
+        """
+        lib.library().call("export", self._engine, self._handle, _encoded(path), precision.encode())
+
     def to_bytes(self) -> bytes:
         """Return the bytes of the model file."""
         return lib.library().buffer("save_bytes", self._handle)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import pickle
 import tempfile
@@ -12,7 +13,7 @@ import warnings
 import numpy as np
 
 import mustlink
-from mustlink import ITML, KPCA, KRCA, RCA
+from mustlink import Forest, ITML, KPCA, KRCA, RCA
 
 from .data import blobs
 
@@ -241,6 +242,27 @@ class Files(unittest.TestCase):
                     file.write(bad)
                 with self.subTest(k), self.assertRaises(ValueError):
                     mustlink.load(path)
+
+    def test_export(self):
+        learner = RCA(standardize=True).fit(self.X, self.y)
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "model.onnx")
+            sizes = []
+            for precision in ("double", "single"):
+                learner.to_onnx(path, precision=precision)
+                sizes.append(os.path.getsize(path))
+                with self.subTest(precision), open(path, "rb") as file:
+                    self.assertIn(b"coordinates", file.read())
+            self.assertLess(sizes[1], sizes[0])
+            learner.to_onnx(os.path.join(folder, "model.json"))
+            with open(os.path.join(folder, "model.json")) as file:
+                linear = json.load(file)
+            y = (self.X - linear["center"]) @ np.transpose(linear["transform"]) - linear["offset"]
+            np.testing.assert_allclose(y, learner.transform(self.X), rtol=0, atol=1e-10)
+            for bad in (lambda: learner.to_onnx(path, precision="half"), lambda: learner.to_onnx(path + "x"),
+                        lambda: Forest().fit(self.X, self.y).to_onnx(path)):
+                with self.assertRaises(ValueError):
+                    bad()
 
     def test_gram_and_distances_agree(self):
         learner = KRCA().fit(self.X, self.y)

@@ -10,9 +10,9 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// Commands returns embed, gram, distance, cluster, classify and pairs.
+// Commands returns embed, gram, distance, cluster, classify, neighbors, pairs and export.
 func Commands(s *session.Session) []*cobra.Command {
-	return []*cobra.Command{newEmbed(s), newGram(s), newDistance(s), newCluster(s), newClassify(s), newPairs(s)}
+	return []*cobra.Command{newEmbed(s), newGram(s), newDistance(s), newCluster(s), newClassify(s), newNeighbors(s), newPairs(s), newExport(s)}
 }
 
 // matrixReport is the result of commands that write a matrix.

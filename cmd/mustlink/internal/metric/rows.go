@@ -27,6 +27,7 @@ type Rows struct {
 	Open  source.Opener
 	Place func(ctx context.Context, part *dataset.Data) (blas.Matrix, error) // nil for the coordinates of the metric
 	Stage string                                                             // names the work on the bar
+	Most  int                                                                // rows of a block, at most; 0 for those that the memory limit allows
 }
 
 // begin returns a function that returns all rows in blocks, from the first row on, and then io.EOF.
@@ -42,6 +43,9 @@ func (l *Rows) begin(ctx context.Context) (next func() (Block, error), stop func
 		most = l.Fitted.BlockRows(int64(l.MemoryLimit))
 	}
 	read, stopReading := dataset.Prefetch(ctx, func(ctx context.Context) (*dataset.Data, error) {
+		if l.Most > 0 {
+			most = min(most, l.Most)
+		}
 		part, err := src.Next(ctx, most)
 		if err == nil && l.Fitted == nil {
 			most = catalog.BlockRows(part.Points.Dim(), int64(l.MemoryLimit))
@@ -93,27 +97,43 @@ func (l *Rows) All(ctx context.Context) iter.Seq2[blas.Matrix, error] {
 	}
 }
 
+// Ahead returns a function that returns what f makes of each block, and then io.EOF. f works on one
+// block while the caller works with the result of the one before. The caller must call stop.
+func Ahead[T any](ctx context.Context, l *Rows, f func(context.Context, Block) (T, error)) (next func() (T, error), stop func(), err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	blocks, stopBlocks, err := l.begin(ctx)
+	if err != nil {
+		cancel()
+		return nil, nil, err
+	}
+	next, stopAhead := dataset.Prefetch(ctx, func(ctx context.Context) (T, error) {
+		block, err := blocks()
+		if err != nil {
+			var none T
+			return none, err
+		}
+		out, err := f(ctx, block)
+		return out, fault.InFile(fault.InRows(err, block.First), block.Name)
+	})
+	return next, func() {
+		cancel() // first: nobody waits for blocks that nobody wants
+		stopAhead()
+		stopBlocks()
+	}, nil
+}
+
 // WriteLabels calls label for each block and writes the labels that it returns. It writes one block
 // while label works on the next.
 func (l *Rows) WriteLabels(ctx context.Context, path string, label func(context.Context, Block) ([]string, error)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	next, stop, err := l.begin(ctx)
+	next, stop, err := Ahead(ctx, l, func(ctx context.Context, block Block) (dataset.LabelRows, error) {
+		labels, err := label(ctx, block)
+		return dataset.LabelRows{Labels: labels, IDs: block.IDs}, err
+	})
 	if err != nil {
 		return err
 	}
 	defer stop()
-	ahead, stopAhead := dataset.Prefetch(ctx, func(ctx context.Context) (dataset.LabelRows, error) {
-		block, err := next()
-		if err != nil {
-			return dataset.LabelRows{}, err
-		}
-		labels, err := label(ctx, block)
-		return dataset.LabelRows{Labels: labels, IDs: block.IDs}, fault.InFile(fault.InRows(err, block.First), block.Name)
-	})
-	defer stopAhead()
-	defer cancel() // first: nobody waits for blocks that nobody wants
-	return dataset.WriteLabelRows(path, ahead, l.WritingText())
+	return dataset.WriteLabelRows(path, next, l.WritingText())
 }
 
 // WriteCoordinates writes the coordinates block by block and returns the number of rows. dim is the

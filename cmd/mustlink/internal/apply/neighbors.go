@@ -1,0 +1,256 @@
+package apply
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
+)
+
+type neighborsCommand struct {
+	*session.Session
+	data  source.Data
+	train string
+	names source.Links // how the table names rows
+	k     int
+	indexed
+	out string
+}
+
+func newNeighbors(s *session.Session) *cobra.Command {
+	c := &neighborsCommand{Session: s}
+	cmd := &cobra.Command{
+		Use:   "neighbors MODEL --train DATA -i NEW [-k K] -o OUT",
+		Short: "list the nearest training rows of each row",
+		Long: `Write the K nearest rows of --train for each row of -i, in the learned distance. OUT has the columns
+row (of -i), rank (1 for the nearest), neighbor (a row of --train) and distance, which is not squared;
+the rows of -i come in their order, equal distances in the order of the rows of --train. Rows are
+0-based numbers, or ids with --links-by id, and then OUT is a CSV. A row that is in both files is its
+own nearest neighbor, at distance 0.
+
+The search is exact. --approximate recall=R finds, on average, at least the share R of the exact
+neighbors, in a small part of the time: it divides the rows of --train into cells, and compares a row
+with the rows of the nearest cells only. How many cells that takes is measured on a sample of the rows
+of --train, and the recall that the summary shows on another one. A recall of 1 is exact.
+
+The cells take about as long to make as a search for some 10,000 rows of -i. --index FILE keeps them:
+it is written if it does not exist, and read if it does. It serves any recall, and is refused if the
+model, the rows of --train or the number of neighbors are others.
+
+The rows of --train are kept in memory. Rows of -i in .csv, .npy, .parquet and .arrow are read, searched and
+written block by block, also from a pipe.`,
+		Example: `  mustlink neighbors model.mlk --train train.csv -i new.csv -k 10 -o neighbors.csv
+  mustlink neighbors model.mlk --train train.npy -i new.npy --approximate recall=.95 --index train.index -o neighbors.parquet`,
+		Args: usage.Positional(1, 1, "MODEL"),
+		RunE: s.Checked(c.check, c.run),
+	}
+	f := cmd.Flags()
+	f.StringVar(&c.train, "train", "", "the file of `DATA` to search in, in a format as for -i")
+	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `NEW` rows: "+source.Endings+"; - for standard input")
+	c.data.ReadingFlags(cmd)
+	c.names.ByFlag(cmd)
+	f.IntVarP(&c.k, "neighbors", "k", 10, "number `K` of neighbors of each row")
+	c.indexed.flags(cmd)
+	f.StringVarP(&c.out, "output", "o", "", "the file `OUT` to write; - for standard output")
+	return cmd
+}
+
+// neighborsReport is the result of `mustlink neighbors`.
+type neighborsReport struct {
+	Method    string       `json:"method"`
+	Train     int          `json:"train_rows"`
+	N         int          `json:"n"`
+	Neighbors int          `json:"neighbors"`
+	Indexed   *indexReport `json:"approximate,omitempty"`
+	Output    string       `json:"output"`
+	Warnings  []string     `json:"warnings"`
+}
+
+// check finds mistakes that do not require reading anything.
+func (c *neighborsCommand) check(check *session.Checks, args []string) {
+	check.Required("train", "input", "output")
+	check.AtLeast("-k, --neighbors", c.k, 1)
+	check.Models(args)
+	check.Input("--train", c.train)
+	c.data.Check(check)
+	c.names.CheckBy(check)
+	c.indexed.check(check)
+	if !c.byID() {
+		check.Matrix("-o, --output", c.out, c.data.Format)
+		return
+	}
+	if f := session.FormatOf(c.out); f != "" && f != "csv" {
+		check.Refuse(true, "-o, --output is %s, but ids are written as CSV: want a name that ends in .csv, or --links-by row", c.out)
+	}
+	check.Output("-o, --output", c.out)
+}
+
+func (c *neighborsCommand) byID() bool { return c.names.By == dataset.ByID }
+
+func (c *neighborsCommand) run(ctx context.Context, args []string) error {
+	m, err := metric.Open(ctx, c.Session, args[0])
+	if err != nil {
+		return err
+	}
+	if m.Fitted.Model.Dim() == 0 {
+		return fault.Data(args[0], "the model has 0 dimensions: want at least 1, as otherwise all distances are 0")
+	}
+	train, err := c.readTraining(ctx, m)
+	if err != nil {
+		return err
+	}
+	known, err := m.Coordinates(ctx, train)
+	if err != nil {
+		return err
+	}
+	r := &neighborsReport{Method: m.Name(), Train: known.Rows, Neighbors: c.k, Output: c.out}
+	find, err := c.finder(ctx, m, args[0], train, known, r)
+	if err != nil {
+		return err
+	}
+	if err := c.write(ctx, m, train, find, r); err != nil {
+		return err
+	}
+	r.Warnings = c.Warnings()
+	return c.Summarize(c.out, r, r.text)
+}
+
+// readTraining reads --train.
+func (c *neighborsCommand) readTraining(ctx context.Context, m *metric.Metric) (*dataset.Data, error) {
+	d := c.data
+	d.Path = c.train
+	train, err := m.Read(ctx, &d)
+	if err != nil {
+		return nil, err
+	}
+	if n := train.Points.Len(); c.k > n {
+		return nil, usage.Errorf("-k, --neighbors is %d: want at most %d, the number of rows of %s", c.k, n, train.Name)
+	}
+	return train, c.names.NeedIDs(train)
+}
+
+// finder returns the search for the neighbors of a block.
+type finder func(ctx context.Context, queries blas.Matrix) (index []int32, dist2 []float64, err error)
+
+func (c *neighborsCommand) finder(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, known blas.Matrix, r *neighborsReport) (finder, error) {
+	if c.approximate == "" {
+		return func(ctx context.Context, queries blas.Matrix) ([]int32, []float64, error) {
+			return neighbors.Search(ctx, m.Eng, queries, known, c.k, false)
+		}, nil
+	}
+	s, report, err := c.indexed.open(ctx, m, path, train, known, c.k)
+	if err != nil {
+		return nil, err
+	}
+	r.Indexed = report
+	return func(ctx context.Context, queries blas.Matrix) ([]int32, []float64, error) {
+		return s.Search(ctx, queries, c.k, report.Probes)
+	}, nil
+}
+
+// found has the neighbors of a block.
+type found struct {
+	metric.Block
+	index []int32
+	dist2 []float64
+}
+
+// write searches for the rows of -i block by block and writes the table.
+func (c *neighborsCommand) write(ctx context.Context, m *metric.Metric, train *dataset.Data, find finder, r *neighborsReport) error {
+	writing := c.Writing(c.out, c.data.Format)
+	writing.Columns = []string{"row", "rank", "neighbor", "distance"}
+	src, err := m.Flags(&c.data).Open(ctx, c.Session, !c.byID() && dataset.CountsFirst(c.out, writing))
+	if err != nil {
+		return err
+	}
+	const values = 6 // of a neighbor, in the lists and in the table
+	rows := &metric.Rows{Metric: m, Open: func(context.Context) (*source.Blocks, error) { return src, nil }, Stage: "neighbors",
+		Most: catalog.BlockRows(values*c.k, int64(c.MemoryLimit))}
+	next, stop, err := metric.Ahead(ctx, rows, func(ctx context.Context, block metric.Block) (found, error) {
+		r.N += block.At.Rows
+		if err := c.names.NeedIDs(block.Data); err != nil {
+			return found{}, err
+		}
+		what := fmt.Sprintf("table of %d neighbors of %d rows", c.k, block.At.Rows)
+		if err := m.Eng.Check(what, engine.MatrixBytes(block.At.Rows, values*c.k), "want fewer neighbors"); err != nil {
+			return found{}, err
+		}
+		index, dist2, err := find(ctx, block.At)
+		return found{block, index, dist2}, err
+	})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	if c.byID() {
+		return dataset.WriteTable(c.out, writing.Columns, c.named(next, train.IDs), c.WritingText())
+	}
+	total := -1
+	if src.Rows >= 0 {
+		total = src.Rows * c.k
+	}
+	return dataset.WriteRows(c.out, total, len(writing.Columns), func() (dataset.Rows, error) {
+		f, err := next()
+		if err != nil {
+			return dataset.Rows{}, err
+		}
+		return dataset.Rows{Data: c.numbered(f)}, nil
+	}, writing)
+}
+
+// numbered returns the rows of the table with numbers.
+func (c *neighborsCommand) numbered(f found) []float64 {
+	out := make([]float64, 0, 4*len(f.index))
+	for at, j := range f.index {
+		out = append(out, float64(f.First+at/c.k), float64(1+at%c.k), float64(j), math.Sqrt(f.dist2[at]))
+	}
+	return out
+}
+
+// named yields the rows of the table with ids.
+func (c *neighborsCommand) named(next func() (found, error), ids []string) func(yield func([]string, error) bool) {
+	return func(yield func([]string, error) bool) {
+		record := make([]string, 4)
+		for {
+			f, err := next()
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for at, j := range f.index {
+				record[0], record[1], record[2] = f.IDs[at/c.k], strconv.Itoa(1+at%c.k), ids[j]
+				record[3] = strconv.FormatFloat(math.Sqrt(f.dist2[at]), 'g', 17, 64)
+				if !yield(record, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (r *neighborsReport) text(w io.Writer) {
+	fmt.Fprintf(w, "neighbors\t%d of each of %s among %s (%s)\n", r.Neighbors, session.Plural(r.N, "row"), session.Plural(r.Train, "row"), r.Method)
+	if r.Indexed == nil {
+		fmt.Fprintf(w, "search\texact\n")
+	} else {
+		r.Indexed.text(w)
+	}
+	fmt.Fprintf(w, "output\t%s\n", r.Output)
+}

@@ -1,0 +1,236 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
+)
+
+// linear is a model as the map y = Transform (f - Center) - Offset of features f, in the units of
+// the columns that they are made of.
+type linear struct {
+	*source
+	features       []feature
+	transform      blas.Matrix // Dim x features
+	center, offset []float64
+}
+
+// The kinds of features.
+const (
+	kindNumber    = "number"    // the column
+	kindBoolean   = "boolean"   // 0 for the first of Texts and 1 for the second; other texts are missing
+	kindCategory  = "category"  // 1 for the texts or numbers in Texts, else 0
+	kindOther     = "other"     // 0 for the texts or numbers in Texts, else 1
+	kindIndicator = "indicator" // 1 for a missing cell, else 0
+)
+
+// feature is how a number is made of a column of a table.
+type feature struct {
+	Name    string   `json:"name"`
+	Column  string   `json:"column"`
+	Kind    string   `json:"kind"`
+	Texts   []string `json:"texts,omitempty"`
+	Missing *float64 `json:"missing,omitempty"` // for a missing cell; nil if there must be none
+
+	numbers bool // the cells of the column are numbers, also where Texts has them as texts
+}
+
+// newLinear returns the linear map of a model. A model whose map is not linear is a
+// *fault.ParamError; one whose matrices exceed the limits, a *fault.MemoryError.
+func newLinear(m *mustlink.Model, limits Limits, matrices func(d, dim float64) float64) (*linear, error) {
+	s, err := newSource(m)
+	if err != nil {
+		return nil, err
+	}
+	if !isLinear(s.formula) || s.terms != nil {
+		return nil, &fault.ParamError{Param: "method of the model", Value: s.Model.Method(), Want: "one with a linear map, such as itml or rca without a kernel: export others as .onnx"}
+	}
+	l := &linear{source: s}
+	for _, r := range s.rules {
+		l.features = append(l.features, s.featuresOf(r)...)
+	}
+	d, dim := float64(len(l.features)), float64(s.formula.Dim())
+	if err := limits.check(fmt.Sprintf("a linear map of %.0f features to %.0f coordinates", d, dim), 8*(elements(s.formula)+matrices(d, dim)), math.Inf(1)); err != nil {
+		return nil, err
+	}
+	var mean []float64
+	l.transform, mean, l.offset = affine(s.formula)
+	l.unscale(mean)
+	return l, nil
+}
+
+// isLinear reports whether a map is linear: kernels are.
+func isLinear(m formula.Map) bool {
+	switch m := m.(type) {
+	case *formula.Linear:
+		return true
+	case *formula.Expansion:
+		return m.Kernel.IsLinear()
+	case *formula.Chain:
+		return isLinear(m.First) && isLinear(m.Then)
+	case *formula.Sum:
+		return !slices.ContainsFunc(m.Terms, func(t formula.Map) bool { return !isLinear(t) })
+	}
+	return false
+}
+
+// affine returns a linear map as w (x - mean) - offset.
+func affine(m formula.Map) (w blas.Matrix, mean, offset []float64) {
+	switch m := m.(type) {
+	case *formula.Linear:
+		return m.W.Clone(), slices.Clone(m.Mean), make([]float64, m.W.Rows)
+	case *formula.Expansion:
+		w = transposedProduct(m.V, dense(m.Support))
+		offset = make([]float64, w.Rows)
+		copy(offset, m.Center)
+		return w, make([]float64, w.Cols), offset
+	case *formula.Chain:
+		first, mean, before := affine(m.First)
+		then, middle, offset := affine(m.Then)
+		for c := range offset {
+			for k, v := range then.Row(c) {
+				offset[c] += v * (before[k] + middle[k])
+			}
+		}
+		return product(then, first), mean, offset
+	case *formula.Sum:
+		for k, term := range m.Terms {
+			more, mean, by := affine(term)
+			if k == 0 {
+				w, offset = blas.NewMatrix(more.Rows, more.Cols), make([]float64, more.Rows)
+			}
+			for c := range more.Rows {
+				row := w.Row(c)
+				for j, v := range more.Row(c) {
+					row[j] += v
+					offset[c] += v * mean[j]
+				}
+				offset[c] += by[c]
+			}
+		}
+		return w, make([]float64, w.Cols), offset
+	}
+	panic(fmt.Sprintf("export: map of type %T is not linear", m))
+}
+
+// product returns a b.
+func product(a, b blas.Matrix) blas.Matrix {
+	out := blas.NewMatrix(a.Rows, b.Cols)
+	for i := range a.Rows {
+		to := out.Row(i)
+		for k, v := range a.Row(i) {
+			for j, w := range b.Row(k) {
+				to[j] += v * w
+			}
+		}
+	}
+	return out
+}
+
+// transposedProduct returns v' x for the points x.
+func transposedProduct(v blas.Matrix, x *points.Dense) blas.Matrix {
+	out := blas.NewMatrix(v.Cols, x.D)
+	for l := range x.N {
+		for c, by := range v.Row(l) {
+			to := out.Row(c)
+			for j, w := range x.Row(l) {
+				to[j] += by * w
+			}
+		}
+	}
+	return out
+}
+
+// unscale makes the map one of features in the units of their columns: with scaled features
+// (f - m) / s, w ((f - m) / s - mean) is w / s (f - (m + s mean)).
+func (l *linear) unscale(mean []float64) {
+	l.center = make([]float64, len(mean))
+	at := 0
+	for _, r := range l.rules {
+		scaled := 0
+		if r.Kind == prepare.Number || r.Kind == prepare.Boolean {
+			if scaled = 1; r.Sides {
+				scaled = 2
+			}
+		}
+		for k := range r.Width {
+			j := at + k
+			if k >= scaled {
+				l.center[j] = mean[j]
+				continue
+			}
+			l.center[j] = r.Mean + r.Scale*mean[j]
+			for c := range l.transform.Rows {
+				v := l.transform.At(c, j)
+				if r.Scale == 0 { // the scaled feature is 0
+					l.offset[c] += v * mean[j]
+					l.transform.Set(c, j, 0)
+				} else {
+					l.transform.Set(c, j, v/r.Scale)
+				}
+			}
+		}
+		at += r.Width
+	}
+}
+
+// featuresOf returns the features of a column.
+func (s *source) featuresOf(r prepare.Rule) (list []feature) {
+	missing := func(v float64) *float64 {
+		if s.strict || s.Preparation() != "columns" {
+			return nil
+		}
+		return &v
+	}
+	f := feature{Name: r.Name, Column: r.Name, numbers: !takesTexts(r)}
+	switch r.Kind {
+	case prepare.Number, prepare.Boolean:
+		if f.Kind = kindNumber; r.Kind == prepare.Boolean {
+			f.Kind, f.Texts = kindBoolean, r.Pair[:]
+		}
+		f.Missing = missing(r.Fill)
+		list = append(list, f)
+		if r.Sides {
+			f.Missing = missing(r.Above)
+			list = append(list, f)
+		}
+		if r.Indicator {
+			list = append(list, feature{Column: r.Name, Kind: kindIndicator, Missing: missing(1), numbers: f.numbers})
+		}
+	case prepare.Category:
+		for k := range r.Width {
+			f.Kind, f.Texts, f.Missing = kindCategory, nil, missing(0)
+			switch {
+			case k < len(r.Levels):
+				f.Texts = r.Levels[k : k+1]
+			case k == r.Other:
+				f.Kind, f.Texts = kindOther, r.Levels
+			}
+			if k == r.Missing {
+				f.Missing = missing(1)
+			}
+			list = append(list, f)
+		}
+	}
+	return list
+}
+
+// named sets the names of the features to those of the preparation.
+func (l *linear) named() {
+	if p, is := l.Scaling.(*prepare.Preparation); is {
+		for j, name := range p.Outputs() {
+			l.features[j].Name = name
+		}
+	}
+}
+
+// decimal writes the shortest decimal that is the same number.
+func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }

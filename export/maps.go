@@ -1,0 +1,170 @@
+package export
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/kernel"
+)
+
+// coordinates adds those of the prepared rows x, once for each map.
+func (g *graph) coordinates(m formula.Map, x value) value {
+	if y, is := g.done[m]; is {
+		return y
+	}
+	y := g.newCoordinates(m, x)
+	if g.done == nil {
+		g.done = map[formula.Map]value{}
+	}
+	g.done[m] = y
+	return y
+}
+
+func (g *graph) newCoordinates(m formula.Map, x value) value {
+	switch m := m.(type) {
+	case *formula.Linear:
+		if slices.ContainsFunc(m.Mean, func(v float64) bool { return v != 0 }) {
+			x = g.sub(x, g.row(m.Mean))
+		}
+		return g.transposedProduct(1, x, g.matrix(m.W), "")
+	case *formula.Expansion:
+		y := g.op("MatMul", []value{g.kernelValues(m.Kernel, dense(m.Support), x), g.matrix(m.V)})
+		return g.less(y, m.Center)
+	case *formula.Residual:
+		return g.residual(m, x)
+	case *formula.Chain:
+		return g.coordinates(m.Then, g.coordinates(m.First, x))
+	case *formula.Sum:
+		y := g.coordinates(m.Terms[0], x)
+		for _, term := range m.Terms[1:] {
+			y = g.add(y, g.coordinates(term, x))
+		}
+		return y
+	case *formula.Lookup:
+		return g.lookup(m, x)
+	}
+	panic(fmt.Sprintf("export: map of type %T", m))
+}
+
+// lookup chooses the mean of the coordinates of equal rows where there are some.
+func (g *graph) lookup(m *formula.Lookup, x value) value {
+	// Rows are equal up to rounding of their preparation.
+	const tolerance = 1e-28
+	squared, sum := g.squaredDistances(dense(m.Rows), x, true)
+	equal := g.number(g.op("LessOrEqual", []value{squared, g.mul(sum, g.scalar(tolerance))}))
+	ones := make([]float64, m.Rows.Len())
+	for i := range ones {
+		ones[i] = 1
+	}
+	count := g.op("MatMul", []value{equal, g.constant(ones, len(ones), 1)})
+	total := g.op("MatMul", []value{equal, g.matrix(m.Coordinates)})
+	mean := g.op("Div", []value{total, g.op("Max", []value{count, g.scalar(1)})})
+	return g.where(g.op("Greater", []value{count, g.scalar(0)}), mean, g.coordinates(m.Rest, x))
+}
+
+// less subtracts a center, nil for zeros.
+func (g *graph) less(y value, center []float64) value {
+	if center == nil {
+		return y
+	}
+	return g.sub(y, g.row(center))
+}
+
+func (g *graph) residual(m *formula.Residual, x value) value {
+	support := dense(m.Support)
+	k := g.kernelValues(m.Kernel, support, x)
+	c := g.op("MatMul", []value{k, g.matrix(m.Projection)})
+	y := g.op("MatMul", []value{c, g.matrix(m.Directions)})
+	if len(m.Rows) > 0 {
+		rho := g.transposedProduct(-1, c, g.matrix(m.References), g.choose(k, m.Rows))
+		small := g.op("LessOrEqual", []value{g.op("Abs", []value{rho}), g.negligible(m, x)})
+		rho = g.where(small, g.scalar(0), rho)
+		y = g.add(y, g.op("MatMul", []value{rho, g.matrix(m.Weights)}))
+	}
+	return g.less(y, m.Center)
+}
+
+// negligible adds the bounds Negligible sqrt(k(x,x) k(l,l)) of residuals.
+func (g *graph) negligible(m *formula.Residual, x value) value {
+	steps := m.Kernel.Steps()
+	own := squaredLengths(dense(m.Support.Select(m.Rows)))
+	xx := g.selves(steps, x)
+	for _, s := range steps {
+		own = self(s, own)
+	}
+	for j, v := range own {
+		own[j] = m.Negligible * math.Sqrt(v)
+	}
+	if xx.rows == "" {
+		for j := range own {
+			own[j] *= math.Sqrt(xx.all)
+		}
+		return g.row(own)
+	}
+	return g.mul(g.op("Sqrt", []value{xx.rows}), g.row(own))
+}
+
+// selves adds the kernel values of rows with themselves.
+func (g *graph) selves(steps []kernel.Step, x value) lengths {
+	if len(steps) > 0 && ofDistance(steps[0]) {
+		xx := lengths{all: 1}
+		for _, s := range steps[1:] {
+			xx = g.self(s, xx)
+		}
+		return xx
+	}
+	xx := lengths{rows: g.squares(x)}
+	for _, s := range steps {
+		xx = g.self(s, xx)
+	}
+	return xx
+}
+
+// takesRoots reports whether a kernel has exp of distances in the feature space of another, which
+// have errors of the root of a unit in the last place.
+func takesRoots(m formula.Map) bool {
+	roots := func(k kernel.Kernel) bool {
+		steps := k.Steps()
+		return len(steps) > 1 && slices.ContainsFunc(steps[1:], func(s kernel.Step) bool { return s.Name == "exp" })
+	}
+	switch m := m.(type) {
+	case *formula.Expansion:
+		return roots(m.Kernel)
+	case *formula.Residual:
+		return roots(m.Kernel)
+	case *formula.Chain:
+		return takesRoots(m.First) || takesRoots(m.Then)
+	case *formula.Lookup:
+		return takesRoots(m.Rest)
+	case *formula.Sum:
+		return slices.ContainsFunc(m.Terms, takesRoots)
+	}
+	return false
+}
+
+// elements returns the numbers of the tensors of a map.
+func elements(m formula.Map) float64 {
+	size := func(m blas.Matrix) float64 { return float64(m.Rows) * float64(m.Cols) }
+	switch m := m.(type) {
+	case *formula.Linear:
+		return size(m.W)
+	case *formula.Expansion:
+		return float64(m.Support.Len())*float64(m.Support.Dim()) + size(m.V)
+	case *formula.Residual:
+		return float64(m.Support.Len())*float64(m.Support.Dim()) + size(m.Projection) + size(m.Directions) + size(m.References) + size(m.Weights)
+	case *formula.Chain:
+		return elements(m.First) + elements(m.Then)
+	case *formula.Lookup:
+		return float64(m.Rows.Len())*float64(m.Rows.Dim()) + size(m.Coordinates) + elements(m.Rest)
+	case *formula.Sum:
+		sum := 0.0
+		for _, term := range m.Terms {
+			sum += elements(term)
+		}
+		return sum
+	}
+	panic(fmt.Sprintf("export: map of type %T", m))
+}

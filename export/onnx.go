@@ -1,0 +1,197 @@
+package export
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/export/internal/onnx"
+)
+
+// Precision is that of the input and of the output of an ONNX graph, and of its numbers inside. In
+// single precision the inside is double where it would lose more than 1e-5 of the largest
+// coordinate.
+type Precision string
+
+// The precisions.
+const (
+	Double Precision = "double"
+	Single Precision = "single"
+)
+
+// ONNXOptions are for [ONNX]. The zero value is double precision.
+type ONNXOptions struct {
+	Precision Precision
+	Limits
+}
+
+// Versions of the format, which all later runtimes read: the intermediate representation, the
+// operators, and those of ONNX-ML.
+const (
+	irVersion       = 7
+	opset           = 13
+	learningVersion = 2
+)
+
+// largest is the size of a message of Protocol Buffers.
+const largest = math.MaxInt32
+
+// ONNX writes an ONNX graph that maps rows, as the model takes them, to their coordinates, which
+// are those of [mustlink.Model.Embed] up to rounding. Its preparation is in the graph.
+//
+// The input x has the columns of numbers, rows x numbers, with NaN for a missing one. A model with
+// columns of texts (categories, booleans) has a second input, texts, rows x texts, with "" for a
+// missing one. The output is coordinates, rows x Dim. The number of rows is free. The metadata
+// list the names of both inputs' columns as JSON.
+//
+// It returns the precision of the numbers inside: that of the options, or double where the terms of
+// the map cancel, so that single precision would lose more than 1e-5 of the largest coordinate.
+//
+// Errors: a model whose new rows get coordinates from their neighbors or from trees, one of
+// sequences or of rows of a Gram matrix, and a column of dates or of text are a *fault.ParamError.
+// So is single precision for blend and npkl, whose training rows have coordinates of their own.
+// A graph above the memory limit or above 2 GiB is a *fault.MemoryError. Cost: O(numbers of the
+// model).
+func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (inside Precision, err error) {
+	if o.Precision == "" {
+		o.Precision = Double
+	}
+	if o.Precision != Double && o.Precision != Single {
+		return "", fault.Unknown("precision", string(o.Precision), []string{string(Double), string(Single)})
+	}
+	s, err := newSource(m)
+	if err != nil {
+		return "", err
+	}
+	if _, is := s.formula.(*formula.Lookup); is && o.Precision == Single {
+		return "", &fault.ParamError{Param: "precision", Value: string(Single), Want: "double for a model of method " + s.Model.Method() + ", which tells its training rows by all digits"}
+	}
+	numbers := elements(s.formula)
+	if err := o.check("writing the ONNX file", numbers*24, math.Inf(1)); err != nil { // dense points, tensors and the file
+		return "", err
+	}
+	if err := o.check("the ONNX file", numbers*4, largest); err != nil {
+		return "", err
+	}
+	g := newGraph(s, o.Precision)
+	if err := o.check("the ONNX file", numbers*float64(g.size()), largest); err != nil {
+		return "", err
+	}
+	file, err := proto.Marshal(s.model(g))
+	if err == nil {
+		err = ctx.Err()
+	}
+	if err == nil {
+		_, err = w.Write(file)
+	}
+	return g.inside(), err
+}
+
+// maxCondition is the [formula.Condition] up to which single precision is used inside: its error
+// was at most twice the condition in units of 2^-24, 8e-6 of the largest coordinate.
+const maxCondition = 64
+
+// newGraph returns an empty graph. One of single precision computes in double precision where the
+// terms of the map cancel, or where a root of differences of kernel values is taken.
+func newGraph(s *source, p Precision) *graph {
+	inside := p == Single && !takesRoots(s.formula) && formula.Condition(s.formula) <= maxCondition
+	return &graph{single: inside, outside: p, x: nameNumbers}
+}
+
+// inside returns the precision of the numbers inside.
+func (g *graph) inside() Precision {
+	if g.single {
+		return Single
+	}
+	return Double
+}
+
+// model returns the file of a model.
+func (s *source) model(g *graph) *onnx.ModelProto {
+	in := inputsOf(s.rules)
+	if g.outside == Single && !g.single && len(in.numbers) > 0 {
+		g.x = g.number(g.x)
+	}
+	y := g.coordinates(s.formula, g.prepare(s))
+	g.nodes = append(g.nodes, &onnx.NodeProto{
+		OpType: proto.String("Cast"), Name: proto.String(nameOutput), Input: []string{string(y)}, Output: []string{nameOutput},
+		Attribute: []*onnx.AttributeProto{attribute{"to", int64(numbersOf(g.outside == Single))}.message()},
+	})
+	graph := &onnx.GraphProto{
+		Name: proto.String("mustlink_" + s.Model.Method()), Node: g.nodes, Initializer: g.constants,
+		DocString: proto.String("Rows to coordinates, in which Euclidean distance is the learned distance."),
+		Output:    []*onnx.ValueInfoProto{info(nameOutput, numbersOf(g.outside == Single), s.formula.Dim(), "a row of coordinates for each row")},
+	}
+	if len(in.numbers) > 0 {
+		graph.Input = append(graph.Input, info(nameNumbers, numbersOf(g.outside == Single), len(in.numbers), "the columns of numbers, in the order of the metadata's features; NaN is missing"))
+	}
+	if len(in.texts) > 0 {
+		graph.Input = append(graph.Input, info(nameTexts, onnx.TensorProto_STRING, len(in.texts), `the columns of texts, in the order of the metadata's texts; "" is missing`))
+	}
+	out := &onnx.ModelProto{
+		IrVersion: proto.Int64(irVersion), ProducerName: proto.String("mustlink"), ProducerVersion: proto.String(s.version()),
+		Domain: proto.String("com.github.mustlink"), ModelVersion: proto.Int64(1), Graph: graph, MetadataProps: s.metadata(g, in),
+		DocString:   proto.String(fmt.Sprintf("A metric learned by the method %s of mustlink, https://github.com/mustlink/mustlink.", s.Model.Method())),
+		OpsetImport: []*onnx.OperatorSetIdProto{{Domain: proto.String(""), Version: proto.Int64(opset)}},
+	}
+	if g.learning {
+		out.OpsetImport = append(out.OpsetImport, &onnx.OperatorSetIdProto{Domain: proto.String(learningDomain), Version: proto.Int64(learningVersion)})
+	}
+	return out
+}
+
+// version returns the version of the library that fitted the model.
+func (s *source) version() string {
+	if s.LibraryVersion != "" {
+		return s.LibraryVersion
+	}
+	return catalog.Version()
+}
+
+// info describes an input or an output of any number of rows.
+func info(name string, of onnx.TensorProto_DataType, columns int, doc string) *onnx.ValueInfoProto {
+	shape := &onnx.TensorShapeProto{Dim: []*onnx.TensorShapeProto_Dimension{
+		{Value: &onnx.TensorShapeProto_Dimension_DimParam{DimParam: "rows"}},
+		{Value: &onnx.TensorShapeProto_Dimension_DimValue{DimValue: int64(columns)}},
+	}}
+	tensor := &onnx.TypeProto_Tensor{ElemType: proto.Int32(int32(of)), Shape: shape}
+	return &onnx.ValueInfoProto{Name: proto.String(name), DocString: proto.String(doc), Type: &onnx.TypeProto{Value: &onnx.TypeProto_TensorType{TensorType: tensor}}}
+}
+
+// metadata describes the model.
+func (s *source) metadata(g *graph, in inputs) []*onnx.StringStringEntryProto {
+	var list []*onnx.StringStringEntryProto
+	add := func(key, value string) {
+		list = append(list, &onnx.StringStringEntryProto{Key: proto.String(key), Value: proto.String(value)})
+	}
+	add("method", s.Model.Method())
+	add("version", s.version())
+	add("precision", string(g.outside))
+	add("computed_in", string(g.inside()))
+	add("features", namesText(in.numbers))
+	if len(in.texts) > 0 {
+		add("texts", namesText(in.texts))
+	}
+	if m, is := s.Model.(interface{ Kernel() kernel.Kernel }); is && m.Kernel().String() != "" {
+		add("kernel", m.Kernel().String())
+	}
+	return list
+}
+
+// namesText returns names as a JSON list.
+func namesText(names []string) string {
+	text, err := json.Marshal(append([]string{}, names...))
+	if err != nil {
+		panic(err) // strings
+	}
+	return string(text)
+}

@@ -1,0 +1,209 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/export"
+)
+
+// problem is training rows in three classes far from the origin, links between them, and 1000 rows
+// to embed, of which the first are training rows.
+type problem struct {
+	train, rows [][]float64
+	labels      []int
+	links       *mustlink.Links
+}
+
+func newProblem(t testing.TB, n, d int) problem {
+	rng := rand.New(rand.NewPCG(11, 4))
+	p := problem{labels: make([]int, n)}
+	draw := func(class int) []float64 {
+		row := make([]float64, d)
+		for j := range row {
+			row[j] = 10*float64(j) + (1+float64(j))*(rng.NormFloat64()+2*float64(class)*float64(j%2))
+		}
+		return row
+	}
+	for i := range n {
+		p.labels[i] = i % 3
+		p.train = append(p.train, draw(i%3))
+	}
+	p.rows = append(p.rows, p.train[:min(n, 300)]...)
+	for len(p.rows) < 1000 {
+		p.rows = append(p.rows, draw(rng.IntN(3)))
+	}
+	var must, cannot [][2]int
+	for range 60 {
+		i, j := rng.IntN(n), rng.IntN(n)
+		switch {
+		case i == j:
+		case p.labels[i] == p.labels[j]:
+			must = append(must, [2]int{i, j})
+		default:
+			cannot = append(cannot, [2]int{i, j})
+		}
+	}
+	var err error
+	if p.links, err = mustlink.NewLinks(n, must, cannot); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func table(t testing.TB, rows [][]float64) *mustlink.Table {
+	t.Helper()
+	out, err := mustlink.FromRows(rows)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// fit fits a method with parameters NAME=VALUE; kernel=K is the kernel, unscaled leaves the rows as
+// they are.
+func (p problem) fit(t testing.TB, method string, params ...string) *mustlink.Model {
+	t.Helper()
+	options := []mustlink.Option{mustlink.Method(method)}
+	scaled := true
+	for _, text := range params {
+		name, value, _ := strings.Cut(text, "=")
+		switch name {
+		case "kernel":
+			options = append(options, mustlink.Kernel(value))
+		case "unscaled":
+			scaled = false
+		default:
+			options = append(options, mustlink.Param(name, value))
+		}
+	}
+	if scaled {
+		options = append(options, mustlink.Standardize())
+	} else {
+		options = append(options, mustlink.Unprepared())
+	}
+	if m, err := catalog.Lookup(method); err == nil && m.UsesTargets {
+		targets := make([]float64, len(p.labels))
+		for i, label := range p.labels {
+			targets[i] = float64(label)
+		}
+		options = append(options, mustlink.Targets(targets))
+	}
+	if method == "lsml" {
+		options = append(options, mustlink.Quadruplets([]mustlink.Quadruplet{{I: 0, J: 3, K: 0, L: 1}, {I: 1, J: 4, K: 1, L: 2}, {I: 2, J: 5, K: 0, L: 2}, {I: 3, J: 6, K: 7, L: 8}}))
+	}
+	m, err := mustlink.Fit(context.Background(), table(t, p.train), p.links, options...)
+	if err != nil {
+		t.Fatalf("%s %v: %v", method, params, err)
+	}
+	return m
+}
+
+func embed(t testing.TB, m *mustlink.Model, x *mustlink.Table) *mat.Dense {
+	t.Helper()
+	y, err := m.Embed(context.Background(), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return y
+}
+
+// exportable are methods with what to fit them with. Every method is here or in refused.
+var exportable = [][]string{
+	{"krca", "dims=5"}, {"krca", "form=spectral"}, {"krca", "kernel=rbf:sigma=0.3"}, {"krca", "kernel=exp:width=2", "dims=4"},
+	{"krca", "kernel=linear", "form=spectral", "dims=3"}, {"krca", "kernel=poly:degree=2,coef=1"}, {"krca", "kernel=cosine", "dims=4"},
+	{"krca", "kernel=rbf:sigma=mean@poly:degree=2", "dims=4"}, {"krca", "unscaled", "dims=5"},
+	{"kbeta", "extension=nystrom"}, {"kbeta", "extension=nystrom", "kernel=exp:width=1", "dims=3"},
+	{"gml"}, {"gml", "prior=datadep"}, {"gml", "kernel=cosine", "prior=datadep"},
+	{"lleratio"}, {"lleratio", "mode=linear"}, {"lleratio", "kernel=poly:degree=2"},
+	{"kpca", "kernel=exp:width=3", "dims=4"}, {"kpca", "kernel=cosine"}, {"kpca", "kernel=rbf:sigma=median", "dims=10"}, {"kpca", "kernel=linear"},
+	{"kpca", "kernel=sigmoid:scale=0.01", "dims=3"}, {"kpca", "kernel=exp:width=1@cosine", "dims=3"}, {"kpca", "kernel=cosine@rbf:sigma=2", "dims=3"},
+	{"itml"}, {"itml", "kernel=rbf:sigma=mean"}, {"itml", "kernel=exp:width=2"}, {"itml", "kernel=poly:degree=3,coef=1,scale=0.1"}, {"itml", "unscaled"},
+	{"rca"}, {"rca", "kernel=rbf:sigma=mean"}, {"xrca"}, {"dca"}, {"dca", "kernel=rbf:sigma=mean"}, {"mmc"}, {"lmnn"}, {"nca"}, {"lsml"}, {"scml"}, {"lfda"}, {"sdml"},
+	{"mlkr"}, {"covariance"}, {"xiang"}, {"llma"}, {"parts"}, {"npkl"}, {"blend"},
+}
+
+// refused are methods with the beginning of the message.
+var refused = [][2]string{
+	{"kbeta", `extension of the model is "lle": want nystrom`},
+	{"forest", `method of the model is "forest"`},
+	{"klein", `method of the model is "klein"`}, {"spectral", `method of the model is "spectral"`}, {"cmvu", `method of the model is "cmvu"`},
+	{"npk", `method of the model is "npk"`}, {"simplenpkl", `method of the model is "simplenpkl"`}, {"sdplr", `method of the model is "sdplr"`},
+}
+
+// TestRuntime compares graphs of every method, evaluated by onnxruntime, with Embed.
+func TestRuntime(t *testing.T) {
+	r := newRuntime(t)
+	p := newProblem(t, 240, 6)
+	rows := table(t, p.rows)
+	for _, c := range exportable {
+		m := p.fit(t, c[0], c[1:]...)
+		want := embed(t, m, rows)
+		for _, precision := range []export.Precision{export.Double, export.Single} {
+			if precision == export.Single && (c[0] == "npkl" || c[0] == "blend") {
+				continue // refused
+			}
+			r.add(strings.NewReplacer("/", " ", ":", " ").Replace(strings.Join(c, " ")), m, precision, p.rows, nil, want)
+		}
+	}
+	r.addSparse(p)
+	r.compare()
+}
+
+// addSparse adds models of sparse rows, which are dense in graphs, one of them with the tf-idf.
+func (r *runtime) addSparse(p problem) {
+	rng := rand.New(rand.NewPCG(3, 3))
+	start, column, counts := []int{0}, []int32{}, []float64{}
+	dense := make([][]float64, 240)
+	for i := range dense {
+		dense[i] = make([]float64, 30)
+		for j := range dense[i] {
+			if rng.IntN(5) == 0 && i != 7 { // row 7 has no term
+				dense[i][j] = float64(1 + rng.IntN(4) + 3*(i%3)*(j%2))
+				column, counts = append(column, int32(j)), append(counts, dense[i][j])
+			}
+		}
+		start = append(start, len(column))
+	}
+	x, err := mustlink.FromSparse(240, 30, start, column, counts)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	for name, option := range map[string]mustlink.Option{"sparse": mustlink.Unprepared(), "tfidf": mustlink.TFIDF()} {
+		m, err := mustlink.Fit(context.Background(), x, p.links, mustlink.Method("krca"), mustlink.Param("dims", "4"), option)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		want := embed(r.t, m, x)
+		r.add("krca "+name, m, export.Double, dense, nil, want)
+		r.add("krca "+name, m, export.Single, dense, nil, want)
+	}
+}
+
+// TestEveryMethod exports or refuses each method of the catalog.
+func TestEveryMethod(t *testing.T) {
+	p := newProblem(t, 60, 4)
+	known := map[string]bool{}
+	for _, c := range exportable {
+		known[c[0]] = true
+	}
+	for _, c := range refused {
+		known[c[0]] = true
+		_, err := export.ONNX(context.Background(), &bytes.Buffer{}, p.fit(t, c[0]), export.ONNXOptions{})
+		if err == nil || !strings.HasPrefix(err.Error(), c[1]) {
+			t.Errorf("%s: error %v: want %s …", c[0], err, c[1])
+		}
+	}
+	for _, m := range catalog.Methods() {
+		if !known[m.Name] {
+			t.Errorf("%s: want it among the exportable or the refused methods", m.Name)
+		}
+	}
+}

@@ -1,0 +1,310 @@
+package export
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/prepare"
+)
+
+// inputs of a graph: the columns of numbers and those of texts, by name.
+type inputs struct{ numbers, texts []string }
+
+// The names of the tensors that go in and come out.
+const (
+	nameNumbers = "x"
+	nameTexts   = "texts"
+	nameOutput  = "coordinates"
+)
+
+// missingTexts are the texts that a reader of tables takes for a missing cell.
+var missingTexts = [...]string{"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?"}
+
+// inputsOf returns the inputs of rules.
+func inputsOf(rules []prepare.Rule) (in inputs) {
+	for _, r := range rules {
+		if takesTexts(r) {
+			in.texts = append(in.texts, r.Name)
+		} else {
+			in.numbers = append(in.numbers, r.Name)
+		}
+	}
+	return in
+}
+
+// takesTexts reports whether the cells of a column are texts. Columns of numbers are numbers, even
+// if the fit read some of them as texts.
+func takesTexts(r prepare.Rule) bool {
+	return r.IsText && (r.Kind == prepare.Category || r.Kind == prepare.Boolean)
+}
+
+// prepare returns the prepared rows.
+func (g *graph) prepare(s *source) value {
+	if s.terms != nil {
+		weighted := g.mul(g.x, g.row(s.terms))
+		return g.op("Div", []value{weighted, g.op("Max", []value{g.op("Sqrt", []value{g.squares(weighted)}), g.scalar(g.least())})})
+	}
+	p := &preparation{graph: g}
+	p.takeNumbers(s)
+	number, text := 0, 0
+	for _, r := range s.rules {
+		at := 0
+		if takesTexts(r) {
+			at, text = text, text+1
+		} else {
+			at, number = number, number+1
+		}
+		switch r.Kind {
+		case prepare.Number, prepare.Boolean:
+			p.order = append(p.order, p.columns[r.Name]...)
+		case prepare.Category:
+			v := p.categoryOfNumbers
+			if r.IsText {
+				v = p.categoryOfTexts
+			}
+			p.order = append(p.order, p.put(v(r, at), r.Width)...)
+		}
+	}
+	return p.result()
+}
+
+// preparation adds the nodes that prepare rows.
+type preparation struct {
+	*graph
+	parts   []value          // columns so far
+	width   int              // their number
+	columns map[string][]int // of a column of numbers or booleans, the columns that it becomes
+	order   []int            // the columns of the result
+}
+
+// put adds columns and returns their numbers.
+func (p *preparation) put(v value, width int) []int {
+	at := make([]int, width)
+	for k := range at {
+		at[k] = p.width + k
+	}
+	p.parts, p.width = append(p.parts, v), p.width+width
+	return at
+}
+
+// result joins the parts.
+func (p *preparation) result() value {
+	all := p.parts[0]
+	if len(p.parts) > 1 {
+		all = p.op("Concat", p.parts, attribute{"axis", int64(1)})
+	}
+	if inOrder(p.order, p.width) {
+		return all
+	}
+	return p.choose(all, p.order)
+}
+
+// inOrder reports whether a list is 0 to n - 1.
+func inOrder(list []int, n int) bool {
+	for k, v := range list {
+		if v != k {
+			return false
+		}
+	}
+	return len(list) == n
+}
+
+// takeNumbers adds the columns of numbers and booleans: filled, scaled, and with their gaps.
+func (p *preparation) takeNumbers(s *source) {
+	p.columns = make(map[string][]int)
+	var rules []prepare.Rule
+	for _, r := range s.rules {
+		if r.Kind == prepare.Number || r.Kind == prepare.Boolean {
+			rules = append(rules, r)
+		}
+	}
+	if len(rules) == 0 {
+		return
+	}
+	raw, gaps := p.raw(s.rules), value("")
+	if !s.strict && s.Preparation() == "columns" {
+		gaps = p.op("IsNaN", []value{raw})
+	}
+	at := p.put(p.scaled(raw, gaps, rules, func(r prepare.Rule) float64 { return r.Fill }), len(rules))
+	for k, r := range rules {
+		p.columns[r.Name] = at[k : k+1 : k+1]
+	}
+	if gaps == "" {
+		return
+	}
+	p.more(rules, func(r prepare.Rule) bool { return r.Sides }, func() value {
+		return p.scaled(raw, gaps, rules, func(r prepare.Rule) float64 { return r.Above })
+	})
+	p.more(rules, func(r prepare.Rule) bool { return r.Indicator }, func() value { return p.number(gaps) })
+}
+
+// more adds one more column for some of the rules, out of those that all would get.
+func (p *preparation) more(rules []prepare.Rule, have func(prepare.Rule) bool, all func() value) {
+	if !slices.ContainsFunc(rules, have) {
+		return
+	}
+	at := p.put(all(), len(rules))
+	for k, r := range rules {
+		if have(r) {
+			p.columns[r.Name] = append(p.columns[r.Name], at[k])
+		}
+	}
+}
+
+// raw returns the columns of numbers and booleans, with NaN for a gap.
+func (p *preparation) raw(rules []prepare.Rule) value {
+	var list []value
+	var run []int // columns of numbers that are next
+	flush := func() {
+		if len(run) > 0 {
+			list, run = append(list, p.choose(p.x, run)), nil
+		}
+	}
+	number, text := 0, 0
+	for _, r := range rules {
+		switch {
+		case takesTexts(r):
+			if r.Kind == prepare.Boolean {
+				flush()
+				list = append(list, p.booleanOfTexts(r, text))
+			}
+			text++
+			continue
+		case r.Kind == prepare.Number:
+			run = append(run, number)
+		case r.Kind == prepare.Boolean:
+			flush()
+			list = append(list, p.booleanOfNumbers(r, number))
+		}
+		number++
+	}
+	if len(list) == 0 && inOrder(run, number) {
+		return p.x
+	}
+	flush()
+	if len(list) == 1 {
+		return list[0]
+	}
+	return p.op("Concat", list, attribute{"axis", int64(1)})
+}
+
+// scaled fills the gaps and returns (value - Mean) / Scale, 0 where Scale is 0.
+func (p *preparation) scaled(raw, gaps value, rules []prepare.Rule, fill func(prepare.Rule) float64) value {
+	n := len(rules)
+	fills, means, scales, kept := make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	plain, constant := true, false
+	for k, r := range rules {
+		fills[k], means[k], scales[k], kept[k] = fill(r), r.Mean, r.Scale, 1
+		if r.Scale == 0 {
+			scales[k], kept[k], constant = 1, 0, true
+		}
+		plain = plain && r.Mean == 0 && scales[k] == 1
+	}
+	v := raw
+	if gaps != "" {
+		v = p.where(gaps, p.row(fills), v)
+	}
+	if !plain {
+		v = p.op("Div", []value{p.sub(v, p.row(means)), p.row(scales)})
+	}
+	if constant {
+		v = p.mul(v, p.row(kept))
+	}
+	return v
+}
+
+// text returns one column of texts.
+func (p *preparation) text(at int) value { return p.choose(nameTexts, []int{at}) }
+
+// booleanOfTexts returns 0, 1 or NaN for the texts of a column, which may be in lower case, in
+// upper case, or begin with a capital.
+func (p *preparation) booleanOfTexts(r prepare.Rule, at int) value {
+	var keys []string
+	var values []float32
+	for k, text := range r.Pair {
+		capital := text
+		if text != "" {
+			capital = strings.ToUpper(text[:1]) + text[1:]
+		}
+		for _, spelling := range []string{text, strings.ToUpper(text), capital} {
+			if !slices.Contains(keys, spelling) {
+				keys, values = append(keys, spelling), append(values, float32(k))
+			}
+		}
+	}
+	return p.number(p.op("LabelEncoder", []value{p.text(at)},
+		attribute{"keys_strings", keys}, attribute{"values_floats", values}, attribute{"default_float", math.NaN()}))
+}
+
+// booleanOfNumbers returns 0, 1 or NaN for the numbers of a column.
+func (p *preparation) booleanOfNumbers(r prepare.Rule, at int) value {
+	x := p.choose(p.x, []int{at})
+	out := p.scalar(math.NaN())
+	for k, text := range r.Pair {
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			out = p.where(p.op("Equal", []value{x, p.scalar(v)}), p.scalar(float64(k)), out)
+		}
+	}
+	return out
+}
+
+// categoryOfTexts returns zeros and a one for each text.
+func (p *preparation) categoryOfTexts(r prepare.Rule, at int) value {
+	keys, codes := slices.Clone(r.Levels), make([]int64, len(r.Levels))
+	for k := range codes {
+		codes[k] = int64(k)
+	}
+	for _, text := range missingTexts {
+		if !slices.Contains(r.Levels, text) {
+			keys, codes = append(keys, text), append(codes, int64(r.Missing))
+		}
+	}
+	code := p.op("LabelEncoder", []value{p.text(at)},
+		attribute{"keys_strings", keys}, attribute{"values_int64s", codes}, attribute{"default_int64", int64(r.Other)})
+	columns := make([]int, r.Width)
+	for k := range columns {
+		columns[k] = k
+	}
+	return p.number(p.op("Equal", []value{code, p.integers(columns, 1, r.Width)}))
+}
+
+// categoryOfNumbers returns zeros and a one for each number.
+func (p *preparation) categoryOfNumbers(r prepare.Rule, at int) value {
+	x := p.choose(p.x, []int{at})
+	levels := make([]float64, len(r.Levels))
+	for k, text := range r.Levels {
+		v, err := strconv.ParseFloat(text, 64)
+		if err != nil {
+			v = math.NaN() // which no number equals
+		}
+		levels[k] = v
+	}
+	var list []value
+	if len(levels) > 0 {
+		list = append(list, p.number(p.op("Equal", []value{x, p.row(levels)})))
+	}
+	if r.Missing >= 0 && r.Missing != r.Other {
+		list = append(list, p.number(p.op("IsNaN", []value{x})))
+	}
+	if r.Other >= 0 { // 1 where the columns before have zeros
+		rest := value("")
+		for _, v := range list {
+			sum := p.op("ReduceMax", []value{v}, attribute{"axes", []int64{1}}, attribute{"keepdims", int64(1)})
+			if rest == "" {
+				rest = p.sub(p.scalar(1), sum)
+			} else {
+				rest = p.sub(rest, sum)
+			}
+		}
+		if rest == "" {
+			rest = p.number(p.op("Equal", []value{p.op("IsNaN", []value{x}), p.op("IsNaN", []value{x})}))
+		}
+		list = append(list, rest)
+	}
+	if len(list) == 1 {
+		return list[0]
+	}
+	return p.op("Concat", list, attribute{"axis", int64(1)})
+}

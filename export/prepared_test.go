@@ -1,0 +1,193 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/export"
+	"github.com/mustlink/mustlink/export/internal/onnx"
+)
+
+// mixed writes a table with numbers, categories and booleans. New tables also have levels and
+// spellings that others do not have.
+func mixed(t testing.TB, rows int, seed uint64, fresh bool) string {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 5))
+	lines := []string{"income,age,plan,active,floor,flag,city"}
+	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
+	for i := range rows {
+		class := float64(i % 3)
+		income := fmt.Sprintf("%.2f", 40000+20000*class+8000*rng.NormFloat64())
+		if rng.IntN(10) == 0 {
+			income = ""
+		}
+		plan := pick("basic", "plus", "pro", "pro", "", "NA")
+		active := pick("yes", "no", "yes", "")
+		city := pick("Ulm", "Bonn", "Köln", "Trier", "Jena", "Gera", "Ulm", "Bonn")
+		if fresh && rng.IntN(4) == 0 {
+			plan, active, city = pick("gold", "null", "?"), pick("YES", "No"), pick("Aachen", "O'Hara", "")
+		}
+		lines = append(lines, fmt.Sprintf("%s,%.1f,%s,%s,%d,%d,%s", income, 30+8*class+5*rng.NormFloat64(), plan, active, rng.IntN(5), rng.IntN(2), city))
+	}
+	path := filepath.Join(t.TempDir(), "mixed.csv")
+	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// preparings are ways to prepare a mixed table.
+var preparings = map[string]mustlink.Preparing{
+	"defaults":   {},
+	"robust":     {Scale: "robust", Impute: "mean", Indicators: true},
+	"sides":      {Impute: "sides", Indicators: true, Levels: 4},
+	"unscaled":   {Scale: "none", Impute: "constant=-1", Levels: 3},
+	"categories": {Kinds: map[string]mustlink.ColumnKind{"floor": "category", "flag": "boolean"}, Levels: 4},
+	"one kind":   {Kinds: map[string]mustlink.ColumnKind{"age": "drop", "income": "drop", "floor": "drop", "flag": "drop"}},
+	"numbers":    {Kinds: map[string]mustlink.ColumnKind{"plan": "drop", "active": "drop", "city": "drop"}},
+}
+
+// fitMixed fits a method to a mixed table.
+func fitMixed(t testing.TB, method string, by mustlink.Preparing, options ...mustlink.Option) *mustlink.Model {
+	t.Helper()
+	x, err := mustlink.ReadTable(mixed(t, 240, 1, false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := mustlink.Fit(context.Background(), x, newProblem(t, 240, 2).links, append(options, mustlink.Method(method), mustlink.Prepare(by))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// inputsOf returns the cells of a CSV file as a model's graph takes them.
+func inputsOf(t testing.TB, m *mustlink.Model, path string) (x [][]float64, texts [][]string) {
+	t.Helper()
+	var file bytes.Buffer
+	if _, err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	var graph onnx.ModelProto
+	if err := proto.Unmarshal(file.Bytes(), &graph); err != nil {
+		t.Fatal(err)
+	}
+	lists := map[string][]string{}
+	for _, p := range graph.MetadataProps {
+		if *p.Key == "features" || *p.Key == "texts" {
+			var names []string
+			if err := json.Unmarshal([]byte(*p.Value), &names); err != nil {
+				t.Fatal(err)
+			}
+			lists[*p.Key] = names
+		}
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cells, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range cells[1:] {
+		var numbers []float64
+		for _, name := range lists["features"] {
+			v, err := strconv.ParseFloat(row[slices.Index(cells[0], name)], 64)
+			if err != nil {
+				v = math.NaN()
+			}
+			numbers = append(numbers, v)
+		}
+		x = append(x, numbers)
+		if lists["texts"] != nil {
+			var list []string
+			for _, name := range lists["texts"] {
+				list = append(list, row[slices.Index(cells[0], name)])
+			}
+			texts = append(texts, list)
+		}
+	}
+	return x, texts
+}
+
+// TestPreparedRuntime compares graphs with the preparation of mixed tables with Embed.
+func TestPreparedRuntime(t *testing.T) {
+	r := newRuntime(t)
+	for name, by := range preparings {
+		for _, method := range []string{"itml", "krca"} {
+			var options []mustlink.Option
+			if method == "krca" {
+				options = append(options, mustlink.Param("dims", "4"))
+			}
+			m := fitMixed(t, method, by, options...)
+			path := mixed(t, 1000, 2, true)
+			rows := readFor(t, m, path)
+			x, texts := inputsOf(t, m, path)
+			want := embed(t, m, rows)
+			for _, p := range []export.Precision{export.Double, export.Single} {
+				r.add(method+" "+name, m, p, x, texts, want)
+			}
+		}
+	}
+	r.compare()
+}
+
+// readFor reads a table for a model: texts as texts, though they may look like numbers.
+func readFor(t testing.TB, m *mustlink.Model, path string) *mustlink.Table {
+	t.Helper()
+	texts, numbers := m.Record().Kinds()
+	x, err := mustlink.ReadTable(path, mustlink.ReadColumns(mustlink.Columns{Text: texts, Numbers: numbers}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestSQL compares the expressions, evaluated by SQLite, with Embed.
+func TestSQL(t *testing.T) {
+	const python = "/usr/bin/python3"
+	if exec.Command(python, "-c", "import sqlite3").Run() != nil {
+		t.Skip("no /usr/bin/python3 with sqlite3, which evaluates the expressions")
+	}
+	for name, by := range preparings {
+		m := fitMixed(t, "rca", by)
+		path := mixed(t, 1000, 2, true)
+		rows := readFor(t, m, path)
+		var text bytes.Buffer
+		if err := export.SQL(&text, m, export.Postgres, export.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		file := filepath.Join(t.TempDir(), "map.sql")
+		if err := os.WriteFile(file, text.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.Command(python, "testdata/sqlite.py", path, file).Output()
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		var got []float64
+		if err := json.Unmarshal(out, &got); err != nil {
+			t.Fatal(err)
+		}
+		if off := distance(got, embed(t, m, rows)); !(off <= 1e-12) {
+			t.Errorf("%s: coordinates of SQL differ by %.2g of the largest", name, off)
+		}
+	}
+}

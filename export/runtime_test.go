@@ -1,0 +1,178 @@
+package export_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/mat"
+
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/export"
+)
+
+// runtime evaluates graphs by onnxruntime, and checks them with package onnx of Python.
+type runtime struct {
+	t      *testing.T
+	folder string
+	jobs   []job
+	want   []*mat.Dense
+	limits []float64
+}
+
+// job is a graph to evaluate, as testdata/run.js takes it.
+type job struct {
+	Model   string     `json:"model"`
+	Single  bool       `json:"single"`
+	X       string     `json:"x"`
+	Columns int        `json:"columns"`
+	Texts   [][]string `json:"texts,omitempty"`
+	Rows    int        `json:"rows"`
+	Y       string     `json:"y"`
+}
+
+// newRuntime skips the test without onnxruntime.
+func newRuntime(t *testing.T) *runtime {
+	if os.Getenv("MUSTLINK_ONNXRUNTIME") == "" {
+		t.Skip("MUSTLINK_ONNXRUNTIME is not set: want the folder where npm installed onnxruntime-node (make test-onnx)")
+	}
+	return &runtime{t: t, folder: t.TempDir()}
+}
+
+// add exports a model; want are the coordinates of the rows x and texts.
+func (r *runtime) add(name string, m *mustlink.Model, p export.Precision, x [][]float64, texts [][]string, want *mat.Dense) {
+	r.t.Helper()
+	var file bytes.Buffer
+	if _, err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{Precision: p}); err != nil {
+		r.t.Fatalf("%s: %v", name, err)
+	}
+	name = fmt.Sprintf("%03d %s %s", len(r.jobs), name, p)
+	rows, _ := want.Dims()
+	j := job{Model: name + ".onnx", Single: p == export.Single, X: name + ".x", Texts: texts, Rows: rows, Y: name + ".y"}
+	var numbers []byte
+	for _, row := range x {
+		j.Columns = len(row)
+		for _, v := range row {
+			if j.Single {
+				numbers = binary.NativeEndian.AppendUint32(numbers, math.Float32bits(float32(v)))
+			} else {
+				numbers = binary.NativeEndian.AppendUint64(numbers, math.Float64bits(v))
+			}
+		}
+	}
+	r.write(j.Model, file.Bytes())
+	r.write(j.X, numbers)
+	r.jobs, r.want, r.limits = append(r.jobs, j), append(r.want, want), append(r.limits, limitOf(m, p))
+}
+
+// limitOf returns by how much coordinates may differ, relative to the largest. In double precision
+// that is 1e-12, and more for a map whose terms exceed the coordinates thousands of times: Embed
+// itself is not more accurate.
+func limitOf(m *mustlink.Model, p export.Precision) float64 {
+	if p == export.Single {
+		return 1e-5
+	}
+	if k := m.Describe().Kernel; strings.Contains(k, "exp") && strings.Contains(k, "@") {
+		return 1e-8 // roots of differences of kernel values, also in Embed
+	}
+	f, err := m.Record().Model.(algorithms.Formulas).Formula()
+	if err != nil {
+		return 0
+	}
+	return max(1e-12, 2*0x1p-52*formula.Condition(f))
+}
+
+func (r *runtime) write(name string, content []byte) {
+	if err := os.WriteFile(filepath.Join(r.folder, name), content, 0o600); err != nil {
+		r.t.Fatal(err)
+	}
+}
+
+// compare evaluates all graphs and compares the coordinates.
+func (r *runtime) compare() {
+	list, err := json.Marshal(r.jobs)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	r.write("jobs.json", list)
+	if out, err := exec.Command("node", "testdata/run.js", r.folder).CombinedOutput(); err != nil {
+		r.t.Errorf("onnxruntime: %v\n%s", err, out)
+	}
+	for k, j := range r.jobs {
+		got, err := r.read(j)
+		if err != nil {
+			r.t.Errorf("%s: %v", j.Model, err)
+			continue
+		}
+		if off := distance(got, r.want[k]); !(off <= r.limits[k]) {
+			r.t.Errorf("%s: coordinates differ by %.2g of the largest: want at most %.2g", j.Model, off, r.limits[k])
+		} else {
+			r.t.Logf("%s: %.2g", j.Model, off)
+		}
+	}
+	r.checked()
+}
+
+// checked lets Python's package onnx check all graphs.
+func (r *runtime) checked() {
+	const python = "/usr/bin/python3"
+	if exec.Command(python, "-c", "import onnx").Run() != nil {
+		r.t.Log("not checked by package onnx of Python, which is not installed: want python3-onnx")
+		return
+	}
+	args := []string{"testdata/check.py"}
+	for _, j := range r.jobs {
+		args = append(args, filepath.Join(r.folder, j.Model))
+	}
+	if out, err := exec.Command(python, args...).CombinedOutput(); err != nil {
+		r.t.Errorf("package onnx: %v\n%s", err, out)
+	}
+}
+
+// read returns the coordinates that a job has written.
+func (r *runtime) read(j job) ([]float64, error) {
+	content, err := os.ReadFile(filepath.Join(r.folder, j.Y))
+	if err != nil {
+		return nil, err
+	}
+	var out []float64
+	for len(content) > 0 {
+		if j.Single {
+			out = append(out, float64(math.Float32frombits(binary.NativeEndian.Uint32(content))))
+			content = content[4:]
+		} else {
+			out = append(out, math.Float64frombits(binary.NativeEndian.Uint64(content)))
+			content = content[8:]
+		}
+	}
+	return out, nil
+}
+
+// distance returns the largest difference, relative to the largest coordinate.
+func distance(got []float64, want *mat.Dense) float64 {
+	rows, cols := want.Dims()
+	if len(got) != rows*cols {
+		return math.Inf(1)
+	}
+	largest, off := 0.0, 0.0
+	for i := range rows {
+		for c := range cols {
+			d := math.Abs(got[i*cols+c] - want.At(i, c))
+			if math.IsNaN(d) {
+				return math.NaN()
+			}
+			largest, off = max(largest, math.Abs(want.At(i, c))), max(off, d)
+		}
+	}
+	return off / largest
+}
