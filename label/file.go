@@ -101,13 +101,8 @@ func openFile(path, answer string, x *names) (*file, error) {
 	if _, err := f.refresh(); err != nil {
 		return nil, err
 	}
-	if f.columns == nil || slices.Contains(f.columns, "when") {
+	if f.columns == nil || slices.Contains(f.columns, "who") && slices.Contains(f.columns, "when") {
 		return f, nil
-	}
-	for _, c := range []string{"who", "when"} {
-		if !slices.Contains(f.columns, c) {
-			f.columns = append(f.columns, c)
-		}
 	}
 	return f, f.rewrite(nil, nil)
 }
@@ -173,10 +168,8 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 	if columns, err = r.Read(); err != nil {
 		return nil, nil, 0, fault.Data(f.path, "its header cannot be read: want a .csv with the columns i, j, %s: %w", f.answer, err)
 	}
-	for _, c := range []string{"i", "j", f.answer} {
-		if !slices.Contains(columns, c) {
-			return nil, nil, 0, fault.Data(f.path, "the header is %s: want the columns i, j, %s, to which answers are appended", strings.Join(columns, ","), f.answer)
-		}
+	if !f.knows(columns) {
+		return nil, nil, 0, fault.Data(f.path, "the header is %s: want the columns i, j, %s, to which answers are appended", strings.Join(columns, ","), f.answer)
 	}
 	kept = mark + int(r.InputOffset())
 	var problem error
@@ -212,6 +205,16 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 		return nil, nil, 0, fault.InFile(problem, f.path)
 	}
 	return columns, records, kept, nil
+}
+
+// knows reports whether answers can be appended to a file with these columns.
+func (f *file) knows(columns []string) bool {
+	for k, c := range columns {
+		if slices.Contains(columns[:k], c) || !slices.Contains([]string{"i", "j", f.answer, "bound", "weight", "who", "when"}, c) {
+			return false
+		}
+	}
+	return slices.Contains(columns, "i") && slices.Contains(columns, "j") && slices.Contains(columns, f.answer)
 }
 
 // record reads the fields of a line.
@@ -344,10 +347,13 @@ func cause(err error) error {
 	return err
 }
 
-// rewrite removes the records for which drop holds, and adds others, in one step.
+// rewrite removes the records for which drop holds, and adds others, in one step. It adds the
+// columns of answers that the file lacks.
 func (f *file) rewrite(drop func(r *record) bool, list []record) error {
-	if f.columns == nil {
-		f.columns = []string{"i", "j", f.answer, "who", "when"}
+	for _, c := range []string{"i", "j", f.answer, "who", "when"} {
+		if !slices.Contains(f.columns, c) {
+			f.columns = append(f.columns, c)
+		}
 	}
 	kept := slices.Clone(f.records)
 	if drop != nil {

@@ -19,7 +19,7 @@ const (
 	// fitRows is the number of rows that a fit in the background learns from, besides linked ones.
 	fitRows = 5000
 	// closureLinks is the largest closure that a fit learns from; a larger one would take its time.
-	closureLinks = 5000
+	closureLinks = 2000
 	// fewest is the number of answers before the first fit. The next ones come when the answers
 	// have grown by a tenth, and by as many as this.
 	fewest = 5

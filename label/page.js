@@ -141,7 +141,7 @@
       if (q) pairOf(q); else byId("items").replaceChildren();
       shown = key;
     }
-    for (const id of ["same", "different", "unknown"]) byId(id).disabled = !q;
+    for (const id of ["same", "different", "unknown"]) byId(id).disabled = !q || Boolean(s.contradiction);
     byId("finish").hidden = s.shared;
     contradiction(s.contradiction);
     brings(s.fit);
@@ -160,7 +160,7 @@
     const r = c.reply, first = c.path.length ? c.path[0].from : "row " + r.i, last = c.path.length ? c.path[c.path.length - 1].to : "row " + r.j;
     byId("said-now").textContent = `You say: ${first} and ${last} are ${say[r.answer]}. Earlier answers imply the opposite:`;
     for (const p of c.path) {
-      const line = element("li", `${p.from} and ${p.to}: ${say[p.link]}` + (p.who ? `, said ${p.who}` : "") + (p.when ? `, ${p.when.replace("T", " ").slice(0, 16)}` : "") + (p.removable ? ` (line ${p.line})` : " (a given link)"), path);
+      const line = element("li", `${p.from} and ${p.to}: ${say[p.link]}` + (p.who === "(classes)" ? ", by the number of classes" : p.who ? `, said ${p.who}` : "") + (p.when ? `, ${p.when.replace("T", " ").slice(0, 16)}` : "") + (p.line ? ` (line ${p.line})` : "") + (p.removable ? "" : ", which stays"), path);
       if (!p.removable) continue;
       const wrong = element("button", "this one is wrong", line);
       wrong.type = "button";

@@ -42,6 +42,9 @@ func (s *Session) begin() error {
 	if err != nil {
 		return err
 	}
+	if err := s.conclude(questions, s.plan.version); err != nil {
+		return err
+	}
 	s.publish(questions.Batch(len(s.keys)), s.plan.version)
 	s.work.Go(func() { s.guarded(func() { s.choose(questions) }) })
 	s.beginFits()
@@ -83,7 +86,7 @@ func (s *Session) chooser() (*activelearning.Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	questions, err := activelearning.New(s.o.Coordinates, set, activelearning.Options{Seed: s.o.Seed})
+	questions, err := activelearning.New(s.o.Coordinates, set, activelearning.Options{Seed: s.o.Seed, Classes: s.o.Classes})
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +123,9 @@ func (s *Session) choose(questions *activelearning.Session) {
 				questions = next
 			}
 		}
+		if err == nil {
+			err = s.conclude(questions, version)
+		}
 		batch := questions.Batch(len(s.keys))
 		s.mu.Lock()
 		s.plan.err = err
@@ -128,6 +134,33 @@ func (s *Session) choose(questions *activelearning.Session) {
 			s.publish(questions.Batch(ahead+len(s.keys)), version)
 		}
 	}
+}
+
+// conclude keeps the links that follow from the number of classes, unless there are newer answers.
+func (s *Session) conclude(questions *activelearning.Session, version int) error {
+	if s.o.Classes == 0 {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plan.version != version {
+		return nil
+	}
+	if changed, err := s.links.refresh(); changed || err != nil {
+		s.stale = s.stale || changed // the next answer takes the file over
+		return err
+	}
+	var list []record
+	when := s.now()
+	for _, l := range questions.Links() {
+		if s.groups.known(l.I, l.J) == "" {
+			list = append(list, record{i: l.I, j: l.J, word: l.Sign.String(), who: byClasses, when: when})
+			s.groups.add(l)
+		}
+	}
+	err := s.links.add(list)
+	s.stale = s.stale || err != nil // the groups know what the file does not have
+	return err
 }
 
 // late reports whether there are answers that the queue does not know.

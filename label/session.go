@@ -32,6 +32,10 @@ type Options struct {
 	// Images are the pictures of rows, nil for none.
 	Images *Images
 
+	// Classes is the number of classes, 0 if it is unknown. A row that is in no other class is in
+	// the last one, without a question.
+	Classes int
+
 	File  string          // of answers, a CSV of links that is made if it does not exist
 	ByID  bool            // the file names rows by the ids of the table
 	Given *mustlink.Links // links that are known besides, or nil
@@ -47,6 +51,10 @@ type Options struct {
 	// be nil.
 	Guard func(work func() error) error
 }
+
+// byClasses is the name in a link that follows from the number of classes. These links are derived
+// again when answers are removed.
+const byClasses = "(classes)"
 
 // Person is one who answers.
 type Person struct {
@@ -136,7 +144,7 @@ func (s *Session) people() error {
 	s.keys = map[[sha256.Size]byte]string{}
 	for _, p := range s.o.People {
 		hash := sha256.Sum256([]byte(p.Key))
-		if _, twice := s.keys[hash]; twice || len(p.Key) < 16 {
+		if _, twice := s.keys[hash]; twice || len(p.Key) < 16 || p.Name == byClasses {
 			return &fault.ParamError{Param: "key", Value: "of " + p.Name, Want: "at least 16 letters, different for each person"}
 		}
 		s.keys[hash] = p.Name
@@ -363,7 +371,7 @@ func (s *Session) explain(c *contradiction) {
 		one := step{I: at, J: next, NameI: s.name(at), NameJ: s.name(next), Word: l.Sign.String(), Line: l.Line}
 		for k := range s.links.records {
 			if r := &s.links.records[k]; pairOf(r.i, r.j) == pairOf(at, next) && r.word == one.Word {
-				one.Who, one.Line, one.Removable = r.who, r.line, true
+				one.Who, one.Line, one.Removable = r.who, r.line, r.who != byClasses
 				if !r.when.IsZero() {
 					one.When = r.when.Format(time.RFC3339)
 				}
@@ -406,9 +414,9 @@ func (s *Session) overrule(who string, r reply, remove []pair) error {
 		delete(s.asked, who)
 		return s.open.add(overruled)
 	}
-	gone := func(x *record) bool { return slices.Contains(remove, pairOf(x.i, x.j)) }
+	gone := func(x *record) bool { return slices.Contains(remove, pairOf(x.i, x.j)) || x.who == byClasses }
 	for k := range s.links.records {
-		if x := s.links.records[k]; gone(&x) && x.who != who {
+		if x := s.links.records[k]; gone(&x) && x.who != who && x.who != byClasses {
 			x.fields = nil
 			if x.when.IsZero() {
 				x.when = s.now()
@@ -441,7 +449,7 @@ func (s *Session) undo(who string) (bool, error) {
 	if last.when.IsZero() {
 		return false, nil
 	}
-	same := func(r *record) bool { return r.who == who && r.when.Equal(last.when) }
+	same := func(r *record) bool { return r.who == who && r.when.Equal(last.when) || r.who == byClasses }
 	for _, f := range []*file{s.links, s.open} {
 		if slices.ContainsFunc(f.records, func(r record) bool { return same(&r) }) {
 			if err := f.rewrite(same, nil); err != nil {

@@ -3,6 +3,7 @@ package label
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -92,50 +93,80 @@ func content(t testing.TB, path string) string {
 }
 
 // Every answer is in the file when the next question is asked. The questions are those of the
-// active selection, one by one, so there are as many; a second session has none left.
+// active selection, one by one, so there are as many; a second session has none left. If the number
+// of classes is known, the links that follow from it are in the file too.
 func TestQuestions(t *testing.T) {
-	s := started(t, 60)
-	none, err := links.New(60, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	reference, err := activelearning.New(s.o.Coordinates, none, activelearning.Options{Seed: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	answers := 0
-	for ; ; answers++ {
-		for s.late() {
-			time.Sleep(time.Millisecond) // the page asks later questions of the queue if the choice takes long
+	for _, classes := range []int{0, 2} {
+		same := func(i, j int) string {
+			if classes == 0 {
+				return same(i, j)
+			}
+			return map[bool]string{true: must, false: cannot}[i%2 == j%2] // which the coordinates do not show
 		}
-		p, ok, err := s.next("ann")
+		o := blobs(t, 60, filepath.Join(t.TempDir(), "links.csv"))
+		o.Classes = classes
+		s := start(t, o)
+		none, err := links.New(60, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, more := reference.Next()
-		if ok != more || p != want {
-			t.Fatalf("question %d is %v, %v: want %v, %v", answers, p, ok, want, more)
-		}
-		if !ok {
-			break
-		}
-		give(t, s, "ann", reply{p.I, p.J, same(p.I, p.J)})
-		if got := strings.Count(content(t, s.o.File), "\n"); got != answers+2 {
-			t.Fatalf("%d lines after %d answers", got, answers+1)
-		}
-		one := record{i: p.I, j: p.J, word: same(p.I, p.J)}
-		if err := reference.Answer(one.link()); err != nil {
+		reference, err := activelearning.New(s.o.Coordinates, none, activelearning.Options{Seed: 1, Classes: classes})
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	if again := start(t, blobs(t, 60, s.o.File)); again.mustSet(t).Len() != answers {
-		t.Errorf("the second session has %d links: want %d", again.mustSet(t).Len(), answers)
-	} else if p, ok, _ := again.next("ann"); ok {
-		t.Errorf("the second session asks %v", p)
-	}
-	all, err := s.mustSet(t).Closure()
-	if err != nil || all.Len() != 60*59/2 {
-		t.Errorf("not every pair is known: %d, %v", all.Len(), err)
+		for {
+			for s.late() {
+				time.Sleep(time.Millisecond) // the page would take another question of the queue
+			}
+			p, ok, err := s.next("ann")
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, more := reference.Next()
+			if ok != more || p != want {
+				t.Fatalf("the question is %v, %v: want %v, %v", p, ok, want, more)
+			}
+			if !ok {
+				break
+			}
+			give(t, s, "ann", reply{p.I, p.J, same(p.I, p.J)})
+			if !strings.Contains(content(t, s.o.File), fmt.Sprintf("\n%d,%d,%s,ann,", p.I, p.J, same(p.I, p.J))) {
+				t.Fatalf("the answer about %v is not in the file", p)
+			}
+			one := record{i: p.I, j: p.J, word: same(p.I, p.J)}
+			if err := reference.Answer(one.link()); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, want := s.mustSet(t).Len(), len(reference.Links()); got != want || strings.Contains(content(t, s.o.File), byClasses) != (classes > 0) {
+			t.Errorf("%d links: want %d", got, want)
+		}
+		all, err := s.mustSet(t).Closure()
+		if err != nil || all.Len() != 60*59/2 {
+			t.Errorf("not every pair is known: %d, %v", all.Len(), err)
+		}
+		again := start(t, o)
+		if p, ok, _ := again.next("ann"); ok {
+			t.Errorf("the second session asks %v", p)
+		}
+		before := s.mustSet(t).Len()
+		if done, err := s.undo("ann"); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		for s.late() {
+			time.Sleep(time.Millisecond)
+		}
+		p, _, _ := s.next("ann")
+		if s.groups.known(p.I, p.J) != "" {
+			t.Errorf("after undo, %v is known", p)
+		}
+		give(t, s, "ann", reply{p.I, p.J, same(p.I, p.J)})
+		for s.late() {
+			time.Sleep(time.Millisecond)
+		}
+		if got := s.mustSet(t).Len(); got > before || s.mustSet(t).Consistent() != nil {
+			t.Errorf("%d links after undo and the same answer: had %d", got, before)
+		}
 	}
 }
 

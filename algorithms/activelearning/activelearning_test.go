@@ -338,3 +338,18 @@ func isShape(err error) bool {
 	_, ok := errors.AsType[*fault.ShapeError](err)
 	return ok
 }
+
+// A link that contradicts nothing has no contradiction: one that is new, implied, or given.
+func TestNoContradiction(t *testing.T) {
+	given := []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Must), links.NewLink(2, 3, links.Cannot)}
+	for _, l := range []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 0, links.Must), links.NewLink(0, 3, links.Cannot), links.NewLink(3, 4, links.Must)} {
+		if err := Contradiction(5, given, l); err != nil {
+			t.Errorf("%v: %v", l, err)
+		}
+	}
+	for _, l := range []links.Link{links.NewLink(1, 0, links.Cannot), links.NewLink(0, 2, links.Cannot), links.NewLink(0, 3, links.Must)} {
+		if err := Contradiction(5, given, l); err == nil {
+			t.Errorf("%v is accepted", l)
+		}
+	}
+}

@@ -32,7 +32,7 @@ type labeling struct {
 }
 
 // hostile are names and texts that a page must show as they are.
-var hostile = []string{`<img src=x onerror="window.broken=1">`, `</script><script>window.broken=1</script>`, "{{.}} ${1} `", "‮ right to left", strings.Repeat("long", 300)}
+var hostile = []string{`<img src=x onerror="window.broken=1">`, `</script><script>window.broken=1</script>`, "{{.}} ${1} `", "\u202e right to left", strings.Repeat("long", 300)}
 
 // ask opens the page of a session on a table, with pictures and texts if wanted.
 func ask(t testing.TB, file string, n int, rich bool) *labeling {

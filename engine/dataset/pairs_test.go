@@ -395,3 +395,15 @@ func FuzzLinks(f *testing.F) {
 		}
 	})
 }
+
+// The columns that tell who gave a link, and when, are ignored; other columns are not.
+func TestLinksOfPeople(t *testing.T) {
+	c := LinkContext{N: 5}
+	set, err := DecodeLinks(strings.NewReader("i,j,link,who,when\n0,1,must,ann,2026-01-02T03:04:05Z\n2,3,cannot,,\n"), "links.csv", false, c)
+	if err != nil || set.Len() != 2 || set.Must()[0].J != 1 {
+		t.Errorf("%v, %v", set, err)
+	}
+	if _, err := DecodeLinks(strings.NewReader("i,j,link,whom\n0,1,must,ann\n"), "links.csv", false, c); err == nil {
+		t.Error("an unknown column is accepted")
+	}
+}

@@ -34,6 +34,7 @@ type labelCommand struct {
 	images    string
 	text      string
 	show      []string
+	classes   int
 	method    string
 	noFit     bool
 	port      int
@@ -86,6 +87,7 @@ Ctrl-C, or the button of the page, ends the session.`,
 	f.StringVar(&c.images, "images", "", "the pictures of rows: a `COLUMN` with their paths, or a folder")
 	f.StringVar(&c.text, "text", "", "the `COLUMN` that is shown as a text, with different words marked")
 	f.StringSliceVar(&c.show, "show", nil, "`COLUMNS` to show (default all)")
+	f.IntVar(&c.classes, "classes", 0, "number of classes, if it is known")
 	f.StringVarP(&c.method, "method", "m", labelMethod, "`METHOD` of the fits: "+strings.Join(methods.Names(), ", "))
 	f.BoolVar(&c.noFit, "no-fit", false, "only ask: no fits in the background")
 	f.IntVar(&c.port, "port", 0, "the port of the page; 0 for any that is free")
@@ -105,6 +107,7 @@ func (c *labelCommand) check(check *session.Checks, _ []string) {
 	check.Refuse(c.out == session.Stream || !session.HasEnding(c.out, "csv"), "-o, --output is %q: want a .csv file, answers are appended to it", c.out)
 	check.Exclusive("share", "port")
 	check.Refuse(c.port < 0 || c.port > 65535, "--port is %d: want a number from 0 to 65535", c.port)
+	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0, "--classes is %d: want a number >= 2", c.classes)
 	check.Refuse(c.noFit && check.Cmd.Flags().Changed("method"), "--no-fit and -m are both given: want one of them")
 	check.Do(c.checkShare)
 	check.Do(c.checkMethod)
@@ -148,7 +151,7 @@ func (c *labelCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	o := label.Options{Title: filepath.Base(data.Name), Names: data.IDs, File: c.out, Fit: !c.noFit, Method: c.method, Seed: c.seed, Guard: c.Files.Guard}
+	o := label.Options{Title: filepath.Base(data.Name), Names: data.IDs, Classes: c.classes, File: c.out, Fit: !c.noFit, Method: c.method, Seed: c.seed, Guard: c.Files.Guard}
 	if err := c.look(data, &o); err != nil {
 		return err
 	}
