@@ -41,7 +41,7 @@ func victims() []*victim {
 		one("distance -q krca.mlk -i data.csv --pairs links.csv -o out/d.npy", "d.npy"),
 		{line: "cluster -q -i long.csv -n 5 --save-centers out/c.npy -o out/l.csv", outputs: []string{"c.npy", "l.csv"}},
 		one("classify -q krca.mlk --train data.csv -i long.csv -o out/l.csv", "l.csv"),
-		{line: "neighbors -q krca.mlk --train data.csv -i long.csv -k 5 --approximate recall=.9 --index out/i.index -o out/n.csv", outputs: []string{"i.index", "n.csv"}},
+		one("neighbors -q krca.mlk --train data.csv -i long.csv -k 5 --approximate recall=.9 -o out/n.csv", "n.csv"),
 		one("pairs -q krca.mlk -i middle.csv --threshold 1 -o out/p.csv", "p.csv"),
 		one("suggest -q krca.mlk -i data.csv -n 20 -o out/p.csv", "p.csv"),
 		{line: "suggest -q -i data.csv -c out/a.csv --interactive -n 8", log: "a.csv", stdin: strings.Repeat("y\nn\n", 4)},
