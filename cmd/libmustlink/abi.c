@@ -208,3 +208,17 @@ int mustlink_load_bytes(mustlink_engine engine, const void *bytes, int64_t size,
 }
 
 int mustlink_model_free(mustlink_model model) { CALL(mustlinkModelFree(model, message())); }
+
+int mustlink_index_new(mustlink_engine engine, const mustlink_points *points, int64_t neighbors, uint64_t seed,
+                       const mustlink_control *control, mustlink_index *index)
+{
+	CALL(mustlinkIndexNew(engine, (mustlink_points *)points, neighbors, seed, (mustlink_control *)control, index, message()));
+}
+
+int mustlink_index_search(mustlink_index index, const mustlink_points *points, int64_t k, double recall,
+                          const mustlink_control *control, int64_t *neighbor, double *distance, double *measured)
+{
+	CALL(mustlinkIndexSearch(index, (mustlink_points *)points, k, recall, (mustlink_control *)control, neighbor, distance, measured, message()));
+}
+
+int mustlink_index_free(mustlink_index index) { CALL(mustlinkIndexFree(index, message())); }

@@ -17,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// handles are all engines and models of the calling program.
+// handles are all engines, models and indexes of the calling program.
 var handles abi.Handles
 
 // turns limits the fits that run at a time in this process.
@@ -268,4 +268,37 @@ func mustlinkLoadBytes(e C.mustlink_engine, bytes unsafe.Pointer, size C.int64_t
 //export mustlinkModelFree
 func mustlinkModelFree(m C.mustlink_model, message *C.char) C.int {
 	return guarded(message, func() error { return handles.FreeModel(uintptr(m)) })
+}
+
+//export mustlinkIndexNew
+func mustlinkIndexNew(e C.mustlink_engine, points *C.mustlink_points, neighbors C.int64_t, seed C.uint64_t,
+	control *C.mustlink_control, out *C.mustlink_index, message *C.char) C.int {
+	return onEngine(e, message, func(eng *engine.Engine) error {
+		if err := checkOutput(out); err != nil {
+			return err
+		}
+		x, err := abi.NewIndex(eng, pointsOf(points), int64(neighbors), uint64(seed), controlOf(control))
+		if err == nil {
+			*out = C.mustlink_index(handles.Put(x))
+		}
+		return err
+	})
+}
+
+//export mustlinkIndexSearch
+func mustlinkIndexSearch(x C.mustlink_index, points *C.mustlink_points, k C.int64_t, recall C.double,
+	control *C.mustlink_control, neighbor *C.int64_t, distance, measured *C.double, message *C.char) C.int {
+	return guarded(message, func() error {
+		index, err := handles.Index(uintptr(x))
+		if err != nil {
+			return err
+		}
+		return abi.Search(index, pointsOf(points), int64(k), float64(recall), controlOf(control),
+			unsafe.Pointer(neighbor), unsafe.Pointer(distance), (*float64)(unsafe.Pointer(measured)))
+	})
+}
+
+//export mustlinkIndexFree
+func mustlinkIndexFree(x C.mustlink_index, message *C.char) C.int {
+	return guarded(message, func() error { return handles.FreeIndex(uintptr(x)) })
 }

@@ -39,6 +39,7 @@ extern "C" {
 
 typedef uintptr_t mustlink_engine; /* linear algebra, workers and a memory limit */
 typedef uintptr_t mustlink_model;  /* a learned metric, immutable */
+typedef uintptr_t mustlink_index;  /* rows to search for nearest neighbors, immutable */
 
 typedef enum mustlink_code {
 	MUSTLINK_OK = 0,
@@ -239,6 +240,20 @@ int mustlink_model_free(mustlink_model model);
  * graph's input and output, "double" or "single"; NULL means double. The file is written completely
  * or not at all. */
 int mustlink_export(mustlink_engine engine, mustlink_model model, const char *file, const char *precision);
+
+/* mustlink_index_new makes an index for searches of nearest neighbors among dense points, such as
+ * coordinates of mustlink_embed. It keeps a copy. neighbors, from 1 to one less than the number of
+ * points, is the number for which the recall of searches is measured, on a sample that seed draws. */
+int mustlink_index_new(mustlink_engine engine, const mustlink_points *points, int64_t neighbors, uint64_t seed,
+                       const mustlink_control *control, mustlink_index *index);
+
+/* mustlink_index_search writes, for each of the dense points, the k nearest points of the index and
+ * their distances, nearest first: k numbers for each point. recall is the share of the exact
+ * neighbors that is found on average, above 0 to 1; 1 is exact. *measured becomes the share that was
+ * found in another sample; it may be NULL. */
+int mustlink_index_search(mustlink_index index, const mustlink_points *points, int64_t k, double recall,
+                          const mustlink_control *control, int64_t *neighbor, double *distance, double *measured);
+int mustlink_index_free(mustlink_index index);
 
 #ifdef __cplusplus
 }

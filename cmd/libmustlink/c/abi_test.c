@@ -258,6 +258,48 @@ static void meanings(void)
 	GIVES(MUSTLINK_OK, mustlink_model_free(again), "");
 }
 
+/* searches: an index finds what brute force does, and what it measures is a share. */
+static void searches(void)
+{
+	enum { K = 4 };
+	double *x = draw(), *distance = exactly(N * K, sizeof *distance), measured = -1;
+	int64_t *near = exactly(N * K, sizeof *near);
+	mustlink_points points = by_rows(x), other = points;
+	mustlink_index index;
+	GIVES(MUSTLINK_OK, mustlink_index_new(engine, &points, K, 3, NULL, &index), "");
+	GIVES(MUSTLINK_OK, mustlink_index_search(index, &points, K, 1, NULL, near, distance, &measured), "");
+	CHECK(measured == 1, "recall %g of the exact search", measured);
+	for (int i = 0; i < N; i++) {
+		int closer = 0;
+		double last = distance[i * K + K - 1];
+		for (int j = 0; j < N; j++) {
+			double sum = 0;
+			for (int c = 0; c < D; c++)
+				sum += (x[i * D + c] - x[j * D + c]) * (x[i * D + c] - x[j * D + c]);
+			closer += sqrt(sum) < last * (1 - 1e-12);
+		}
+		CHECK(near[i * K] == i && distance[i * K] == 0, "row %d is nearest to %d", i, (int)near[i * K]);
+		CHECK(closer < K, "row %d has %d rows before the last neighbor", i, closer);
+	}
+	GIVES(MUSTLINK_OK, mustlink_index_search(index, &points, K, 0.5, NULL, near, distance, &measured), "");
+	CHECK(measured > 0 && measured <= 1, "recall %g", measured);
+	GIVES(MUSTLINK_OK, mustlink_index_search(index, &points, 1, 0.5, NULL, near, distance, NULL), "");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_index_search(index, &points, K, 0, NULL, near, distance, NULL), "recall");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_index_search(index, &points, N + 1, 1, NULL, near, distance, NULL), "neighbors");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_index_search(index, &points, K, 1, NULL, NULL, distance, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_index_search(index, NULL, K, 1, NULL, near, distance, NULL), "NULL");
+	other.columns = D - 1;
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_index_search(index, &other, K, 1, NULL, near, distance, NULL), "columns");
+	other.kind = MUSTLINK_GRAM;
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_index_search(index, &other, K, 1, NULL, near, distance, NULL), "dense");
+	GIVES(MUSTLINK_BAD_HANDLE, mustlink_index_search((mustlink_index)engine, &points, K, 1, NULL, near, distance, NULL), "index");
+	GIVES(MUSTLINK_OK, mustlink_index_free(index), "");
+	GIVES(MUSTLINK_BAD_HANDLE, mustlink_index_free(index), "index");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_index_new(engine, &points, N, 3, NULL, &index), "neighbors");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_index_new(engine, &points, K, 3, NULL, NULL), "NULL");
+	free(x), free(near), free(distance);
+}
+
 /* mistakes: each gives a code with a message, and the process continues. */
 static void mistakes(void)
 {
@@ -559,6 +601,7 @@ int main(void)
 	layouts();
 	tables();
 	meanings();
+	searches();
 	mistakes();
 	updates();
 	endings();

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/neighborindex"
 	"github.com/mustlink/mustlink/engine"
 )
 
@@ -32,6 +33,7 @@ func (h *Handles) Put(object any) uintptr {
 const (
 	anEngine = "an engine"
 	aModel   = "a model"
+	anIndex  = "an index"
 )
 
 // Engine returns the engine with a number.
@@ -48,11 +50,23 @@ func (h *Handles) Model(number uintptr) (*mustlink.Model, error) {
 	return of[*mustlink.Model](h, number, aModel)
 }
 
+// Index returns the index with a number.
+func (h *Handles) Index(number uintptr) (*neighborindex.Searcher, error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return of[*neighborindex.Searcher](h, number, anIndex)
+}
+
 // FreeEngine removes an engine. Running calls may still use it.
 func (h *Handles) FreeEngine(number uintptr) error { return free[*engine.Engine](h, number, anEngine) }
 
 // FreeModel removes a model. Running calls may still use it.
 func (h *Handles) FreeModel(number uintptr) error { return free[*mustlink.Model](h, number, aModel) }
+
+// FreeIndex removes an index. Running calls may still use it.
+func (h *Handles) FreeIndex(number uintptr) error {
+	return free[*neighborindex.Searcher](h, number, anIndex)
+}
 
 // free removes an object of a type.
 func free[T any](h *Handles, number uintptr, kind string) error {

@@ -24,6 +24,7 @@ from ._label import label
 from ._library import Canceled, Report
 from ._links import Links
 from ._model import Model, info, load, methods
+from ._neighbors import NeighborIndex
 from ._sklearn import ConvergenceWarning, Notice, NotFittedError
 from ._version import __version__
 
@@ -34,6 +35,7 @@ __all__ = [
     "Links",
     "MetricLearner",
     "Model",
+    "NeighborIndex",
     "NotFittedError",
     "Notice",
     "Report",

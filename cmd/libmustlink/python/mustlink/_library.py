@@ -147,6 +147,9 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "save_bytes": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
     "load_bytes": [_HANDLE, c_char_p, c_int64, POINTER(_HANDLE)],
     "model_free": [_HANDLE],
+    "index_new": [_HANDLE, _POINTS, c_int64, c_uint64, _CONTROL, POINTER(_HANDLE)],
+    "index_search": [_HANDLE, _POINTS, c_int64, c_double, _CONTROL, c_void_p, c_void_p, POINTER(c_double)],
+    "index_free": [_HANDLE],
 }
 
 

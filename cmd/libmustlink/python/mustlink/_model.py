@@ -178,7 +178,7 @@ class Model:
     def __init__(self, handle: int, limits: tuple):
         self._handle, self._limits = handle, limits
         self._engine = engine(*limits)
-        self._finalizer = weakref.finalize(self, _free, lib.library(), handle)
+        self._finalizer = weakref.finalize(self, freed, lib.library(), "model_free", handle)
         self._finalizer.atexit = False
         dimensions, features = ctypes.c_int64(), ctypes.c_int64()
         lib.library().call("model_size", handle, ctypes.byref(dimensions), ctypes.byref(features))
@@ -395,6 +395,7 @@ def warn_of_others(names: list[str]) -> None:
     warn(f"the model does not take the columns {texts}", Notice)
 
 
-def _free(library: lib.Library, handle: int) -> None:
+def freed(library: lib.Library, name: str, handle: int) -> None:
+    """Free what a handle stands for, unless this process is a fork."""
     if library.pid == os.getpid():
-        library.code("model_free", handle)
+        library.code(name, handle)
