@@ -6,6 +6,7 @@ import (
 	"math"
 	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
@@ -255,16 +256,16 @@ func TestTermsOfWidePoints(t *testing.T) {
 	}
 }
 
-// peak runs f and returns the largest heap that was seen while it ran, less that before. The
-// collector runs often, so that little of it is garbage. Looking rarely can miss a peak, but never
-// sees one that was not there.
+// peak runs f and returns the largest live heap that was seen while it ran, less that before: what
+// the latest run of the collector, which runs often, has found in use. Looking rarely can miss a
+// peak, but never sees one that was not there.
 func peak(f func() error) (uint64, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(5))
 	runtime.GC()
 	heap := func() uint64 {
-		var s runtime.MemStats
-		runtime.ReadMemStats(&s)
-		return s.HeapAlloc
+		s := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+		metrics.Read(s)
+		return s[0].Value.Uint64()
 	}
 	before, done, most := heap(), make(chan struct{}), make(chan uint64)
 	go func() {
