@@ -81,17 +81,18 @@ func finite(lists ...[]float64) error {
 
 // isLinear reports whether a map is linear: kernels are.
 func isLinear(m formula.Map) bool {
-	switch m := m.(type) {
-	case *formula.Linear:
-		return true
-	case *formula.Expansion:
-		return m.Kernel.IsLinear()
-	case *formula.Chain:
-		return isLinear(m.First) && isLinear(m.Then)
-	case *formula.Sum:
-		return !slices.ContainsFunc(m.Terms, func(t formula.Map) bool { return !isLinear(t) })
+	for part := range formula.All(m) {
+		switch part := part.(type) {
+		case *formula.Linear, *formula.Chain, *formula.Sum:
+		case *formula.Expansion:
+			if !part.Kernel.IsLinear() {
+				return false
+			}
+		default:
+			return false
+		}
 	}
-	return false
+	return true
 }
 
 // affine returns a linear map as w (x - mean) - offset.

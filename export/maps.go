@@ -8,6 +8,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // coordinates adds those of the prepared rows x, once for each map.
@@ -130,41 +131,36 @@ func takesRoots(m formula.Map) bool {
 		steps := k.Steps()
 		return len(steps) > 1 && slices.ContainsFunc(steps[1:], func(s kernel.Step) bool { return s.Name == "exp" })
 	}
-	switch m := m.(type) {
-	case *formula.Expansion:
-		return roots(m.Kernel)
-	case *formula.Residual:
-		return roots(m.Kernel)
-	case *formula.Chain:
-		return takesRoots(m.First) || takesRoots(m.Then)
-	case *formula.Lookup:
-		return takesRoots(m.Rest)
-	case *formula.Sum:
-		return slices.ContainsFunc(m.Terms, takesRoots)
+	for part := range formula.All(m) {
+		switch part := part.(type) {
+		case *formula.Expansion:
+			if roots(part.Kernel) {
+				return true
+			}
+		case *formula.Residual:
+			if roots(part.Kernel) {
+				return true
+			}
+		}
 	}
 	return false
 }
 
 // elements returns the numbers of the tensors of a map.
-func elements(m formula.Map) float64 {
+func elements(m formula.Map) (sum float64) {
 	size := func(m blas.Matrix) float64 { return float64(m.Rows) * float64(m.Cols) }
-	switch m := m.(type) {
-	case *formula.Linear:
-		return size(m.W)
-	case *formula.Expansion:
-		return float64(m.Support.Len())*float64(m.Support.Dim()) + size(m.V)
-	case *formula.Residual:
-		return float64(m.Support.Len())*float64(m.Support.Dim()) + size(m.Projection) + size(m.Directions) + size(m.References) + size(m.Weights)
-	case *formula.Chain:
-		return elements(m.First) + elements(m.Then)
-	case *formula.Lookup:
-		return float64(m.Rows.Len())*float64(m.Rows.Dim()) + size(m.Coordinates) + elements(m.Rest)
-	case *formula.Sum:
-		sum := 0.0
-		for _, term := range m.Terms {
-			sum += elements(term)
+	values := func(x points.Points) float64 { return float64(x.Len()) * float64(x.Dim()) }
+	for part := range formula.All(m) {
+		switch part := part.(type) {
+		case *formula.Linear:
+			sum += size(part.W)
+		case *formula.Expansion:
+			sum += values(part.Support) + size(part.V)
+		case *formula.Residual:
+			sum += values(part.Support) + size(part.Projection) + size(part.Directions) + size(part.References) + size(part.Weights)
+		case *formula.Lookup:
+			sum += values(part.Rows) + size(part.Coordinates)
 		}
-		return sum
 	}
-	panic(fmt.Sprintf("export: map of type %T", m))
+	return sum
 }

@@ -76,39 +76,27 @@ var kernels = []string{"rbf", "exp", "poly", "cosine", "sigmoid"}
 
 // checkVectors refuses support points that are not vectors, and kernels of others.
 func checkVectors(m formula.Map) error {
-	var support points.Points
-	var k kernel.Kernel
-	switch m := m.(type) {
-	case *formula.Expansion:
-		support, k = m.Support, m.Kernel
-	case *formula.Residual:
-		support, k = m.Support, m.Kernel
-	case *formula.Lookup:
-		if err := checkVectors(m.Rest); err != nil {
-			return err
+	for part := range formula.All(m) {
+		var support points.Points
+		var k kernel.Kernel
+		switch part := part.(type) {
+		case *formula.Expansion:
+			support, k = part.Support, part.Kernel
+		case *formula.Residual:
+			support, k = part.Support, part.Kernel
+		case *formula.Lookup:
+			support = part.Rows
 		}
-		support = m.Rows
-	case *formula.Chain:
-		if err := checkVectors(m.First); err != nil {
-			return err
+		switch support.(type) {
+		case *points.Gram:
+			return noVectors("rows of a Gram matrix")
+		case *points.Sequences:
+			return noVectors("sequences")
 		}
-		return checkVectors(m.Then)
-	case *formula.Sum:
-		for _, term := range m.Terms {
-			if err := checkVectors(term); err != nil {
-				return err
+		for _, s := range k.Steps() {
+			if !slices.Contains(kernels, s.Name) {
+				return &fault.ParamError{Param: "kernel of the model", Value: k.String(), Want: "one of linear, " + strings.Join(kernels, ", ") + ", or a composition of them"}
 			}
-		}
-	}
-	if _, is := support.(*points.Gram); is {
-		return noVectors("rows of a Gram matrix")
-	}
-	if _, is := support.(*points.Sequences); is {
-		return noVectors("sequences")
-	}
-	for _, s := range k.Steps() {
-		if !slices.Contains(kernels, s.Name) {
-			return &fault.ParamError{Param: "kernel of the model", Value: k.String(), Want: "one of linear, " + strings.Join(kernels, ", ") + ", or a composition of them"}
 		}
 	}
 	return nil
@@ -186,10 +174,7 @@ func dense(x points.Points) *points.Dense {
 	sparse := x.(*points.CSR)
 	out := &points.Dense{N: sparse.N, D: sparse.D, Data: make([]float64, sparse.N*sparse.D)}
 	for i := range sparse.N {
-		col, val := sparse.Row(i)
-		for k, c := range col {
-			out.Data[i*out.D+int(c)] = val[k]
-		}
+		copy(out.Row(i), formula.Vector(sparse, i))
 	}
 	return out
 }

@@ -72,7 +72,7 @@ func (m *Residual) evaluate(x []float64) (y, terms []float64) {
 			rho[i] -= c[r] * v
 			rhoTerms[i] += own[r] * math.Abs(v)
 		}
-		l := vector(m.Support, at)
+		l := Vector(m.Support, at)
 		if math.Abs(rho[i]) <= m.Negligible*math.Sqrt(kxx*ofSteps(steps, l, l)) {
 			rho[i], rhoTerms[i] = 0, 0
 		}
@@ -91,7 +91,7 @@ func (m *Residual) evaluate(x []float64) (y, terms []float64) {
 func (m *Lookup) find(x []float64) (y []float64) {
 	count := 0.0
 	for i := range m.Rows.Len() {
-		if !slices.Equal(vector(m.Rows, i), x) {
+		if !slices.Equal(Vector(m.Rows, i), x) {
 			continue
 		}
 		if y == nil {
@@ -135,13 +135,13 @@ func center(y, terms, center []float64) {
 func values(k kernel.Kernel, support points.Points, x []float64) []float64 {
 	steps, out := k.Steps(), make([]float64, support.Len())
 	for l := range out {
-		out[l] = ofSteps(steps, x, vector(support, l))
+		out[l] = ofSteps(steps, x, Vector(support, l))
 	}
 	return out
 }
 
-// vector returns a support point.
-func vector(x points.Points, i int) []float64 {
+// Vector returns a point that is a vector.
+func Vector(x points.Points, i int) []float64 {
 	switch x := x.(type) {
 	case *points.Dense:
 		return x.Row(i)
@@ -197,7 +197,7 @@ func Condition(m Map) float64 {
 	count := max(4, min(samples, work/max(1, support.Len()*support.Dim())))
 	count = min(count, support.Len())
 	for i := range count {
-		y, terms := Evaluate(m, vector(support, i*support.Len()/count))
+		y, terms := Evaluate(m, Vector(support, i*support.Len()/count))
 		for c := range y {
 			largest, sum = max(largest, math.Abs(y[c])), max(sum, terms[c])
 		}

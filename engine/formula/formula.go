@@ -3,6 +3,8 @@
 package formula
 
 import (
+	"iter"
+
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
@@ -13,6 +15,29 @@ import (
 type Map interface {
 	// Dim returns the number of coordinates.
 	Dim() int
+}
+
+// All yields the maps that a map is made of, and then the map itself.
+func All(m Map) iter.Seq[Map] {
+	return func(yield func(Map) bool) { all(m, yield) }
+}
+
+func all(m Map, yield func(Map) bool) bool {
+	var parts []Map
+	switch m := m.(type) {
+	case *Chain:
+		parts = []Map{m.First, m.Then}
+	case *Sum:
+		parts = m.Terms
+	case *Lookup:
+		parts = []Map{m.Rest}
+	}
+	for _, part := range parts {
+		if !all(part, yield) {
+			return false
+		}
+	}
+	return yield(m)
 }
 
 // Linear is the map y = W (x - Mean).

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink"
@@ -15,19 +16,13 @@ import (
 
 // Export implements mustlink_export. An empty precision is double.
 func Export(e *engine.Engine, m *mustlink.Model, path, precision string) error {
-	limits := export.Limits{Memory: e.MemoryLimit()}
-	write := func(w io.Writer) error {
-		_, err := export.ONNX(context.Background(), w, m, export.ONNXOptions{Precision: export.Precision(precision), Limits: limits})
-		return err
-	}
-	switch strings.ToLower(filepath.Ext(path)) {
-	case ".onnx":
-	case ".json":
-		write = func(w io.Writer) error { return export.JSON(w, m, limits) }
-	case ".sql":
-		write = func(w io.Writer) error { return export.SQL(w, m, export.Postgres, limits) }
-	default:
+	format := strings.TrimPrefix(strings.ToLower(filepath.Ext(path)), ".")
+	if !slices.Contains(export.Formats(), format) {
 		return &fault.ParamError{Param: "path", Value: path, Want: "a name that ends in .onnx, .json or .sql"}
 	}
-	return dataset.Atomic(path, write)
+	o := export.ONNXOptions{Precision: export.Precision(precision), Limits: export.Limits{Memory: e.MemoryLimit()}}
+	return dataset.Atomic(path, func(w io.Writer) error {
+		_, err := export.Write(context.Background(), w, m, format, export.Options{ONNXOptions: o})
+		return err
+	})
 }

@@ -39,7 +39,7 @@ def label(
     X : array-like of shape (n_samples, n_features) or data frame
         The points: they choose the questions, and metrics are learned from them meanwhile.
     show : data frame or dict of array-like, default=None
-        What people see of each row, in place of X. Nothing is learned from it.
+        What people see of each row, instead of X. Nothing is learned from it.
     images : str or path-like, default=None
         A folder with a picture for each row: 0.png, 1.png (.jpg, .gif, .webp, .bmp) and so on.
     text : str, default=None

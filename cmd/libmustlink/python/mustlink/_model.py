@@ -145,15 +145,20 @@ def fit(method: str, options: dict[str, Any], points: Points, links: Links | Non
 
 
 def _learned(name: str, first: tuple, limits: tuple, progress: Callable | None = None) -> Model:
-    """Call a function that makes a model. Its last arguments are the control and the output handle."""
+    """Call a function that makes a model, given its first arguments."""
+    return Model(new_handle(name, first, "model_free", progress), limits)
+
+
+def new_handle(name: str, first: tuple, free: str, progress: Callable | None = None) -> int:
+    """Return the handle of what a long call makes. Its last arguments are the control and the handle."""
     handle = ctypes.c_size_t()
     try:
         lib.watched(name, lambda control: (*first, control, ctypes.byref(handle)), progress)
     except BaseException:
-        if handle.value:  # the model was finished when a signal came
-            lib.library().code("model_free", handle.value)
+        if handle.value:  # it was finished when a signal came
+            lib.library().code(free, handle.value)
         raise
-    return Model(handle.value, limits)
+    return handle.value
 
 
 class Model:

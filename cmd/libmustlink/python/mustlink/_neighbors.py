@@ -10,7 +10,7 @@ import numpy as np
 
 from . import _library as lib
 from ._links import as_seed
-from ._model import engine, freed
+from ._model import engine, freed, new_handle
 from ._points import as_points
 
 
@@ -53,21 +53,10 @@ class NeighborIndex:
 
     def __init__(self, X: Any, n_neighbors: int = 10, *, seed: int = 1, n_jobs: int | None = None, memory_limit: int | None = None):
         points = as_points(X)
-        handle = ctypes.c_size_t()
-        runs_on, seed = engine(n_jobs, memory_limit), as_seed(seed)
-
-        def arguments(control: Any) -> tuple:
-            return runs_on, points.reference(), n_neighbors, seed, control, ctypes.byref(handle)
-
-        try:
-            with points:
-                lib.watched("index_new", arguments)
-        except BaseException:
-            if handle.value:  # the index was finished when a signal came
-                lib.library().code("index_free", handle.value)
-            raise
-        self._handle = handle.value
-        self._finalizer = weakref.finalize(self, freed, lib.library(), "index_free", handle.value)
+        with points:
+            first = (engine(n_jobs, memory_limit), points.reference(), n_neighbors, as_seed(seed))
+            self._handle = new_handle("index_new", first, "index_free")
+        self._finalizer = weakref.finalize(self, freed, lib.library(), "index_free", self._handle)
         self._finalizer.atexit = False
         self.n_neighbors = n_neighbors
         self.n_samples, self.n_features = points.rows, points.columns

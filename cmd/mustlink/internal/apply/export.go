@@ -2,11 +2,9 @@ package apply
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -26,9 +24,6 @@ type exportCommand struct {
 	dialect   string
 	out       string
 }
-
-// exportFormats are the formats by the extension of the file.
-var exportFormats = []string{"onnx", "json", "sql"}
 
 func newExport(s *session.Session) *cobra.Command {
 	e := &exportCommand{Session: s}
@@ -76,12 +71,14 @@ func (e *exportCommand) check(check *session.Checks, args []string) {
 	}
 	check.Models(args)
 	if check.Cmd.Flags().Changed("format") {
-		check.OneOf("--format", e.format, exportFormats)
+		check.OneOf("--format", e.format, export.Formats())
 	} else {
 		check.Refuse(e.out == session.Stream, "-o is \"-\", which has no extension: want --format onnx, json or sql")
-		check.Ending("-o, --output", e.out, exportFormats...)
-		if at := slices.IndexFunc(exportFormats, func(f string) bool { return session.HasEnding(e.out, f) }); at >= 0 {
-			e.format = exportFormats[at]
+		check.Ending("-o, --output", e.out, export.Formats()...)
+		for _, f := range export.Formats() {
+			if session.HasEnding(e.out, f) {
+				e.format = f
+			}
 		}
 	}
 	check.Refuse(e.format != "onnx" && check.Cmd.Flags().Changed("precision"), "--precision is given for %s: want it for onnx", e.format)
@@ -113,16 +110,10 @@ func (e *exportCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	var content bytes.Buffer
-	var inside export.Precision
-	limits := export.Limits{Memory: m.Eng.MemoryLimit()}
-	switch e.format {
-	case "onnx":
-		inside, err = export.ONNX(ctx, &content, m.Model(), export.ONNXOptions{Precision: export.Precision(e.precision), Limits: limits})
-	case "json":
-		err = export.JSON(&content, m.Model(), limits)
-	default:
-		err = export.SQL(&content, m.Model(), export.Dialect(cmp.Or(e.dialect, export.Dialects()[0])), limits)
-	}
+	inside, err := export.Write(ctx, &content, m.Model(), e.format, export.Options{
+		ONNXOptions: export.ONNXOptions{Precision: export.Precision(e.precision), Limits: export.Limits{Memory: m.Eng.MemoryLimit()}},
+		Dialect:     export.Dialect(e.dialect),
+	})
 	if err != nil {
 		return fault.InFile(err, args[0])
 	}
