@@ -2,7 +2,7 @@ package tile
 
 // tallPanels is the number of panels of B up to which A is not packed: what a packed block of
 // A gains, it gains every time it is read, once for each panel.
-const tallPanels = 2
+const tallPanels = 3
 
 // tall reports whether the product is to be computed with A where it is: when C has so few
 // columns that the product waits for A to come from memory, and a packed copy would be more

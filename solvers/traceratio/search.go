@@ -2,14 +2,10 @@ package traceratio
 
 import (
 	"context"
-	"errors"
 	"math"
-	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/solvers/eigen"
-	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // search is the state of one call of Solve.
@@ -20,46 +16,30 @@ type search struct {
 	a, b blas.Matrix // both triangles
 	d, m int
 
-	solved   int
-	ratios   []float64
-	best     float64
-	w        blas.Matrix // of the best ratio
-	gap      float64
-	shifted  blas.Matrix // A - l B, or scratch memory
-	products blas.Matrix // d x m
-
-	tolerance float64     // of residuals, relative: early steps need little accuracy
-	before    blas.Matrix // eigenvectors of the latest step, to start from
-	bounds    []bound     // by ascending l
-	whole     bool        // a search has failed
-	rough     bool        // a step that gains less than roughly is the last
+	solved  int
+	ratios  []float64
+	best    float64
+	w       blas.Matrix // of the best ratio
+	gap     float64
+	shifted blas.Matrix // A - l B, or scratch memory
+	rough   bool        // the first digits are enough
 }
 
-// bound is the largest eigenvalue of A - l B: it is not larger for a larger l, because B is
-// positive semidefinite.
-type bound struct{ l, largest float64 }
-
-// Up to this order, and if more than one in wholeShare eigenvalues are requested, matrices are
-// decomposed.
+// Up to this order, and if more than one in davidsonShare eigenvectors are requested, matrices are
+// decomposed: all of them, or the largest if they are more than one in wholeShare.
 const (
-	wholeOrder = 600
-	wholeShare = 8
+	wholeOrder    = 600
+	wholeShare    = 8
+	davidsonShare = 16
 )
 
-// iterative reports whether eigenvectors are computed by a search instead of a decomposition.
-func (s *search) iterative() bool {
-	return !s.whole && s.m > wholeOrder && s.d+1 <= s.m/wholeShare
-}
+// iterative reports whether davidson takes less time than decompositions.
+func (s *search) iterative() bool { return s.m > wholeOrder && s.d+1 <= s.m/davidsonShare }
 
 // leading returns the d+1 largest eigenvalues of A - l B, and the eigenvectors of the first d.
 func (s *search) leading(l float64) (w []float64, v blas.Matrix, err error) {
 	s.solved++
 	k := s.d + 1
-	if s.iterative() {
-		if w, v, err = s.inverted(l, k); w != nil || err != nil {
-			return w, v, err
-		}
-	}
 	x, err := s.shift(1, l, 0)
 	if err != nil {
 		return nil, v, err
@@ -101,104 +81,6 @@ func (s *search) shift(sign, l, at float64) (blas.Matrix, error) {
 	return x, err
 }
 
-// inverted finds k eigenvalues, and the eigenvectors of all but the last, as the largest of (c I -
-// A + l B)^-1 with a c slightly above them, starting from those of the latest step: the spectrum of
-// A - l B reaches far down, so products with it separate its upper end slowly. It returns nil if
-// rounding makes this fail.
-func (s *search) inverted(l float64, k int) ([]float64, blas.Matrix, error) {
-	none := blas.Matrix{}
-	if s.bounds == nil {
-		op, err := operator.Dense(s.a)
-		if err != nil {
-			return nil, none, err
-		}
-		found, err := eigen.Top(s.ctx, s.eng, op, 1, eigen.Options{Seed: s.Seed, Tolerance: 1e-3})
-		if err != nil {
-			return nil, none, err
-		}
-		s.bounds = []bound{{0, 1.01 * found.Values[0]}}
-	}
-	at := len(s.bounds) - 1
-	for at > 0 && s.bounds[at].l > l {
-		at--
-	}
-	x, c, err := s.factor(l, s.bounds[at].largest)
-	if x.Data == nil || err != nil {
-		return nil, none, err
-	}
-	found, err := eigen.Top(s.ctx, s.eng, operator.Inverse(x), k, eigen.Options{Seed: s.Seed + uint64(s.solved), Start: s.before, Tolerance: s.tolerance, Products: 2 * s.m})
-	if _, slow := errors.AsType[*eigen.NoConvergenceError](err); slow {
-		s.whole = true // as many products as this cost as much as a decomposition
-		return nil, none, nil
-	}
-	if err != nil {
-		return nil, none, err
-	}
-	s.before = found.Vectors
-	w := make([]float64, k)
-	for r, v := range found.Values {
-		w[r] = c - 1/v
-	}
-	s.bounds = slices.Insert(s.bounds, at+1, bound{l, w[0]})
-	return w, found.Vectors.View(0, k-1, 0, s.m), nil
-}
-
-// factor returns the Cholesky factor of c I - A + l B, and c. c is above the largest eigenvalue of
-// A - l B, and close to it if the latest eigenvectors show how far it is below the bound. factor
-// returns nothing if rounding prevents every c.
-func (s *search) factor(l, bound float64) (x blas.Matrix, c float64, err error) {
-	top := bound + 0.1*math.Abs(bound)
-	c = top
-	if s.before.Data != nil {
-		if largest, err := s.within(l); err != nil {
-			return x, 0, err
-		} else if largest > 0 {
-			c = min(c, 1.2*largest)
-		}
-	}
-	for {
-		if x, err = s.shift(-1, l, c); err != nil {
-			return x, 0, err
-		}
-		err := s.eng.Cholesky(s.ctx, x)
-		if err == nil || s.ctx.Err() != nil {
-			return x, c, s.ctx.Err()
-		}
-		if c == top {
-			return blas.Matrix{}, 0, nil
-		}
-		c = min(2*c, top)
-	}
-}
-
-// within returns the largest eigenvalue of A - l B on the span of the latest eigenvectors.
-func (s *search) within(l float64) (float64, error) {
-	k := s.before.Rows
-	image, small := blas.NewMatrix(k, s.m), blas.NewMatrix(k, k)
-	s.eng.Backend().Gemm(false, false, 1, s.before, s.a, 0, image)
-	s.eng.Backend().Gemm(false, false, -l, s.before, s.b, 1, image)
-	s.eng.Backend().Gemm(false, true, 1, image, s.before, 0, small)
-	w := make([]float64, k)
-	err := s.eng.SymEig(s.ctx, small, w, false)
-	return w[k-1], err
-}
-
-// ratio returns tr(W A W') / tr(W B W').
-func (s *search) ratio(w blas.Matrix) float64 {
-	if s.products.Data == nil {
-		s.products = blas.NewMatrix(s.d, s.m)
-	}
-	var sums [2]float64
-	k := s.eng.Backend().Kernels()
-	for side, x := range []blas.Matrix{s.a, s.b} {
-		s.eng.Backend().Gemm(false, false, 1, w, x, 0, s.products)
-		for r := range w.Rows {
-			sums[side] += k.Dot(w.Row(r), s.products.Row(r))
-		}
-	}
-	return sums[0] / sums[1]
-}
-
 // step computes the best subspace for l, and returns its ratio and the sum of the eigenvalues.
 func (s *search) step(l float64) (ratio, sum float64, err error) {
 	values, w, err := s.leading(l)
@@ -208,16 +90,23 @@ func (s *search) step(l float64) (ratio, sum float64, err error) {
 	for _, v := range values[:s.d] {
 		sum += v
 	}
-	ratio = s.ratio(w)
+	if ratio, err = ratioOf(s.ctx, s.eng, w, s.a, s.b); err != nil {
+		return 0, 0, err
+	}
 	if s.w.Data == nil || ratio > s.best {
 		s.best, s.w = ratio, w.Clone()
 	}
 	s.gap = gap(values, s.d)
-	s.ratios = append(s.ratios, s.best)
-	if s.Progress != nil {
-		s.Progress(len(s.ratios), s.best)
-	}
+	s.report(s.best)
 	return ratio, sum, s.ctx.Err()
+}
+
+// report adds a ratio to those of the steps.
+func (s *search) report(ratio float64) {
+	s.ratios = append(s.ratios, ratio)
+	if s.Progress != nil {
+		s.Progress(len(s.ratios), ratio)
+	}
 }
 
 // gap compares the eigenvalues d and d+1.
@@ -236,75 +125,36 @@ func gap(values []float64, d int) float64 {
 // the sum of all eigenvalues is 0.
 func (s *search) start() float64 { return trace(s.a) / trace(s.b) }
 
-// Residuals of eigenvectors are accepted below these multiples of the norm, in the first step and
-// in the last.
-const (
-	roughly   = 1e-2
-	precisely = 1e-10
-)
-
-// newton rises from below. Every subspace gives a ratio that is a lower bound, so the eigenvectors
-// of a step need no more accuracy than the next gain requires, which is about the square of the
-// latest one.
+// newton rises from below: every subspace gives a ratio that is a lower bound.
 func (s *search) newton() (*Result, error) {
 	l := s.start()
-	s.ratios, s.tolerance = []float64{l}, precisely
+	s.ratios = []float64{l}
 	if s.iterative() {
-		s.tolerance = roughly
-		better, err := s.coarse()
-		if err != nil {
-			return nil, err
+		if res, err := s.davidson(); res != nil || err != nil {
+			return res, err
 		}
-		l = max(l, better)
+	}
+	enough := tolerance
+	if s.rough {
+		enough = roughly
 	}
 	for range s.MaxIter {
 		next, _, err := s.step(l)
 		if err != nil {
 			return nil, err
 		}
-		gain := (next - l) / math.Abs(next)
-		switch {
-		case gain < -roughly: // l was no ratio but rounding: see coarse
-			l = next
-		case s.rough && gain < roughly:
-			return s.result("newton", true), nil
-		case gain > tolerance:
-			l = next
-			s.tolerance = min(s.tolerance, max(precisely, 0.03*gain*gain))
-		case s.tolerance > precisely:
-			s.tolerance = precisely
-		default:
+		if (next-l)/math.Abs(next) <= enough {
 			return s.result("newton", true), nil
 		}
+		l = next
 	}
 	return s.result("newton", false), nil
-}
-
-// coarse returns the best ratio of directions that use the first coordinates alone, one in four,
-// and leaves these directions as a start. The ratio is a lower bound, and takes little time. It is
-// 0 if these coordinates have none, because both matrices vanish there.
-func (s *search) coarse() (float64, error) {
-	m := s.m / 4
-	if m < 4*(s.d+1) {
-		return 0, nil
-	}
-	part := &search{Options: s.Options, ctx: s.ctx, eng: s.eng, d: s.d, m: m, a: s.a.View(0, m, 0, m), b: s.b.View(0, m, 0, m), shifted: s.shifted.View(0, m, 0, m), rough: true}
-	part.Progress = nil
-	found, err := part.newton()
-	if err != nil || !(found.Ratio > 0) || math.IsInf(found.Ratio, 1) {
-		return 0, s.ctx.Err()
-	}
-	s.before = blas.NewMatrix(s.d, s.m)
-	for r := range s.d {
-		copy(s.before.Row(r), found.W.Row(r))
-	}
-	return found.Ratio, nil
 }
 
 // bisect halves an interval around the root of g, until no number is inside.
 func (s *search) bisect() (*Result, error) {
 	lo := s.start()
-	s.ratios, s.tolerance = []float64{lo}, precisely
+	s.ratios = []float64{lo}
 	top, err := s.ends(s.a, 1)
 	if err != nil {
 		return nil, err

@@ -14,8 +14,8 @@ import (
 
 // Options are the settings of a search. The zero value is usable.
 type Options struct {
-	// MaxIter is the maximum number of steps, 0 for 50. Bisection follows if Newton's method needs
-	// more.
+	// MaxIter is the maximum number of steps with a decomposition, 0 for 50. Bisection follows if
+	// Newton's method needs more.
 	MaxIter int
 	// Bisect skips Newton's method.
 	Bisect bool
@@ -40,7 +40,7 @@ type Result struct {
 	// m; for a ratio without bound, it is the gap of A on the null space of B.
 	Gap           float64
 	Trace         []float64 // the ratio at the start and after every step
-	Eigenproblems int       // that were solved
+	Eigenproblems int       // that were solved, those inside a space included
 	Converged     bool
 	Method        string // "newton", "bisection", "unbounded" or "all"
 }
@@ -53,22 +53,26 @@ type Result struct {
 // largest ratio is the root of g, and the eigenvectors there span the best subspace (Wang, Yan, Xu,
 // Tang & Huang, CVPR 2007; Xiang, Nie & Zhang, Pattern Recognition 41, 2008). Newton's method on g,
 // which uses the ratio of the latest subspace as l, rises to the root, at the end quadratically.
-// Only the d+1 largest pairs of each eigenproblem are computed, by a search from the latest ones if
-// d is much smaller than m. Newton's steps end when they gain nothing, because of rounding or at
-// the root; if they do not end, bisection follows.
+// Newton's steps end when they gain nothing, because of rounding or at the root; if they do not
+// end, bisection follows. If m is above 600 and d much smaller than m, the search is in a space of
+// some 5 d directions that grows toward the best subspace (block Davidson method): its steps
+// multiply with A and B and solve with a Cholesky factor.
 //
 // If B is singular, of rank r <= m - d, and A is not zero on its null space, the ratio has no
 // bound, and W spans the part of the null space on which A is largest.
 //
 // Errors: a *fault.ParamError for d outside [1, m], a *fault.ShapeError for shapes that differ; a
 // *fault.DataError for A or B with trace 0, elements that are not finite, or negative elements on
-// the diagonal; ctx.Err(). Cost: m^3 flops, and for each step 2 m^2 d to O(m^3), depending on d/m.
+// the diagonal; ctx.Err(). Cost: O(m^3) flops for each step with a decomposition; or m^3/3 for each of some four
+// Cholesky factors and about 8 m^2 d for each of some thirty steps.
 func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o Options) (*Result, error) {
 	if err := check(a, b, d, &o); err != nil {
 		return nil, err
 	}
 	s := &search{ctx: ctx, eng: eng, d: d, m: a.Rows, Options: o}
-	if err := eng.Check(fmt.Sprintf("trace ratio of order %d", s.m), 2*engine.MatrixBytes(s.m, s.m), "use fewer dimensions or raise the memory limit"); err != nil {
+	_, capacity := spaceSize(d)
+	need := 2*engine.MatrixBytes(s.m, s.m) + engine.MatrixBytes(s.m, 6*capacity)
+	if err := eng.Check(fmt.Sprintf("trace ratio of order %d", s.m), need, "use fewer dimensions or raise the memory limit"); err != nil {
 		return nil, err
 	}
 	s.a, s.b, s.shifted = a, b, eng.GetMatrix(s.m, s.m)

@@ -297,45 +297,97 @@ func TestNullSpace(t *testing.T) {
 	}
 }
 
-// TestLargeOrder compares the search with warm starts, for matrices of large order, with
-// decompositions.
+// large returns X'X of order m and both triangles, as semidefinite, in less time.
+func large(eng *engine.Engine, rng *rand.Rand, m, rank int, spread, size float64) blas.Matrix {
+	x, out := blas.NewMatrix(rank, m), blas.NewMatrix(m, m)
+	for i := range rank {
+		for j := range m {
+			x.Set(i, j, size*rng.NormFloat64()*math.Pow(spread, float64(j)/float64(m)))
+		}
+	}
+	eng.Backend().Gemm(true, false, 1, x, x, 0, out)
+	return out
+}
+
+// twice returns a matrix with two blocks x, and so with every eigenvalue twice.
+func twice(x blas.Matrix) blas.Matrix {
+	m := x.Rows
+	out := blas.NewMatrix(2*m, 2*m)
+	for i := range m {
+		copy(out.Row(i), x.Row(i))
+		copy(out.Row(m + i)[m:], x.Row(i))
+	}
+	return out
+}
+
+// TestLargeOrder checks the search in a growing space, for matrices of large order, by a
+// decomposition of A - ratio B: the sum of the largest eigenvalues is 0, W spans their
+// eigenvectors if these are unique, and the bits do not depend on the number of workers.
 func TestLargeOrder(t *testing.T) {
-	ctx := context.Background()
-	rng := rand.New(rand.NewPCG(1, 9))
-	const m, d = wholeOrder + 90, 10
-	a, b := semidefinite(rng, m, 60, 3), semidefinite(rng, m, m+20, 10)
-	var first *Result
-	for workers := 1; workers <= 2; workers++ {
-		eng := enginetest.New(t, workers)
-		res, err := Solve(ctx, eng, a, b, d, Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if first == nil {
-			first = res
-		}
-		if !slices.Equal(first.W.Data, res.W.Data) {
-			t.Error("W depends on the number of workers")
-		}
+	ctx, eng, rng := context.Background(), enginetest.New(t, 2), rand.New(rand.NewPCG(1, 9))
+	const m = wholeOrder + 90
+	full := func(spread, size float64) blas.Matrix { return large(eng, rng, m, m+20, spread, size) }
+	for name, c := range map[string]struct {
+		a, b blas.Matrix
+		d    int
+	}{
+		"few directions of A":        {large(eng, rng, m, 60, 3, 1), full(10, 1), 10},
+		"fewer than d":               {large(eng, rng, m, 8, 3, 1), full(10, 1), 10},
+		"one dimension":              {full(2, 1), full(3, 1), 1},
+		"many dimensions":            {full(30, 1), full(10, 1), m/davidsonShare - 1},
+		"units far apart":            {full(10, 1e4), full(10, 1e-5), 10},
+		"condition 1e10":             {full(1, 1), full(1e5, 1e-2), 25},
+		"every eigenvalue twice":     {twice(large(eng, rng, m/2, 40, 3, 1)), twice(large(eng, rng, m/2, m, 10, 1)), 9},
+		"no search for eigenvectors": {full(30, 1), full(10, 1), m / davidsonShare},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, err := Solve(ctx, eng, c.a, c.b, c.d, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			alone, err := Solve(ctx, enginetest.New(t, 1), c.a, c.b, c.d, Options{})
+			if err != nil || !slices.Equal(alone.W.Data, res.W.Data) {
+				t.Errorf("error %v, or W depends on the number of workers", err)
+			}
+			checkOrthonormal(t, res.W)
+			for k := 1; k < len(res.Trace); k++ {
+				if res.Trace[k] < res.Trace[k-1]*(1-1e-13) {
+					t.Errorf("step %d goes from %.17g to %.17g", k, res.Trace[k-1], res.Trace[k])
+				}
+			}
+			checkOptimal(t, eng, c.a, c.b, res)
+		})
 	}
-	eng := enginetest.New(t, 1)
-	sum, scale := 0.0, 0.0
-	shifted := a.Clone()
+}
+
+// checkOptimal compares a result with a decomposition of A - ratio B.
+func checkOptimal(t *testing.T, eng *engine.Engine, a, b blas.Matrix, res *Result) {
+	m, d := a.Rows, res.W.Rows
+	shifted, w := a.Clone(), make([]float64, a.Rows)
 	for i, v := range b.Data {
-		shifted.Data[i] -= first.Ratio * v
+		shifted.Data[i] -= res.Ratio * v
 	}
-	w := make([]float64, m)
-	if err := eng.SymEig(ctx, shifted, w, true); err != nil { // takes less time than values alone
+	if err := eng.SymEig(context.Background(), shifted, w, true); err != nil {
 		t.Fatal(err)
 	}
+	sum, scale := 0.0, math.Max(math.Abs(w[0]), w[m-1])*float64(m)*0x1p-52
 	for _, v := range w[m-d:] {
 		sum += v
-		scale += math.Abs(v)
+		scale += 1e-10 * math.Abs(v)
 	}
-	if math.Abs(sum) > 1e-10*scale {
-		t.Errorf("the %d largest eigenvalues of A - ratio B add up to %g of their size, want 0", d, sum/scale)
+	if math.Abs(sum) > scale {
+		t.Errorf("the %d largest eigenvalues of A - ratio B add up to %g, want 0 within %g", d, sum, scale)
 	}
-	checkOrthonormal(t, first.W)
+	// The part of W outside the span of the eigenvectors.
+	inside := blas.NewMatrix(d, d)
+	eng.Backend().Gemm(false, true, 1, res.W, shifted.View(m-d, m, 0, m), 0, inside)
+	rest := float64(d)
+	for _, v := range inside.Data {
+		rest -= v * v
+	}
+	if gap := (w[m-d] - w[m-d-1]) / (w[m-1] - w[0]); gap > 1e-6 && rest > 1e-14 {
+		t.Errorf("W has a part %g outside the span of the eigenvectors; relative gap %g", math.Sqrt(rest), gap)
+	}
 }
 
 func TestBadInput(t *testing.T) {

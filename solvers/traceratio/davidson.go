@@ -1,0 +1,216 @@
+package traceratio
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+const (
+	// The error of the directions at which a search ends, and one that is a start for another.
+	precisely = 1e-9
+	roughly   = 1e-2
+	// maxExpansions is the number of expansions of a space after which matrices are decomposed.
+	maxExpansions = 200
+)
+
+// davidson finds the best directions in a space that grows: each step adds the residuals of the
+// best directions so far, multiplied by the inverse of a matrix that is close to c I - A + l B, and
+// solves the problem inside the space (Davidson, J. Comput. Phys. 17, 1975; with several previous
+// directions kept at a restart, Stathopoulos & Saad, ETNA 7, 1998). The ratio l rises in the same
+// steps. It returns nil if rounding makes this fail.
+//
+// Cost of a step: 6 m^2 w flops for w directions, which are a quarter more than d. Some thirty
+// steps and three or four Cholesky factors are usual.
+func (s *search) davidson() (*Result, error) {
+	x := newSpace(s)
+	defer x.release()
+	if err := x.begin(); err != nil {
+		return nil, err
+	}
+	end := precisely
+	if s.rough {
+		end = roughly
+	}
+	var p preconditioner
+	history := newHistory()
+	for range maxExpansions {
+		if math.IsNaN(x.l) || math.IsInf(x.l, 0) {
+			return nil, nil
+		}
+		if p.outdated(x.l, history) {
+			usable, err := p.renew(x, history)
+			if err != nil || !usable {
+				return nil, err
+			}
+		}
+		w, err := x.corrections(p.factor)
+		if err != nil {
+			return nil, err
+		}
+		history.add(largestLength(w, s.d), x.l)
+		if history.error <= end || history.stalled() {
+			return x.result()
+		}
+		if err := x.expand(w); err != nil {
+			return nil, err
+		}
+		s.report(max(x.l, s.ratios[len(s.ratios)-1]))
+	}
+	return nil, nil
+}
+
+// history is what the latest steps reached.
+type history struct {
+	error    float64   // of the directions: the largest correction, relative to their length
+	gain     float64   // of the ratio in the latest step
+	ratio    float64   // the latest one
+	previous []float64 // errors
+}
+
+func newHistory() *history { return &history{error: 1, gain: 1} }
+
+func (h *history) add(err, ratio float64) {
+	h.error, h.gain, h.ratio = err, (ratio-h.ratio)/math.Abs(ratio), ratio
+	h.previous = append(h.previous, err)
+}
+
+// stalled reports whether rounding keeps the directions from the usual accuracy, although they
+// have half as many digits as that and the ratio has all of its digits.
+func (h *history) stalled() bool {
+	const steps, enough = 8, 1e-6
+	n := len(h.previous)
+	return n > steps && h.error < enough && h.error > 0.5*h.previous[n-1-steps] && math.Abs(h.gain) <= tolerance
+}
+
+// preconditioner is a Cholesky factor of c I - A + l B + V D V', where V are the best directions
+// of the time when it was made and D moves their eigenvalues to those of the first directions that
+// are not among them. So c may be far below the largest eigenvalue of A - l B, close to those that
+// are hard to tell apart.
+type preconditioner struct {
+	factor blas.Matrix
+	l      float64
+	error  float64 // of the directions V
+}
+
+// outdated reports whether a new factor saves more steps than it costs: the ratio has moved, and
+// has almost stopped to move, or the directions are much better.
+func (p *preconditioner) outdated(l float64, h *history) bool {
+	return p.factor.Data == nil || h.gain < 0.05 && l > 1.3*p.l || p.error > 0.1 && h.error < 0.03
+}
+
+// renew factors the matrix of the directions in x. It returns false if rounding prevents every c.
+func (p *preconditioner) renew(x *space, h *history) (bool, error) {
+	first, last, edge := x.values[0], x.values[len(x.values)-1], x.values[x.s.d-1]
+	// For the first direction the steps converge as if A - l B had the condition (first - last) /
+	// (c - last), for the last wanted one (c - last) / (edge - last): c is between the two.
+	above := math.Pow(first-last, 0.4) * math.Pow(edge-last, 0.6)
+	if p.factor.Data == nil { // the directions are a guess
+		above = 1.1 * (first - last)
+	}
+	for most := trace(x.s.a); ; above *= 2 {
+		c := min(last+above, most)
+		f, err := x.deflated(c, last)
+		if err != nil {
+			return false, err
+		}
+		err = x.s.eng.Cholesky(x.s.ctx, f)
+		if err == nil || x.s.ctx.Err() != nil {
+			*p = preconditioner{f, x.l, h.error}
+			return true, x.s.ctx.Err()
+		}
+		if c == most || !(above > 0) {
+			return false, nil
+		}
+	}
+}
+
+// deflated returns c I - A + l B + V D V', where D is the distance of the eigenvalues of V from
+// last. Its lower triangle is valid.
+func (x *space) deflated(c, last float64) (blas.Matrix, error) {
+	s, backend := x.s, x.s.eng.Backend()
+	f, err := s.shift(-1, x.l, c)
+	if err != nil {
+		return f, err
+	}
+	t := x.turn.Clone()
+	for r := range t.Rows {
+		backend.Kernels().Scale(math.Sqrt(max(0, x.values[r]-last)), t.Row(r))
+	}
+	v := s.eng.GetMatrix(s.m, t.Rows)
+	defer s.eng.PutMatrix(v)
+	backend.Gemm(false, true, 1, x.used(x.q), t, 0, v)
+	backend.Syrk(false, 1, v, 1, f)
+	return f, s.ctx.Err()
+}
+
+// corrections returns the residuals (A - l B) v - v theta of the best directions, multiplied by the
+// inverse of a matrix with the given factor. Their lengths are about the errors of the directions.
+// The matrix is valid until the next call.
+func (x *space) corrections(factor blas.Matrix) (blas.Matrix, error) {
+	s, backend := x.s, x.s.eng.Backend()
+	t := x.turn.View(0, x.width, 0, x.columns)
+	scaled := t.Clone()
+	for r := range scaled.Rows {
+		backend.Kernels().Scale(x.values[r], scaled.Row(r))
+	}
+	backend.Gemm(false, true, 1, x.used(x.qa), t, 0, x.residual)
+	backend.Gemm(false, true, -x.l, x.used(x.qb), t, 1, x.residual)
+	backend.Gemm(false, true, -1, x.used(x.q), scaled, 1, x.residual)
+	err := operator.Inverse(factor).Multiply(s.ctx, s.eng, x.correction, x.residual)
+	return x.correction, err
+}
+
+// largestLength returns the largest length of the first d columns.
+func largestLength(m blas.Matrix, d int) float64 {
+	sums := make([]float64, d)
+	for i := range m.Rows { // m d additions are nothing beside the m^2 d of a step
+		for j, v := range m.Row(i)[:d] {
+			sums[j] += v * v
+		}
+	}
+	largest := 0.0
+	for _, v := range sums {
+		largest = max(largest, v)
+	}
+	return math.Sqrt(largest)
+}
+
+// coarse returns the best directions, as rows, that use the first coordinates alone, one in four.
+// They are a good start and take little time. It returns no rows if these coordinates are few, or
+// if both matrices vanish there.
+func (s *search) coarse() (blas.Matrix, error) {
+	m := s.m / 4
+	if m < 4*(s.d+1) {
+		return blas.Matrix{}, nil
+	}
+	part := &search{Options: s.Options, ctx: s.ctx, eng: s.eng, d: s.d, m: m, rough: true,
+		a: s.a.View(0, m, 0, m), b: s.b.View(0, m, 0, m), shifted: s.shifted.View(0, m, 0, m)}
+	part.Progress = nil
+	if !(trace(part.a) > 0 && trace(part.b) > 0) {
+		return blas.Matrix{}, nil
+	}
+	found, err := part.newton()
+	if err != nil || !(found.Ratio > 0) || math.IsInf(found.Ratio, 1) {
+		return blas.Matrix{}, s.ctx.Err()
+	}
+	return found.W, nil
+}
+
+// ratioOf returns tr(W A W') / tr(W B W').
+func ratioOf(ctx context.Context, eng *engine.Engine, w, a, b blas.Matrix) (float64, error) {
+	products := eng.GetMatrix(w.Rows, w.Cols)
+	defer eng.PutMatrix(products)
+	var sums [2]float64
+	k := eng.Backend().Kernels()
+	for side, x := range []blas.Matrix{a, b} {
+		eng.Backend().Gemm(false, false, 1, w, x, 0, products)
+		for r := range w.Rows {
+			sums[side] += k.Dot(w.Row(r), products.Row(r))
+		}
+	}
+	return sums[0] / sums[1], ctx.Err()
+}
