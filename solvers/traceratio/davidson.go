@@ -167,7 +167,7 @@ func (x *space) corrections(factor blas.Matrix) (blas.Matrix, error) {
 // largestLength returns the largest length of the first d columns.
 func largestLength(m blas.Matrix, d int) float64 {
 	sums := make([]float64, d)
-	for i := range m.Rows { // m d additions are nothing beside the m^2 d of a step
+	for i := range m.Rows { // m d additions are few next to the m^2 d of a step
 		for j, v := range m.Row(i)[:d] {
 			sums[j] += v * v
 		}

@@ -27,7 +27,7 @@ type space struct {
 }
 
 // spaceSize returns the number of directions that are corrected in a step, and the number of
-// columns of the space. The eigenproblem in the space must stay small beside a step.
+// columns of the space. The eigenproblem in the space must stay small compared with a step.
 func spaceSize(d int) (width, capacity int) {
 	width = d + 1 + max(4, d/4)
 	return width, 4*width + min(width, 40)
