@@ -4,8 +4,10 @@
 package scatter
 
 import (
+	"cmp"
 	"context"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -18,13 +20,16 @@ const block = 512
 
 // Links adds sum w_ij (c_i - c_j)(c_i - c_j)' over the links to the lower triangle of out, m x m,
 // where c_i is row i of the coordinates c, n x m: C'UC for the graph Laplacian U of the links.
-// Cost: m^2 flops per link.
+// Cost: w^2 flops for a link whose coordinates are 0 beyond the first w.
 func Links(ctx context.Context, eng *engine.Engine, c blas.Matrix, list []links.Link, out blas.Matrix) error {
-	t := eng.Backend().Kernels()
-	return add(ctx, eng, len(list), 1, out, func(k int, row []float64) {
+	t, widths := eng.Backend().Kernels(), make([]int, len(list))
+	for k, l := range list {
+		widths[k] = max(width(c.Row(l.I)), width(c.Row(l.J)))
+	}
+	return add(ctx, eng, widths, 1, out, func(k int, row []float64) {
 		l := list[k]
 		copy(row, c.Row(l.I))
-		t.Axpy(-1, c.Row(l.J), row)
+		t.Axpy(-1, c.Row(l.J)[:len(row)], row)
 		if l.Weight != 1 {
 			t.Scale(math.Sqrt(l.Weight), row)
 		}
@@ -35,27 +40,50 @@ func Links(ctx context.Context, eng *engine.Engine, c blas.Matrix, list []links.
 // over the neighbors a of point i: alpha C'(I - S)'(I - S)C for the sparse matrix S of the weights
 // w, n x k. Cost: n m (m + 2k) flops.
 func Residuals(ctx context.Context, eng *engine.Engine, c blas.Matrix, near *graph.Neighbors, w blas.Matrix, alpha float64, out blas.Matrix) error {
-	t := eng.Backend().Kernels()
-	return add(ctx, eng, c.Rows, alpha, out, func(i int, row []float64) {
+	t, widths := eng.Backend().Kernels(), make([]int, c.Rows)
+	for i := range widths {
+		widths[i] = width(c.Row(i))
+		index, _ := near.Of(i)
+		for _, j := range index {
+			widths[i] = max(widths[i], width(c.Row(int(j))))
+		}
+	}
+	return add(ctx, eng, widths, alpha, out, func(i int, row []float64) {
 		copy(row, c.Row(i))
 		index, _ := near.Of(i)
 		for a, j := range index {
-			t.Axpy(-w.At(i, a), c.Row(int(j)), row)
+			t.Axpy(-w.At(i, a), c.Row(int(j))[:len(row)], row)
 		}
 	})
 }
 
-// add adds alpha sum r r' to out for the count rows r that write computes.
-func add(ctx context.Context, eng *engine.Engine, count int, alpha float64, out blas.Matrix, write func(k int, row []float64)) error {
-	rows := eng.GetMatrix(min(block, count), out.Cols)
+// width returns the number of elements up to the last that is not 0. Coordinates along the rows of
+// a Cholesky factor are triangular.
+func width(row []float64) int {
+	n := len(row)
+	for n > 0 && row[n-1] == 0 {
+		n--
+	}
+	return n
+}
+
+// add adds alpha sum r r' to out for rows r of the given widths, of which write computes the
+// elements that it is given.
+func add(ctx context.Context, eng *engine.Engine, widths []int, alpha float64, out blas.Matrix, write func(k int, row []float64)) error {
+	order := make([]int, len(widths))
+	for k := range order {
+		order[k] = k
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(widths[a], widths[b]) })
+	rows := eng.GetMatrix(min(block, len(order)), out.Cols)
 	defer eng.PutMatrix(rows)
-	for first := 0; first < count; first += block {
-		some := min(block, count-first)
-		err := eng.Each(ctx, some, 16, func(k int) { write(first+k, rows.Row(k)) })
+	for some := range slices.Chunk(order, block) {
+		m := widths[some[len(some)-1]]
+		err := eng.Each(ctx, len(some), 16, func(k int) { write(some[k], rows.Row(k)[:m]) })
 		if err != nil {
 			return err
 		}
-		eng.Backend().Syrk(true, alpha, rows.View(0, some, 0, out.Cols), 1, out)
+		eng.Backend().Syrk(true, alpha, rows.View(0, len(some), 0, m), 1, out.View(0, m, 0, m))
 	}
 	return ctx.Err()
 }
