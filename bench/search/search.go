@@ -20,6 +20,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/neighborindex"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/bench/measure"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -84,9 +85,9 @@ func Run(ctx context.Context, eng *engine.Engine, o Options, done func(Result)) 
 
 // time measures a search.
 func (r *Result) time(search func() error) error {
-	began, before := time.Now(), processorTime()
+	began, before := time.Now(), measure.ProcessorTime()
 	err := search()
-	r.Search, r.CPU = time.Since(began).Seconds(), processorTime()-before
+	r.Search, r.CPU = time.Since(began).Seconds(), measure.ProcessorTime()-before
 	return err
 }
 

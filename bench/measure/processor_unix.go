@@ -1,11 +1,11 @@
 //go:build unix
 
-package search
+package measure
 
 import "syscall"
 
-// processorTime returns the seconds that processors have spent on this process.
-func processorTime() float64 {
+// ProcessorTime returns the seconds that processors have spent on this process.
+func ProcessorTime() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
 		return 0
