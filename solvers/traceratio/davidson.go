@@ -13,8 +13,9 @@ const (
 	// The error of the directions at which a search ends, and one that is a start for another.
 	precisely = 1e-9
 	roughly   = 1e-2
-	// maxExpansions is the number of expansions of a space after which matrices are decomposed.
-	maxExpansions = 200
+	// expansions is the number of expansions of a space for each of Options.MaxIter, after which
+	// matrices are decomposed.
+	expansions = 4
 )
 
 // davidson finds the best directions in a space that grows: each step adds the residuals of the
@@ -37,7 +38,7 @@ func (s *search) davidson() (*Result, error) {
 	}
 	var p preconditioner
 	history := newHistory()
-	for range maxExpansions {
+	for range expansions * s.MaxIter {
 		if math.IsNaN(x.l) || math.IsInf(x.l, 0) {
 			return nil, nil
 		}

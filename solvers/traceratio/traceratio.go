@@ -14,8 +14,8 @@ import (
 
 // Options are the settings of a search. The zero value is usable.
 type Options struct {
-	// MaxIter is the maximum number of steps with a decomposition, 0 for 50. Bisection follows if
-	// Newton's method needs more.
+	// MaxIter is the maximum number of steps with a decomposition, 0 for 50, and a quarter of the
+	// number without. Bisection follows if Newton's method needs more.
 	MaxIter int
 	// Bisect skips Newton's method.
 	Bisect bool
