@@ -78,7 +78,11 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 // fitAt learns from the chunklets, rows of x, and embeds the landmarks refs. It returns a function
 // that makes the model with a given status.
 func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points, rows, refs []int, f helmert, unit unit, stage func(string)) (func(algorithms.Status) *Model, error) {
-	if err := checkMemory(eng, f, len(refs)); err != nil {
+	if err := checkLearning(eng, f); err != nil {
+		return nil, err
+	}
+	p := l.Params
+	if err := checkEmbedding(eng, f, len(refs), p.Dims, p.Form != FormSpectral && implicitSize(len(refs), p.Dims)); err != nil {
 		return nil, err
 	}
 	stage("bandwidth")
@@ -87,12 +91,12 @@ func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points,
 		return nil, err
 	}
 	stage("learned kernel")
-	e, err := fitEmbedding(ctx, eng, metric, x, rows, refs, l.Params, stage)
+	e, err := fitEmbedding(ctx, eng, metric, x, rows, refs, p, stage)
 	if err != nil {
 		return nil, err
 	}
 	stage("") // the last report: all steps are done
-	return func(s algorithms.Status) *Model { return newModel(l.Params, metric, e, s) }, nil
+	return func(s algorithms.Status) *Model { return newModel(p, metric, e, s) }, nil
 }
 
 // chosen are the chunklets that a fit learns from.
@@ -219,16 +223,22 @@ func flatten(chunklets [][]int) ([]int, helmert) {
 	return rows, newHelmert(sizes)
 }
 
-// checkMemory checks the memory of the fit: the kernel matrix of the chunklets with its factor,
-// then the coordinates of m points, their learned kernel and its eigendecomposition.
-func checkMemory(eng *engine.Engine, f helmert, m int) error {
+// checkLearning checks the memory for the kernel matrix of the chunklets with its factor.
+func checkLearning(eng *engine.Engine, f helmert) error {
 	n, r := f.points(), f.order()
-	learning := engine.MatrixBytes(n, n)
-	if err := eng.Check(fmt.Sprintf("krca on %d points in chunklets", n), addBytes(learning, engine.MatrixBytes(r, r)), fewerLinks); err != nil {
-		return err
+	return eng.Check(fmt.Sprintf("krca on %d points in chunklets", n), addBytes(engine.MatrixBytes(n, n), engine.MatrixBytes(r, r)), fewerLinks)
+}
+
+// checkEmbedding checks the memory for the factor, the coordinates of m points, and their learned
+// kernel with its eigendecomposition or, if that is implicit, a matrix and a Krylov space.
+func checkEmbedding(eng *engine.Engine, f helmert, m, dims int, implicit bool) error {
+	r, square := f.order(), engine.MatrixBytes(m, m)
+	need := addBytes(engine.MatrixBytes(r, r), engine.MatrixBytes(m, r), square)
+	if implicit {
+		need = addBytes(need, engine.MatrixBytes(m, implicitVectors(dims)))
+	} else {
+		need = addBytes(need, square, square)
 	}
-	square := engine.MatrixBytes(m, m)
-	need := addBytes(engine.MatrixBytes(r, r), engine.MatrixBytes(m, r), square, square, square)
 	return eng.Check(fmt.Sprintf("embedding of krca on %d points", m), need,
 		fmt.Sprintf("use landmarks=%d or fewer, or raise the memory limit", max(1, m/4)))
 }
@@ -283,7 +293,7 @@ func (l Learner) fitMetric(ctx context.Context, eng *engine.Engine, x points.Poi
 	if err != nil {
 		return nil, c, err
 	}
-	if err := checkMemory(eng, c.f, 1); err != nil {
+	if err := checkLearning(eng, c.f); err != nil {
 		return nil, c, err
 	}
 	stage("bandwidth")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
@@ -35,7 +36,7 @@ type metric struct {
 
 const (
 	rowBlock    = 512   // rows of query points that are worked on together
-	solveBlock  = 64    // rows of one triangular solve
+	solveBlock  = 2048  // rows of one triangular solve, between which a cancel takes effect
 	residualTol = 1e-10 // rho below this, relative to sqrt(k(x,x)k(y,y)), is rounding error
 )
 
@@ -82,6 +83,15 @@ func (m *metric) squaredWeights(eps float64) []float64 {
 // coordinates returns c(x) of every point, |x| x width. Each row depends on its own point
 // only. O(|x| (n d + r^2)).
 func (m *metric) coordinates(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	dst, err := m.unsolved(ctx, eng, x)
+	if err == nil {
+		err = m.solve(ctx, eng, dst)
+	}
+	return dst, err
+}
+
+// unsolved returns what solve turns into the coordinates of every point.
+func (m *metric) unsolved(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
 	dst := eng.NewMatrix(x.Len(), m.width())
 	err := forRows(x, func(lo, hi int, block points.Points) error {
 		k := eng.GetMatrix(hi-lo, m.f.points())
@@ -89,7 +99,7 @@ func (m *metric) coordinates(ctx context.Context, eng *engine.Engine, x points.P
 		if err := m.kernel.CrossTo(ctx, eng, k, block, m.anchors); err != nil {
 			return fault.InRows(err, lo)
 		}
-		return m.project(ctx, eng, dst.View(lo, hi, 0, dst.Cols), k)
+		return m.contrasts(ctx, eng, dst.View(lo, hi, 0, dst.Cols), k)
 	})
 	return dst, err
 }
@@ -97,18 +107,21 @@ func (m *metric) coordinates(ctx context.Context, eng *engine.Engine, x points.P
 // project writes c of the points whose kernel values with the anchors are the rows of k
 // into dst, and destroys k.
 func (m *metric) project(ctx context.Context, eng *engine.Engine, dst, k blas.Matrix) error {
+	if err := m.contrasts(ctx, eng, dst, k); err != nil {
+		return err
+	}
+	return m.solve(ctx, eng, dst)
+}
+
+// contrasts writes F'k_x of these points, or basis'F'k_x in the spectral form, into dst, and
+// destroys k.
+func (m *metric) contrasts(ctx context.Context, eng *engine.Engine, dst, k blas.Matrix) error {
 	r := m.f.order()
-	// The rows of a triangular solve are independent: small blocks spread over the workers.
-	err := eng.For(ctx, k.Rows, solveBlock, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			m.f.apply(k.Row(i))
-		}
+	err := eng.Each(ctx, k.Rows, 16, func(i int) {
+		m.f.apply(k.Row(i))
 		if !m.spectral() {
-			block := dst.View(lo, hi, 0, r)
-			block.CopyFrom(k.View(lo, hi, 0, r))
-			eng.Backend().Trsm(false, true, m.factor, block)
+			copy(dst.Row(i), k.Row(i)[:r])
 		}
-		return nil
 	})
 	if err == nil && m.spectral() {
 		eng.Backend().Gemm(false, false, 1, k.View(0, k.Rows, 0, r), m.basis, 0, dst)
@@ -116,32 +129,69 @@ func (m *metric) project(ctx context.Context, eng *engine.Engine, dst, k blas.Ma
 	return err
 }
 
+// solve turns the rows F'k_x of c into coordinates. Those of the spectral form are.
+func (m *metric) solve(ctx context.Context, eng *engine.Engine, c blas.Matrix) error {
+	if m.spectral() {
+		return ctx.Err()
+	}
+	for lo := 0; lo < c.Rows; lo += solveBlock {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		eng.Backend().Trsm(false, true, m.factor, c.View(lo, min(lo+solveBlock, c.Rows), 0, c.Cols))
+	}
+	return ctx.Err()
+}
+
 // evaluated holds kt(x,x) and the intermediate results for kt(x,y).
 type evaluated struct {
 	kt       blas.Matrix // symmetric to the bit
 	c        blas.Matrix // coordinates c(x)
+	diagonal []float64   // k(x,x)
 	residual bool        // rho is not 0 everywhere
+	open     bool        // kt holds the matrix of k and c is not solved, so that complete is to come
 }
 
 // gram evaluates kt(x,x).
 func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) (evaluated, error) {
-	c, err := m.coordinates(ctx, eng, x)
+	g, err := m.begin(ctx, eng, x)
+	if err == nil {
+		err = m.complete(ctx, eng, &g)
+	}
+	return g, err
+}
+
+// begin evaluates what kt(x,x) is made of.
+func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points) (evaluated, error) {
+	c, err := m.unsolved(ctx, eng, x)
 	if err != nil {
 		return evaluated{}, err
 	}
-	kt, err := m.kernel.GramScratch(ctx, eng, x)
+	k, err := m.kernel.GramScratch(ctx, eng, x)
+	return evaluated{kt: k, c: c, diagonal: diagonalOf(k), open: true}, err
+}
+
+// complete makes kt(x,x) of that, in the same memory.
+func (m *metric) complete(ctx context.Context, eng *engine.Engine, g *evaluated) error {
+	err := m.solve(ctx, eng, g.c)
 	if err != nil {
-		return evaluated{}, err
+		return err
 	}
-	diagonal := diagonalOf(kt)
-	eng.Backend().Syrk(false, -1, c, 1, kt)
-	kt.Mirror()
-	residual := m.scaleResidual(kt, diagonal, diagonal)
+	eng.Backend().Syrk(false, -1, g.c, 1, g.kt)
+	g.kt.Mirror()
+	if g.residual, err = m.scaleResidual(ctx, eng, g.kt, g.diagonal, g.diagonal); err != nil {
+		return err
+	}
 	if m.spectral() {
-		eng.Backend().Syrk(false, 1, m.weighted(c), 1, kt)
-		kt.Mirror()
+		weighted, err := m.weighted(ctx, eng, g.c)
+		if err != nil {
+			return err
+		}
+		eng.Backend().Syrk(false, 1, weighted, 1, g.kt)
+		g.kt.Mirror()
 	}
-	return evaluated{kt, c, residual}, ctx.Err()
+	g.open = false
+	return ctx.Err()
 }
 
 // cross returns kt(x,y), |x| x |y|.
@@ -157,7 +207,9 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 		if dy, err = m.kernel.Diagonal(ctx, eng, y); err != nil {
 			return kt, err
 		}
-		wy = m.weighted(cy)
+		if wy, err = m.weighted(ctx, eng, cy); err != nil {
+			return kt, err
+		}
 	}
 	err = forRows(x, func(lo, hi int, block points.Points) error {
 		dst := kt.View(lo, hi, 0, y.Len())
@@ -175,9 +227,15 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 				return err
 			}
 		}
-		m.scaleResidual(dst, dx, dy)
+		if _, err := m.scaleResidual(ctx, eng, dst, dx, dy); err != nil {
+			return err
+		}
 		if m.spectral() {
-			eng.Backend().Gemm(false, true, 1, m.weighted(cx), wy, 1, dst)
+			wx, err := m.weighted(ctx, eng, cx)
+			if err != nil {
+				return err
+			}
+			eng.Backend().Gemm(false, true, 1, wx, wy, 1, dst)
 		}
 		return ctx.Err()
 	})
@@ -187,19 +245,20 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 // scaleResidual turns k - c_x c_y' into rho/eps and reports whether any rho is not 0. dx
 // and dy hold k(x,x) and k(y,y) for the threshold of the spectral form; the Cholesky form
 // does not read them.
-func (m *metric) scaleResidual(rho blas.Matrix, dx, dy []float64) bool {
-	nonzero := false
-	for i := range rho.Rows {
-		row := rho.Row(i)
+func (m *metric) scaleResidual(ctx context.Context, eng *engine.Engine, rho blas.Matrix, dx, dy []float64) (bool, error) {
+	nonzero := make([]bool, rho.Rows)
+	err := eng.Each(ctx, rho.Rows, 16, func(i int) {
+		row, some := rho.Row(i), false
 		if m.spectral() {
 			clip(row, dx[i], dy)
 		}
 		for j, v := range row {
-			nonzero = nonzero || v != 0
+			some = some || v != 0
 			row[j] = v / m.eps
 		}
-	}
-	return nonzero
+		nonzero[i] = some
+	})
+	return slices.Contains(nonzero, true), err
 }
 
 // clip sets to 0 the residuals that are rounding errors: |rho| <= 1e-10 sqrt(k(x,x)k(y,y)).
@@ -217,15 +276,14 @@ func negligible(rho, dx, dy float64) bool {
 }
 
 // weighted returns c with its columns scaled by sqrt(weight_r).
-func (m *metric) weighted(c blas.Matrix) blas.Matrix {
-	out, w := c.Clone(), m.weights()
-	for i := range out.Rows {
+func (m *metric) weighted(ctx context.Context, eng *engine.Engine, c blas.Matrix) (blas.Matrix, error) {
+	out, w := blas.NewMatrix(c.Rows, c.Cols), m.weights()
+	return out, eng.Each(ctx, c.Rows, 64, func(i int) {
 		row := out.Row(i)
-		for r := range row {
-			row[r] *= w[r]
+		for r, v := range c.Row(i) {
+			row[r] = v * w[r]
 		}
-	}
-	return out
+	})
 }
 
 // forRows calls f for consecutive blocks of at most rowBlock points of x.
@@ -265,10 +323,10 @@ func (m *metric) checkedGram(ctx context.Context, eng *engine.Engine, x, y point
 	}
 	if y == nil {
 		g, err := m.gram(ctx, eng, x)
-		return finish(ctx, g.kt, err)
+		return finish(ctx, eng, g.kt, err)
 	}
 	kt, err := m.cross(ctx, eng, x, y)
-	return finish(ctx, kt, err)
+	return finish(ctx, eng, kt, err)
 }
 
 // checkedDistances is distances for points and pairs that are not checked yet.

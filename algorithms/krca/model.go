@@ -108,12 +108,12 @@ func (m *metric) check(x points.Points) error {
 
 // finish returns the error of an evaluation in the form of the exported methods. Values that
 // overflowed are an error.
-func finish(ctx context.Context, m blas.Matrix, err error) (blas.Matrix, error) {
+func finish(ctx context.Context, eng *engine.Engine, m blas.Matrix, err error) (blas.Matrix, error) {
+	if err == nil {
+		err = checkFinite(ctx, eng, m, notRepresentable)
+	}
 	if err != nil {
 		return blas.Matrix{}, input.Canceled(ctx, Method+":", err)
-	}
-	if i := firstNonFinite(m); i >= 0 {
-		return blas.Matrix{}, notRepresentable(i)
 	}
 	return m, nil
 }
