@@ -85,7 +85,7 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.P
 	if err := checkEmbedding(eng, m.f, len(refs), p.Dims, implicit); err != nil {
 		return nil, err
 	}
-	g, err := m.begin(ctx, eng, x.Select(refs))
+	g, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows))
 	if err != nil {
 		return nil, err
 	}
@@ -337,7 +337,9 @@ func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x 
 func (e *embedding) embedSpectral(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, k, y blas.Matrix) error {
 	anchors := eng.GetMatrix(k.Rows, len(e.chunklet))
 	defer eng.PutMatrix(anchors)
-	gather(anchors, k, e.chunklet)
+	if err := gather(ctx, eng, anchors, k, e.chunklet); err != nil {
+		return err
+	}
 	c := blas.NewMatrix(k.Rows, m.width())
 	if err := m.project(ctx, eng, c, anchors); err != nil {
 		return err
@@ -360,7 +362,9 @@ func (e *embedding) embedSpectral(ctx context.Context, eng *engine.Engine, m *me
 	}
 	rho := eng.GetMatrix(k.Rows, len(e.reference))
 	defer eng.PutMatrix(rho)
-	gather(rho, k, e.reference)
+	if err := gather(ctx, eng, rho, k, e.reference); err != nil {
+		return err
+	}
 	eng.Backend().Gemm(false, true, -1, c, e.referenceC, 1, rho)
 	for i := range rho.Rows {
 		clip(rho.Row(i), dx[i], dr)
@@ -370,13 +374,13 @@ func (e *embedding) embedSpectral(ctx context.Context, eng *engine.Engine, m *me
 }
 
 // gather copies the columns at of src to dst, in that order.
-func gather(dst, src blas.Matrix, at []int) {
-	for i := range dst.Rows {
+func gather(ctx context.Context, eng *engine.Engine, dst, src blas.Matrix, at []int) error {
+	return eng.Each(ctx, dst.Rows, 16, func(i int) {
 		from, to := src.Row(i), dst.Row(i)
 		for j, a := range at {
 			to[j] = from[a]
 		}
-	}
+	})
 }
 
 // merge returns the union of two lists of rows, ascending without repetition.
@@ -386,11 +390,13 @@ func merge(a, b []int) []int {
 	return slices.Compact(union)
 }
 
-// places returns where each of rows is in union, which is ascending and holds them all.
-func positions(union, rows []int) []int {
-	at := make([]int, len(rows))
+// positions returns where each of rows is in list, which is ascending, or -1 where it is not.
+func positions(list, rows []int) []int {
+	at, found := make([]int, len(rows)), false
 	for i, row := range rows {
-		at[i], _ = slices.BinarySearch(union, row)
+		if at[i], found = slices.BinarySearch(list, row); !found {
+			at[i] = -1
+		}
 	}
 	return at
 }

@@ -22,7 +22,7 @@ const never, always = math.MaxInt, 0 // products after which Kt is computed
 func embeddingOf(t *testing.T, eng *engine.Engine, m *metric, x points.Points, rows, refs []int, p Params, search bool, products int) (*embedding, spectrum) {
 	t.Helper()
 	ctx := context.Background()
-	g, err := m.begin(ctx, eng, x.Select(refs))
+	g, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,6 +107,28 @@ func TestImplicit(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestKnown checks that kernel values of anchors that are reference points are where they belong,
+// and those of other anchors.
+func TestKnown(t *testing.T) {
+	const n = 60
+	eng, ctx := enginetest.New(t, 2), context.Background()
+	x := gaussian(n, 4, 1)
+	set := chunkletSet(t, n, runs(n, 7, 5, 2, 3, 8, 2)...)
+	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=2", 1e-2), x, set).metric
+	rows, _ := flatten(set.Chunklets())
+	for _, refs := range [][]int{sequence(n), sequence(n)[:30], {0, 3, 59}} {
+		want, err := m.begin(ctx, eng, x.Select(refs), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows))
+		if err != nil {
+			t.Fatal(err)
+		}
+		within(t, fmt.Sprint(len(refs), " reference points"), toMat(got.c), toMat(want.c), 1e-13)
 	}
 }
 
@@ -213,7 +235,7 @@ func TestImplicitOrNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		g, err := m.metric.begin(ctx, eng, c.x)
+		g, err := m.metric.begin(ctx, eng, c.x, nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -232,7 +254,7 @@ func TestImplicitResidual(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, _, set := enginetest.Blobs(t, n, 6, 100, 1)
 	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=3", 1e-3), x, set).metric
-	g, err := m.begin(context.Background(), eng, x)
+	g, err := m.begin(context.Background(), eng, x, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -267,7 +289,7 @@ func TestImplicitCancel(t *testing.T) {
 	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=3", 1e-3), x, set).metric
 	for _, products := range []int{never, 20} {
 		for at := 1; ; at += 1 + at/4 {
-			g, err := m.begin(context.Background(), eng, x)
+			g, err := m.begin(context.Background(), eng, x, nil)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -83,25 +83,60 @@ func (m *metric) squaredWeights(eps float64) []float64 {
 // coordinates returns c(x) of every point, |x| x width. Each row depends on its own point
 // only. O(|x| (n d + r^2)).
 func (m *metric) coordinates(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
-	dst, err := m.unsolved(ctx, eng, x)
+	dst, err := m.unsolved(ctx, eng, x, m.evaluate(ctx, eng))
 	if err == nil {
 		err = m.solve(ctx, eng, dst)
 	}
 	return dst, err
 }
 
+// values writes the kernel values of a block of points, from number lo on, with the anchors.
+type values func(lo int, block points.Points, to blas.Matrix) error
+
 // unsolved returns what solve turns into the coordinates of every point.
-func (m *metric) unsolved(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+func (m *metric) unsolved(ctx context.Context, eng *engine.Engine, x points.Points, of values) (blas.Matrix, error) {
 	dst := eng.NewMatrix(x.Len(), m.width())
 	err := forRows(x, func(lo, hi int, block points.Points) error {
 		k := eng.GetMatrix(hi-lo, m.f.points())
 		defer eng.PutMatrix(k)
-		if err := m.kernel.CrossTo(ctx, eng, k, block, m.anchors); err != nil {
+		if err := of(lo, block, k); err != nil {
 			return fault.InRows(err, lo)
 		}
 		return m.contrasts(ctx, eng, dst.View(lo, hi, 0, dst.Cols), k)
 	})
 	return dst, err
+}
+
+// evaluate returns the values of any points.
+func (m *metric) evaluate(ctx context.Context, eng *engine.Engine) values {
+	return func(_ int, block points.Points, to blas.Matrix) error {
+		return m.kernel.CrossTo(ctx, eng, to, block, m.anchors)
+	}
+}
+
+// known returns the values of points whose kernel matrix is k. Anchor a is point at[a] of these, or
+// none if that is -1.
+func (m *metric) known(ctx context.Context, eng *engine.Engine, k blas.Matrix, at []int) values {
+	var others []int
+	from := slices.Clone(at) // column of k and, after these, of the other anchors
+	for a, i := range at {
+		if i < 0 {
+			from[a] = k.Cols + len(others)
+			others = append(others, a)
+		}
+	}
+	rest := m.anchors.Select(others)
+	return func(lo int, block points.Points, to blas.Matrix) error {
+		all := eng.GetMatrix(to.Rows, k.Cols+len(others))
+		defer eng.PutMatrix(all)
+		all.View(0, to.Rows, 0, k.Cols).CopyFrom(k.View(lo, lo+to.Rows, 0, k.Cols))
+		if len(others) > 0 {
+			if err := m.kernel.CrossTo(ctx, eng, all.View(0, to.Rows, k.Cols, all.Cols), block, rest); err != nil {
+				return err
+			}
+		}
+		return gather(ctx, eng, to, all, from)
+	}
 }
 
 // project writes c of the points whose kernel values with the anchors are the rows of k
@@ -154,20 +189,25 @@ type evaluated struct {
 
 // gram evaluates kt(x,x).
 func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) (evaluated, error) {
-	g, err := m.begin(ctx, eng, x)
+	g, err := m.begin(ctx, eng, x, nil)
 	if err == nil {
 		err = m.complete(ctx, eng, &g)
 	}
 	return g, err
 }
 
-// begin evaluates what kt(x,x) is made of.
-func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points) (evaluated, error) {
-	c, err := m.unsolved(ctx, eng, x)
+// begin evaluates what kt(x,x) is made of. Anchor a is point at[a] of x, or none if that is -1 or if
+// at is nil.
+func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int) (evaluated, error) {
+	k, err := m.kernel.GramScratch(ctx, eng, x)
 	if err != nil {
 		return evaluated{}, err
 	}
-	k, err := m.kernel.GramScratch(ctx, eng, x)
+	of := m.evaluate(ctx, eng)
+	if at != nil {
+		of = m.known(ctx, eng, k, at)
+	}
+	c, err := m.unsolved(ctx, eng, x, of)
 	return evaluated{kt: k, c: c, diagonal: diagonalOf(k), open: true}, err
 }
 
