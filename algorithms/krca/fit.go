@@ -46,9 +46,9 @@ func (Learner) Method() string { return Method }
 //
 // With n points in r + #chunklets chunklets and m training points (or landmarks), it takes
 // n^2 kernel values and r^3/3 flops for the learned kernel, and for the embedding the kernel values
-// of the m points with each other and with the others in chunklets, and m r (m + r) flops with a
-// search for eigenvectors of a matrix of order m. From 1500 points on, few dimensions take 2 (m + r)^2
-// flops for each of some 200 products instead, unless the search needs too many of them.
+// of the m points with each other and with the others in chunklets, and m r (m + r) flops with an
+// eigendecomposition of order m. From 2500 points on, few dimensions take 2 (m + r)^2 flops for
+// each of some 300 products instead, unless the spectrum is so flat that more are needed.
 //
 // Errors: no must-links, or a number of rows that is not the points'; parameters that
 // [Params.Validate] refuses; points with NaN or Inf; a kernel with negative eigenvalues

@@ -19,9 +19,9 @@ import (
 //
 // That takes 2 (m^2 + 2 m r + r^2) flops for each v, and Kt itself takes m r (m + r).
 const (
-	implicitLeast  = 1500  // points; for fewer, a search takes as long as Kt
+	implicitLeast  = 2500  // points; for fewer, a search takes as long as Kt
 	implicitShare  = 20    // points for each eigenvector, at least
-	implicitBlock  = 8     // vectors that are multiplied together
+	implicitBlock  = 12    // vectors that are multiplied together, or the next whole vector registers
 	implicitBasis  = 240   // vectors of the Krylov space, or 10 for each eigenvector
 	implicitSpeed  = 0.5   // of products, compared with that of computing Kt
 	implicitTol    = 1e-12 // residual of an eigenvector, relative to the largest eigenvalue
@@ -34,7 +34,7 @@ func implicitSize(m, dims int) bool {
 }
 
 // implicitVectors returns the number of vectors of length m that a search keeps.
-func implicitVectors(dims int) int { return max(10*dims, implicitBasis) + 6*implicitBlock + 4*dims }
+func implicitVectors(dims int) int { return max(10*dims, implicitBasis) + 8*implicitBlock + 4*dims }
 
 // implicit reports whether to search by products. Only Kt shows that a kernel is not positive
 // semidefinite, so that must be known.
@@ -75,9 +75,10 @@ func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, d
 		ones.Data[i] = 1 / math.Sqrt(float64(n))
 	}
 	// Each element of a product with a unit vector has a rounding error of about u trace/n.
+	lanes := eng.Backend().Kernels().Lanes
 	pass := func(_, norm float64) float64 { return max(implicitTol*norm, 0x1p-50*s.trace/math.Sqrt(float64(n))) }
 	p := krylov.Problem{
-		N: n, K: dims, Block: implicitBlock, Basis: min(n/2-1, max(10*dims, implicitBasis)), Locked: ones,
+		N: n, K: dims, Block: (implicitBlock + lanes - 1) / lanes * lanes, Basis: min(n/2-1, max(10*dims, implicitBasis)), Locked: ones,
 		Backend: eng.Backend(), Pass: pass, Budget: 2 * n, Seed: uint64(dims),
 		For:      func(n, block int, f func(lo, hi int) error) error { return eng.For(ctx, n, block, f) },
 		Progress: func(int, int) error { return ctx.Err() },

@@ -154,7 +154,7 @@ func TestImplicitGrown(t *testing.T) {
 // bit-identical for any number of workers, agrees with the one of Kt, and needs less memory.
 func TestImplicitFit(t *testing.T) {
 	ctx := context.Background()
-	x, _, set := enginetest.Blobs(t, implicitLeast, 8, 500, 1)
+	x, _, set := enginetest.Blobs(t, implicitLeast, 8, 200, 1)
 	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=4"), Params: Params{EpsRel: 1e-3, Dims: 9}}
 	var first *Model
 	for workers := 1; workers <= 3; workers++ {

@@ -117,25 +117,32 @@ func (m *metric) evaluate(ctx context.Context, eng *engine.Engine) values {
 // known returns the values of points whose kernel matrix is k. Anchor a is point at[a] of these, or
 // none if that is -1.
 func (m *metric) known(ctx context.Context, eng *engine.Engine, k blas.Matrix, at []int) values {
-	var others []int
-	from := slices.Clone(at) // column of k and, after these, of the other anchors
+	var own, other, from []int // anchors, and where own are in k
 	for a, i := range at {
 		if i < 0 {
-			from[a] = k.Cols + len(others)
-			others = append(others, a)
+			other = append(other, a)
+		} else {
+			own, from = append(own, a), append(from, i)
 		}
 	}
-	rest := m.anchors.Select(others)
+	others := m.anchors.Select(other)
 	return func(lo int, block points.Points, to blas.Matrix) error {
-		all := eng.GetMatrix(to.Rows, k.Cols+len(others))
-		defer eng.PutMatrix(all)
-		all.View(0, to.Rows, 0, k.Cols).CopyFrom(k.View(lo, lo+to.Rows, 0, k.Cols))
-		if len(others) > 0 {
-			if err := m.kernel.CrossTo(ctx, eng, all.View(0, to.Rows, k.Cols, all.Cols), block, rest); err != nil {
+		rest := eng.GetMatrix(to.Rows, len(other))
+		defer eng.PutMatrix(rest)
+		if len(other) > 0 {
+			if err := m.kernel.CrossTo(ctx, eng, rest, block, others); err != nil {
 				return err
 			}
 		}
-		return gather(ctx, eng, to, all, from)
+		return eng.Each(ctx, to.Rows, 16, func(i int) {
+			row, known := to.Row(i), k.Row(lo+i)
+			for j, a := range own {
+				row[a] = known[from[j]]
+			}
+			for j, v := range rest.Row(i) {
+				row[other[j]] = v
+			}
+		})
 	}
 }
 
@@ -196,8 +203,8 @@ func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) 
 	return g, err
 }
 
-// begin evaluates what kt(x,x) is made of. Anchor a is point at[a] of x, or none if that is -1 or if
-// at is nil.
+// begin evaluates what kt(x,x) is made of. Anchor a is point at[a] of x, or none if that is -1 or
+// if at is nil.
 func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int) (evaluated, error) {
 	k, err := m.kernel.GramScratch(ctx, eng, x)
 	if err != nil {
