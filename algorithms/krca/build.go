@@ -167,7 +167,12 @@ func (m *metric) amplification(ctx context.Context, eng *engine.Engine, p probe)
 	after := 0.0
 	for lo := 0; lo < p.rows.Rows && before > maxAmplification*after; lo += probesAtOnce {
 		hi := min(lo+probesAtOnce, p.rows.Rows)
-		if err := m.project(ctx, eng, c.View(0, hi-lo, 0, c.Cols), p.rows.View(lo, hi, 0, p.rows.Cols)); err != nil {
+		c := c.View(0, hi-lo, 0, c.Cols)
+		err := m.contrasts(ctx, eng, c, p.rows.View(lo, hi, 0, p.rows.Cols))
+		if err == nil {
+			err = m.solve(ctx, eng, c)
+		}
+		if err != nil {
 			return 0, err
 		}
 		for i := range hi - lo {

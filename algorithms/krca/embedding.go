@@ -337,11 +337,9 @@ func (e *embedding) embed(ctx context.Context, eng *engine.Engine, m *metric, x 
 func (e *embedding) embedSpectral(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, k, y blas.Matrix) error {
 	anchors := eng.GetMatrix(k.Rows, len(e.chunklet))
 	defer eng.PutMatrix(anchors)
-	if err := gather(ctx, eng, anchors, k, e.chunklet); err != nil {
-		return err
-	}
+	gather(anchors, k, e.chunklet)
 	c := blas.NewMatrix(k.Rows, m.width())
-	if err := m.project(ctx, eng, c, anchors); err != nil {
+	if err := m.contrasts(ctx, eng, c, anchors); err != nil {
 		return err
 	}
 	eng.Backend().Gemm(false, false, 1, c, e.directions, 0, y)
@@ -362,9 +360,7 @@ func (e *embedding) embedSpectral(ctx context.Context, eng *engine.Engine, m *me
 	}
 	rho := eng.GetMatrix(k.Rows, len(e.reference))
 	defer eng.PutMatrix(rho)
-	if err := gather(ctx, eng, rho, k, e.reference); err != nil {
-		return err
-	}
+	gather(rho, k, e.reference)
 	eng.Backend().Gemm(false, true, -1, c, e.referenceC, 1, rho)
 	for i := range rho.Rows {
 		clip(rho.Row(i), dx[i], dr)
@@ -374,13 +370,13 @@ func (e *embedding) embedSpectral(ctx context.Context, eng *engine.Engine, m *me
 }
 
 // gather copies the columns at of src to dst, in that order.
-func gather(ctx context.Context, eng *engine.Engine, dst, src blas.Matrix, at []int) error {
-	return eng.Each(ctx, dst.Rows, 16, func(i int) {
+func gather(dst, src blas.Matrix, at []int) {
+	for i := range dst.Rows {
 		from, to := src.Row(i), dst.Row(i)
 		for j, a := range at {
 			to[j] = from[a]
 		}
-	})
+	}
 }
 
 // merge returns the union of two lists of rows, ascending without repetition.

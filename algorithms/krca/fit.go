@@ -237,7 +237,7 @@ func checkEmbedding(eng *engine.Engine, f helmert, m, dims int, implicit bool) e
 	r, square := f.order(), engine.MatrixBytes(m, m)
 	need := addBytes(engine.MatrixBytes(r, r), engine.MatrixBytes(m, r), square)
 	if implicit {
-		need = addBytes(need, engine.MatrixBytes(m, implicitVectors(dims)))
+		need = addBytes(need, engine.MatrixBytes(m, 2*implicitBasis+14*dims)) // space and blocks
 	} else {
 		need = addBytes(need, square, square)
 	}

@@ -21,8 +21,8 @@ import (
 const (
 	implicitLeast  = 2500  // points; for fewer, a search takes as long as Kt
 	implicitShare  = 20    // points for each eigenvector, at least
-	implicitBlock  = 12    // vectors that are multiplied together, or the next whole vector registers
-	implicitBasis  = 240   // vectors of the Krylov space, or 10 for each eigenvector
+	implicitBlock  = 12    // vectors that are multiplied together, at least
+	implicitBasis  = 240   // vectors of the Krylov space, or 10 for each eigenvector if that is more
 	implicitSpeed  = 0.5   // of products, compared with that of computing Kt
 	implicitTol    = 1e-12 // residual of an eigenvector, relative to the largest eigenvalue
 	implicitLosses = 1e-10 // the largest eigenvalue, relative to what it is left from by subtraction
@@ -33,26 +33,22 @@ func implicitSize(m, dims int) bool {
 	return m >= implicitLeast && dims > 0 && dims <= m/implicitShare
 }
 
-// implicitVectors returns the number of vectors of length m that a search keeps.
-func implicitVectors(dims int) int { return max(10*dims, implicitBasis) + 8*implicitBlock + 4*dims }
-
 // implicit reports whether to search by products. Only Kt shows that a kernel is not positive
 // semidefinite, so that must be known.
 func (m *metric) implicit(x points.Points, refs, dims int) bool {
-	return !m.spectral() && implicitSize(refs, dims) && definite(m.kernel, x)
-}
-
-// definite reports whether the kernel is positive semidefinite by its formula.
-func definite(k kernel.Kernel, x points.Points) bool {
 	_, given := x.(*points.Gram)
-	for _, step := range k.Steps() {
-		given = given || step.Name == "sigmoid"
-	}
-	return !given
+	sigmoid := func(s kernel.Step) bool { return s.Name == "sigmoid" }
+	return !given && !m.spectral() && implicitSize(refs, dims) && !slices.ContainsFunc(m.kernel.Steps(), sigmoid)
 }
 
-// affordable returns the number of products with a vector that take as much longer than products
-// with Kt as Kt takes.
+// whole returns the next number of columns that fill vector registers: products are fast with it.
+func whole(eng *engine.Engine, columns int) int {
+	lanes := eng.Backend().Kernels().Lanes
+	return (columns + lanes - 1) / lanes * lanes
+}
+
+// affordable returns the number of products with a vector whose time beyond that of products with
+// Kt is the time that Kt takes.
 func (g *evaluated) affordable() int {
 	n, r := float64(g.c.Rows), float64(g.c.Cols)
 	return int(implicitSpeed * n * r * (n + r) / (2 * (2*n*r + r*r)))
@@ -75,11 +71,10 @@ func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, d
 		ones.Data[i] = 1 / math.Sqrt(float64(n))
 	}
 	// Each element of a product with a unit vector has a rounding error of about u trace/n.
-	lanes := eng.Backend().Kernels().Lanes
 	pass := func(_, norm float64) float64 { return max(implicitTol*norm, 0x1p-50*s.trace/math.Sqrt(float64(n))) }
 	p := krylov.Problem{
-		N: n, K: dims, Block: (implicitBlock + lanes - 1) / lanes * lanes, Basis: min(n/2-1, max(10*dims, implicitBasis)), Locked: ones,
-		Backend: eng.Backend(), Pass: pass, Budget: 2 * n, Seed: uint64(dims),
+		N: n, K: dims, Block: whole(eng, implicitBlock), Basis: min(n/2-1, max(10*dims, implicitBasis)),
+		Backend: eng.Backend(), Pass: pass, Budget: 2 * n, Seed: uint64(dims), Locked: ones,
 		For:      func(n, block int, f func(lo, hi int) error) error { return eng.For(ctx, n, block, f) },
 		Progress: func(int, int) error { return ctx.Err() },
 		Multiply: func(x, y blas.Matrix) error {
@@ -131,7 +126,8 @@ func (m *metric) fold(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matr
 // each is within the limit. The search only estimates residuals.
 func (m *metric) confirm(eng *engine.Engine, g *evaluated, s *spectrum, u blas.Matrix, limit float64) bool {
 	n, k := u.Rows, u.Cols
-	x, y := blas.NewMatrix(n, k+1), blas.NewMatrix(n, k+1)
+	x := blas.NewMatrix(n, whole(eng, k+1))
+	y := blas.NewMatrix(n, x.Cols)
 	x.View(0, n, 0, k).CopyFrom(u)
 	for i := range n {
 		x.Set(i, k, 1/float64(n))

@@ -83,80 +83,53 @@ func (m *metric) squaredWeights(eps float64) []float64 {
 // coordinates returns c(x) of every point, |x| x width. Each row depends on its own point
 // only. O(|x| (n d + r^2)).
 func (m *metric) coordinates(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
-	dst, err := m.unsolved(ctx, eng, x, m.evaluate(ctx, eng))
+	dst, err := m.unsolved(ctx, eng, x, blas.Matrix{}, nil)
 	if err == nil {
 		err = m.solve(ctx, eng, dst)
 	}
 	return dst, err
 }
 
-// values writes the kernel values of a block of points, from number lo on, with the anchors.
-type values func(lo int, block points.Points, to blas.Matrix) error
-
-// unsolved returns what solve turns into the coordinates of every point.
-func (m *metric) unsolved(ctx context.Context, eng *engine.Engine, x points.Points, of values) (blas.Matrix, error) {
-	dst := eng.NewMatrix(x.Len(), m.width())
+// unsolved returns what solve turns into the coordinates of every point. Anchor a is point at[a] of
+// x, whose kernel matrix is k, or none of these if that is -1 or if at is nil.
+func (m *metric) unsolved(ctx context.Context, eng *engine.Engine, x points.Points, k blas.Matrix, at []int) (blas.Matrix, error) {
+	dst, others := eng.NewMatrix(x.Len(), m.width()), m.anchors
+	var rest []int
+	for a, i := range at {
+		if i < 0 {
+			rest = append(rest, a)
+		}
+	}
+	if at != nil {
+		others = others.Select(rest)
+	}
 	err := forRows(x, func(lo, hi int, block points.Points) error {
-		k := eng.GetMatrix(hi-lo, m.f.points())
-		defer eng.PutMatrix(k)
-		if err := of(lo, block, k); err != nil {
+		values := eng.GetMatrix(hi-lo, m.f.points())
+		defer eng.PutMatrix(values)
+		if err := m.kernel.CrossTo(ctx, eng, values.View(0, hi-lo, 0, others.Len()), block, others); err != nil {
 			return fault.InRows(err, lo)
 		}
-		return m.contrasts(ctx, eng, dst.View(lo, hi, 0, dst.Cols), k)
+		err := eng.Each(ctx, hi-lo, 16, func(i int) {
+			row := values.Row(i)
+			for j, a := range slices.Backward(rest) {
+				row[a] = row[j]
+			}
+			for a, p := range at {
+				if p >= 0 {
+					row[a] = k.At(lo+i, p)
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		return m.contrasts(ctx, eng, dst.View(lo, hi, 0, dst.Cols), values)
 	})
 	return dst, err
 }
 
-// evaluate returns the values of any points.
-func (m *metric) evaluate(ctx context.Context, eng *engine.Engine) values {
-	return func(_ int, block points.Points, to blas.Matrix) error {
-		return m.kernel.CrossTo(ctx, eng, to, block, m.anchors)
-	}
-}
-
-// known returns the values of points whose kernel matrix is k. Anchor a is point at[a] of these, or
-// none if that is -1.
-func (m *metric) known(ctx context.Context, eng *engine.Engine, k blas.Matrix, at []int) values {
-	var own, other, from []int // anchors, and where own are in k
-	for a, i := range at {
-		if i < 0 {
-			other = append(other, a)
-		} else {
-			own, from = append(own, a), append(from, i)
-		}
-	}
-	others := m.anchors.Select(other)
-	return func(lo int, block points.Points, to blas.Matrix) error {
-		rest := eng.GetMatrix(to.Rows, len(other))
-		defer eng.PutMatrix(rest)
-		if len(other) > 0 {
-			if err := m.kernel.CrossTo(ctx, eng, rest, block, others); err != nil {
-				return err
-			}
-		}
-		return eng.Each(ctx, to.Rows, 16, func(i int) {
-			row, known := to.Row(i), k.Row(lo+i)
-			for j, a := range own {
-				row[a] = known[from[j]]
-			}
-			for j, v := range rest.Row(i) {
-				row[other[j]] = v
-			}
-		})
-	}
-}
-
-// project writes c of the points whose kernel values with the anchors are the rows of k
-// into dst, and destroys k.
-func (m *metric) project(ctx context.Context, eng *engine.Engine, dst, k blas.Matrix) error {
-	if err := m.contrasts(ctx, eng, dst, k); err != nil {
-		return err
-	}
-	return m.solve(ctx, eng, dst)
-}
-
-// contrasts writes F'k_x of these points, or basis'F'k_x in the spectral form, into dst, and
-// destroys k.
+// contrasts writes F'k_x of the points whose kernel values with the anchors are the rows of k, or
+// in the spectral form basis'F'k_x = c(x), into dst, and destroys k.
 func (m *metric) contrasts(ctx context.Context, eng *engine.Engine, dst, k blas.Matrix) error {
 	r := m.f.order()
 	err := eng.Each(ctx, k.Rows, 16, func(i int) {
@@ -173,13 +146,7 @@ func (m *metric) contrasts(ctx context.Context, eng *engine.Engine, dst, k blas.
 
 // solve turns the rows F'k_x of c into coordinates. Those of the spectral form are.
 func (m *metric) solve(ctx context.Context, eng *engine.Engine, c blas.Matrix) error {
-	if m.spectral() {
-		return ctx.Err()
-	}
-	for lo := 0; lo < c.Rows; lo += solveBlock {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	for lo := 0; lo < c.Rows && !m.spectral() && ctx.Err() == nil; lo += solveBlock {
 		eng.Backend().Trsm(false, true, m.factor, c.View(lo, min(lo+solveBlock, c.Rows), 0, c.Cols))
 	}
 	return ctx.Err()
@@ -203,38 +170,26 @@ func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) 
 	return g, err
 }
 
-// begin evaluates what kt(x,x) is made of. Anchor a is point at[a] of x, or none if that is -1 or
-// if at is nil.
+// begin evaluates what kt(x,x) is made of. at is as for unsolved.
 func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int) (evaluated, error) {
 	k, err := m.kernel.GramScratch(ctx, eng, x)
 	if err != nil {
 		return evaluated{}, err
 	}
-	of := m.evaluate(ctx, eng)
-	if at != nil {
-		of = m.known(ctx, eng, k, at)
-	}
-	c, err := m.unsolved(ctx, eng, x, of)
+	c, err := m.unsolved(ctx, eng, x, k, at)
 	return evaluated{kt: k, c: c, diagonal: diagonalOf(k), open: true}, err
 }
 
 // complete makes kt(x,x) of that, in the same memory.
 func (m *metric) complete(ctx context.Context, eng *engine.Engine, g *evaluated) error {
-	err := m.solve(ctx, eng, g.c)
-	if err != nil {
+	if err := m.solve(ctx, eng, g.c); err != nil {
 		return err
 	}
 	eng.Backend().Syrk(false, -1, g.c, 1, g.kt)
 	g.kt.Mirror()
-	if g.residual, err = m.scaleResidual(ctx, eng, g.kt, g.diagonal, g.diagonal); err != nil {
-		return err
-	}
+	g.residual = m.scaleResidual(ctx, eng, g.kt, g.diagonal, g.diagonal)
 	if m.spectral() {
-		weighted, err := m.weighted(ctx, eng, g.c)
-		if err != nil {
-			return err
-		}
-		eng.Backend().Syrk(false, 1, weighted, 1, g.kt)
+		eng.Backend().Syrk(false, 1, m.weighted(ctx, eng, g.c), 1, g.kt)
 		g.kt.Mirror()
 	}
 	g.open = false
@@ -254,9 +209,7 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 		if dy, err = m.kernel.Diagonal(ctx, eng, y); err != nil {
 			return kt, err
 		}
-		if wy, err = m.weighted(ctx, eng, cy); err != nil {
-			return kt, err
-		}
+		wy = m.weighted(ctx, eng, cy)
 	}
 	err = forRows(x, func(lo, hi int, block points.Points) error {
 		dst := kt.View(lo, hi, 0, y.Len())
@@ -274,15 +227,9 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 				return err
 			}
 		}
-		if _, err := m.scaleResidual(ctx, eng, dst, dx, dy); err != nil {
-			return err
-		}
+		m.scaleResidual(ctx, eng, dst, dx, dy)
 		if m.spectral() {
-			wx, err := m.weighted(ctx, eng, cx)
-			if err != nil {
-				return err
-			}
-			eng.Backend().Gemm(false, true, 1, wx, wy, 1, dst)
+			eng.Backend().Gemm(false, true, 1, m.weighted(ctx, eng, cx), wy, 1, dst)
 		}
 		return ctx.Err()
 	})
@@ -291,10 +238,10 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 
 // scaleResidual turns k - c_x c_y' into rho/eps and reports whether any rho is not 0. dx
 // and dy hold k(x,x) and k(y,y) for the threshold of the spectral form; the Cholesky form
-// does not read them.
-func (m *metric) scaleResidual(ctx context.Context, eng *engine.Engine, rho blas.Matrix, dx, dy []float64) (bool, error) {
+// does not read them. If ctx is done, the result is undefined.
+func (m *metric) scaleResidual(ctx context.Context, eng *engine.Engine, rho blas.Matrix, dx, dy []float64) bool {
 	nonzero := make([]bool, rho.Rows)
-	err := eng.Each(ctx, rho.Rows, 16, func(i int) {
+	_ = eng.Each(ctx, rho.Rows, 16, func(i int) {
 		row, some := rho.Row(i), false
 		if m.spectral() {
 			clip(row, dx[i], dy)
@@ -305,7 +252,7 @@ func (m *metric) scaleResidual(ctx context.Context, eng *engine.Engine, rho blas
 		}
 		nonzero[i] = some
 	})
-	return slices.Contains(nonzero, true), err
+	return slices.Contains(nonzero, true)
 }
 
 // clip sets to 0 the residuals that are rounding errors: |rho| <= 1e-10 sqrt(k(x,x)k(y,y)).
@@ -322,15 +269,16 @@ func negligible(rho, dx, dy float64) bool {
 	return math.Abs(rho) <= residualTol*math.Sqrt(dx)*math.Sqrt(dy)
 }
 
-// weighted returns c with its columns scaled by sqrt(weight_r).
-func (m *metric) weighted(ctx context.Context, eng *engine.Engine, c blas.Matrix) (blas.Matrix, error) {
-	out, w := blas.NewMatrix(c.Rows, c.Cols), m.weights()
-	return out, eng.Each(ctx, c.Rows, 64, func(i int) {
+// weighted returns c with its columns scaled by sqrt(weight_r), undefined if ctx is done.
+func (m *metric) weighted(ctx context.Context, eng *engine.Engine, c blas.Matrix) blas.Matrix {
+	out, w := c.Clone(), m.weights()
+	_ = eng.Each(ctx, c.Rows, 64, func(i int) {
 		row := out.Row(i)
-		for r, v := range c.Row(i) {
-			row[r] = v * w[r]
+		for r := range row {
+			row[r] *= w[r]
 		}
 	})
+	return out
 }
 
 // forRows calls f for consecutive blocks of at most rowBlock points of x.
