@@ -29,8 +29,11 @@ func (u *Incremental) border(ctx context.Context, eng *engine.Engine, r int) err
 		return err
 	}
 	left, corner := rows.View(0, b, 0, r), rows.View(0, b, r, r+b)
-	if firstNonFinite(left) >= 0 || firstNonFinite(corner) >= 0 {
+	err = checkFinite(ctx, eng, rows.View(0, b, 0, r+b), func(int) error {
 		return fault.Data("", "a kernel value of a point in the update is not representable: want smaller values (scale the data)")
+	})
+	if err != nil {
+		return err
 	}
 	for i := range b {
 		corner.Data[i*corner.Stride+i] += u.growth.s

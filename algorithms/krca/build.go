@@ -56,7 +56,9 @@ func newMetric(ctx context.Context, eng *engine.Engine, k kernel.Kernel, anchors
 				Want: "a larger number with form=cholesky (sI + F'KF has no Cholesky factor), or form=auto"}
 		}
 		stage("spectral form")
-		restore(a, diagonal) // from what setCholesky left
+		if err := restore(ctx, eng, a, diagonal); err != nil { // from what setCholesky left
+			return nil, err
+		}
 		return m, m.setSpectral(ctx, eng, a)
 	}
 	if form != FormCholesky {
@@ -64,21 +66,18 @@ func newMetric(ctx context.Context, eng *engine.Engine, k kernel.Kernel, anchors
 			return nil, err
 		}
 	}
-	m.compact(eng)
-	return m, nil
+	return m, m.compact(ctx, eng)
 }
 
 // compact moves the factor out of the n x n matrix that it was computed in, which can then
 // be freed: r is about n/2 when the chunklets are pairs.
-func (m *metric) compact(eng *engine.Engine) {
+func (m *metric) compact(ctx context.Context, eng *engine.Engine) error {
 	if m.spectral() {
-		return
+		return nil
 	}
-	l := eng.NewMatrix(m.factor.Rows, m.factor.Rows)
-	for i := range l.Rows {
-		copy(l.Row(i)[:i+1], m.factor.Row(i))
-	}
+	l, from := eng.NewMatrix(m.factor.Rows, m.factor.Rows), m.factor
 	m.factor = l
+	return eng.Each(ctx, l.Rows, 64, func(i int) { copy(l.Row(i)[:i+1], from.Row(i)) })
 }
 
 // setCholesky overwrites the lower triangle of A = F'KF with the factor of sI + A. The
@@ -135,10 +134,13 @@ func (m *metric) choose(ctx context.Context, eng *engine.Engine, a blas.Matrix, 
 		return err
 	}
 	whole := eng.NewMatrix(a.Rows, a.Rows)
-	for i := range a.Rows {
-		copy(whole.Row(i)[i:], a.Row(i)[i:])
+	err = eng.Each(ctx, a.Rows, 64, func(i int) { copy(whole.Row(i)[i:], a.Row(i)[i:]) })
+	if err == nil {
+		err = restore(ctx, eng, whole, diagonal)
 	}
-	restore(whole, diagonal)
+	if err != nil {
+		return err
+	}
 	d, err := decompose(ctx, eng, whole, m.noise)
 	if err != nil {
 		return err
@@ -165,7 +167,12 @@ func (m *metric) amplification(ctx context.Context, eng *engine.Engine, p probe)
 	after := 0.0
 	for lo := 0; lo < p.rows.Rows && before > maxAmplification*after; lo += probesAtOnce {
 		hi := min(lo+probesAtOnce, p.rows.Rows)
-		if err := m.project(ctx, eng, c.View(0, hi-lo, 0, c.Cols), p.rows.View(lo, hi, 0, p.rows.Cols)); err != nil {
+		c := c.View(0, hi-lo, 0, c.Cols)
+		err := m.contrasts(ctx, eng, c, p.rows.View(lo, hi, 0, p.rows.Cols))
+		if err == nil {
+			err = m.solve(ctx, eng, c)
+		}
+		if err != nil {
 			return 0, err
 		}
 		for i := range hi - lo {
@@ -177,26 +184,35 @@ func (m *metric) amplification(ctx context.Context, eng *engine.Engine, p probe)
 
 // restore rebuilds a symmetric matrix, both triangles, from its strict upper triangle and
 // its diagonal.
-func restore(a blas.Matrix, diagonal []float64) {
-	for i, d := range diagonal {
-		a.Set(i, i, d)
-		for j := range i {
-			a.Set(i, j, a.At(j, i))
+func restore(ctx context.Context, eng *engine.Engine, a blas.Matrix, diagonal []float64) error {
+	const tile = 64 // rows whose elements of a column are near each other in a row
+	return eng.For(ctx, a.Rows, tile, func(lo, hi int) error {
+		for j := range hi {
+			row := a.Row(j)
+			for i := max(lo, j+1); i < hi; i++ {
+				a.Set(i, j, row[i])
+			}
 		}
-	}
+		for i := lo; i < hi; i++ {
+			a.Set(i, i, diagonal[i])
+		}
+		return nil
+	})
 }
 
-// firstNonFinite returns the first row of m that holds a NaN or an infinity, or -1.
-func firstNonFinite(m blas.Matrix) int {
-	for i := range m.Rows {
-		// x-x is 0 for finite x and NaN for the others, and NaN stays in a sum.
-		var sum float64
-		for _, v := range m.Row(i) {
-			sum += v - v
+// checkFinite returns the error of the first row of m that holds a NaN or an infinity.
+func checkFinite(ctx context.Context, eng *engine.Engine, m blas.Matrix, fail func(row int) error) error {
+	return eng.For(ctx, m.Rows, 64, func(lo, hi int) error {
+		for i := lo; i < hi; i++ {
+			// x-x is 0 for finite x and NaN for the others, and NaN stays in a sum.
+			var sum float64
+			for _, v := range m.Row(i) {
+				sum += v - v
+			}
+			if sum != 0 || math.IsNaN(sum) {
+				return fail(i)
+			}
 		}
-		if sum != 0 || math.IsNaN(sum) {
-			return i
-		}
-	}
-	return -1
+		return nil
+	})
 }

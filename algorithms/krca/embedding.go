@@ -81,25 +81,25 @@ func landmarks(n, count int, seed uint64) []int {
 // fitEmbedding decomposes the learned kernel matrix of the reference points (rows refs of
 // x) and folds the result into what Embed needs. rows are the anchors' rows in x.
 func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, rows, refs []int, p Params, stage func(string)) (*embedding, error) {
-	r := x.Select(refs)
-	g, err := m.gram(ctx, eng, r)
+	implicit := m.implicit(x, len(refs), p.Dims)
+	if err := checkEmbedding(eng, m.f, len(refs), p.Dims, implicit); err != nil {
+		return nil, err
+	}
+	g, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows))
 	if err != nil {
 		return nil, err
 	}
 	defer eng.PutMatrix(g.kt)
-	if i := firstNonFinite(g.kt); i >= 0 {
-		return nil, notRepresentable(refs[i])
-	}
-	if err := m.checkDefinite(ctx, eng, r, g.kt); err != nil {
+	s, err := m.leading(ctx, eng, &g, refs, p.Dims, implicit, stage)
+	if err != nil {
 		return nil, err
 	}
-	stage("eigenvectors")
-	columns, offset, err := projection(ctx, eng, g.kt, p)
+	columns, offset, err := s.projection(p)
 	if err != nil {
 		return nil, err
 	}
 	if !m.spectral() {
-		return m.choleskyEmbedding(eng, x, rows, refs, g.c, columns, offset), nil
+		return m.choleskyEmbedding(x, rows, refs, m.fold(eng, &g, columns), columns, offset), nil
 	}
 	if !g.residual {
 		refs = nil
@@ -107,48 +107,66 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.P
 	return m.spectralEmbedding(eng, x, rows, refs, g.c, columns, offset), nil
 }
 
-// checkDefinite refuses a learned kernel matrix of x with an element on the diagonal that is
-// negative by more than rounding.
-func (m *metric) checkDefinite(ctx context.Context, eng *engine.Engine, x points.Points, kt blas.Matrix) error {
-	diagonal, err := m.kernel.Diagonal(ctx, eng, x)
-	if err != nil {
-		return err
+// spectrum is what an embedding needs of the learned kernel matrix Kt.
+type spectrum struct {
+	values  []float64   // descending; of the centered matrix if column is set
+	vectors blas.Matrix // eigenvectors as rows
+	column  []float64   // the mean column of Kt; nil without centering
+	trace   float64     // of Kt, or of what Kt is left from: rounding errors are relative to it
+}
+
+// leading returns the first dims eigenpairs, or all if dims is 0, of the learned kernel matrix of
+// rows refs, which begin prepared. It destroys the matrix of g, and may complete g.
+func (m *metric) leading(ctx context.Context, eng *engine.Engine, g *evaluated, refs []int, dims int, implicit bool, stage func(string)) (spectrum, error) {
+	if implicit {
+		stage("eigenvectors")
+		if s, err := m.search(ctx, eng, g, dims, g.affordable()); err != nil || s.values != nil {
+			return s, err
+		}
+		if err := checkEmbedding(eng, m.f, len(refs), dims, false); err != nil {
+			return spectrum{}, err
+		}
 	}
+	if g.open {
+		if err := m.complete(ctx, eng, g); err != nil {
+			return spectrum{}, err
+		}
+	}
+	err := checkFinite(ctx, eng, g.kt, func(i int) error { return notRepresentable(refs[i]) })
+	if err == nil {
+		err = m.checkDefinite(g)
+	}
+	if err != nil {
+		return spectrum{}, err
+	}
+	if !implicit {
+		stage("eigenvectors")
+	}
+	return decomposed(ctx, eng, g.kt, dims)
+}
+
+// checkDefinite refuses a learned kernel matrix with an element on the diagonal that is negative by
+// more than rounding.
+func (m *metric) checkDefinite(g *evaluated) error {
 	largest := 0.0
-	for _, v := range diagonal {
+	for _, v := range g.diagonal {
 		largest = max(largest, math.Abs(v))
 	}
 	const rounding = 1e-8 // of kernel values over eps, from which learned ones are left by subtraction
-	for i := range kt.Rows {
-		if v := kt.At(i, i); v < -rounding*largest/m.eps {
+	for i, v := range diagonalOf(g.kt) {
+		if v < -rounding*largest/m.eps {
 			return &fault.DataError{Row: i, Err: fmt.Errorf("the learned kernel value of this point with itself is %.3g: kernel %s is not positive semidefinite: want one that is, such as rbf:sigma=median", v, m.kernel)}
 		}
 	}
 	return nil
 }
 
-// projection returns P = U Lam^-1/2 (m x dim) of the learned kernel matrix kt, which it
-// destroys, and the offset P' mean(kt) of a centered embedding (dims > 0), else zeros. With
-// params.Power both are scaled column by column.
-func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, params Params) (p blas.Matrix, offset []float64, err error) {
-	m, centered := kt.Rows, params.Dims > 0
-	trace := 0.0
-	for i := range m {
-		trace += kt.At(i, i)
-	}
-	var column []float64
-	if centered {
-		if column, err = kernel.Center(ctx, eng, kt); err != nil {
-			return p, nil, err
-		}
-	}
-	w, v, err := leading(ctx, eng, kt, params.Dims)
-	if err != nil {
-		return p, nil, err
-	}
-	dim := 0
+// projection returns P = U Lam^-1/2 (m x dim) and the offset P' mean(kt) of a centered
+// embedding, else zeros. With params.Power both are scaled column by column.
+func (s *spectrum) projection(params Params) (p blas.Matrix, offset []float64, err error) {
+	w, m, dim := s.values, s.vectors.Cols, 0
 	// Rounding leaves eigenvalues of about u trace where all points coincide.
-	for dim < len(w) && w[dim] > positiveTol*w[0] && w[dim] > 1e-14*trace {
+	for dim < len(w) && w[dim] > positiveTol*w[0] && w[dim] > 1e-14*s.trace {
 		dim++
 	}
 	if dim == 0 {
@@ -156,48 +174,49 @@ func projection(ctx context.Context, eng *engine.Engine, kt blas.Matrix, params 
 	}
 	p, offset = blas.NewMatrix(m, dim), make([]float64, dim)
 	for r := range dim {
-		u := v.Row(r)
+		u, scale := s.vectors.Row(r), 1/math.Sqrt(w[r])
 		orient(u)
-		if centered {
-			subtractMean(u)
-			offset[r] = dot(u, column) / math.Sqrt(w[r])
-		}
-		for i := range m {
-			p.Set(i, r, u[i]/math.Sqrt(w[r]))
-		}
 		if params.Power > 0 {
-			factor := math.Pow(w[r]/w[0], params.Power)
-			offset[r] *= factor
-			for i := range m {
-				p.Set(i, r, p.At(i, r)*factor)
-			}
+			scale *= math.Pow(w[r]/w[0], params.Power)
+		}
+		if s.column != nil {
+			subtractMean(u)
+			offset[r] = dot(u, s.column) * scale
+		}
+		for i, v := range u {
+			p.Set(i, r, v*scale)
 		}
 	}
 	return p, offset, nil
 }
 
-// leading returns eigenvalues in descending order with eigenvectors as rows: the first
-// dims, or all when dims is 0. It destroys kt.
-func leading(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims int) ([]float64, blas.Matrix, error) {
+// decomposed returns the eigenpairs of the learned kernel matrix kt, which it destroys, in
+// descending order: the first dims of the centered matrix, or all when dims is 0.
+func decomposed(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims int) (s spectrum, err error) {
 	m := kt.Rows
+	for i := range m {
+		s.trace += kt.At(i, i)
+	}
 	if dims > 0 {
+		if s.column, err = kernel.Center(ctx, eng, kt); err != nil {
+			return s, err
+		}
 		dims = min(dims, m)
-		w, v := make([]float64, dims), eng.NewMatrix(dims, m)
-		err := eng.SymEigTop(ctx, kt, w, v)
-		return w, v, err
+		s.values, s.vectors = make([]float64, dims), eng.NewMatrix(dims, m)
+		return s, eng.SymEigTop(ctx, kt, s.values, s.vectors)
 	}
-	w := make([]float64, m)
-	if err := eng.SymEig(ctx, kt, w, true); err != nil {
-		return nil, blas.Matrix{}, err
+	s.values, s.vectors = make([]float64, m), kt
+	if err := eng.SymEig(ctx, kt, s.values, true); err != nil {
+		return s, err
 	}
-	slices.Reverse(w)
+	slices.Reverse(s.values)
 	for i, j := 0, m-1; i < j; i, j = i+1, j-1 {
 		a, b := kt.Row(i), kt.Row(j)
 		for x := range a {
 			a[x], b[x] = b[x], a[x]
 		}
 	}
-	return w, kt, nil
+	return s, nil
 }
 
 // orient makes the largest component positive (the first of equals), so that the free sign
@@ -223,14 +242,11 @@ func subtractMean(u []float64) {
 	}
 }
 
-// choleskyEmbedding folds (1b) into one matrix: with V = F L^-T C_R' P,
-// P' kt_R(x) = (P' k_R(x) - V' k_anchors(x)) / eps.
-func (m *metric) choleskyEmbedding(eng *engine.Engine, x points.Points, rows, refs []int, c, p blas.Matrix, offset []float64) *embedding {
+// choleskyEmbedding folds (1b) into one matrix: with V = F (L L')^-1 F'K_ar P, of which it gets v
+// without F, P' kt_R(x) = (P' k_R(x) - V' k_anchors(x)) / eps.
+func (m *metric) choleskyEmbedding(x points.Points, rows, refs []int, v, p blas.Matrix, offset []float64) *embedding {
 	union := merge(rows, refs)
 	e := &embedding{support: x.Select(union), chunklet: positions(union, rows), offset: offset}
-	v := blas.NewMatrix(c.Cols, p.Cols)
-	eng.Backend().Gemm(true, false, 1, c, p, 0, v)
-	eng.Backend().Trsm(true, true, m.factor, v)
 	v = m.f.expand(v)
 	e.weights = blas.NewMatrix(len(union), p.Cols)
 	e.landmarks = positions(union, refs)
@@ -287,10 +303,7 @@ func (e extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, e
 		if err := e.embed(ctx, eng, e.metric, x, to); err != nil {
 			return err
 		}
-		if i := firstNonFinite(to); i >= 0 {
-			return notRepresentable(i)
-		}
-		return nil
+		return checkFinite(ctx, eng, to, notRepresentable)
 	}, nil
 }
 
@@ -326,7 +339,7 @@ func (e *embedding) embedSpectral(ctx context.Context, eng *engine.Engine, m *me
 	defer eng.PutMatrix(anchors)
 	gather(anchors, k, e.chunklet)
 	c := blas.NewMatrix(k.Rows, m.width())
-	if err := m.project(ctx, eng, c, anchors); err != nil {
+	if err := m.contrasts(ctx, eng, c, anchors); err != nil {
 		return err
 	}
 	eng.Backend().Gemm(false, false, 1, c, e.directions, 0, y)
@@ -373,11 +386,13 @@ func merge(a, b []int) []int {
 	return slices.Compact(union)
 }
 
-// places returns where each of rows is in union, which is ascending and holds them all.
-func positions(union, rows []int) []int {
-	at := make([]int, len(rows))
+// positions returns where each of rows is in list, which is ascending, or -1 where it is not.
+func positions(list, rows []int) []int {
+	at, found := make([]int, len(rows)), false
 	for i, row := range rows {
-		at[i], _ = slices.BinarySearch(union, row)
+		if at[i], found = slices.BinarySearch(list, row); !found {
+			at[i] = -1
+		}
 	}
 	return at
 }

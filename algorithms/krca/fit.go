@@ -45,8 +45,10 @@ func (Learner) Method() string { return Method }
 // wrong, with Params.Robust; a notice says so. The result has the type *[Model].
 //
 // With n points in r + #chunklets chunklets and m training points (or landmarks), it takes
-// n^2 kernel values and r^3/3 flops for the learned kernel, and m^2 kernel values, m r^2
-// flops and an eigendecomposition of order m for the embedding.
+// n^2 kernel values and r^3/3 flops for the learned kernel, and for the embedding the kernel values
+// of the m points with each other and with the others in chunklets, and m r (m + r) flops with an
+// eigendecomposition of order m. From 2500 points on, few dimensions take 2 (m + r)^2 flops for
+// each of some 300 products instead, unless the spectrum is so flat that more are needed.
 //
 // Errors: no must-links, or a number of rows that is not the points'; parameters that
 // [Params.Validate] refuses; points with NaN or Inf; a kernel with negative eigenvalues
@@ -78,7 +80,11 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 // fitAt learns from the chunklets, rows of x, and embeds the landmarks refs. It returns a function
 // that makes the model with a given status.
 func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points, rows, refs []int, f helmert, unit unit, stage func(string)) (func(algorithms.Status) *Model, error) {
-	if err := checkMemory(eng, f, len(refs)); err != nil {
+	if err := checkLearning(eng, f); err != nil {
+		return nil, err
+	}
+	p := l.Params
+	if err := checkEmbedding(eng, f, len(refs), p.Dims, p.Form != FormSpectral && implicitSize(len(refs), p.Dims)); err != nil {
 		return nil, err
 	}
 	stage("bandwidth")
@@ -87,12 +93,12 @@ func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points,
 		return nil, err
 	}
 	stage("learned kernel")
-	e, err := fitEmbedding(ctx, eng, metric, x, rows, refs, l.Params, stage)
+	e, err := fitEmbedding(ctx, eng, metric, x, rows, refs, p, stage)
 	if err != nil {
 		return nil, err
 	}
 	stage("") // the last report: all steps are done
-	return func(s algorithms.Status) *Model { return newModel(l.Params, metric, e, s) }, nil
+	return func(s algorithms.Status) *Model { return newModel(p, metric, e, s) }, nil
 }
 
 // chosen are the chunklets that a fit learns from.
@@ -219,16 +225,22 @@ func flatten(chunklets [][]int) ([]int, helmert) {
 	return rows, newHelmert(sizes)
 }
 
-// checkMemory checks the memory of the fit: the kernel matrix of the chunklets with its factor,
-// then the coordinates of m points, their learned kernel and its eigendecomposition.
-func checkMemory(eng *engine.Engine, f helmert, m int) error {
+// checkLearning checks the memory for the kernel matrix of the chunklets with its factor.
+func checkLearning(eng *engine.Engine, f helmert) error {
 	n, r := f.points(), f.order()
-	learning := engine.MatrixBytes(n, n)
-	if err := eng.Check(fmt.Sprintf("krca on %d points in chunklets", n), addBytes(learning, engine.MatrixBytes(r, r)), fewerLinks); err != nil {
-		return err
+	return eng.Check(fmt.Sprintf("krca on %d points in chunklets", n), addBytes(engine.MatrixBytes(n, n), engine.MatrixBytes(r, r)), fewerLinks)
+}
+
+// checkEmbedding checks the memory for the factor, the coordinates of m points, and their learned
+// kernel with its eigendecomposition or, if that is implicit, a matrix and a Krylov space.
+func checkEmbedding(eng *engine.Engine, f helmert, m, dims int, implicit bool) error {
+	r, square := f.order(), engine.MatrixBytes(m, m)
+	need := addBytes(engine.MatrixBytes(r, r), engine.MatrixBytes(m, r), square)
+	if implicit {
+		need = addBytes(need, engine.MatrixBytes(m, 2*implicitBasis+14*dims)) // space and blocks
+	} else {
+		need = addBytes(need, square, square)
 	}
-	square := engine.MatrixBytes(m, m)
-	need := addBytes(engine.MatrixBytes(r, r), engine.MatrixBytes(m, r), square, square, square)
 	return eng.Check(fmt.Sprintf("embedding of krca on %d points", m), need,
 		fmt.Sprintf("use landmarks=%d or fewer, or raise the memory limit", max(1, m/4)))
 }
@@ -283,7 +295,7 @@ func (l Learner) fitMetric(ctx context.Context, eng *engine.Engine, x points.Poi
 	if err != nil {
 		return nil, c, err
 	}
-	if err := checkMemory(eng, c.f, 1); err != nil {
+	if err := checkLearning(eng, c.f); err != nil {
 		return nil, c, err
 	}
 	stage("bandwidth")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
@@ -35,7 +36,7 @@ type metric struct {
 
 const (
 	rowBlock    = 512   // rows of query points that are worked on together
-	solveBlock  = 64    // rows of one triangular solve
+	solveBlock  = 2048  // rows of one triangular solve, between which a cancel takes effect
 	residualTol = 1e-10 // rho below this, relative to sqrt(k(x,x)k(y,y)), is rounding error
 )
 
@@ -82,33 +83,60 @@ func (m *metric) squaredWeights(eps float64) []float64 {
 // coordinates returns c(x) of every point, |x| x width. Each row depends on its own point
 // only. O(|x| (n d + r^2)).
 func (m *metric) coordinates(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
-	dst := eng.NewMatrix(x.Len(), m.width())
+	dst, err := m.unsolved(ctx, eng, x, blas.Matrix{}, nil)
+	if err == nil {
+		err = m.solve(ctx, eng, dst)
+	}
+	return dst, err
+}
+
+// unsolved returns what solve turns into the coordinates of every point. Anchor a is point at[a] of
+// x, whose kernel matrix is k, or none of these if that is -1 or if at is nil.
+func (m *metric) unsolved(ctx context.Context, eng *engine.Engine, x points.Points, k blas.Matrix, at []int) (blas.Matrix, error) {
+	dst, others := eng.NewMatrix(x.Len(), m.width()), m.anchors
+	var rest []int
+	for a, i := range at {
+		if i < 0 {
+			rest = append(rest, a)
+		}
+	}
+	if at != nil {
+		others = others.Select(rest)
+	}
 	err := forRows(x, func(lo, hi int, block points.Points) error {
-		k := eng.GetMatrix(hi-lo, m.f.points())
-		defer eng.PutMatrix(k)
-		if err := m.kernel.CrossTo(ctx, eng, k, block, m.anchors); err != nil {
+		values := eng.GetMatrix(hi-lo, m.f.points())
+		defer eng.PutMatrix(values)
+		if err := m.kernel.CrossTo(ctx, eng, values.View(0, hi-lo, 0, others.Len()), block, others); err != nil {
 			return fault.InRows(err, lo)
 		}
-		return m.project(ctx, eng, dst.View(lo, hi, 0, dst.Cols), k)
+		err := eng.Each(ctx, hi-lo, 16, func(i int) {
+			row := values.Row(i)
+			for j, a := range slices.Backward(rest) {
+				row[a] = row[j]
+			}
+			for a, p := range at {
+				if p >= 0 {
+					row[a] = k.At(lo+i, p)
+				}
+			}
+		})
+		if err != nil {
+			return err
+		}
+		return m.contrasts(ctx, eng, dst.View(lo, hi, 0, dst.Cols), values)
 	})
 	return dst, err
 }
 
-// project writes c of the points whose kernel values with the anchors are the rows of k
-// into dst, and destroys k.
-func (m *metric) project(ctx context.Context, eng *engine.Engine, dst, k blas.Matrix) error {
+// contrasts writes F'k_x of the points whose kernel values with the anchors are the rows of k, or
+// in the spectral form basis'F'k_x = c(x), into dst, and destroys k.
+func (m *metric) contrasts(ctx context.Context, eng *engine.Engine, dst, k blas.Matrix) error {
 	r := m.f.order()
-	// The rows of a triangular solve are independent: small blocks spread over the workers.
-	err := eng.For(ctx, k.Rows, solveBlock, func(lo, hi int) error {
-		for i := lo; i < hi; i++ {
-			m.f.apply(k.Row(i))
-		}
+	err := eng.Each(ctx, k.Rows, 16, func(i int) {
+		m.f.apply(k.Row(i))
 		if !m.spectral() {
-			block := dst.View(lo, hi, 0, r)
-			block.CopyFrom(k.View(lo, hi, 0, r))
-			eng.Backend().Trsm(false, true, m.factor, block)
+			copy(dst.Row(i), k.Row(i)[:r])
 		}
-		return nil
 	})
 	if err == nil && m.spectral() {
 		eng.Backend().Gemm(false, false, 1, k.View(0, k.Rows, 0, r), m.basis, 0, dst)
@@ -116,32 +144,56 @@ func (m *metric) project(ctx context.Context, eng *engine.Engine, dst, k blas.Ma
 	return err
 }
 
+// solve turns the rows F'k_x of c into coordinates. Those of the spectral form are.
+func (m *metric) solve(ctx context.Context, eng *engine.Engine, c blas.Matrix) error {
+	for lo := 0; lo < c.Rows && !m.spectral() && ctx.Err() == nil; lo += solveBlock {
+		eng.Backend().Trsm(false, true, m.factor, c.View(lo, min(lo+solveBlock, c.Rows), 0, c.Cols))
+	}
+	return ctx.Err()
+}
+
 // evaluated holds kt(x,x) and the intermediate results for kt(x,y).
 type evaluated struct {
 	kt       blas.Matrix // symmetric to the bit
 	c        blas.Matrix // coordinates c(x)
+	diagonal []float64   // k(x,x)
 	residual bool        // rho is not 0 everywhere
+	open     bool        // kt holds the matrix of k and c is not solved, so that complete is to come
 }
 
 // gram evaluates kt(x,x).
 func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) (evaluated, error) {
-	c, err := m.coordinates(ctx, eng, x)
+	g, err := m.begin(ctx, eng, x, nil)
+	if err == nil {
+		err = m.complete(ctx, eng, &g)
+	}
+	return g, err
+}
+
+// begin evaluates what kt(x,x) is made of. at is as for unsolved.
+func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int) (evaluated, error) {
+	k, err := m.kernel.GramScratch(ctx, eng, x)
 	if err != nil {
 		return evaluated{}, err
 	}
-	kt, err := m.kernel.GramScratch(ctx, eng, x)
-	if err != nil {
-		return evaluated{}, err
+	c, err := m.unsolved(ctx, eng, x, k, at)
+	return evaluated{kt: k, c: c, diagonal: diagonalOf(k), open: true}, err
+}
+
+// complete makes kt(x,x) of that, in the same memory.
+func (m *metric) complete(ctx context.Context, eng *engine.Engine, g *evaluated) error {
+	if err := m.solve(ctx, eng, g.c); err != nil {
+		return err
 	}
-	diagonal := diagonalOf(kt)
-	eng.Backend().Syrk(false, -1, c, 1, kt)
-	kt.Mirror()
-	residual := m.scaleResidual(kt, diagonal, diagonal)
+	eng.Backend().Syrk(false, -1, g.c, 1, g.kt)
+	g.kt.Mirror()
+	g.residual = m.scaleResidual(ctx, eng, g.kt, g.diagonal, g.diagonal)
 	if m.spectral() {
-		eng.Backend().Syrk(false, 1, m.weighted(c), 1, kt)
-		kt.Mirror()
+		eng.Backend().Syrk(false, 1, m.weighted(ctx, eng, g.c), 1, g.kt)
+		g.kt.Mirror()
 	}
-	return evaluated{kt, c, residual}, ctx.Err()
+	g.open = false
+	return ctx.Err()
 }
 
 // cross returns kt(x,y), |x| x |y|.
@@ -157,7 +209,7 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 		if dy, err = m.kernel.Diagonal(ctx, eng, y); err != nil {
 			return kt, err
 		}
-		wy = m.weighted(cy)
+		wy = m.weighted(ctx, eng, cy)
 	}
 	err = forRows(x, func(lo, hi int, block points.Points) error {
 		dst := kt.View(lo, hi, 0, y.Len())
@@ -175,9 +227,9 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 				return err
 			}
 		}
-		m.scaleResidual(dst, dx, dy)
+		m.scaleResidual(ctx, eng, dst, dx, dy)
 		if m.spectral() {
-			eng.Backend().Gemm(false, true, 1, m.weighted(cx), wy, 1, dst)
+			eng.Backend().Gemm(false, true, 1, m.weighted(ctx, eng, cx), wy, 1, dst)
 		}
 		return ctx.Err()
 	})
@@ -186,20 +238,21 @@ func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Poin
 
 // scaleResidual turns k - c_x c_y' into rho/eps and reports whether any rho is not 0. dx
 // and dy hold k(x,x) and k(y,y) for the threshold of the spectral form; the Cholesky form
-// does not read them.
-func (m *metric) scaleResidual(rho blas.Matrix, dx, dy []float64) bool {
-	nonzero := false
-	for i := range rho.Rows {
-		row := rho.Row(i)
+// does not read them. If ctx is done, the result is undefined.
+func (m *metric) scaleResidual(ctx context.Context, eng *engine.Engine, rho blas.Matrix, dx, dy []float64) bool {
+	nonzero := make([]bool, rho.Rows)
+	_ = eng.Each(ctx, rho.Rows, 16, func(i int) {
+		row, some := rho.Row(i), false
 		if m.spectral() {
 			clip(row, dx[i], dy)
 		}
 		for j, v := range row {
-			nonzero = nonzero || v != 0
+			some = some || v != 0
 			row[j] = v / m.eps
 		}
-	}
-	return nonzero
+		nonzero[i] = some
+	})
+	return slices.Contains(nonzero, true)
 }
 
 // clip sets to 0 the residuals that are rounding errors: |rho| <= 1e-10 sqrt(k(x,x)k(y,y)).
@@ -216,15 +269,15 @@ func negligible(rho, dx, dy float64) bool {
 	return math.Abs(rho) <= residualTol*math.Sqrt(dx)*math.Sqrt(dy)
 }
 
-// weighted returns c with its columns scaled by sqrt(weight_r).
-func (m *metric) weighted(c blas.Matrix) blas.Matrix {
+// weighted returns c with its columns scaled by sqrt(weight_r), undefined if ctx is done.
+func (m *metric) weighted(ctx context.Context, eng *engine.Engine, c blas.Matrix) blas.Matrix {
 	out, w := c.Clone(), m.weights()
-	for i := range out.Rows {
+	_ = eng.Each(ctx, c.Rows, 64, func(i int) {
 		row := out.Row(i)
 		for r := range row {
 			row[r] *= w[r]
 		}
-	}
+	})
 	return out
 }
 
@@ -265,10 +318,10 @@ func (m *metric) checkedGram(ctx context.Context, eng *engine.Engine, x, y point
 	}
 	if y == nil {
 		g, err := m.gram(ctx, eng, x)
-		return finish(ctx, g.kt, err)
+		return finish(ctx, eng, g.kt, err)
 	}
 	kt, err := m.cross(ctx, eng, x, y)
-	return finish(ctx, kt, err)
+	return finish(ctx, eng, kt, err)
 }
 
 // checkedDistances is distances for points and pairs that are not checked yet.

@@ -3,7 +3,6 @@ package krca
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -108,12 +107,12 @@ func (m *metric) check(x points.Points) error {
 
 // finish returns the error of an evaluation in the form of the exported methods. Values that
 // overflowed are an error.
-func finish(ctx context.Context, m blas.Matrix, err error) (blas.Matrix, error) {
+func finish(ctx context.Context, eng *engine.Engine, m blas.Matrix, err error) (blas.Matrix, error) {
+	if err == nil {
+		err = checkFinite(ctx, eng, m, notRepresentable)
+	}
 	if err != nil {
 		return blas.Matrix{}, input.Canceled(ctx, Method+":", err)
-	}
-	if i := firstNonFinite(m); i >= 0 {
-		return blas.Matrix{}, notRepresentable(i)
 	}
 	return m, nil
 }
@@ -123,28 +122,21 @@ func notRepresentable(row int) error {
 }
 
 // Model returns the model of all updates so far, with its embedding. As at the end of
-// [Learner.Fit], that takes m^2 kernel values, m r^2 flops and an eigendecomposition of order m for
-// m reference points. These are those of the original model, and points of the updates up to the
-// number of landmarks (or 5000).
+// [Learner.Fit], that takes m^2 kernel values and as many flops as stated there, for m reference
+// points. These are those of the original model, and points of the updates up to the number of
+// landmarks (or 5000).
 func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, error) {
 	return u.model(ctx, eng, time.Now())
 }
 
 // model is Model of an update that began earlier.
 func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.Time) (*Model, error) {
-	m, r := len(u.refs), len(u.f.columns)
-	square := engine.MatrixBytes(m, m)
-	need := addBytes(engine.MatrixBytes(r, r), engine.MatrixBytes(m, r), square, square, square)
-	if err := eng.Check(fmt.Sprintf("embedding of krca on %d points", m), need, "fit with fewer landmarks, or raise the memory limit"); err != nil {
-		return nil, err
-	}
 	metric := u.metric()
-	factor := eng.NewMatrix(r, r)
-	for i := range r {
-		copy(factor.Row(i)[:i+1], metric.factor.Row(i))
-	}
-	metric.factor, metric.f.columns = factor, slices.Clone(metric.f.columns)
+	metric.f.columns = slices.Clone(metric.f.columns)
 	e, err := fitEmbedding(ctx, eng, metric, u.store, u.positions, u.refs, u.params, func(string) {})
+	if err == nil {
+		err = metric.compact(ctx, eng) // a copy of the factor
+	}
 	if err != nil {
 		return nil, input.Canceled(ctx, Method+":", err)
 	}

@@ -114,9 +114,6 @@ func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*
 		return nil, err
 	}
 	refs := landmarks(p.x.Len(), l.Params.Landmarks, l.Seed)
-	if err := checkMemory(eng, p.metric.f, len(refs)); err != nil {
-		return nil, err
-	}
 	metric := *p.metric
 	metric.eps = eps
 	e, err := fitEmbedding(ctx, eng, &metric, p.x, p.rows, refs, l.Params, l.stages(begin))

@@ -4,11 +4,30 @@ package tile
 // A gains, it gains every time it is read, once for each panel.
 const tallPanels = 3
 
+// If A is transposed, so many rows of it are read side by side, which is a block of k, and so many
+// elements of each.
+const (
+	tallDepth   = 16
+	tallColumns = 1024
+)
+
 // tall reports whether the product is to be computed with A where it is: when C has so few
 // columns that the product waits for A to come from memory, and a packed copy would be more
-// of that.
+// of that. Of a transposed A whole tiles are read, for whole vectors of C.
 func (j *job) tall() bool {
-	return j.C.Cols <= tallPanels*j.t.NR && !j.A.Trans && !j.A.Symmetric && !j.Lower && j.k > 0
+	few := j.C.Cols <= tallPanels*j.t.NR && (!j.A.Trans || j.C.Cols%j.t.Lanes == 0)
+	return few && !j.A.Symmetric && !j.Lower && j.k > 0
+}
+
+// place returns A from row i and column l on, and the distances of its rows and columns.
+func (j *job) place(i, l int) (a []float64, row, col int) {
+	if j.A.Trans {
+		i, l = l, i
+	}
+	if a = j.A.Matrix.Data[i*j.A.Matrix.Stride+l:]; j.A.Trans {
+		return a, 1, j.A.Matrix.Stride
+	}
+	return a, j.A.Matrix.Stride, 1
 }
 
 // tallTask multiplies a block of rows of A, in place, with all columns of B that are packed.
@@ -47,12 +66,12 @@ func (j *job) tallTask(i int) {
 
 // tallRows computes rows of C from i0 on where they are, as many as are whole tiles, if its columns
 // are whole vectors. It returns the first of the others. A long row of A is read along; of short
-// ones many at a time.
+// ones, or of columns, many at a time.
 func (j *job) tallRows(i0, i1 int) int {
-	t, a, c := j.t, j.A.Matrix, j.C
+	t, c := j.t, j.C
 	whole := (i1 - i0) / t.MR * t.MR
 	step := whole
-	if j.b1-j.b0 > 1 {
+	if j.b1-j.b0 > 1 && !j.A.Trans {
 		step = t.MR
 	}
 	for i := i0; i < i0+whole; i += step {
@@ -63,8 +82,9 @@ func (j *job) tallRows(i0, i1 int) int {
 		for b := j.b0; b < j.b1; b++ {
 			l0, _ := j.span(b)
 			packed, depth := j.panels(b)
+			a, aRow, aCol := j.place(i, l0)
 			for from := j.j0; from < j.j1; from += t.NR {
-				t.Direct(step, min(t.NR, j.j1-from), depth, j.Alpha, beta, a.Data[i*a.Stride+l0:], a.Stride, 1, packed[(from-j.j0)*depth:], t.NR, c.Data[i*c.Stride+from:], c.Stride)
+				t.Direct(step, min(t.NR, j.j1-from), depth, j.Alpha, beta, a, aRow, aCol, packed[(from-j.j0)*depth:], t.NR, c.Data[i*c.Stride+from:], c.Stride)
 			}
 			beta = 1
 		}
@@ -78,9 +98,9 @@ func (j *job) tallTile(c []float64, wide int, edge []float64, beta float64, b, i
 	t := j.t
 	l0, l1 := j.span(b)
 	packed, depth := j.panels(b)
-	a, aRow, aCol := j.A.Matrix.Data[i*j.A.Matrix.Stride+l0:], j.A.Matrix.Stride, 1
+	a, aRow, aCol := j.place(i, l0)
 	if rows < t.MR {
-		Pack(t, edge, t.MR, t.MR*depth, j.A.Matrix, true, i, i+rows, l0, l1)
+		Pack(t, edge, t.MR, t.MR*depth, j.A.Matrix, !j.A.Trans, i, i+rows, l0, l1)
 		a, aRow, aCol = edge, 1, t.MR
 	}
 	for from := 0; from < j.j1-j.j0; from += t.NR {

@@ -1,0 +1,155 @@
+package krca
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/blas/krylov"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// A few eigenvectors of the learned kernel matrix Kt of m points are found without it, from
+// products of (1b) with some vectors at a time, where D = K_xa F is m x r:
+//
+//	eps Kt v = K v - D (L L')^-1 D'v
+//
+// That takes 2 (m^2 + 2 m r + r^2) flops for each v, and Kt itself takes m r (m + r).
+const (
+	implicitLeast  = 2500  // points; for fewer, a search takes as long as Kt
+	implicitShare  = 20    // points for each eigenvector, at least
+	implicitBlock  = 12    // vectors that are multiplied together, at least
+	implicitBasis  = 240   // vectors of the Krylov space, or 10 for each eigenvector if that is more
+	implicitSpeed  = 0.5   // of products, compared with that of computing Kt
+	implicitTol    = 1e-12 // residual of an eigenvector, relative to the largest eigenvalue
+	implicitLosses = 1e-10 // the largest eigenvalue, relative to what it is left from by subtraction
+)
+
+// implicitSize reports whether products may save time, for dims eigenvectors of m points.
+func implicitSize(m, dims int) bool {
+	return m >= implicitLeast && dims > 0 && dims <= m/implicitShare
+}
+
+// implicit reports whether to search by products. Only Kt shows that a kernel is not positive
+// semidefinite, so that must be known.
+func (m *metric) implicit(x points.Points, refs, dims int) bool {
+	_, given := x.(*points.Gram)
+	sigmoid := func(s kernel.Step) bool { return s.Name == "sigmoid" }
+	return !given && !m.spectral() && implicitSize(refs, dims) && !slices.ContainsFunc(m.kernel.Steps(), sigmoid)
+}
+
+// whole returns the next number of columns that fill vector registers: products are fast with it.
+func whole(eng *engine.Engine, columns int) int {
+	lanes := eng.Backend().Kernels().Lanes
+	return (columns + lanes - 1) / lanes * lanes
+}
+
+// affordable returns the number of products with a vector whose time beyond that of products with
+// Kt is the time that Kt takes.
+func (g *evaluated) affordable() int {
+	n, r := float64(g.c.Rows), float64(g.c.Cols)
+	return int(implicitSpeed * n * r * (n + r) / (2 * (2*n*r + r*r)))
+}
+
+// search finds the leading eigenpairs of the centered Kt by products, and completes g after the
+// given number of them: then a search, however long, takes little more time than one that begins
+// with Kt. It returns none if it does not converge, if too little of the kernel values is left in
+// Kt, or if their size is immoderate: products might overflow.
+func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, dims, products int) (spectrum, error) {
+	n, s, largest := g.kt.Rows, spectrum{}, slices.Max(g.diagonal)
+	if !(largest > 1e-100 && largest < 1e100 && largest/m.eps < 1e100) {
+		return s, nil
+	}
+	for _, v := range g.diagonal {
+		s.trace += v / m.eps
+	}
+	ones := blas.NewMatrix(n, 1) // vectors orthogonal to it sum to 0, which is what centering does
+	for i := range ones.Data {
+		ones.Data[i] = 1 / math.Sqrt(float64(n))
+	}
+	// Each element of a product with a unit vector has a rounding error of about u trace/n.
+	pass := func(_, norm float64) float64 { return max(implicitTol*norm, 0x1p-50*s.trace/math.Sqrt(float64(n))) }
+	p := krylov.Problem{
+		N: n, K: dims, Block: whole(eng, implicitBlock), Basis: min(n/2-1, max(10*dims, implicitBasis)),
+		Backend: eng.Backend(), Pass: pass, Budget: 2 * n, Seed: uint64(dims), Locked: ones,
+		For:      func(n, block int, f func(lo, hi int) error) error { return eng.For(ctx, n, block, f) },
+		Progress: func(int, int) error { return ctx.Err() },
+		Multiply: func(x, y blas.Matrix) error {
+			if products -= x.Cols; products < 0 && g.open {
+				if err := m.complete(ctx, eng, g); err != nil {
+					return err
+				}
+			}
+			m.multiply(eng, g, y, x)
+			return ctx.Err()
+		},
+	}
+	memory := eng.GetMatrix(1, p.Space())
+	defer eng.PutMatrix(memory)
+	p.Memory = memory.Data
+	found, err := p.Find()
+	if err != nil || !found.Converged || found.Values[0] <= implicitLosses*s.trace {
+		return spectrum{}, ctx.Err() // another error is one of values that are not finite
+	}
+	s.values = found.Values
+	if !m.confirm(eng, g, &s, found.Vectors, 4*pass(0, found.Norm)) {
+		return spectrum{}, ctx.Err()
+	}
+	return s, ctx.Err()
+}
+
+// multiply writes Kt x to y.
+func (m *metric) multiply(eng *engine.Engine, g *evaluated, y, x blas.Matrix) {
+	if backend := eng.Backend(); g.open {
+		backend.Gemm(false, false, 1/m.eps, g.kt, x, 0, y)
+		backend.Gemm(false, false, -1/m.eps, g.c, m.fold(eng, g, x), 1, y)
+	} else {
+		backend.Gemm(false, false, 1, g.kt, x, 0, y)
+	}
+}
+
+// fold returns (L L')^-1 D'x.
+func (m *metric) fold(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matrix {
+	backend, z := eng.Backend(), blas.NewMatrix(g.c.Cols, x.Cols)
+	backend.Gemm(true, false, 1, g.c, x, 0, z)
+	if g.open { // otherwise g.c is D L'^-1
+		backend.Trsm(true, false, m.factor, z)
+	}
+	backend.Trsm(true, true, m.factor, z)
+	return z
+}
+
+// confirm completes s, whose eigenvectors are the columns of u, and reports whether the residual of
+// each is within the limit. The search only estimates residuals.
+func (m *metric) confirm(eng *engine.Engine, g *evaluated, s *spectrum, u blas.Matrix, limit float64) bool {
+	n, k := u.Rows, u.Cols
+	x := blas.NewMatrix(n, whole(eng, k+1))
+	y := blas.NewMatrix(n, x.Cols)
+	x.View(0, n, 0, k).CopyFrom(u)
+	for i := range n {
+		x.Set(i, k, 1/float64(n))
+	}
+	m.multiply(eng, g, y, x)
+	s.column, s.vectors = columnOf(y, k), blas.NewMatrix(k, n)
+	for j, w := range s.values {
+		v, rest := s.vectors.Row(j), columnOf(y, j)
+		copy(v, columnOf(u, j))
+		addScaled(rest, -w, v)
+		subtractMean(rest)
+		if !(math.Sqrt(dot(rest, rest)) <= limit) {
+			return false
+		}
+	}
+	return true
+}
+
+func columnOf(a blas.Matrix, j int) []float64 {
+	out := make([]float64, a.Rows)
+	for i := range out {
+		out[i] = a.At(i, j)
+	}
+	return out
+}
