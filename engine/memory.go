@@ -1,8 +1,11 @@
 package engine
 
 import (
+	"context"
 	"math"
 	"math/bits"
+	"strings"
+	"unsafe"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -45,13 +48,55 @@ func MatrixBytes(rows, cols int) int64 {
 // touch of 4 KiB pages is cheap compared with any computation that fills them.
 const hugeBytes = 4 << 20
 
+// clearBlock is the number of values that a task clears: many times the cost of waking a worker.
+const clearBlock = 1 << 18
+
 // NewMatrix returns a rows x cols matrix of zeros, compact. On Linux a matrix of 4 MiB and more
-// asks for huge pages, which makes its first touch several times faster. It does not check the
-// memory limit; see [Engine.Check].
+// asks for huge pages, which makes its first touch several times faster, and all workers clear it.
+// It does not check the memory limit; see [Engine.Check]. For a matrix that the caller fills,
+// [Engine.UnclearedMatrix] takes less time.
 func (e *Engine) NewMatrix(rows, cols int) blas.Matrix {
-	m := blas.NewMatrix(rows, cols)
+	m := e.UnclearedMatrix(rows, cols)
 	if len(m.Data) >= hugeBytes/8 {
-		adviseHuge(m.Data)
+		// Without a cancel it cannot fail.
+		_ = e.For(context.Background(), len(m.Data), clearBlock, func(lo, hi int) error {
+			clear(m.Data[lo:hi])
+			return nil
+		})
 	}
 	return m
+}
+
+// UnclearedMatrix is [Engine.NewMatrix] with undefined contents: every element must be written
+// before it is read. The runtime clears memory on one core, at the speed of its first touch; here
+// the workers that fill the matrix touch it first.
+func (e *Engine) UnclearedMatrix(rows, cols int) blas.Matrix {
+	if size := MatrixBytes(rows, cols); size < hugeBytes || size > math.MaxInt {
+		return blas.NewMatrix(rows, cols)
+	}
+	data := uncleared(rows * cols)
+	adviseHuge(data)
+	return blas.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: data}
+}
+
+// uncleared returns n >= 1 values with undefined contents. A strings.Builder is the only way to
+// memory of the garbage collector that it does not clear; memory without pointers may have any
+// type.
+func uncleared(n int) []float64 {
+	var b strings.Builder
+	b.Grow(8 * n)
+	b.WriteByte(0)
+	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.StringData(b.String()))), n)
+}
+
+// mirrorRows is the number of rows that a task of Mirror copies.
+const mirrorRows = 64
+
+// Mirror copies the lower triangle of a square m to the upper one, on all workers.
+func (e *Engine) Mirror(m blas.Matrix) {
+	// The last rows are the longest, so they come first. Without a cancel it cannot fail.
+	_ = e.For(context.Background(), m.Rows, mirrorRows, func(lo, hi int) error {
+		m.MirrorRows(m.Rows-hi, m.Rows-lo)
+		return nil
+	})
 }

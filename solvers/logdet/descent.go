@@ -208,7 +208,7 @@ func (d *descent) add(weights []float64, to blas.Matrix) error {
 // gradient returns L'L + Y'lY - I, both triangles.
 func (d *descent) gradient() (blas.Matrix, error) {
 	d.eng.Backend().Syrk(true, 1, d.l, 0, d.outer)
-	d.outer.Mirror()
+	d.eng.Mirror(d.outer)
 	g := d.outer.Clone()
 	if err := d.add(d.slope, g); err != nil {
 		return g, err
@@ -216,7 +216,7 @@ func (d *descent) gradient() (blas.Matrix, error) {
 	for i := range g.Rows {
 		g.Set(i, i, g.At(i, i)-1)
 	}
-	g.Mirror()
+	d.eng.Mirror(g)
 	return g, nil
 }
 
@@ -260,7 +260,7 @@ func (d *descent) curve(x blas.Matrix) (blas.Matrix, error) {
 	if err := d.add(q, out); err != nil {
 		return out, err
 	}
-	out.Mirror()
+	d.eng.Mirror(out)
 	return out, nil
 }
 
@@ -348,6 +348,6 @@ func (d *descent) dual() (a blas.Matrix, det float64, err error) {
 	}
 	a = d.eng.NewMatrix(n, n)
 	b.Syrk(true, 1, s, 0, a)
-	a.Mirror()
+	d.eng.Mirror(a)
 	return a, det, d.ctx.Err()
 }

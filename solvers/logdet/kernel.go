@@ -116,7 +116,7 @@ func (f *delayed) products() blas.Matrix {
 
 func (f *delayed) matrix() blas.Matrix {
 	f.flush()
-	f.a.Mirror()
+	f.eng.Mirror(f.a)
 	return f.a
 }
 

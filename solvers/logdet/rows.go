@@ -225,6 +225,6 @@ func (m *lower) set(a blas.Matrix) {
 func (m *lower) matrix() blas.Matrix {
 	m.flush()
 	out := m.a.Clone()
-	out.Mirror()
+	m.eng.Mirror(out)
 	return out
 }
