@@ -1,6 +1,7 @@
 package tile
 
 import (
+	"math"
 	"math/bits"
 	"sync"
 	"sync/atomic"
@@ -35,6 +36,14 @@ const (
 	scratchClasses = 28
 )
 
+// WorkersFor returns how many workers that much work is worth.
+func (n *Nest) WorkersFor(flops float64) int {
+	if flops < parallelFlops {
+		return 1
+	}
+	return int(min(float64(n.workers), 1+flops/parallelFlops))
+}
+
 // Borrow returns at least size elements of scratch memory with undefined contents, to be returned
 // with [Nest.Return]. It does not allocate once the nest is warm.
 func (n *Nest) Borrow(size int) *[]float64 {
@@ -53,10 +62,10 @@ func scratchClass(size int) int {
 	return min(max(0, bits.Len(uint(max(1, size)-1))-minScratch), scratchClasses-1)
 }
 
-// Each calls f(0), ..., f(tasks-1), on all workers if parallel is set. The calls must be
-// independent, because their assignment to workers is arbitrary.
-func (n *Nest) Each(parallel bool, tasks int, f func(i int)) {
-	if workers := min(n.workers, tasks); parallel && workers > 1 {
+// Each calls f(0), ..., f(tasks-1), on as many workers as that many flops in total are worth. The
+// calls must be independent, because their assignment to workers is arbitrary.
+func (n *Nest) Each(flops float64, tasks int, f func(i int)) {
+	if workers := min(n.WorkersFor(flops), tasks); workers > 1 {
 		new(crew).run(workers, tasks, f)
 		return
 	}
@@ -68,7 +77,7 @@ func (n *Nest) Each(parallel bool, tasks int, f func(i int)) {
 // EachBlock calls f for the blocks [lo, hi) of the given size that make up [0, total), on all
 // workers.
 func (n *Nest) EachBlock(total, size int, f func(lo, hi int)) {
-	n.Each(true, blocks(total, size), func(i int) { f(i*size, min((i+1)*size, total)) })
+	n.Each(math.Inf(1), blocks(total, size), func(i int) { f(i*size, min((i+1)*size, total)) })
 }
 
 // crew distributes numbered tasks to goroutines.

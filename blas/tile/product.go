@@ -33,8 +33,8 @@ type Product struct {
 	Lower bool
 }
 
-// parallelFlops is the work from which a call is distributed to the workers: some ten times the
-// cost of starting them.
+// parallelFlops is the work from which a call is distributed to the workers, and the least work of
+// each of them: some ten times the cost of starting one.
 const parallelFlops = 2e6
 
 // sizes are those of the blocks. The bits of C do not depend on them.
@@ -126,10 +126,7 @@ func (j *job) plan() {
 	if j.Lower {
 		flops /= 2
 	}
-	j.workers = 1
-	if flops >= parallelFlops {
-		j.workers = j.nest.workers
-	}
+	j.workers = j.nest.WorkersFor(flops)
 	j.width = share(n, size.cols, j.t.NR)
 	j.group = share(blocks(j.k, j.depth), max(1, size.packed/max(1, j.depth*j.width)), 1)
 	j.rows, j.chunk = share(m, size.rows, j.t.MR), j.width

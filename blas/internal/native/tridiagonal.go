@@ -1,6 +1,8 @@
 package native
 
 import (
+	"runtime"
+
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/tile"
@@ -131,7 +133,9 @@ const (
 
 // gather prepares the workers for products of about order n; disperse releases them.
 func (s *symv) gather(b *backend, n int) {
-	if helpers := min(b.nest.Workers(), symvTasks) - 1; helpers > 0 && n >= symvOrder {
+	// Helpers that spin would take the processors of those that work.
+	workers := min(b.nest.Workers(), symvTasks, runtime.GOMAXPROCS(0), runtime.NumCPU())
+	if helpers := workers - 1; helpers > 0 && n >= symvOrder {
 		s.team = newTeam(helpers, symvTasks, s.part)
 	}
 }
@@ -159,9 +163,15 @@ func (s *symv) multiply(a blas.Matrix, x, y []float64) {
 			s.part(i)
 		}
 	}
+	s.add(1, y)
+}
+
+// add adds alpha times the sums of all parts to y.
+func (s *symv) add(alpha float64, y []float64) {
+	n := len(s.x)
 	for i := range symvTasks {
 		hi := symvCut(n, i+1)
-		s.t.Axpy(1, s.sums[i*n:i*n+hi], y[:hi])
+		s.t.Axpy(alpha, s.sums[i*n:i*n+hi], y[:hi])
 	}
 }
 
