@@ -83,6 +83,26 @@ func (m Matrix) MirrorRows(lo, hi int) {
 	}
 }
 
+// TransposeTo copies the transpose of m to dst, of its shape, in tiles that stay in the cache.
+func (m Matrix) TransposeTo(dst Matrix) {
+	if dst.Rows != m.Cols || dst.Cols != m.Rows {
+		panic(errShape)
+	}
+	const tile = 16
+	for i0 := 0; i0 < m.Rows; i0 += tile {
+		i1 := min(i0+tile, m.Rows)
+		for j0 := 0; j0 < m.Cols; j0 += tile {
+			for j := j0; j < min(j0+tile, m.Cols); j++ {
+				to, at := dst.Row(j)[i0:i1], i0*m.Stride+j
+				for i := range to {
+					to[i] = m.Data[at]
+					at += m.Stride
+				}
+			}
+		}
+	}
+}
+
 // Select returns a compact copy of the given rows, in that order.
 func (m Matrix) Select(rows []int) Matrix {
 	out := NewMatrix(len(rows), m.Cols)

@@ -141,6 +141,30 @@ func TestNewMatrixOfUsedMemory(t *testing.T) {
 	}
 }
 
+// TestClone: a copy has the values of a view, and memory of its own.
+func TestClone(t *testing.T) {
+	e := enginetest.With(t, engine.Options{Workers: 3})
+	for _, n := range []int{0, 1, 50, 1100} {
+		whole := e.NewMatrix(n+2, n+1)
+		for i := range whole.Data {
+			whole.Data[i] = float64(i)
+		}
+		m := whole.View(1, n+1, 1, n+1)
+		c := e.Clone(m)
+		clear(whole.Data)
+		for i := range n {
+			for j := range n {
+				if want := float64((i+1)*(n+1) + j + 1); c.At(i, j) != want {
+					t.Fatalf("n=%d: element %d, %d is %v: want %v", n, i, j, c.At(i, j), want)
+				}
+			}
+		}
+		if len(c.Data) != n*n {
+			t.Errorf("n=%d: %d values: want a compact copy", n, len(c.Data))
+		}
+	}
+}
+
 // TestMirror: the upper triangle becomes the lower one, and the rest of memory stays as it is.
 func TestMirror(t *testing.T) {
 	for _, workers := range []int{1, 3} {

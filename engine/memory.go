@@ -89,8 +89,37 @@ func uncleared(n int) []float64 {
 	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.StringData(b.String()))), n)
 }
 
-// mirrorRows is the number of rows that a task of Mirror copies.
+// Clone returns a compact copy of m, which all workers make. It does not check the memory limit.
+func (e *Engine) Clone(m blas.Matrix) blas.Matrix {
+	out := e.UnclearedMatrix(m.Rows, m.Cols)
+	e.Copy(out, m)
+	return out
+}
+
+// Copy copies src, which must have the same shape, into dst, on all workers.
+func (e *Engine) Copy(dst, src blas.Matrix) {
+	if dst.Rows != src.Rows || dst.Cols != src.Cols {
+		panic("engine: Copy: shapes differ")
+	}
+	block := max(1, clearBlock/max(1, src.Cols))
+	_ = e.For(context.Background(), src.Rows, block, func(lo, hi int) error { // see NewMatrix
+		dst.View(lo, hi, 0, dst.Cols).CopyFrom(src.View(lo, hi, 0, src.Cols))
+		return nil
+	})
+}
+
+// mirrorRows is the number of rows or columns that a task of Mirror or Transposed copies.
 const mirrorRows = 64
+
+// Transposed returns the transpose of m, compact. It does not check the memory limit.
+func (e *Engine) Transposed(m blas.Matrix) blas.Matrix {
+	out := e.UnclearedMatrix(m.Cols, m.Rows)
+	_ = e.For(context.Background(), m.Cols, mirrorRows, func(lo, hi int) error { // see NewMatrix
+		m.View(0, m.Rows, lo, hi).TransposeTo(out.View(lo, hi, 0, m.Rows))
+		return nil
+	})
+	return out
+}
 
 // Mirror copies the lower triangle of a square m to the upper one, on all workers.
 func (e *Engine) Mirror(m blas.Matrix) {

@@ -317,7 +317,10 @@ func (a *attempt) model(ctx context.Context, w *width) (*learned, error) {
 	}
 	m, err := w.turned(ctx, w.linked, a.constraints, a.result)
 	if err == nil && m == nil {
-		b := logdetmetric.Change(w.Eng, a.result, a.constraints)
+		var b blas.Matrix
+		if b, err = logdetmetric.Change(ctx, w.Eng, a.result, a.constraints); err != nil {
+			return nil, err
+		}
 		m, err = logdetmetric.Learned(ctx, w.Eng, Method, k, a.alpha, w.X, w.linked, b, w.Params.Dims, w.Seed)
 	}
 	if err != nil {
