@@ -103,9 +103,12 @@ func (n *Nest) Multiply(p Product) {
 	}
 	j.Product, j.k = p, k
 	j.plan()
-	if j.unpacked() {
+	switch {
+	case j.deep():
+		j.sumBlocks()
+	case j.unpacked():
 		j.direct()
-	} else {
+	default:
 		j.run()
 	}
 	j.Product = Product{} // keep no reference to the caller's memory
