@@ -37,6 +37,9 @@ type Product struct {
 // each of them: some ten times the cost of starting one.
 const parallelFlops = 2e6
 
+// packFlops is the flops in which an element of a factor is packed.
+const packFlops = 16
+
 // sizes are those of the blocks. The bits of C do not depend on them.
 type sizes struct {
 	rows   int // of A that a worker packs at a time, at most
@@ -129,7 +132,7 @@ func (j *job) plan() {
 	if j.Lower {
 		flops /= 2
 	}
-	j.workers = j.nest.WorkersFor(flops)
+	j.workers = j.nest.WorkersFor(flops + packFlops*float64(m+n)*float64(j.k))
 	j.width = share(n, size.cols, j.t.NR)
 	j.group = share(blocks(j.k, j.depth), max(1, size.packed/max(1, j.depth*j.width)), 1)
 	j.rows, j.chunk = share(m, size.rows, j.t.MR), j.width

@@ -44,6 +44,7 @@ type descent struct {
 const (
 	taskFlops  = 5e5  // of a product of a task's vectors with a matrix, at least
 	rowsEach   = 256  // vectors of a task, at least
+	partValues = 1e6  // of the matrices of all tasks, at most
 	shrink     = 0.3  // least factor of a direction of A in a step
 	roughly    = 1e-3 // decrement, relative to the objective, at which a stage ends
 	maxDescent = 60   // Newton steps
@@ -71,7 +72,7 @@ func (f *rows) newton(ctx context.Context, eng *engine.Engine) (converged bool, 
 	}
 	d := &descent{
 		state: f.state, ctx: ctx, eng: eng, w: f.w, scale: 1, stride: 1, a: f.matrix(), l: eng.NewMatrix(n, n), outer: eng.NewMatrix(n, n), y: eng.NewMatrix(f.w.Rows, n), z: eng.NewMatrix(f.w.Rows, n),
-		p: make([]float64, count), slope: make([]float64, count), bend: make([]float64, count),
+		rows: make([]int, count), p: make([]float64, count), slope: make([]float64, count), bend: make([]float64, count),
 	}
 	err = d.each(count, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
@@ -212,46 +213,78 @@ func (d *descent) sum(f func(lo, hi int) float64) (total float64, err error) {
 	return total, err
 }
 
-// squares writes y_k'x y_k of the constraints to p.
-func (d *descent) squares(x blas.Matrix, p []float64) error {
+// squares writes y_k'x y_k of the constraints to p, times some factors unless they are nil.
+func (d *descent) squares(x blas.Matrix, p, factors []float64) error {
 	b, n := d.eng.Backend(), d.a.Rows
 	return d.each(len(p), func(lo, hi int) {
 		z := d.z.View(lo, hi, 0, n)
 		b.Gemm(false, false, 1, d.y.View(lo, hi, 0, n), x, 0, z)
 		for k := lo; k < hi; k++ {
-			p[k] = b.Kernels().Dot(d.y.Row(k), d.z.Row(k))
+			if p[k] = b.Kernels().Dot(d.y.Row(k), d.z.Row(k)); factors != nil {
+				p[k] *= factors[k]
+			}
 		}
 	})
 }
 
 // add adds Y' diag(weights) Y to the lower triangle of to.
 func (d *descent) add(weights []float64, to blas.Matrix) error {
-	b := d.eng.Backend()
-	d.rows = d.rows[:0]
-	positive := 0
-	for _, sign := range []float64{1, -1} {
-		for k, w := range weights { // on one core: a comparison each, where a product has n^2 operations
-			if sign*w > 0 {
-				d.rows = append(d.rows, k)
-			}
-		}
-		if sign > 0 {
-			positive = len(d.rows)
+	positive, negative := 0, len(weights)
+	for k, w := range weights { // on one core: two comparisons each, where a product has n^2 operations
+		if w > 0 {
+			d.rows[positive] = k
+			positive++
+		} else if w < 0 {
+			negative--
+			d.rows[negative] = k
 		}
 	}
-	err := d.each(len(d.rows), func(lo, hi int) {
-		for r := lo; r < hi; r++ {
-			k, row := d.rows[r], d.z.Row(r)
-			copy(row, d.y.Row(k))
-			b.Kernels().Scale(math.Sqrt(math.Abs(weights[k])), row)
-		}
+	rows, n, block := append(d.rows[:positive], d.rows[negative:]...), d.a.Rows, d.block()
+	if parts := (len(rows) + block - 1) / block; n*n*parts <= partValues {
+		return d.addParts(weights, rows, positive, parts, to)
+	}
+	if err := d.each(len(rows), func(lo, hi int) { d.gather(weights, rows, lo, hi) }); err != nil {
+		return err
+	}
+	d.addRows(0, positive, len(rows), 1, to)
+	return nil
+}
+
+// addParts is add for a small matrix: each task multiplies its own rows.
+func (d *descent) addParts(weights []float64, rows []int, positive, parts int, to blas.Matrix) error {
+	n, block := d.a.Rows, d.block()
+	all := d.eng.GetMatrix(parts*n, n)
+	defer d.eng.PutMatrix(all)
+	err := d.each(len(rows), func(lo, hi int) {
+		d.gather(weights, rows, lo, hi)
+		d.addRows(lo, min(max(lo, positive), hi), hi, 0, all.View(lo/block*n, (lo/block+1)*n, 0, n))
 	})
 	if err != nil {
 		return err
 	}
-	b.Syrk(true, 1, d.z.View(0, positive, 0, d.z.Cols), 1, to)
-	b.Syrk(true, -1, d.z.View(positive, len(d.rows), 0, d.z.Cols), 1, to)
+	for p := range parts { // on one core: n^2 operations, where its product has n^2 for each row
+		for i := range n {
+			d.t.Axpy(1, all.Row(p*n + i)[:i+1], to.Row(i)[:i+1])
+		}
+	}
 	return nil
+}
+
+// gather copies rows [lo, hi) of the listed ones to z, each times the root of its weight.
+func (d *descent) gather(weights []float64, rows []int, lo, hi int) {
+	for r := lo; r < hi; r++ {
+		k, row := rows[r], d.z.Row(r)
+		copy(row, d.y.Row(k))
+		d.t.Scale(math.Sqrt(math.Abs(weights[k])), row)
+	}
+}
+
+// addRows writes Z'Z for the rows [lo, positive) of z, minus that for [positive, hi), plus beta
+// times what is there.
+func (d *descent) addRows(lo, positive, hi int, beta float64, to blas.Matrix) {
+	b := d.eng.Backend()
+	b.Syrk(true, 1, d.z.View(lo, positive, 0, d.z.Cols), beta, to)
+	b.Syrk(true, -1, d.z.View(positive, hi, 0, d.z.Cols), 1, to)
 }
 
 // gradient returns L'L + Y'lY - I, both triangles.
@@ -299,11 +332,8 @@ func (d *descent) direction(g blas.Matrix) (blas.Matrix, error) {
 // curve returns the second derivative times x: x + Y'h(YxY')Y.
 func (d *descent) curve(x blas.Matrix) (blas.Matrix, error) {
 	out, q := d.eng.Clone(x), make([]float64, len(d.constraints))
-	if err := d.squares(x, q); err != nil {
+	if err := d.squares(x, q, d.bend); err != nil {
 		return out, err
-	}
-	for k, h := range d.bend {
-		q[k] *= h
 	}
 	if err := d.add(q, out); err != nil {
 		return out, err
@@ -324,7 +354,7 @@ func inner(eng *engine.Engine, a, b blas.Matrix) float64 {
 
 // eachRow calls f for the rows of a square matrix of A, on all workers if it is large.
 func eachRow(eng *engine.Engine, a blas.Matrix, f func(i int)) {
-	const values = 1 << 15 // of a task
+	const values = 1 << 15                                                       // of a task
 	_ = eng.Each(context.Background(), a.Rows, max(1, values/max(1, a.Cols)), f) // see each
 }
 
@@ -343,7 +373,7 @@ func (d *descent) move(step blas.Matrix, slope float64) (bool, error) {
 		return false, err
 	}
 	linear, q := inner(d.eng, d.outer, step), make([]float64, len(d.constraints)) // of the trace, and of the distances
-	if err := d.squares(step, q); err != nil {
+	if err := d.squares(step, q, nil); err != nil {
 		return false, err
 	}
 	for length := 1.0; length > 1e-8; length /= 2 {

@@ -44,6 +44,7 @@ func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []
 // rows is the problem in the coordinates of g.
 type rows struct {
 	*state
+	eng       *engine.Engine
 	quadratic             // A
 	w         blas.Matrix // the vectors of the constraints, rows padded to r: I - J, and for Nearer I - K
 	at        []int       // the first vector of each constraint
@@ -67,7 +68,7 @@ const crossover = 192
 
 func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	t := eng.Backend().Kernels()
-	f := &rows{state: s, g: g}
+	f := &rows{state: s, eng: eng, g: g}
 	first, pairs := vectors(s.constraints)
 	count, row := len(pairs), (g.Cols+t.Lanes-1)/t.Lanes*t.Lanes
 	f.at = first
@@ -114,6 +115,27 @@ func (f *rows) square(k int, far bool, q []float64) float64 {
 		v++
 	}
 	return f.squareOf(v, q)
+}
+
+// squares returns the function of the squares of all constraints, which it computes at once.
+func (f *rows) squares() func(k int, far bool) float64 {
+	const block = 256
+	a, p := f.matrix(), make([]float64, f.w.Rows)
+	_ = f.eng.For(context.Background(), len(p), block, func(lo, hi int) error { // see each
+		image := f.eng.GetMatrix(hi-lo, a.Cols)
+		defer f.eng.PutMatrix(image)
+		f.eng.Backend().Gemm(false, false, 1, f.w.View(lo, hi, 0, a.Cols), a, 0, image)
+		for v := lo; v < hi; v++ {
+			p[v] = f.t.Dot(f.w.Row(v), image.Row(v-lo))
+		}
+		return nil
+	})
+	return func(k int, far bool) float64 {
+		if far {
+			return p[f.at[k]+1]
+		}
+		return p[f.at[k]]
+	}
 }
 
 func (f *rows) cross(k int, q []float64) float64 {
