@@ -86,8 +86,9 @@ func newColors(p *graphkernel.Problem, start []int) *colors {
 	return o
 }
 
-// rowsPerTask is the number of rows that one task updates.
-const rowsPerTask = 64
+// rowsPerTask is the number of rows that one task updates. Classes have some hundred points, so
+// that more of them would leave workers idle.
+const rowsPerTask = 32
 
 func (o *colors) sweep(ctx context.Context, d *descent) (tally, error) {
 	var total tally
