@@ -4,11 +4,10 @@ import (
 	"context"
 	"math"
 	"math/bits"
-	"strings"
-	"unsafe"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/uncleared"
 )
 
 // addressable bounds every request, with or without a limit: a process can address 2^47 bytes on
@@ -44,10 +43,6 @@ func MatrixBytes(rows, cols int) int64 {
 	return int64(lo) * 8
 }
 
-// hugeBytes is the size from which a matrix asks for huge pages. For smaller matrices the first
-// touch of 4 KiB pages is cheap compared with any computation that fills them.
-const hugeBytes = 4 << 20
-
 // clearBlock is the number of values that a task clears: many times the cost of waking a worker.
 const clearBlock = 1 << 18
 
@@ -57,7 +52,7 @@ const clearBlock = 1 << 18
 // [Engine.UnclearedMatrix] takes less time.
 func (e *Engine) NewMatrix(rows, cols int) blas.Matrix {
 	m := e.UnclearedMatrix(rows, cols)
-	if len(m.Data) >= hugeBytes/8 {
+	if len(m.Data) >= uncleared.Large {
 		// Without a cancel it cannot fail.
 		_ = e.For(context.Background(), len(m.Data), clearBlock, func(lo, hi int) error {
 			clear(m.Data[lo:hi])
@@ -68,25 +63,12 @@ func (e *Engine) NewMatrix(rows, cols int) blas.Matrix {
 }
 
 // UnclearedMatrix is [Engine.NewMatrix] with undefined contents: every element must be written
-// before it is read. The runtime clears memory on one core, at the speed of its first touch; here
-// the workers that fill the matrix touch it first.
+// before it is read.
 func (e *Engine) UnclearedMatrix(rows, cols int) blas.Matrix {
-	if size := MatrixBytes(rows, cols); size < hugeBytes || size > math.MaxInt {
+	if rows*cols < uncleared.Large {
 		return blas.NewMatrix(rows, cols)
 	}
-	data := uncleared(rows * cols)
-	adviseHuge(data)
-	return blas.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: data}
-}
-
-// uncleared returns n >= 1 values with undefined contents. A strings.Builder is the only way to
-// memory of the garbage collector that it does not clear; memory without pointers may have any
-// type.
-func uncleared(n int) []float64 {
-	var b strings.Builder
-	b.Grow(8 * n)
-	b.WriteByte(0)
-	return unsafe.Slice((*float64)(unsafe.Pointer(unsafe.StringData(b.String()))), n)
+	return blas.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: uncleared.Floats(rows * cols)}
 }
 
 // Clone returns a compact copy of m, which all workers make. It does not check the memory limit.

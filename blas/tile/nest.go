@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/internal/relay"
+	"github.com/mustlink/mustlink/internal/uncleared"
 )
 
 // Nest is the loop nest on one table, with its workers and scratch memory. It is safe for
@@ -51,7 +52,7 @@ func (n *Nest) Borrow(size int) *[]float64 {
 	if s, _ := n.scratch[c].Get().(*[]float64); s != nil && len(*s) >= size {
 		return s
 	}
-	s := make([]float64, max(size, 1<<(c+minScratch)))
+	s := uncleared.Floats(max(size, 1<<(c+minScratch)))
 	return &s
 }
 
