@@ -141,7 +141,7 @@ func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) *maps.
 	return maps.NewLinear(method, p.Mean, w)
 }
 
-// Mean returns the mean of the rows, on one core: a pass over x, where all callers multiply x by
+// Mean returns the mean of the rows, on one core: it reads x once, and all callers multiply x by
 // matrices. It averages differences from the first row, so that the mean of equal values is exactly
 // this value and a constant feature has no variance at all.
 func Mean(x blas.Matrix) []float64 {

@@ -206,8 +206,8 @@ func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, maxDims 
 	})
 }
 
-// leading returns the largest eigenvalues, descending, and their eigenvectors: count of them, or all
-// for 0.
+// leading returns the largest eigenvalues, descending, and their eigenvectors: count of them, or
+// all for 0.
 func leading(ctx context.Context, eng *engine.Engine, a blas.Matrix, count int) (w []float64, u func(k int) []float64, err error) {
 	n := a.Rows
 	if count > 0 && count < n {

@@ -72,6 +72,13 @@ func TestWorkers(t *testing.T) {
 			"QR/Q": func(b blas.Backend) blas.Matrix { c := a.Clone(); b.QR(c, blas.NewMatrix(n, n)); return c },
 			"QR/L": func(b blas.Backend) blas.Matrix { c := blas.NewMatrix(n, n); b.QR(a.Clone(), c); return c },
 			"Syr":  func(b blas.Backend) blas.Matrix { c := a.Clone(); b.Syr(0.3, x, c); return c },
+			"SymEig of many rows": func(b blas.Backend) blas.Matrix {
+				c := large.Clone()
+				if err := b.SymEig(c, make([]float64, c.Rows), true); err != nil {
+					t.Fatal(err)
+				}
+				return c
+			},
 			"Symv of many rows": func(b blas.Backend) blas.Matrix {
 				y := make([]float64, large.Rows)
 				b.Symv(0.3, large, large.Row(0), 0, y)
