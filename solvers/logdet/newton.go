@@ -149,7 +149,7 @@ func (a *ascent) value(l []float64) float64 {
 func (a *ascent) weighted(l []float64, sign float64) blas.Matrix {
 	var rows []int
 	var roots []float64
-	for k, c := range a.constraints {
+	for k, c := range a.constraints { // on one core, as in gap: a step has the order squared for each
 		for v := range c.vectors() {
 			if w := sign * c.part(v) * l[k]; w > 0 {
 				rows, roots = append(rows, a.first[k]+v), append(roots, math.Sqrt(w))
