@@ -64,14 +64,39 @@ func (m Matrix) Clone() Matrix {
 }
 
 // Mirror copies the lower triangle of a square m to the upper one.
-func (m Matrix) Mirror() {
+func (m Matrix) Mirror() { m.MirrorRows(0, m.Rows) }
+
+// MirrorRows copies rows [lo, hi) of the lower triangle of a square m to the upper one. Calls for
+// different rows write to different places.
+func (m Matrix) MirrorRows(lo, hi int) {
 	const tile = 64 // the strided side of the copy stays in the cache
-	for i0 := 0; i0 < m.Rows; i0 += tile {
-		for j0 := 0; j0 <= i0; j0 += tile {
-			for i := i0; i < min(i0+tile, m.Rows); i++ {
+	for i0 := lo; i0 < hi; i0 += tile {
+		end := min(i0+tile, hi)
+		for j0 := 0; j0 < end; j0 += tile {
+			for i := i0; i < end; i++ {
 				row := m.Row(i)
 				for j := j0; j < min(j0+tile, i); j++ {
 					m.Data[j*m.Stride+i] = row[j]
+				}
+			}
+		}
+	}
+}
+
+// TransposeTo copies the transpose of m to dst, of its shape, in tiles that stay in the cache.
+func (m Matrix) TransposeTo(dst Matrix) {
+	if dst.Rows != m.Cols || dst.Cols != m.Rows {
+		panic(errShape)
+	}
+	const tile = 16
+	for i0 := 0; i0 < m.Rows; i0 += tile {
+		i1 := min(i0+tile, m.Rows)
+		for j0 := 0; j0 < m.Cols; j0 += tile {
+			for j := j0; j < min(j0+tile, m.Cols); j++ {
+				to, at := dst.Row(j)[i0:i1], i0*m.Stride+j
+				for i := range to {
+					to[i] = m.Data[at]
+					at += m.Stride
 				}
 			}
 		}

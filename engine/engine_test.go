@@ -119,6 +119,76 @@ func TestNewMatrixHuge(t *testing.T) {
 	}
 }
 
+// TestNewMatrixOfUsedMemory: a matrix is zero also where the collector has freed another one.
+func TestNewMatrixOfUsedMemory(t *testing.T) {
+	e := enginetest.New(t, 0)
+	for range 3 {
+		for _, get := range []func(rows, cols int) blas.Matrix{e.UnclearedMatrix, e.NewMatrix} {
+			m := get(1100, 1000)
+			if m.Rows != 1100 || m.Cols != 1000 || m.Stride != 1000 || len(m.Data) != 1100*1000 {
+				t.Fatalf("%d x %d, stride %d, %d values", m.Rows, m.Cols, m.Stride, len(m.Data))
+			}
+			for i := range m.Data {
+				m.Data[i] = 1
+			}
+		}
+		runtime.GC()
+	}
+	for i, v := range e.NewMatrix(1100, 1000).Data {
+		if v != 0 {
+			t.Fatalf("element %d is %v", i, v)
+		}
+	}
+}
+
+// TestClone: a copy has the values of a view, and memory of its own.
+func TestClone(t *testing.T) {
+	e := enginetest.With(t, engine.Options{Workers: 3})
+	for _, n := range []int{0, 1, 50, 1100} {
+		whole := e.NewMatrix(n+2, n+1)
+		for i := range whole.Data {
+			whole.Data[i] = float64(i)
+		}
+		m := whole.View(1, n+1, 1, n+1)
+		c := e.Clone(m)
+		clear(whole.Data)
+		for i := range n {
+			for j := range n {
+				if want := float64((i+1)*(n+1) + j + 1); c.At(i, j) != want {
+					t.Fatalf("n=%d: element %d, %d is %v: want %v", n, i, j, c.At(i, j), want)
+				}
+			}
+		}
+		if len(c.Data) != n*n {
+			t.Errorf("n=%d: %d values: want a compact copy", n, len(c.Data))
+		}
+	}
+}
+
+// TestMirror: the upper triangle becomes the lower one, and the rest of memory stays as it is.
+func TestMirror(t *testing.T) {
+	for _, workers := range []int{1, 3} {
+		e := enginetest.With(t, engine.Options{Workers: workers})
+		for _, n := range []int{0, 1, 63, 64, 65, 130, 201} {
+			m := blas.Matrix{Rows: n, Cols: n, Stride: n + 3, Data: make([]float64, n*(n+3))}
+			for i := range m.Data {
+				m.Data[i] = float64(i)
+			}
+			e.Mirror(m)
+			for i, v := range m.Data {
+				r, c := i/(n+3), i%(n+3)
+				want := float64(i)
+				if c < n && c > r {
+					want = float64(c*(n+3) + r)
+				}
+				if v != want {
+					t.Fatalf("%d workers, n=%d: element %d, %d is %v: want %v", workers, n, r, c, v, want)
+				}
+			}
+		}
+	}
+}
+
 func TestScratchIsReused(t *testing.T) {
 	e := enginetest.New(t, 0)
 	a := e.GetMatrix(10, 10)

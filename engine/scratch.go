@@ -32,7 +32,7 @@ func (e *Engine) GetMatrix(rows, cols int) blas.Matrix {
 	if data := e.scratch.take(rows * cols); data != nil {
 		return blas.Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: data}
 	}
-	return e.NewMatrix(rows, cols)
+	return e.UnclearedMatrix(rows, cols)
 }
 
 // PutMatrix returns a matrix that came from [Engine.GetMatrix] (not a view of one). The

@@ -99,7 +99,10 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, er
 		if err := definite(ctx, d.Eng, res.A); err != nil {
 			return nil, err
 		}
-		b := logdetmetric.Change(d.Eng, res, constraints)
+		b, err := logdetmetric.Change(ctx, d.Eng, res, constraints)
+		if err != nil {
+			return nil, err
+		}
 		last, worse := d.round(res) // its objective is that of the whole K and M: elsewhere K follows M
 		if !worse {
 			best.result, best.theta, best.f, best.m, best.b = res, d.theta, d.f, m, b

@@ -132,7 +132,7 @@ func (w *width) project(ctx context.Context, a *attempt) (err error) {
 	}
 	w.Eng.Backend().Kernels().Scale(a.alpha, a.prior.Data)
 	a.result, err = w.fit.project(func(o logdet.Options) (*logdet.Result, error) {
-		return logdet.Kernel(ctx, w.Eng, a.prior.Clone(), a.constraints, o)
+		return logdet.Kernel(ctx, w.Eng, w.Eng.Clone(a.prior), a.constraints, o)
 	})
 	if err != nil {
 		return err
@@ -215,12 +215,12 @@ func sigma(kernel string) (v float64) {
 
 // definite returns an error for a matrix that is not positive definite to rounding.
 func definite(ctx context.Context, eng *engine.Engine, k blas.Matrix) error {
-	return eng.Cholesky(ctx, k.Clone())
+	return eng.Cholesky(ctx, eng.Clone(k))
 }
 
 // against returns tr(K M^-1) and log det M.
 func against(ctx context.Context, eng *engine.Engine, k, m blas.Matrix) (trace, det float64, err error) {
-	l := m.Clone()
+	l := eng.Clone(m)
 	if err := eng.Cholesky(ctx, l); err != nil {
 		return 0, 0, err
 	}
@@ -228,7 +228,7 @@ func against(ctx context.Context, eng *engine.Engine, k, m blas.Matrix) (trace, 
 		det += 2 * math.Log(l.At(i, i))
 	}
 	// tr(K M^-1) = tr(L^-1 K L'^-1)
-	x := k.Clone()
+	x := eng.Clone(k)
 	eng.Backend().Trsm(true, false, l, x)
 	eng.Backend().Trsm(false, true, l, x)
 	for i := range x.Rows {
@@ -317,7 +317,10 @@ func (a *attempt) model(ctx context.Context, w *width) (*learned, error) {
 	}
 	m, err := w.turned(ctx, w.linked, a.constraints, a.result)
 	if err == nil && m == nil {
-		b := logdetmetric.Change(w.Eng, a.result, a.constraints)
+		var b blas.Matrix
+		if b, err = logdetmetric.Change(ctx, w.Eng, a.result, a.constraints); err != nil {
+			return nil, err
+		}
 		m, err = logdetmetric.Learned(ctx, w.Eng, Method, k, a.alpha, w.X, w.linked, b, w.Params.Dims, w.Seed)
 	}
 	if err != nil {

@@ -26,12 +26,15 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 	if err := eng.Check(fmt.Sprintf("kbeta on %d landmarks", count), need, "use fewer landmarks or raise the memory limit"); err != nil {
 		return err
 	}
-	k, err := m.kernel.Gram(ctx, eng, x)
+	k, err := m.kernel.GramScratch(ctx, eng, x)
 	if err != nil {
 		return err
 	}
+	defer eng.PutMatrix(k)
 	if _, isGram := x.(*points.Gram); isGram {
-		m.between = squaredDistances(k)
+		if m.between, err = squaredDistances(ctx, eng, k); err != nil {
+			return err
+		}
 	}
 	if m.means, err = kernel.Center(ctx, eng, k); err != nil {
 		return err
@@ -66,7 +69,7 @@ func (m *metric) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix,
 		var err error
 		if !all {
 			work = eng.GetMatrix(k.Rows, k.Cols)
-			err = eng.Each(ctx, k.Rows, 64, func(i int) { copy(work.Row(i), k.Row(i)) })
+			err = eng.Each(ctx, k.Rows, 64, func(i int) { copy(work.Row(i), k.Row(i)[:i+1]) })
 		}
 		if err == nil {
 			err = eng.SymEigTop(ctx, work, mu, v)
@@ -81,14 +84,14 @@ func (m *metric) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix,
 }
 
 // squaredDistances returns the squared distances of the points of a kernel matrix.
-func squaredDistances(k blas.Matrix) blas.Matrix {
-	d := blas.NewMatrix(k.Rows, k.Cols)
-	for i := range k.Rows {
+func squaredDistances(ctx context.Context, eng *engine.Engine, k blas.Matrix) (blas.Matrix, error) {
+	d := eng.UnclearedMatrix(k.Rows, k.Cols)
+	return d, eng.Each(ctx, k.Rows, 64, func(i int) {
+		to, self := d.Row(i), k.At(i, i)
 		for j, v := range k.Row(i) {
-			d.Set(i, j, max(0, k.At(i, i)+k.At(j, j)-2*v))
+			to[j] = max(0, self+k.At(j, j)-2*v)
 		}
-	}
-	return d
+	})
 }
 
 // tiny bounds the squared difference of coordinates of unit vectors that differ only by rounding.
@@ -169,16 +172,19 @@ func (m *metric) weights(e []float64) []float64 {
 	return beta
 }
 
-// spread returns the mean of (v_r(i) - v_r(j))^2 over the links, by their weights.
+// spread returns the mean of (v_r(i) - v_r(j))^2 over the links, by their weights. It stays on one
+// core: some operations for each link and direction, where decompose has n^2 for each direction.
 func (m *metric) spread(list []links.Link, place map[int]int) []float64 {
 	d, total := make([]float64, len(m.mu)), 0.0
-	for _, link := range list {
+	ends := make([][2]int, len(list))
+	for k, link := range list {
 		total += weight(link)
+		ends[k] = [2]int{place[link.I], place[link.J]}
 	}
 	for r := range d {
 		v := m.v.Row(r)
-		for _, link := range list {
-			x := v[place[link.I]] - v[place[link.J]]
+		for k, link := range list {
+			x := v[ends[k][0]] - v[ends[k][1]]
 			d[r] += weight(link) / total * x * x
 		}
 	}

@@ -42,17 +42,22 @@ type metric struct {
 	distances blas.Matrix // between landmarks, if they are few; computed on first use
 }
 
-// prepare computes the derived fields.
+// prepare computes the derived fields. It stays on one core, because it writes n q values, where
+// decompose reads n^2 for each of the q directions.
 func (m *metric) prepare() {
 	count, q := m.support.Len(), len(m.mu)
 	m.p, m.extension = blas.NewMatrix(count, q), blas.NewMatrix(count, q)
 	m.offset, m.order = make([]float64, q), make([]int, q)
+	scale := make([]float64, q)
 	for r := range q {
-		m.order[r] = r
-		for i, v := range m.v.Row(r) {
-			m.p.Set(i, r, m.beta[r]*v)
-			m.extension.Set(i, r, m.beta[r]/m.mu[r]*v)
-			m.offset[r] += m.beta[r] / m.mu[r] * v * m.means[i]
+		m.order[r], scale[r] = r, m.beta[r]/m.mu[r]
+	}
+	for i := range count {
+		p, extension := m.p.Row(i), m.extension.Row(i)
+		for r := range q {
+			v := m.v.At(r, i)
+			p[r], extension[r] = m.beta[r]*v, scale[r]*v
+			m.offset[r] += scale[r] * v * m.means[i]
 		}
 	}
 	slices.SortStableFunc(m.order, func(a, b int) int { return cmp.Compare(m.beta[b], m.beta[a]) })
@@ -196,8 +201,5 @@ func (m *metric) nystrom(ctx context.Context, eng *engine.Engine, x points.Point
 		return err
 	}
 	t := eng.Backend().Kernels()
-	for i := range y.Rows {
-		t.Axpy(-1, m.offset, y.Row(i))
-	}
-	return ctx.Err()
+	return eng.Each(ctx, y.Rows, 1024, func(i int) { t.Axpy(-1, m.offset, y.Row(i)) })
 }

@@ -11,7 +11,7 @@ import (
 const window = 5
 
 // chunk is the number of values that one task processes.
-const chunk = 1 << 15
+const chunk = 1 << 13
 
 // anderson extrapolates the sweeps of a fixed rank, which are a fixed-point iteration V -> S(V)
 // that converges linearly. It combines the latest S(V) with the weights that make the same

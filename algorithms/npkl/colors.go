@@ -26,7 +26,7 @@ type classes struct {
 }
 
 // color goes through the points in their order and gives each the first class without a neighbor.
-// Cost: O(edges).
+// Cost: O(edges), on one core because each class depends on those before.
 func color(p *graphkernel.Problem) classes {
 	n := p.Len()
 	class, taken, count := make([]int32, n), []int{}, 0
@@ -86,8 +86,9 @@ func newColors(p *graphkernel.Problem, start []int) *colors {
 	return o
 }
 
-// rowsPerTask is the number of rows that one task updates.
-const rowsPerTask = 64
+// rowsPerTask is the number of rows that one task updates. Classes have some hundred points, so
+// that more of them would leave workers idle.
+const rowsPerTask = 32
 
 func (o *colors) sweep(ctx context.Context, d *descent) (tally, error) {
 	var total tally

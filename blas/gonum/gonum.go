@@ -106,7 +106,7 @@ func (g backend) Symm(left bool, alpha float64, a, b blas.Matrix, beta float64, 
 // small one does not. The other cases add the terms in the order of k.
 func transpose(m blas.Matrix) blas.Matrix {
 	t := blas.NewMatrix(m.Cols, m.Rows)
-	form.TransposeTo(t, m)
+	m.TransposeTo(t)
 	return t
 }
 

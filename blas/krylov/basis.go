@@ -7,10 +7,12 @@ import (
 	"github.com/mustlink/mustlink/blas"
 )
 
-// rowsEach is the number of rows of the basis that one task processes, if the total work is at
-// least sharedWork multiply-adds; less work is not worth waking the workers.
+// A task processes leastRows to mostRows rows of the basis: as many as take taskWork multiply-adds,
+// some times the cost of waking a worker. Less work than sharedWork in total stays on one.
 const (
-	rowsEach   = 1024
+	leastRows  = 256
+	mostRows   = 1024
+	taskWork   = 1 << 18
 	sharedWork = 1 << 20
 )
 
@@ -41,7 +43,7 @@ func (b *basis) task(work int) int {
 	if b.p.N*work < sharedWork {
 		return b.p.N
 	}
-	return rowsEach
+	return min(max(leastRows, taskWork/max(1, work)), mostRows)
 }
 
 // each calls f for blocks of rows of the basis, for work multiply-adds per row.

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/blas/internal/form"
 )
 
 // From this order on, and for at most one in leastShare of the eigenpairs, [Top] computes only the
@@ -18,6 +17,9 @@ const (
 // topBlock is the number of columns that are multiplied by A together: as many as cost little more
 // than one, which is limited by memory.
 const topBlock = 8
+
+// topRows is the number of rows of vectors that a task copies.
+const topRows = 1024
 
 // Each calls f for the blocks [lo, hi) of the given size that make up [0, n), on all workers.
 type Each func(n, size int, f func(lo, hi int))
@@ -51,7 +53,7 @@ func Top(backend blas.Backend, each Each, a blas.Matrix, w []float64, v blas.Mat
 		return false // no error with finite input
 	}
 	copy(w, res.Values)
-	form.TransposeTo(v, res.Vectors)
+	each(n, topRows, func(lo, hi int) { res.Vectors.View(lo, hi, 0, k).TransposeTo(v.View(0, k, lo, hi)) })
 	return true
 }
 

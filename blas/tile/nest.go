@@ -1,12 +1,14 @@
 package tile
 
 import (
+	"math"
 	"math/bits"
 	"sync"
 	"sync/atomic"
 
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/internal/relay"
+	"github.com/mustlink/mustlink/internal/uncleared"
 )
 
 // Nest is the loop nest on one table, with its workers and scratch memory. It is safe for
@@ -35,6 +37,14 @@ const (
 	scratchClasses = 28
 )
 
+// WorkersFor returns how many workers that much work is worth.
+func (n *Nest) WorkersFor(flops float64) int {
+	if flops < parallelFlops {
+		return 1
+	}
+	return int(min(float64(n.workers), 1+flops/parallelFlops))
+}
+
 // Borrow returns at least size elements of scratch memory with undefined contents, to be returned
 // with [Nest.Return]. It does not allocate once the nest is warm.
 func (n *Nest) Borrow(size int) *[]float64 {
@@ -42,7 +52,7 @@ func (n *Nest) Borrow(size int) *[]float64 {
 	if s, _ := n.scratch[c].Get().(*[]float64); s != nil && len(*s) >= size {
 		return s
 	}
-	s := make([]float64, max(size, 1<<(c+minScratch)))
+	s := uncleared.Floats(max(size, 1<<(c+minScratch)))
 	return &s
 }
 
@@ -53,10 +63,10 @@ func scratchClass(size int) int {
 	return min(max(0, bits.Len(uint(max(1, size)-1))-minScratch), scratchClasses-1)
 }
 
-// Each calls f(0), ..., f(tasks-1), on all workers if parallel is set. The calls must be
-// independent, because their assignment to workers is arbitrary.
-func (n *Nest) Each(parallel bool, tasks int, f func(i int)) {
-	if workers := min(n.workers, tasks); parallel && workers > 1 {
+// Each calls f(0), ..., f(tasks-1), on as many workers as that many flops in total are worth. The
+// calls must be independent, because their assignment to workers is arbitrary.
+func (n *Nest) Each(flops float64, tasks int, f func(i int)) {
+	if workers := min(n.WorkersFor(flops), tasks); workers > 1 {
 		new(crew).run(workers, tasks, f)
 		return
 	}
@@ -68,7 +78,7 @@ func (n *Nest) Each(parallel bool, tasks int, f func(i int)) {
 // EachBlock calls f for the blocks [lo, hi) of the given size that make up [0, total), on all
 // workers.
 func (n *Nest) EachBlock(total, size int, f func(lo, hi int)) {
-	n.Each(true, blocks(total, size), func(i int) { f(i*size, min((i+1)*size, total)) })
+	n.Each(math.Inf(1), blocks(total, size), func(i int) { f(i*size, min((i+1)*size, total)) })
 }
 
 // crew distributes numbered tasks to goroutines.

@@ -33,9 +33,12 @@ type Product struct {
 	Lower bool
 }
 
-// parallelFlops is the work from which a call is distributed to the workers: some ten times the
-// cost of starting them.
+// parallelFlops is the work from which a call is distributed to the workers, and the least work of
+// each of them: some ten times the cost of starting one.
 const parallelFlops = 2e6
+
+// packFlops is the flops in which an element of a factor is packed.
+const packFlops = 16
 
 // sizes are those of the blocks. The bits of C do not depend on them.
 type sizes struct {
@@ -103,9 +106,12 @@ func (n *Nest) Multiply(p Product) {
 	}
 	j.Product, j.k = p, k
 	j.plan()
-	if j.unpacked() {
+	switch {
+	case j.deep():
+		j.sumBlocks()
+	case j.unpacked():
 		j.direct()
-	} else {
+	default:
 		j.run()
 	}
 	j.Product = Product{} // keep no reference to the caller's memory
@@ -130,10 +136,7 @@ func (j *job) plan() {
 	if j.Lower {
 		flops /= 2
 	}
-	j.workers = 1
-	if flops >= parallelFlops {
-		j.workers = j.nest.workers
-	}
+	j.workers = j.nest.WorkersFor(flops + packFlops*float64(m+n)*float64(j.k))
 	j.width = share(n, size.cols, j.t.NR)
 	j.group = share(blocks(j.k, j.depth), max(1, size.packed/max(1, j.depth*j.width)), 1)
 	j.rows, j.chunk = share(m, rows, j.t.MR), j.width

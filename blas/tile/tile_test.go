@@ -242,13 +242,22 @@ func TestBorrow(t *testing.T) {
 
 // TestEach checks that Each calls every number once, on one worker or more.
 func TestEach(t *testing.T) {
-	for _, parallel := range []bool{false, true} {
+	for _, flops := range []float64{0, parallelFlops, math.Inf(1)} {
 		var calls [100]atomic.Int32
-		New(nil, 3).Each(parallel, len(calls), func(i int) { calls[i].Add(1) })
+		New(nil, 3).Each(flops, len(calls), func(i int) { calls[i].Add(1) })
 		for i := range calls {
 			if calls[i].Load() != 1 {
-				t.Errorf("parallel=%t: task %d was called %d times: want once", parallel, i, calls[i].Load())
+				t.Errorf("%g flops: task %d was called %d times: want once", flops, i, calls[i].Load())
 			}
+		}
+	}
+}
+
+// TestWorkersFor: each worker has its share of the work, and the nest has no more than its workers.
+func TestWorkersFor(t *testing.T) {
+	for flops, want := range map[float64]int{0: 1, parallelFlops - 1: 1, parallelFlops: 2, 3 * parallelFlops: 4, 1e3 * parallelFlops: 6, math.Inf(1): 6} {
+		if got := New(nil, 6).WorkersFor(flops); got != want {
+			t.Errorf("%g flops: %d workers, want %d", flops, got, want)
 		}
 	}
 }

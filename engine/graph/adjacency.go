@@ -38,7 +38,8 @@ type edge struct {
 	squared float64
 }
 
-// lists returns the edges of every point, each once, in any order.
+// lists returns the edges of every point, each once, in any order. It stays on one core: a few
+// operations for each edge, where the search for neighbors has the dimension for each pair.
 func (n *Neighbors) lists(rule Rule) [][]edge {
 	lists := make([][]edge, n.N)
 	for i := range n.N {

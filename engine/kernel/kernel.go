@@ -51,7 +51,7 @@ func (k Kernel) String() string { return k.spec.String() }
 // limit; ctx.Err(). Cost: n^2 d flops for dense points and one map per pair; each entry is written
 // once.
 func (k Kernel) Gram(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
-	return k.gramIn(ctx, eng, x, eng.NewMatrix)
+	return k.gramIn(ctx, eng, x, eng.UnclearedMatrix)
 }
 
 // GramScratch is [Kernel.Gram] in scratch memory: return it with [engine.Engine.PutMatrix].
@@ -125,7 +125,7 @@ func (k Kernel) Cross(ctx context.Context, eng *engine.Engine, x, y points.Point
 	if err := checkMemory(eng, x.Len(), y.Len()); err != nil {
 		return blas.Matrix{}, err
 	}
-	dst := eng.NewMatrix(x.Len(), y.Len())
+	dst := eng.UnclearedMatrix(x.Len(), y.Len())
 	if err := k.CrossTo(ctx, eng, dst, x, y); err != nil {
 		return blas.Matrix{}, err
 	}

@@ -20,12 +20,12 @@ func (k Kernel) Pairs(ctx context.Context, eng *engine.Engine, x points.Points, 
 	if err != nil {
 		return nil, err
 	}
-	if err := checkPairs(x, pairs); err != nil {
-		return nil, err
-	}
 	out := make([]float64, len(pairs))
 	err = eng.For(ctx, len(pairs), normBlock, func(lo, hi int) error {
 		for p := lo; p < hi; p++ {
+			if err := checkPair(x, p, pairs[p]); err != nil {
+				return err
+			}
 			i, j := pairs[p][0], pairs[p][1]
 			out[p] = value(i, j)
 			if math.IsNaN(out[p]) || math.IsInf(out[p], 0) {
@@ -61,18 +61,16 @@ func (k Kernel) Values(ctx context.Context, eng *engine.Engine, x points.Points)
 	}, nil
 }
 
-// checkPairs checks that the rows of pairs exist, and that a Gram matrix contains each product.
-func checkPairs(x points.Points, pairs [][2]int) error {
-	g, isGram := x.(*points.Gram)
-	for p, pair := range pairs {
-		for side, i := range pair {
-			if i < 0 || i >= x.Len() {
-				return &fault.DataError{Row: p, Column: strconv.Itoa(side), Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, x.Len()-1)}
-			}
+// checkPair checks that the rows of pair p exist, and that a Gram matrix contains their product.
+func checkPair(x points.Points, p int, pair [2]int) error {
+	for side, i := range pair {
+		if i < 0 || i >= x.Len() {
+			return &fault.DataError{Row: p, Column: strconv.Itoa(side), Err: fmt.Errorf("point %d does not exist: want 0 to %d", i, x.Len()-1)}
 		}
-		if i, j := pair[0], pair[1]; isGram && i != j && g.Reference[i] < 0 && g.Reference[j] < 0 {
-			return unknownPair(g, i, j)
-		}
+	}
+	i, j := pair[0], pair[1]
+	if g, isGram := x.(*points.Gram); isGram && i != j && g.Reference[i] < 0 && g.Reference[j] < 0 {
+		return unknownPair(g, i, j)
 	}
 	return nil
 }

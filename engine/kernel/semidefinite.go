@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -36,7 +37,9 @@ func CheckSemidefinite(ctx context.Context, eng *engine.Engine, g *points.Gram) 
 	}
 	a := eng.GetMatrix(n, n)
 	defer eng.PutMatrix(a)
-	fillShifted(a, g, 1, indefinite*trace)
+	if err := fillShifted(ctx, eng, a, g, 1, indefinite*trace); err != nil {
+		return err
+	}
 	err := eng.Cholesky(ctx, a)
 	if _, failed := errors.AsType[*blas.NotPositiveDefiniteError](err); !failed {
 		return err
@@ -65,28 +68,35 @@ func isTraining(g *points.Gram) bool {
 }
 
 // fillShifted writes sign K + shift I over a.
-func fillShifted(a blas.Matrix, g *points.Gram, sign, shift float64) {
-	for i := range g.N {
+func fillShifted(ctx context.Context, eng *engine.Engine, a blas.Matrix, g *points.Gram, sign, shift float64) error {
+	return eng.Each(ctx, g.N, 64, func(i int) {
+		to := a.Row(i)
 		for j, v := range g.Row(i) {
-			a.Set(i, j, sign*v)
+			to[j] = sign * v
 		}
-		a.Set(i, i, a.At(i, i)+shift)
-	}
+		to[i] += shift
+	})
 }
 
 // smallestEigenvalue returns c minus the largest eigenvalue of c I - K, where c bounds the
 // eigenvalues of K: the eigenvalue of largest magnitude is then the one that the iteration finds.
 // It overwrites a, n x n.
 func smallestEigenvalue(ctx context.Context, eng *engine.Engine, a blas.Matrix, g *points.Gram) (float64, error) {
-	c := 0.0 // the largest row sum of magnitudes (Gershgorin)
-	for i := range g.N {
+	sums := make([]float64, g.N) // of magnitudes in a row: the largest is a bound (Gershgorin)
+	err := eng.Each(ctx, g.N, 64, func(i int) {
 		sum := 0.0
 		for _, v := range g.Row(i) {
 			sum += math.Abs(v)
 		}
-		c = max(c, sum)
+		sums[i] = sum
+	})
+	if err != nil {
+		return 0, err
 	}
-	fillShifted(a, g, -1, c)
+	c := slices.Max(sums)
+	if err := fillShifted(ctx, eng, a, g, -1, c); err != nil {
+		return 0, err
+	}
 	var w [1]float64
 	v := blas.NewMatrix(1, g.N)
 	if err := eng.SymEigTop(ctx, a, w[:], v); err != nil {

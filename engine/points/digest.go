@@ -9,7 +9,8 @@ import (
 )
 
 // Digest returns the SHA-256 of the kind, the shape and the bits of p. It does not depend on the
-// machine. Cost: one pass, about 2 GB/s with SHA instructions.
+// machine. Cost: one pass, about 2 GB/s with SHA instructions, on one core because each block needs
+// the sum of those before.
 func Digest(p Points) [sha256.Size]byte {
 	h := digest{sum: sha256.New()}
 	switch x := p.(type) {

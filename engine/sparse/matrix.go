@@ -34,7 +34,7 @@ func (m *Matrix) Count() int { return len(m.Col) }
 // Across calls f for every stored element of a square matrix, row by row, together with its mirror
 // image across the diagonal, 0 if none is stored. It ends at the first error. Cost: O(elements) if
 // the pattern is symmetric: rows in order visit every column in order, so the position in row j
-// only moves forward.
+// only moves forward. That order keeps it on one core.
 func (m *Matrix) Across(f func(i, j int, v, turned float64) error) error {
 	next := slices.Clone(m.Start[:m.Rows])
 	for i := range m.Rows {

@@ -35,7 +35,8 @@ var floors = map[string]int{
 	"export":     floorView, // brings other libraries, so that the root does not
 	"cmd":        floorProgram,
 
-	"internal/relay": floorRelay,
+	"internal/relay":     floorRelay,
+	"internal/uncleared": floorRelay,
 
 	// Packages that programs share. Other packages below internal/ are tools of the project, which
 	// nothing imports.

@@ -198,7 +198,7 @@ func (b *part) inverse(ctx context.Context, a, out blas.Matrix) (float64, error)
 		clear(b.factor.Row(i)[i+1:])
 	}
 	b.eng.Backend().Syrk(true, 1, b.factor, 0, out)
-	out.Mirror()
+	b.eng.Mirror(out)
 	return logDet, nil
 }
 

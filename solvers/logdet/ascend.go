@@ -126,7 +126,7 @@ func (s *state) take(multipliers []float64, done func() error) error {
 
 // root returns B with B B' = gram, from the lower triangle, which it overwrites.
 func root(ctx context.Context, eng *engine.Engine, gram blas.Matrix) (blas.Matrix, error) {
-	l := gram.Clone()
+	l := eng.Clone(gram)
 	if err := eng.Cholesky(ctx, l); err == nil {
 		for i := range l.Rows {
 			clear(l.Row(i)[i+1:])
@@ -143,11 +143,11 @@ func root(ctx context.Context, eng *engine.Engine, gram blas.Matrix) (blas.Matri
 		rank++
 	}
 	out := eng.NewMatrix(n, rank)
-	for c := range rank {
-		scale := math.Sqrt(w[n-1-c])
-		for i, v := range gram.Row(n - 1 - c) {
-			out.Set(i, c, scale*v)
+	each(eng, n, func(i int) {
+		to := out.Row(i)
+		for c := range to {
+			to[c] = math.Sqrt(w[n-1-c]) * gram.At(n-1-c, i)
 		}
-	}
+	})
 	return out, nil
 }

@@ -13,6 +13,7 @@ const delay = 64
 // backlog has pending rank-one changes beta q q' of a matrix, lower triangle. Applying some dozens
 // at once runs at the speed of matrix products.
 type backlog struct {
+	eng    *engine.Engine
 	b      blas.Backend
 	a      blas.Matrix
 	images blas.Matrix // the q, as rows
@@ -23,7 +24,7 @@ type backlog struct {
 
 func newBacklog(eng *engine.Engine, a blas.Matrix) backlog {
 	n := a.Rows
-	return backlog{b: eng.Backend(), a: a, images: eng.NewMatrix(delay, n), scaled: eng.NewMatrix(delay, n), part: make([]float64, delay)}
+	return backlog{eng: eng, b: eng.Backend(), a: a, images: eng.NewMatrix(delay, n), scaled: eng.NewMatrix(delay, n), part: make([]float64, delay)}
 }
 
 // set replaces the matrix, and forgets the pending changes.

@@ -67,7 +67,7 @@ func Compare(ctx context.Context, eng *engine.Engine, z blas.Matrix, list []Comp
 	}
 	out.Trace, out.Converged = found.Trace, found.Converged
 	eng.Backend().Syrk(true, 1, p.square(at), 0, out.A)
-	out.A.Mirror()
+	eng.Mirror(out.A)
 	return out, ctx.Err()
 }
 

@@ -42,7 +42,9 @@ type descent struct {
 }
 
 const (
-	rowsEach   = 256  // vectors of a task
+	taskFlops  = 5e5  // of a product of a task's vectors with a matrix, at least
+	rowsEach   = 256  // vectors of a task, at least
+	partValues = 1e6  // of the matrices of all tasks, at most
 	shrink     = 0.3  // least factor of a direction of A in a step
 	roughly    = 1e-3 // decrement, relative to the objective, at which a stage ends
 	maxDescent = 60   // Newton steps
@@ -70,11 +72,16 @@ func (f *rows) newton(ctx context.Context, eng *engine.Engine) (converged bool, 
 	}
 	d := &descent{
 		state: f.state, ctx: ctx, eng: eng, w: f.w, scale: 1, stride: 1, a: f.matrix(), l: eng.NewMatrix(n, n), outer: eng.NewMatrix(n, n), y: eng.NewMatrix(f.w.Rows, n), z: eng.NewMatrix(f.w.Rows, n),
-		p: make([]float64, count), slope: make([]float64, count), bend: make([]float64, count),
+		rows: make([]int, count), p: make([]float64, count), slope: make([]float64, count), bend: make([]float64, count),
 	}
-	for k := range d.constraints {
-		w := f.w.Row(k)
-		f.skipped[k] = f.t.Dot(w, w) <= f.nothing
+	err = d.each(count, func(lo, hi int) {
+		for k := lo; k < hi; k++ {
+			w := f.w.Row(k)
+			f.skipped[k] = f.t.Dot(w, w) <= f.nothing
+		}
+	})
+	if err != nil {
+		return false, err
 	}
 	if f.o.Start == nil {
 		d.scale = min(1, firstGamma/f.o.Gamma)
@@ -149,7 +156,7 @@ func (d *descent) run(share float64) error {
 // place computes the factor, the distances, the multipliers and h, and returns the objective.
 func (d *descent) place() (value float64, err error) {
 	n, b := d.a.Rows, d.eng.Backend()
-	d.l.CopyFrom(d.a)
+	d.eng.Copy(d.l, d.a)
 	if err := d.eng.Cholesky(d.ctx, d.l); err != nil {
 		return 0, err
 	}
@@ -158,65 +165,140 @@ func (d *descent) place() (value float64, err error) {
 		clear(d.l.Row(i)[i+1:])
 		value += d.a.At(i, i) - 2*math.Log(d.l.At(i, i))
 	}
-	b.Gemm(false, false, 1, d.w, d.l, 0, d.y)
-	if err := d.squares(d.y, d.p); err != nil {
-		return 0, err
-	}
-	for k, c := range d.constraints {
-		d.slope[k], d.bend[k] = 0, 0
-		x := d.p[k] / c.Bound
-		if k%d.stride != 0 || d.skipped[k] || !(c.sign()*(x-1) > 0) {
-			continue
+	costs, err := d.sum(func(lo, hi int) (costs float64) {
+		b.Gemm(false, false, 1, d.w.View(lo, hi, 0, n), d.l, 0, d.y.View(lo, hi, 0, n))
+		for k := lo; k < hi; k++ {
+			costs += d.bound(k, b.Kernels().Dot(d.y.Row(k), d.y.Row(k)))
 		}
-		cost := d.cost(k)
-		value += cost * excess(x-1)
-		d.slope[k] = cost * (1 - 1/x) / c.Bound
-		d.bend[k] = cost / (d.p[k] * d.p[k])
-	}
-	return value, nil
+		return costs
+	})
+	return value + costs, err
 }
 
-// squares writes y_k'z_k of the constraints to p.
-func (d *descent) squares(z blas.Matrix, p []float64) error {
-	t := d.eng.Backend().Kernels()
-	return d.eng.Each(d.ctx, len(p), rowsEach, func(k int) { p[k] = t.Dot(d.y.Row(k), z.Row(k)) })
+// bound takes the distance p of constraint k: it computes the multiplier and h, and returns the
+// cost.
+func (d *descent) bound(k int, p float64) float64 {
+	d.p[k], d.slope[k], d.bend[k] = p, 0, 0
+	c := d.constraints[k]
+	x := p / c.Bound
+	if k%d.stride != 0 || d.skipped[k] || !(c.sign()*(x-1) > 0) {
+		return 0
+	}
+	cost := d.cost(k)
+	d.slope[k] = cost * (1 - 1/x) / c.Bound
+	d.bend[k] = cost / (p * p)
+	return cost * excess(x-1)
+}
+
+// each calls f for blocks of n vectors, on all workers. Small matrices have long blocks, because a
+// task should take longer than the time to wake a worker.
+func (d *descent) each(n int, f func(lo, hi int)) error {
+	return d.eng.For(d.ctx, n, d.block(), func(lo, hi int) error {
+		f(lo, hi)
+		return nil
+	})
+}
+
+// block returns the number of vectors of a task.
+func (d *descent) block() int { return max(rowsEach, int(taskFlops)/max(1, 2*d.a.Rows*d.a.Rows)) }
+
+// sum adds what f returns for the blocks of all constraints, in their order.
+func (d *descent) sum(f func(lo, hi int) float64) (total float64, err error) {
+	n, block := len(d.constraints), d.block()
+	parts := make([]float64, (n+block-1)/block)
+	err = d.each(n, func(lo, hi int) { parts[lo/block] = f(lo, hi) })
+	for _, v := range parts {
+		total += v
+	}
+	return total, err
+}
+
+// squares writes y_k'x y_k of the constraints to p, times some factors unless they are nil.
+func (d *descent) squares(x blas.Matrix, p, factors []float64) error {
+	b, n := d.eng.Backend(), d.a.Rows
+	return d.each(len(p), func(lo, hi int) {
+		z := d.z.View(lo, hi, 0, n)
+		b.Gemm(false, false, 1, d.y.View(lo, hi, 0, n), x, 0, z)
+		for k := lo; k < hi; k++ {
+			if p[k] = b.Kernels().Dot(d.y.Row(k), d.z.Row(k)); factors != nil {
+				p[k] *= factors[k]
+			}
+		}
+	})
 }
 
 // add adds Y' diag(weights) Y to the lower triangle of to.
 func (d *descent) add(weights []float64, to blas.Matrix) error {
-	b := d.eng.Backend()
-	for _, sign := range []float64{1, -1} {
-		d.rows = d.rows[:0]
-		for k, w := range weights {
-			if sign*w > 0 {
-				d.rows = append(d.rows, k)
-			}
+	positive, negative := 0, len(weights)
+	for k, w := range weights { // on one core: two comparisons each, where a product has n^2 operations
+		if w > 0 {
+			d.rows[positive] = k
+			positive++
+		} else if w < 0 {
+			negative--
+			d.rows[negative] = k
 		}
-		err := d.eng.Each(d.ctx, len(d.rows), rowsEach, func(r int) {
-			k, row := d.rows[r], d.z.Row(r)
-			copy(row, d.y.Row(k))
-			b.Kernels().Scale(math.Sqrt(sign*weights[k]), row)
-		})
-		if err != nil {
-			return err
+	}
+	rows, n, block := append(d.rows[:positive], d.rows[negative:]...), d.a.Rows, d.block()
+	if parts := (len(rows) + block - 1) / block; n*n*parts <= partValues {
+		return d.addParts(weights, rows, positive, parts, to)
+	}
+	if err := d.each(len(rows), func(lo, hi int) { d.gather(weights, rows, lo, hi) }); err != nil {
+		return err
+	}
+	d.addRows(0, positive, len(rows), 1, to)
+	return nil
+}
+
+// addParts is add for a small matrix: each task multiplies its own rows.
+func (d *descent) addParts(weights []float64, rows []int, positive, parts int, to blas.Matrix) error {
+	n, block := d.a.Rows, d.block()
+	all := d.eng.GetMatrix(parts*n, n)
+	defer d.eng.PutMatrix(all)
+	err := d.each(len(rows), func(lo, hi int) {
+		d.gather(weights, rows, lo, hi)
+		d.addRows(lo, min(max(lo, positive), hi), hi, 0, all.View(lo/block*n, (lo/block+1)*n, 0, n))
+	})
+	if err != nil {
+		return err
+	}
+	for p := range parts { // on one core: n^2 operations, where its product has n^2 for each row
+		for i := range n {
+			d.t.Axpy(1, all.Row(p*n + i)[:i+1], to.Row(i)[:i+1])
 		}
-		b.Syrk(true, sign, d.z.View(0, len(d.rows), 0, d.z.Cols), 1, to)
 	}
 	return nil
+}
+
+// gather copies rows [lo, hi) of the listed ones to z, each times the root of its weight.
+func (d *descent) gather(weights []float64, rows []int, lo, hi int) {
+	for r := lo; r < hi; r++ {
+		k, row := rows[r], d.z.Row(r)
+		copy(row, d.y.Row(k))
+		d.t.Scale(math.Sqrt(math.Abs(weights[k])), row)
+	}
+}
+
+// addRows writes Z'Z for the rows [lo, positive) of z, minus that for [positive, hi), plus beta
+// times what is there.
+func (d *descent) addRows(lo, positive, hi int, beta float64, to blas.Matrix) {
+	b := d.eng.Backend()
+	b.Syrk(true, 1, d.z.View(lo, positive, 0, d.z.Cols), beta, to)
+	b.Syrk(true, -1, d.z.View(positive, hi, 0, d.z.Cols), 1, to)
 }
 
 // gradient returns L'L + Y'lY - I, both triangles.
 func (d *descent) gradient() (blas.Matrix, error) {
 	d.eng.Backend().Syrk(true, 1, d.l, 0, d.outer)
-	d.outer.Mirror()
-	g := d.outer.Clone()
+	d.eng.Mirror(d.outer)
+	g := d.eng.Clone(d.outer)
 	if err := d.add(d.slope, g); err != nil {
 		return g, err
 	}
 	for i := range g.Rows {
 		g.Set(i, i, g.At(i, i)-1)
 	}
-	g.Mirror()
+	d.eng.Mirror(g)
 	return g, nil
 }
 
@@ -225,8 +307,8 @@ func (d *descent) gradient() (blas.Matrix, error) {
 func (d *descent) direction(g blas.Matrix) (blas.Matrix, error) {
 	t, size := d.eng.Backend().Kernels(), inner(d.eng, g, g)
 	step := d.eng.NewMatrix(g.Rows, g.Rows)
-	rest, along := g.Clone(), d.eng.NewMatrix(g.Rows, g.Rows)
-	t.Axpy(-1, g.Data, along.Data)
+	rest, along := d.eng.Clone(g), d.eng.NewMatrix(g.Rows, g.Rows)
+	d.axpy(-1, g, along)
 	now, goal := size, size*min(0.01, math.Sqrt(size)*0.01)
 	for range maxInner {
 		if !(now > goal) {
@@ -237,11 +319,11 @@ func (d *descent) direction(g blas.Matrix) (blas.Matrix, error) {
 			return step, err
 		}
 		length := now / inner(d.eng, along, image)
-		t.Axpy(length, along.Data, step.Data)
-		t.Axpy(length, image.Data, rest.Data)
+		d.axpy(length, along, step)
+		d.axpy(length, image, rest)
 		next := inner(d.eng, rest, rest)
-		t.Scale(next/now, along.Data)
-		t.Axpy(-1, rest.Data, along.Data)
+		eachRow(d.eng, along, func(i int) { t.Scale(next/now, along.Row(i)) })
+		d.axpy(-1, rest, along)
 		now = next
 	}
 	return step, nil
@@ -249,28 +331,37 @@ func (d *descent) direction(g blas.Matrix) (blas.Matrix, error) {
 
 // curve returns the second derivative times x: x + Y'h(YxY')Y.
 func (d *descent) curve(x blas.Matrix) (blas.Matrix, error) {
-	out, q := x.Clone(), make([]float64, len(d.constraints))
-	d.eng.Backend().Gemm(false, false, 1, d.y, x, 0, d.z)
-	if err := d.squares(d.z, q); err != nil {
+	out, q := d.eng.Clone(x), make([]float64, len(d.constraints))
+	if err := d.squares(x, q, d.bend); err != nil {
 		return out, err
-	}
-	for k, h := range d.bend {
-		q[k] *= h
 	}
 	if err := d.add(q, out); err != nil {
 		return out, err
 	}
-	out.Mirror()
+	d.eng.Mirror(out)
 	return out, nil
 }
 
 // inner returns the inner product of two symmetric matrices, both triangles.
 func inner(eng *engine.Engine, a, b blas.Matrix) float64 {
-	sum, t := 0.0, eng.Backend().Kernels()
-	for i := range a.Rows {
-		sum += t.Dot(a.Row(i), b.Row(i))
+	sums, sum, t := make([]float64, a.Rows), 0.0, eng.Backend().Kernels()
+	eachRow(eng, a, func(i int) { sums[i] = t.Dot(a.Row(i), b.Row(i)) })
+	for _, v := range sums {
+		sum += v
 	}
 	return sum
+}
+
+// eachRow calls f for the rows of a square matrix of A, on all workers if it is large.
+func eachRow(eng *engine.Engine, a blas.Matrix, f func(i int)) {
+	const values = 1 << 15                                                       // of a task
+	_ = eng.Each(context.Background(), a.Rows, max(1, values/max(1, a.Cols)), f) // see each
+}
+
+// axpy adds alpha x to y.
+func (d *descent) axpy(alpha float64, x, y blas.Matrix) {
+	t := d.eng.Backend().Kernels()
+	eachRow(d.eng, x, func(i int) { t.Axpy(alpha, x.Row(i), y.Row(i)) })
 }
 
 // move goes along the step as far as the objective falls by a share of what the slope promises, and
@@ -282,16 +373,18 @@ func (d *descent) move(step blas.Matrix, slope float64) (bool, error) {
 		return false, err
 	}
 	linear, q := inner(d.eng, d.outer, step), make([]float64, len(d.constraints)) // of the trace, and of the distances
-	b.Gemm(false, false, 1, d.y, step, 0, d.z)
-	if err := d.squares(d.z, q); err != nil {
+	if err := d.squares(step, q, nil); err != nil {
 		return false, err
 	}
 	for length := 1.0; length > 1e-8; length /= 2 {
-		if change := d.change(length, linear, eigenvalues, q); change <= length*slope/4 {
-			half := blas.NewMatrix(n, n)
+		change, err := d.change(length, linear, eigenvalues, q)
+		if err != nil {
+			return false, err
+		}
+		if change <= length*slope/4 {
+			half := d.eng.UnclearedMatrix(n, n)
 			b.Gemm(false, false, length, d.l, step, 0, half)
-			t := b.Kernels()
-			t.Axpy(1, d.l.Data, half.Data)
+			d.axpy(1, d.l, half)
 			b.Gemm(false, true, 1, half, d.l, 0, d.a) // L (I + length D) L'
 			return true, nil
 		}
@@ -300,25 +393,29 @@ func (d *descent) move(step blas.Matrix, slope float64) (bool, error) {
 }
 
 // change returns the change of the objective after a part of a step.
-func (d *descent) change(length, linear float64, eigenvalues, q []float64) float64 {
+func (d *descent) change(length, linear float64, eigenvalues, q []float64) (float64, error) {
 	out := length * linear
 	for _, v := range eigenvalues {
 		if !(1+length*v > shrink) {
-			return math.Inf(1)
+			return math.Inf(1), nil
 		}
 		out -= math.Log1p(length * v)
 	}
-	for k, c := range d.constraints {
-		if k%d.stride != 0 || d.skipped[k] {
-			continue
-		}
-		for end, p := range []float64{d.p[k], d.p[k] + length*q[k]} {
-			if x := p/c.Bound - 1; c.sign()*x > 0 {
-				out += float64(2*end-1) * d.cost(k) * excess(x)
+	costs, err := d.sum(func(lo, hi int) (costs float64) {
+		for k := lo; k < hi; k++ {
+			c := d.constraints[k]
+			if k%d.stride != 0 || d.skipped[k] {
+				continue
+			}
+			for end, p := range []float64{d.p[k], d.p[k] + length*q[k]} {
+				if x := p/c.Bound - 1; c.sign()*x > 0 {
+					costs += float64(2*end-1) * d.cost(k) * excess(x)
+				}
 			}
 		}
-	}
-	return out
+		return costs
+	})
+	return out + costs, err
 }
 
 // dual returns the matrix (I + W'lW)^-1 of the multipliers, and log det of its inverse; nothing if
@@ -328,7 +425,7 @@ func (d *descent) dual() (a blas.Matrix, det float64, err error) {
 	if _, err := d.place(); err != nil {
 		return a, 0, err
 	}
-	d.y.CopyFrom(d.w)
+	d.eng.Copy(d.y, d.w)
 	s := d.eng.NewMatrix(n, n)
 	for i := range n {
 		s.Set(i, i, 1)
@@ -348,6 +445,6 @@ func (d *descent) dual() (a blas.Matrix, det float64, err error) {
 	}
 	a = d.eng.NewMatrix(n, n)
 	b.Syrk(true, 1, s, 0, a)
-	a.Mirror()
+	d.eng.Mirror(a)
 	return a, det, d.ctx.Err()
 }

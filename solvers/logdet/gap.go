@@ -33,11 +33,15 @@ func (r *Result) RelativeGap() float64 {
 // tr A - r = -sum l p. Each constraint has its own part of the gap, which is >= 0.
 func (s *state) measure() {
 	s.Dual, s.Gap = s.det, 0
-	size := 0.0 // of the terms that are rounded
+	size := 0.0                                                              // of the terms that are rounded
+	square := func(k int, far bool) float64 { return s.square(k, far, s.q) } // some operations for a kernel matrix
+	if f, is := s.learned.(*rows); is {
+		square = f.squares()
+	}
 	for k, c := range s.constraints {
-		p := s.square(k, false, s.q)
+		p := square(k, false)
 		if c.Kind == Nearer {
-			p = s.square(k, true, s.q2) - p
+			p = square(k, true) - p
 		}
 		if s.skipped[k] {
 			continue

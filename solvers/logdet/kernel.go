@@ -33,7 +33,7 @@ func Kernel(ctx context.Context, eng *engine.Engine, k blas.Matrix, constraints 
 		if err := eng.Check(fmt.Sprintf("copy of a kernel matrix of order %d", n), engine.MatrixBytes(n, n), "use fewer points"); err != nil {
 			return nil, err
 		}
-		f.prior = k.Clone()
+		f.prior = eng.Clone(k)
 	}
 	s.learned, s.t, s.q, s.q2 = f, eng.Backend().Kernels(), make([]float64, n), make([]float64, n)
 	total := 0.0
@@ -90,33 +90,34 @@ func (f *delayed) factor(ctx context.Context, eng *engine.Engine) (blas.Matrix, 
 	if len(f.pairs) < f.prior.Rows {
 		return root(ctx, eng, f.products())
 	}
-	points, err := root(ctx, eng, f.prior.Clone())
+	points, err := root(ctx, eng, eng.Clone(f.prior))
 	if err != nil {
 		return points, err
 	}
 	out := eng.NewMatrix(len(f.pairs), points.Cols)
-	for v, pair := range f.pairs {
-		copy(out.Row(v), points.Row(pair[0]))
-		f.t.Axpy(-1, points.Row(pair[1]), out.Row(v))
-	}
+	each(eng, len(f.pairs), func(v int) {
+		copy(out.Row(v), points.Row(f.pairs[v][0]))
+		f.t.Axpy(-1, points.Row(f.pairs[v][1]), out.Row(v))
+	})
 	return out, nil
 }
 
 // products returns the inner products of the vectors under the prior, lower triangle.
 func (f *delayed) products() blas.Matrix {
-	out := blas.NewMatrix(len(f.pairs), len(f.pairs))
+	out := f.eng.UnclearedMatrix(len(f.pairs), len(f.pairs))
 	at := func(i, j int) float64 { return f.prior.At(max(i, j), min(i, j)) }
-	for v, p := range f.pairs {
+	each(f.eng, len(f.pairs), func(v int) {
+		p := f.pairs[v]
 		for w, q := range f.pairs[:v+1] {
 			out.Set(v, w, at(p[0], q[0])-at(p[0], q[1])-at(p[1], q[0])+at(p[1], q[1]))
 		}
-	}
+	})
 	return out
 }
 
 func (f *delayed) matrix() blas.Matrix {
 	f.flush()
-	f.a.Mirror()
+	f.eng.Mirror(f.a)
 	return f.a
 }
 

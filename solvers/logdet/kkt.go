@@ -14,26 +14,25 @@ import (
 func (r *Result) CheckRows(eng *engine.Engine, g blas.Matrix, constraints []Constraint, gamma float64) KKT {
 	n, backend := g.Cols, eng.Backend()
 	first, pairs := vectors(constraints)
-	w, image := blas.NewMatrix(len(pairs), n), blas.NewMatrix(len(pairs), n)
-	for v, pair := range pairs {
-		copy(w.Row(v), g.Row(pair[0]))
-		backend.Kernels().Axpy(-1, g.Row(pair[1]), w.Row(v))
-	}
+	w, image := eng.UnclearedMatrix(len(pairs), n), eng.UnclearedMatrix(len(pairs), n)
+	each(eng, len(pairs), func(v int) {
+		copy(w.Row(v), g.Row(pairs[v][0]))
+		backend.Kernels().Axpy(-1, g.Row(pairs[v][1]), w.Row(v))
+	})
 	backend.Gemm(false, false, 1, w, r.A, 0, image)
-	distances, weights := make([]float64, len(constraints)), make([]float64, len(pairs))
-	for k, c := range constraints {
+	distances := make([]float64, len(constraints))
+	each(eng, len(constraints), func(k int) {
+		c, distance := constraints[k], 0.0
 		for v := range c.vectors() {
 			at := first[k] + v
-			distances[k] += c.part(v) * backend.Kernels().Dot(w.Row(at), image.Row(at))
-			weights[at] = c.part(v) * c.sign() * r.Multipliers[k]
+			distance += c.part(v) * backend.Kernels().Dot(w.Row(at), image.Row(at))
+			backend.Kernels().Scale(c.part(v)*c.sign()*r.Multipliers[k], w.Row(at))
 		}
-	}
+		distances[k] = distance
+	})
 	out := r.rest(constraints, gamma, distances)
 	// A (I + sum of the signed multipliers' matrices) = I
-	product := r.A.Clone()
-	for v := range pairs {
-		backend.Kernels().Scale(weights[v], w.Row(v))
-	}
+	product := eng.Clone(r.A)
 	backend.Gemm(true, false, 1, image, w, 1, product)
 	for i := range n {
 		product.Set(i, i, product.At(i, i)-1)
@@ -58,7 +57,7 @@ func (r *Result) CheckKernel(ctx context.Context, eng *engine.Engine, k0 blas.Ma
 		t.Axpy(f, row, image.Row(i))
 		t.Axpy(-f, row, image.Row(j))
 	}
-	for k, c := range constraints {
+	for k, c := range constraints { // on one core: n operations each, where the product has n^3
 		f := c.sign() * r.Multipliers[k]
 		if f == 0 {
 			continue
@@ -69,10 +68,8 @@ func (r *Result) CheckKernel(ctx context.Context, eng *engine.Engine, k0 blas.Ma
 		}
 		add(f, c.I, c.J)
 	}
-	rest := k0.Clone()
-	for i := range n {
-		t.Axpy(-1, r.A.Row(i), rest.Row(i))
-	}
+	rest := eng.Clone(k0)
+	each(eng, n, func(i int) { t.Axpy(-1, r.A.Row(i), rest.Row(i)) })
 	eng.Backend().Gemm(false, false, -1, k0, image, 1, rest) // K0 - K - K0 P K
 	distance := func(i, j int) float64 { return r.A.At(i, i) + r.A.At(j, j) - 2*r.A.At(i, j) }
 	distances := make([]float64, len(constraints))

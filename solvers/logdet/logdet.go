@@ -275,7 +275,7 @@ func (s *state) run(ctx context.Context, eng *engine.Engine) error {
 	}
 	for s.Sweeps < s.o.MaxSweeps && !(s.Converged && measured) {
 		s.Change, measured = 0, false
-		for k := range s.constraints {
+		for k := range s.constraints { // one after the other: each begins with the matrix of the last
 			s.Change = max(s.Change, s.project(k))
 			if k%1024 == 1023 {
 				if err := ctx.Err(); err != nil {

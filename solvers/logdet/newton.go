@@ -128,13 +128,13 @@ func (a *ascent) value(l []float64) float64 {
 		}
 		out += math.Log1p(e) / a.slack(k)
 	}
-	b := a.eng.Backend()
-	clear(a.s.Data)
-	for i := range a.s.Rows {
-		a.s.Set(i, i, 1)
-	}
+	b, beta := a.eng.Backend(), 0.0
 	for _, sign := range []float64{1, -1} {
-		b.Syrk(true, sign, a.weighted(l, sign), 1, a.s)
+		b.Syrk(true, sign, a.weighted(l, sign), beta, a.s)
+		beta = 1
+	}
+	for i := range a.s.Rows {
+		a.s.Set(i, i, 1+a.s.At(i, i))
 	}
 	if err := b.Cholesky(a.s); err != nil {
 		return math.Inf(-1)
@@ -149,7 +149,7 @@ func (a *ascent) value(l []float64) float64 {
 func (a *ascent) weighted(l []float64, sign float64) blas.Matrix {
 	var rows []int
 	var roots []float64
-	for k, c := range a.constraints {
+	for k, c := range a.constraints { // on one core, as in gap: a step has the order squared for each
 		for v := range c.vectors() {
 			if w := sign * c.part(v) * l[k]; w > 0 {
 				rows, roots = append(rows, a.first[k]+v), append(roots, math.Sqrt(w))
@@ -171,7 +171,7 @@ func each(eng *engine.Engine, n int, f func(i int)) {
 
 // images computes y and the distances for the factor in s.
 func (a *ascent) images() {
-	a.y.CopyFrom(a.f)
+	a.eng.Copy(a.y, a.f)
 	a.eng.Backend().Trsm(false, true, a.s, a.y)
 	each(a.eng, len(a.constraints), func(k int) {
 		a.p[k] = 0
@@ -217,6 +217,7 @@ func (a *ascent) model() (rise float64, ok bool) {
 		}
 	}
 	h := a.hessian()
+	defer a.eng.PutMatrix(h)
 	// In units in which the slacks add the identity to the Hessian.
 	count := len(a.free)
 	unit, q, at := make([]float64, count), make([]float64, count), make([]float64, count)
@@ -243,21 +244,21 @@ func (a *ascent) model() (rise float64, ok bool) {
 	return rise, true
 }
 
-// hessian returns tr A C_j A C_k for the free constraints, lower triangle.
+// hessian returns tr A C_j A C_k for the free constraints, lower triangle, in scratch memory.
 func (a *ascent) hessian() blas.Matrix {
 	first, count := make([]int, len(a.free)), 0
 	for i, k := range a.free {
 		first[i] = count
 		count += a.constraints[k].vectors()
 	}
-	y := a.eng.NewMatrix(count, a.y.Cols)
+	y, g := a.eng.GetMatrix(count, a.y.Cols), a.eng.GetMatrix(count, count)
+	defer a.eng.PutMatrix(y)
 	each(a.eng, len(a.free), func(i int) {
 		k := a.free[i]
 		for v := range a.constraints[k].vectors() {
 			copy(y.Row(first[i]+v), a.y.Row(a.first[k]+v))
 		}
 	})
-	g := a.eng.NewMatrix(count, count)
 	a.eng.Backend().Syrk(false, 1, y, 0, g)
 	if count == len(a.free) { // a vector for each
 		each(a.eng, count, func(i int) {
@@ -268,20 +269,22 @@ func (a *ascent) hessian() blas.Matrix {
 		})
 		return g
 	}
-	for i, k := range a.free { // on one core: a row overwrites another that was read before
-		to := g.Row(i)
-		for j, other := range a.free[:i+1] {
-			sum := 0.0
-			for v := range a.constraints[k].vectors() {
-				for w := range a.constraints[other].vectors() {
+	defer a.eng.PutMatrix(g)
+	h := a.eng.GetMatrix(len(a.free), len(a.free))
+	each(a.eng, len(a.free), func(i int) {
+		c, to := a.constraints[a.free[i]], h.Row(i)
+		for j, k := range a.free[:i+1] {
+			other, sum := a.constraints[k], 0.0
+			for v := range c.vectors() {
+				for w := range other.vectors() {
 					x := g.At(max(first[i]+v, first[j]+w), min(first[i]+v, first[j]+w))
-					sum += a.constraints[k].part(v) * a.constraints[other].part(w) * x * x
+					sum += c.part(v) * other.part(w) * x * x
 				}
 			}
 			to[j] = sum
 		}
-	}
-	return g.View(0, len(a.free), 0, len(a.free))
+	})
+	return h
 }
 
 // step moves toward the goal, as far as the objective rises by a share of what the slope promises.

@@ -63,7 +63,8 @@ func restricted(eng *engine.Engine, h blas.Matrix, q []float64, in []bool, x []f
 	if len(set) == 0 {
 		return true
 	}
-	part, y := blas.NewMatrix(len(set), len(set)), blas.NewMatrix(len(set), 1)
+	part, y := eng.GetMatrix(len(set), len(set)), blas.NewMatrix(len(set), 1)
+	defer eng.PutMatrix(part)
 	each(eng, len(set), func(r int) {
 		from, to := h.Row(set[r]), part.Row(r)
 		for c, j := range set[:r+1] {

@@ -44,6 +44,7 @@ func Rows(ctx context.Context, eng *engine.Engine, g blas.Matrix, constraints []
 // rows is the problem in the coordinates of g.
 type rows struct {
 	*state
+	eng       *engine.Engine
 	quadratic             // A
 	w         blas.Matrix // the vectors of the constraints, rows padded to r: I - J, and for Nearer I - K
 	at        []int       // the first vector of each constraint
@@ -67,7 +68,7 @@ const crossover = 192
 
 func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 	t := eng.Backend().Kernels()
-	f := &rows{state: s, g: g}
+	f := &rows{state: s, eng: eng, g: g}
 	first, pairs := vectors(s.constraints)
 	count, row := len(pairs), (g.Cols+t.Lanes-1)/t.Lanes*t.Lanes
 	f.at = first
@@ -75,16 +76,13 @@ func newRows(eng *engine.Engine, g blas.Matrix, s *state) (*rows, error) {
 		return nil, err
 	}
 	f.w = blas.Matrix{Rows: count, Cols: g.Cols, Stride: row, Data: make([]float64, count*row)}
-	for v, pair := range pairs {
-		f.difference(v, pair[0], pair[1])
-	}
+	each(eng, count, func(v int) { f.difference(v, pairs[v][0], pairs[v][1]) })
 	s.t, s.q, s.q2 = t, make([]float64, row), make([]float64, row)
 	f.quadratic = newQuadratic(eng, f.w)
-	total := 0.0
-	for i := range g.Rows {
-		for _, v := range g.Row(i) {
-			total += v * v
-		}
+	squares, total := make([]float64, g.Rows), 0.0
+	each(eng, g.Rows, func(i int) { squares[i] = t.Dot(g.Row(i), g.Row(i)) })
+	for _, v := range squares {
+		total += v
 	}
 	s.nothing = 1e-14 * total / math.Max(1, float64(g.Rows))
 	s.wait = s.patience(count, g.Cols, 4*float64(count)*float64(g.Cols*g.Cols))
@@ -119,6 +117,27 @@ func (f *rows) square(k int, far bool, q []float64) float64 {
 	return f.squareOf(v, q)
 }
 
+// squares returns the function of the squares of all constraints, which it computes at once.
+func (f *rows) squares() func(k int, far bool) float64 {
+	const block = 256
+	a, p := f.matrix(), make([]float64, f.w.Rows)
+	_ = f.eng.For(context.Background(), len(p), block, func(lo, hi int) error { // see each
+		image := f.eng.GetMatrix(hi-lo, a.Cols)
+		defer f.eng.PutMatrix(image)
+		f.eng.Backend().Gemm(false, false, 1, f.w.View(lo, hi, 0, a.Cols), a, 0, image)
+		for v := lo; v < hi; v++ {
+			p[v] = f.t.Dot(f.w.Row(v), image.Row(v-lo))
+		}
+		return nil
+	})
+	return func(k int, far bool) float64 {
+		if far {
+			return p[f.at[k]+1]
+		}
+		return p[f.at[k]]
+	}
+}
+
 func (f *rows) cross(k int, q []float64) float64 {
 	return f.t.Dot(f.w.Row(f.at[k]), q[:f.w.Cols])
 }
@@ -134,7 +153,7 @@ func (f *rows) difference(v, i, j int) {
 func newQuadratic(eng *engine.Engine, w blas.Matrix) quadratic {
 	r := w.Cols
 	if r >= crossover {
-		m := &lower{backlog: newBacklog(eng, blas.NewMatrix(r, r)), w: w, products: eng.NewMatrix(delay, r)}
+		m := &lower{backlog: newBacklog(eng, eng.NewMatrix(r, r)), w: w, products: eng.NewMatrix(mostAhead, r)}
 		for i := range r {
 			m.a.Set(i, i, 1)
 		}
@@ -183,18 +202,26 @@ func (m *whole) set(a blas.Matrix) {
 
 // lower has a large matrix in its lower triangle, for the backend. The products of the next few
 // dozen vectors are computed at once and corrected by later changes, which are also applied at
-// once.
+// once. While few vectors change the matrix, they are computed further ahead.
 type lower struct {
 	backlog
 	w           blas.Matrix
 	products    blas.Matrix // W A, for the remaining rows of w from first on
 	first, left int
+	ahead       int // vectors whose products are computed at once
 }
+
+// mostAhead is the largest number of vectors whose products are computed at once.
+const mostAhead = 8 * delay
 
 func (m *lower) squareOf(v int, q []float64) float64 {
 	if v < m.first || v >= m.first+m.left {
 		m.flush()
-		m.first, m.left = v, min(delay, m.w.Rows-v)
+		m.ahead = min(2*m.ahead, mostAhead)
+		if m.left == 0 { // other changes have ended the last products
+			m.ahead = delay
+		}
+		m.first, m.left = v, min(m.ahead, m.w.Rows-v)
 		m.b.Symm(false, 1, m.a, m.w.View(v, v+m.left, 0, m.w.Cols), 0, m.products.View(0, m.left, 0, m.w.Cols))
 	}
 	w, product := m.w.Row(v), m.products.Row(v-m.first)
@@ -225,6 +252,6 @@ func (m *lower) set(a blas.Matrix) {
 func (m *lower) matrix() blas.Matrix {
 	m.flush()
 	out := m.a.Clone()
-	out.Mirror()
+	m.eng.Mirror(out)
 	return out
 }

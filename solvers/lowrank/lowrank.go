@@ -128,7 +128,7 @@ func (f *growing) grow(ctx context.Context, count int) (bool, error) {
 		return false, nil
 	}
 	n, done, backend := f.x.Len(), f.columns.Rows, f.eng.Backend()
-	c := f.eng.NewMatrix(len(candidates), n)
+	c := f.eng.UnclearedMatrix(len(candidates), n)
 	if err := f.k.CrossTo(ctx, f.eng, c, f.x.Select(candidates), f.x); err != nil {
 		return false, err
 	}
@@ -145,10 +145,10 @@ func (f *growing) grow(ctx context.Context, count int) (bool, error) {
 	if len(chosen) == 0 {
 		return false, nil
 	}
-	data := make([]float64, 0, (done+len(chosen))*n) // grows by blocks, so that all copies cost less than one product
-	data = append(data, f.columns.Data[:done*n]...)
-	f.columns = blas.Matrix{Rows: done + len(chosen), Cols: n, Stride: n, Data: data[:(done+len(chosen))*n]}
-	added := f.columns.View(done, f.columns.Rows, 0, n)
+	larger := f.eng.UnclearedMatrix(done+len(chosen), n) // by blocks, so that all copies cost less than one product
+	f.eng.Copy(larger.View(0, done, 0, n), f.columns)
+	f.columns = larger
+	added := larger.View(done, larger.Rows, 0, n)
 	for a, at := range chosen {
 		copy(added.Row(a), c.Row(at))
 		f.pivots = append(f.pivots, candidates[at])
@@ -250,15 +250,7 @@ func (f *growing) subtract(ctx context.Context, added blas.Matrix) error {
 
 // factor returns the result.
 func (f *growing) factor() *Factor {
-	g := f.eng.NewMatrix(f.columns.Cols, f.columns.Rows)
-	const tile = 64
-	for lo := 0; lo < g.Rows; lo += tile {
-		for q := range g.Cols {
-			for i, v := range f.columns.Row(q)[lo:min(lo+tile, g.Rows)] {
-				g.Set(lo+i, q, v)
-			}
-		}
-	}
+	g := f.eng.Transposed(f.columns)
 	for a, p := range f.pivots {
 		clear(g.Row(p)[a+1:]) // rounding
 	}

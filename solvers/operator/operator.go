@@ -31,20 +31,12 @@ type Operator interface {
 	Cost() float64
 }
 
-// rowsEach is the number of rows of a vector that one task processes, if the total work is at least
-// sharedWork multiply-adds; less work is not worth waking the workers.
-const (
-	rowsEach   = 1024
-	sharedWork = 1 << 20
-)
+// taskWork is the number of multiply-adds with a sparse matrix, which wait for memory, in a task:
+// some times the cost of waking a worker.
+const taskWork = 1 << 16
 
 // task returns the number of rows of a task, for n rows with the given multiply-adds in total.
-func task(n, work int) int {
-	if work < sharedWork {
-		return max(1, n)
-	}
-	return rowsEach
-}
+func task(n, work int) int { return max(1, n/max(1, work/taskWork)) }
 
 type dense struct{ a blas.Matrix }
 

@@ -192,7 +192,10 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 		}
 	}
 	if m == nil {
-		b := logdetmetric.Change(f.Eng, f.result, constraints)
+		b, err := logdetmetric.Change(ctx, f.Eng, f.result, constraints)
+		if err != nil {
+			return nil, check, err
+		}
 		if m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, linked, b, f.Params.Dims, f.Seed); err != nil {
 			return nil, check, err
 		}

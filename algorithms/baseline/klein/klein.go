@@ -158,7 +158,7 @@ func shorten(ctx context.Context, eng *engine.Engine, d blas.Matrix, set *links.
 	if err != nil {
 		return err
 	}
-	d.Mirror()
+	eng.Mirror(d)
 	separate(d, c)
 	return nil
 }

@@ -186,8 +186,8 @@ func scatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *classes
 		return within, between, fault.Data("", "all cannot-links join points of one class: want some between classes")
 	}
 	err = scatter.Links(ctx, eng, means, apart, between)
-	within.Mirror()
-	between.Mirror()
+	eng.Mirror(within)
+	eng.Mirror(between)
 	return within, between, err
 }
 

@@ -244,7 +244,7 @@ func (p Params) directions(ctx context.Context, eng *engine.Engine, f, n blas.Ma
 	if err := eng.Cholesky(ctx, b); err != nil {
 		return b, err
 	}
-	n.Mirror()
+	eng.Mirror(n)
 	eng.Backend().Trsm(true, false, b, n) // L^-1 N L'^-1
 	eng.Backend().Trsm(false, true, b, n)
 	w := make([]float64, q)

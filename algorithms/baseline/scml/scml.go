@@ -182,7 +182,7 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 			kept++
 		}
 	}
-	a.Mirror()
+	eng.Mirror(a)
 	if l.Params.Dims > 0 {
 		kept = min(kept, l.Params.Dims)
 	}

@@ -174,7 +174,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *l
 		pull.Data[k] -= v
 		size = max(size, math.Abs(pull.Data[k]))
 	}
-	pull.Mirror()
+	eng.Mirror(pull)
 	if size <= 1e-14*whole {
 		return nil, fault.Data("", "the differences of the links cancel, or all links join equal points: want links between points that differ")
 	}
@@ -208,7 +208,7 @@ func newProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *l
 func covariance(eng *engine.Engine, z, c blas.Matrix) (unit float64) {
 	const ridge, constant = 1e-10, 1e-100
 	eng.Backend().Syrk(true, 1/float64(z.Rows), z, 0, c)
-	c.Mirror()
+	eng.Mirror(c)
 	for i := range c.Rows {
 		unit += c.At(i, i) / float64(c.Rows)
 	}

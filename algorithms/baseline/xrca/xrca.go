@@ -104,7 +104,7 @@ func (p Params) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (
 	if err := scatter.Links(ctx, eng, z, f.Links.Cannot(), s); err != nil {
 		return s, err
 	}
-	s.Mirror()
+	eng.Mirror(s)
 	if largest(s) == 0 {
 		return s, linear.NoDifference()
 	}

@@ -97,7 +97,7 @@ func (p *Problem) Reduce(ctx context.Context, eng *engine.Engine) (*Reduced, err
 		return nil, err
 	}
 	r.Problem = &Problem{Loss: p.Loss, C: p.C, Diag: make([]float64, l), N: Adjacency{Full: n}}
-	n.Mirror()
+	eng.Mirror(n)
 	for k, i := range r.boundary {
 		r.Diag[k] = p.Diag[i] - n.At(k, k)
 		n.Set(k, k, 0)

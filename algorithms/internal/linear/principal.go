@@ -141,8 +141,9 @@ func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) *maps.
 	return maps.NewLinear(method, p.Mean, w)
 }
 
-// Mean returns the mean of the rows. It averages differences from the first row, so that the mean
-// of equal values is exactly this value and a constant feature has no variance at all.
+// Mean returns the mean of the rows, on one core: it reads x once, and all callers multiply x by
+// matrices. It averages differences from the first row, so that the mean of equal values is exactly
+// this value and a constant feature has no variance at all.
 func Mean(x blas.Matrix) []float64 {
 	mean := make([]float64, x.Cols)
 	if x.Rows == 0 {

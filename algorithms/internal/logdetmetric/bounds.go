@@ -70,7 +70,7 @@ const rounding = 1e-12
 // notices about them. It computes the margin only if there are triplets. A percentile of 0 is a
 // *fault.DataError.
 func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
-	var squared []float64 // ascending; computed for the first percentile
+	var squared []float64 // computed for the first percentile
 	for n, b := range t.all() {
 		v, percentile, err := b.parse()
 		if err != nil {
@@ -91,7 +91,6 @@ func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Ker
 			if squared, err = k.Squared().Pairs(ctx, eng, x, pairs(x.Len(), seed)); err != nil {
 				return out, nil, err
 			}
-			slices.Sort(squared)
 		}
 		if *to = quantile(squared, v/100); !(*to > rounding*quantile(squared, 1)) {
 			return out, nil, fault.Data("", "%s: the percentile %s of the squared distances is 0 up to rounding: want a percentile above 0, or a value", b.name, b.text)
@@ -127,7 +126,7 @@ func pairs(n int, seed uint64) [][2]int {
 		}
 		return out
 	}
-	rng := rand.New(rand.NewPCG(seed, 0x69746d6c))
+	rng := rand.New(rand.NewPCG(seed, 0x69746d6c)) // one stream on one core: maxPairs do not grow
 	out := make([][2]int, maxPairs)
 	for k := range out {
 		out[k] = draw.Pair(rng, n)
@@ -135,14 +134,53 @@ func pairs(n int, seed uint64) [][2]int {
 	return out
 }
 
-// quantile returns the quantile q of ascending values with linear interpolation, and 0 for no
-// values.
+// quantile returns the quantile q of values with linear interpolation, and 0 for no values. It
+// changes their order.
 func quantile(v []float64, q float64) float64 {
 	if len(v) == 0 {
 		return 0
 	}
 	position := q * float64(len(v)-1)
 	i := min(int(position), len(v)-1)
-	j := min(i+1, len(v)-1)
-	return v[i] + (position-float64(i))*(v[j]-v[i])
+	arrange(v, i)
+	if i == len(v)-1 {
+		return v[i]
+	}
+	return v[i] + (position-float64(i))*(slices.Min(v[i+1:])-v[i])
+}
+
+// arrange moves the value of rank k to its place, smaller ones before it and larger ones behind it
+// (Hoare 1961). It takes a small part of the time of sorting, and stays on one core because it is
+// for at most maxPairs values.
+func arrange(v []float64, k int) {
+	for tries := 0; len(v) > 1; tries++ {
+		if tries > 64 { // parts that hardly get smaller
+			slices.Sort(v)
+			return
+		}
+		last := len(v) - 1
+		pivot := max(min(v[0], v[last]), min(max(v[0], v[last]), v[last/2])) // the median of three
+		i, j := 0, last
+		for i <= j {
+			for v[i] < pivot {
+				i++
+			}
+			for v[j] > pivot {
+				j--
+			}
+			if i <= j {
+				v[i], v[j] = v[j], v[i]
+				i++
+				j--
+			}
+		}
+		switch {
+		case k <= j:
+			v = v[:j+1]
+		case k >= i:
+			v, k = v[i:], k-i
+		default:
+			return
+		}
+	}
 }

@@ -29,32 +29,35 @@ func Positions(rows []int) map[int]int {
 // k0(x, y) - k0(x, .) B k0(., y).
 //
 // P has few elements in a row, so that products with it cost a few n flops for each constraint.
-func Change(eng *engine.Engine, r *logdet.Result, constraints []logdet.Constraint) blas.Matrix {
+func Change(ctx context.Context, eng *engine.Engine, r *logdet.Result, constraints []logdet.Constraint) (blas.Matrix, error) {
 	n, t := r.A.Rows, eng.Backend().Kernels()
-	b, half, row := blas.NewMatrix(n, n), blas.NewMatrix(n, n), make([]float64, n)
-	multiplied := func(x blas.Matrix, sign float64, to blas.Matrix) { // to += sign P X
-		signed(constraints, r.Multipliers, func(i, j int, w float64) {
-			copy(row, x.Row(i))
-			t.Axpy(-1, x.Row(j), row)
-			t.Axpy(sign*w, row, to.Row(i))
-			t.Axpy(-sign*w, row, to.Row(j))
+	b, half := eng.NewMatrix(n, n), eng.NewMatrix(n, n)
+	multiplied := func(x blas.Matrix, sign float64, to blas.Matrix) error { // to += sign P X
+		const columns = 64
+		return eng.For(ctx, n, columns, func(lo, hi int) error {
+			part, row := to.View(0, n, lo, hi), make([]float64, hi-lo)
+			signed(constraints, r.Multipliers, func(i, j int, w float64) {
+				copy(row, x.Row(i)[lo:hi])
+				t.Axpy(-1, x.Row(j)[lo:hi], row)
+				t.Axpy(sign*w, row, part.Row(i))
+				t.Axpy(-sign*w, row, part.Row(j))
+			})
+			return nil
 		})
 	}
-	multiplied(r.A, 1, half)
-	turned := blas.NewMatrix(n, n)
-	for i := range n {
-		for j, v := range half.Row(i) {
-			turned.Set(j, i, v)
-		}
+	if err := multiplied(r.A, 1, half); err != nil {
+		return b, err
 	}
-	multiplied(turned, -1, b) // P K P = P (P K)'
+	if err := multiplied(eng.Transposed(half), -1, b); err != nil { // P K P = P (P K)'
+		return b, err
+	}
 	signed(constraints, r.Multipliers, func(i, j int, w float64) {
 		b.Set(i, i, b.At(i, i)+w)
 		b.Set(j, j, b.At(j, j)+w)
 		b.Set(i, j, b.At(i, j)-w)
 		b.Set(j, i, b.At(j, i)-w)
 	})
-	return b
+	return b, nil
 }
 
 // signed calls add for the terms w (e_i - e_j)(e_i - e_j)' of the constraints with multipliers.
@@ -107,7 +110,7 @@ const rankTol = 1e-10
 func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, scale float64, x points.Points, linked []int, b blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
 	rows := SupportRows(linked, x.Len(), seed)
 	n := len(rows)
-	if err := eng.Check("learned kernel matrix", 4*engine.MatrixBytes(n, n), "use fewer links or points"); err != nil {
+	if err := eng.Check("learned kernel matrix", 5*engine.MatrixBytes(n, n), "use fewer links or points"); err != nil {
 		return nil, err
 	}
 	support := x.Select(rows)
@@ -116,7 +119,9 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 		return nil, err
 	}
 	defer eng.PutMatrix(gram)
-	eng.Backend().Kernels().Scale(scale, gram.Data)
+	if err := scaled(ctx, eng, scale, gram); err != nil {
+		return nil, err
+	}
 	index, among := Positions(rows), make([]int, len(linked))
 	for a, i := range linked {
 		among[a] = index[i]
@@ -125,9 +130,23 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 	if err != nil {
 		return nil, err
 	}
-	eng.Backend().Kernels().Scale(scale, v.Data)
+	if err := scaled(ctx, eng, scale, v); err != nil {
+		return nil, err
+	}
 	return maps.NewExpansion(method, k, support, v, nil), nil
 }
+
+// scaled multiplies m.
+func scaled(ctx context.Context, eng *engine.Engine, scale float64, m blas.Matrix) error {
+	if scale == 1 {
+		return nil
+	}
+	t := eng.Backend().Kernels()
+	return eng.Each(ctx, m.Rows, rowsEach, func(i int) { t.Scale(scale, m.Row(i)) })
+}
+
+// rowsEach is the number of rows of a matrix of the support points that one task processes.
+const rowsEach = 32
 
 // directions returns the matrix V of the coordinates y = V k0(l, x) over the support points l. Let
 // C be the linked points and K = K0 - K0_C B K0_C' = U W U' the learned kernel matrix of the
@@ -139,14 +158,17 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 	for _, scratch := range []blas.Matrix{columns, change, learned} {
 		defer eng.PutMatrix(scratch)
 	}
-	for i := range n {
-		row := k0.Row(i)
+	err := eng.Each(ctx, n, rowsEach, func(i int) {
+		row, to := k0.Row(i), columns.Row(i)
 		for a, j := range among {
-			columns.Set(i, a, row[j])
+			to[a] = row[j]
 		}
+		copy(learned.Row(i), row)
+	})
+	if err != nil {
+		return blas.Matrix{}, err
 	}
 	eng.Backend().Gemm(false, false, 1, columns, b, 0, change)
-	learned.CopyFrom(k0)
 	eng.Backend().Gemm(false, true, -1, change, columns, 1, learned)
 	v, err := Axes(ctx, eng, learned, dims)
 	if err != nil {
@@ -155,35 +177,45 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 	on := eng.GetMatrix(v.Rows, m) // on the linked points
 	defer eng.PutMatrix(on)
 	eng.Backend().Gemm(false, false, 1, v, change, 0, on)
-	for k := range v.Rows {
+	return v, eng.Each(ctx, v.Rows, rowsEach, func(k int) {
+		row, on := v.Row(k), on.Row(k)
 		for a, j := range among {
-			v.Set(k, j, v.At(k, j)-on.At(k, a))
+			row[j] -= on[a]
 		}
-	}
-	return v, nil
+	})
 }
 
 // Axes returns the rows u' / sqrt(w) for the eigenpairs (w, u) of a learned kernel matrix, the
 // largest eigenvalues first, at most maxDims of them or all for 0. It overwrites the matrix.
 func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, maxDims int) (blas.Matrix, error) {
-	n := learned.Rows
-	w := make([]float64, n)
-	if err := eng.SymEig(ctx, learned, w, true); err != nil {
+	w, u, err := leading(ctx, eng, learned, maxDims)
+	if err != nil {
 		return blas.Matrix{}, err
 	}
 	dims := 0
-	for dims < n && w[n-1-dims] > rankTol*w[n-1] && (maxDims == 0 || dims < maxDims) {
+	for dims < len(w) && w[dims] > rankTol*w[0] {
 		dims++
 	}
 	if dims == 0 {
 		return blas.Matrix{}, fault.Data("", "the learned kernel matrix is 0: want points that differ under the kernel")
 	}
-	v := blas.NewMatrix(dims, n)
-	for k := range dims {
-		root := 1 / math.Sqrt(w[n-1-k])
-		for i, u := range learned.Row(n - 1 - k) {
-			v.Set(k, i, root*u)
-		}
+	v, t := eng.UnclearedMatrix(dims, learned.Rows), eng.Backend().Kernels()
+	return v, eng.Each(ctx, dims, rowsEach, func(k int) {
+		copy(v.Row(k), u(k))
+		t.Scale(1/math.Sqrt(w[k]), v.Row(k))
+	})
+}
+
+// leading returns the largest eigenvalues, descending, and their eigenvectors: count of them, or
+// all for 0.
+func leading(ctx context.Context, eng *engine.Engine, a blas.Matrix, count int) (w []float64, u func(k int) []float64, err error) {
+	n := a.Rows
+	if count > 0 && count < n {
+		w, v := make([]float64, count), eng.UnclearedMatrix(count, n)
+		return w, v.Row, eng.SymEigTop(ctx, a, w, v)
 	}
-	return v, nil
+	w = make([]float64, n)
+	err = eng.SymEig(ctx, a, w, true)
+	slices.Reverse(w)
+	return w, func(k int) []float64 { return a.Row(n - 1 - k) }, err
 }

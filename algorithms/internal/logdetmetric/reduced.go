@@ -66,7 +66,9 @@ func Reduce(ctx context.Context, eng *engine.Engine, k kernel.Kernel, scale floa
 		return nil, nil
 	}
 	r := &Reduced{G: f.G, Rest: f.Rest, pivots: f.Pivots, scale: scale}
-	eng.Backend().Kernels().Scale(math.Sqrt(scale), r.G.Data)
+	if err := scaled(ctx, eng, math.Sqrt(scale), r.G); err != nil {
+		return nil, err
+	}
 	r.l = f.Triangle()
 	r.Constraints, err = r.within(ctx, eng, k, linked, constraints)
 	return r, err
@@ -87,11 +89,13 @@ func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kerne
 	if err != nil {
 		return nil, err
 	}
-	t, w := eng.Backend().Kernels(), make([]float64, r.G.Cols)
-	for n, pair := range pairs {
-		copy(w, r.G.Row(pair[0]))
-		t.Axpy(-1, r.G.Row(pair[1]), w)
-		rest[n] = max(0, r.scale*rest[n]-t.Dot(w, w))
+	t := eng.Backend().Kernels()
+	err = eng.Each(ctx, len(pairs), rowsEach, func(n int) {
+		pair := pairs[n]
+		rest[n] = max(0, r.scale*rest[n]-t.SquaredDistance(r.G.Row(pair[0]), r.G.Row(pair[1])))
+	})
+	if err != nil {
+		return nil, err
 	}
 	out, at := slices.Clone(constraints), 0
 	for n, c := range out {
@@ -107,17 +111,22 @@ func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kerne
 
 // Learned returns the map of [Learned] for a learned matrix A in the coordinates G.
 func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, linked []int, a blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
-	rows, b := r.landmarks(eng, linked, a)
+	rows, b, err := r.landmarks(ctx, eng, linked, a)
+	if err != nil {
+		return nil, err
+	}
 	return Learned(ctx, eng, method, k, r.scale, x, rows, b, dims, seed)
 }
 
 // landmarks returns the rows of the landmarks, ascending, and the matrix B of [Learned] for them:
 // the learned kernel is scale k(x, y) - scale f(x)'(I - A) f(y) with f(x) = L^-1 k(landmarks, x).
-func (r *Reduced) landmarks(eng *engine.Engine, linked []int, a blas.Matrix) (rows []int, b blas.Matrix) {
+func (r *Reduced) landmarks(ctx context.Context, eng *engine.Engine, linked []int, a blas.Matrix) (rows []int, b blas.Matrix, err error) {
 	n, backend := a.Rows, eng.Backend()
-	change := a.Clone()
+	change := eng.Clone(a)
+	if err := scaled(ctx, eng, -1, change); err != nil {
+		return nil, b, err
+	}
 	for i := range n {
-		backend.Kernels().Scale(-1, change.Row(i))
 		change.Set(i, i, 1+change.At(i, i))
 	}
 	backend.Trsm(true, true, r.l, change) // L includes the root of the scale, and so B its inverse
@@ -127,12 +136,14 @@ func (r *Reduced) landmarks(eng *engine.Engine, linked []int, a blas.Matrix) (ro
 		order[i] = i
 	}
 	slices.SortFunc(order, func(i, j int) int { return r.pivots[i] - r.pivots[j] })
-	b = blas.NewMatrix(n, n)
-	for i, from := range order {
+	for _, from := range order {
 		rows = append(rows, linked[r.pivots[from]])
-		for j, other := range order {
-			b.Set(i, j, change.At(from, other))
-		}
 	}
-	return rows, b
+	b = eng.UnclearedMatrix(n, n)
+	return rows, b, eng.Each(ctx, n, rowsEach, func(i int) {
+		to, from := b.Row(i), change.Row(order[i])
+		for j, other := range order {
+			to[j] = from[other]
+		}
+	})
 }

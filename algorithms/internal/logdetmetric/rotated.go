@@ -79,7 +79,7 @@ func times(eng *engine.Engine, w, n, v blas.Matrix, rows bool) blas.Matrix {
 // matrix k. Small differences are expected: k alone contains the ridge on the diagonal of the
 // prior, and y lacks the directions that were dropped as rounding.
 func agree(eng *engine.Engine, y, k blas.Matrix) bool {
-	rest, largest := k.Clone(), 0.0
+	rest, largest := eng.Clone(k), 0.0
 	eng.Backend().Gemm(false, true, -1, y, y, 1, rest)
 	for i := range k.Rows {
 		largest = max(largest, k.At(i, i))

@@ -3,6 +3,7 @@ package maps
 import (
 	"context"
 	"fmt"
+	"sync"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
@@ -17,9 +18,11 @@ import (
 // expansion is the map y = V k(l, x) - c over m stored points l.
 type expansion struct {
 	basis
-	v          blas.Matrix // Dim x m
-	transposed blas.Matrix // m x Dim: V'
-	center     []float64   // c, nil for 0
+	v      blas.Matrix // Dim x m
+	center []float64   // c, nil for 0
+
+	once       sync.Once
+	transposed blas.Matrix // m x Dim: V', after turned
 }
 
 // NewExpansion returns the map y = V k(l, x) - c of the named method over the given points l. It
@@ -30,13 +33,20 @@ func NewExpansion(method string, k kernel.Kernel, support points.Points, v blas.
 }
 
 func expand(b basis, v blas.Matrix, center []float64) *expansion {
-	transposed := blas.NewMatrix(v.Cols, v.Rows)
-	for i := range v.Rows {
-		for j, value := range v.Row(i) {
-			transposed.Set(j, i, value)
+	return &expansion{basis: b, v: v, center: center}
+}
+
+// turned returns V', which the first call computes; on one core without an engine.
+func (e *expansion) turned(eng *engine.Engine) blas.Matrix {
+	e.once.Do(func() {
+		if eng != nil {
+			e.transposed = eng.Transposed(e.v)
+			return
 		}
-	}
-	return &expansion{b, v, transposed, center}
+		e.transposed = blas.NewMatrix(e.v.Cols, e.v.Rows)
+		e.v.TransposeTo(e.transposed)
+	})
+	return e.transposed
 }
 
 // Support returns the number of support points of an expansion, and 0 for another map.
@@ -58,19 +68,18 @@ func Changed(m *Map, change func(v blas.Matrix) blas.Matrix) *Map {
 func (e *expansion) Dim() int { return e.v.Rows }
 
 func (e *expansion) embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
-	if err := e.kernel.MultiplyTo(ctx, eng, y, x, e.support, e.transposed); err != nil {
+	if err := e.kernel.MultiplyTo(ctx, eng, y, x, e.support, e.turned(eng)); err != nil {
 		return err
 	}
-	for i := range y.Rows {
-		for c, shift := range e.center {
-			y.Set(i, c, y.At(i, c)-shift)
-		}
+	if e.center == nil {
+		return nil
 	}
-	return nil
+	t := eng.Backend().Kernels()
+	return eng.Each(ctx, y.Rows, 1024, func(i int) { t.Axpy(-1, e.center, y.Row(i)) })
 }
 
 func (e *expansion) single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error) {
-	return Single(ctx, eng, method, e.kernel, e.support, e.transposed, e.center, x)
+	return Single(ctx, eng, method, e.kernel, e.support, e.turned(eng), e.center, x)
 }
 
 // beyondSingle is the message of finite in single precision.

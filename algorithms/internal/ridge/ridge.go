@@ -120,7 +120,11 @@ func choose(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.P
 			return 0, 0, err
 		}
 		for _, l := range ridges() {
-			if e := p.leaveOneOut(eng, l); e < best {
+			e, err := p.leaveOneOut(ctx, eng, l)
+			if err != nil {
+				return 0, 0, err
+			}
+			if e < best {
 				best, width, ridge = e, factor*scale, l
 			}
 		}
@@ -141,12 +145,15 @@ type problem struct {
 func decompose(ctx context.Context, eng *engine.Engine, distance blas.Matrix, width float64, y blas.Matrix) (problem, error) {
 	n := y.Rows
 	p := problem{y, make([]float64, n), eng.GetMatrix(n, n), eng.GetMatrix(n, y.Cols)}
-	for i := range n {
+	err := eng.Each(ctx, n, rowsEach, func(i int) {
 		row := p.vectors.Row(i)
 		for j, d := range distance.Row(i) {
 			row[j] = -d / width
 		}
 		eng.Backend().Kernels().Exp(row, row)
+	})
+	if err != nil {
+		return p, err
 	}
 	if err := eng.SymEig(ctx, p.vectors, p.values, true); err != nil {
 		return p, err
@@ -155,30 +162,43 @@ func decompose(ctx context.Context, eng *engine.Engine, distance blas.Matrix, wi
 	return p, nil
 }
 
+// These are the rows and columns of a matrix of the sample that a task processes.
+const (
+	rowsEach    = 32
+	columnsEach = 128
+)
+
 // leaveOneOut returns the sum of squared errors of rows left out.
-func (p problem) leaveOneOut(eng *engine.Engine, ridge float64) float64 {
+func (p problem) leaveOneOut(ctx context.Context, eng *engine.Engine, ridge float64) (sum float64, err error) {
 	n := p.y.Rows
 	shrunk, fit := eng.GetMatrix(n, p.y.Cols), eng.GetMatrix(n, p.y.Cols)
 	defer eng.PutMatrix(shrunk)
 	defer eng.PutMatrix(fit)
-	shrunk.CopyFrom(p.turned)
-	leverage := make([]float64, n)
+	shrink, leverage := make([]float64, n), make([]float64, n)
 	for k, s := range p.values {
-		g := max(0, s) / (max(0, s) + ridge)
-		eng.Backend().Kernels().Scale(g, shrunk.Row(k))
-		for i, u := range p.vectors.Row(k) {
-			leverage[i] += g * u * u
+		shrink[k] = max(0, s) / (max(0, s) + ridge)
+		copy(shrunk.Row(k), p.turned.Row(k))
+		eng.Backend().Kernels().Scale(shrink[k], shrunk.Row(k))
+	}
+	err = eng.For(ctx, n, columnsEach, func(lo, hi int) error {
+		for k, g := range shrink {
+			for i, u := range p.vectors.Row(k)[lo:hi] {
+				leverage[lo+i] += g * u * u
+			}
 		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	eng.Backend().Gemm(true, false, 1, p.vectors, shrunk, 0, fit)
-	sum := 0.0
-	for i := range n {
+	for i := range n { // on one core: some operations for each value, where products have n
 		for c, v := range p.y.Row(i) {
 			e := (v - fit.At(i, c)) / max(1-leverage[i], jitter)
 			sum += e * e
 		}
 	}
-	return sum
+	return sum, nil
 }
 
 // solve finds the landmarks and their weights: (K + ridge I) V = Y where every row is a landmark,

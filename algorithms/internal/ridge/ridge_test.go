@@ -72,7 +72,7 @@ func TestLeaveOneOut(t *testing.T) {
 			want += e * e
 		}
 	}
-	if got := p.leaveOneOut(eng, ridge); math.Abs(got-want) > 1e-10*want {
+	if got, err := p.leaveOneOut(ctx, eng, ridge); err != nil || !(math.Abs(got-want) <= 1e-10*want) {
 		t.Errorf("squared errors add up to %.15g: want %.15g", got, want)
 	}
 }

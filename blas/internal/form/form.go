@@ -106,24 +106,6 @@ func Transpose(m blas.Matrix) {
 	}
 }
 
-// TransposeTo copies the transpose of src to dst, in blocks that stay in cache.
-func TransposeTo(dst, src blas.Matrix) {
-	const nb = 16
-	for ib := 0; ib < src.Rows; ib += nb {
-		for jb := 0; jb < src.Cols; jb += nb {
-			rows := min(ib+nb, src.Rows)
-			for j := jb; j < min(jb+nb, src.Cols); j++ {
-				to := dst.Data[j*dst.Stride+ib : j*dst.Stride+rows]
-				at := ib*src.Stride + j
-				for i := range to {
-					to[i] = src.Data[at]
-					at += src.Stride
-				}
-			}
-		}
-	}
-}
-
 // Mirror returns the full symmetric matrix of a lower triangle.
 func Mirror(a blas.Matrix) blas.Matrix {
 	full := a.Clone()

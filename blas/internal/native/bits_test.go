@@ -52,7 +52,7 @@ func TestWorkers(t *testing.T) {
 		const n = 270 // more than two blocks of each kind
 		rng := rand.New(rand.NewPCG(1, 1))
 		a, x, l := random(rng, n, n), random(rng, 1, n).Data, triangle(rng, n)
-		spd := blas.NewMatrix(n, n)
+		large, spd := random(rng, 2*n, 2*n), blas.NewMatrix(n, n)
 		native.New(table, 1).Syrk(false, 1, l, 0, spd)
 		ops := map[string]func(b blas.Backend) blas.Matrix{
 			"Cholesky": func(b blas.Backend) blas.Matrix {
@@ -72,6 +72,18 @@ func TestWorkers(t *testing.T) {
 			"QR/Q": func(b blas.Backend) blas.Matrix { c := a.Clone(); b.QR(c, blas.NewMatrix(n, n)); return c },
 			"QR/L": func(b blas.Backend) blas.Matrix { c := blas.NewMatrix(n, n); b.QR(a.Clone(), c); return c },
 			"Syr":  func(b blas.Backend) blas.Matrix { c := a.Clone(); b.Syr(0.3, x, c); return c },
+			"SymEig of many rows": func(b blas.Backend) blas.Matrix {
+				c := large.Clone()
+				if err := b.SymEig(c, make([]float64, c.Rows), true); err != nil {
+					t.Fatal(err)
+				}
+				return c
+			},
+			"Symv of many rows": func(b blas.Backend) blas.Matrix {
+				y := make([]float64, large.Rows)
+				b.Symv(0.3, large, large.Row(0), 0, y)
+				return vector(y)
+			},
 			"Symv": func(b blas.Backend) blas.Matrix { y := make([]float64, n); b.Symv(0.3, a, x, 0, y); return vector(y) },
 		}
 		for _, trans := range []bool{false, true} {

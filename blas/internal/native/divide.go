@@ -12,8 +12,13 @@ import (
 	"github.com/mustlink/mustlink/blas/tile"
 )
 
-// leafEigen is the order of the tridiagonal blocks that are not divided further.
-const leafEigen = 32
+// leafEigen is the order of the tridiagonal blocks that are not divided further, and leafWork the
+// flops of products that take as long as one of them. clearRows are the rows that a task clears.
+const (
+	leafEigen = 32
+	leafWork  = 1e6
+	clearRows = 64
+)
 
 // division is the decomposition of a symmetric tridiagonal matrix by divide and conquer (Cuppen
 // 1981; Gu & Eisenstat 1995): rank-one changes split the matrix into blocks, and two decomposed
@@ -37,18 +42,19 @@ func (b *backend) divideAndConquer(d, e []float64, space blas.Matrix, s *scratch
 	// exactly to a size near 1.
 	exponent := scaleToOne(d, e)
 	c := &division{b: b, d: d, e: e, q: s.matrix(n, n), order: make([]int, n), space: space, u: s.matrix(n, n)}
-	clear(c.q.Data) // rows have zeros outside their block
+	// Rows have zeros outside their block.
+	b.nest.EachBlock(n, clearRows, func(lo, hi int) { clear(c.q.Data[lo*c.q.Stride : hi*c.q.Stride]) })
 	var levels [][]merge
 	leaves := c.tear(0, n, 0, &levels)
 	failed := make([]bool, len(leaves))
-	b.nest.Each(b.nest.Workers() > 1, len(leaves), func(i int) { failed[i] = !c.leaf(leaves[i]) })
+	b.nest.Each(leafWork*float64(len(leaves)), len(leaves), func(i int) { failed[i] = !c.leaf(leaves[i]) })
 	if slices.Contains(failed, true) {
 		return q, nil, &blas.NoConvergenceError{Routine: "dsteqr"}
 	}
 	for l := len(levels) - 1; l >= 0; l-- {
 		level := levels[l]
 		if len(level) >= b.nest.Workers() && len(level) > 1 {
-			b.nest.Each(true, len(level), func(i int) { c.merge(level[i], b.alone) })
+			b.nest.Each(math.Inf(1), len(level), func(i int) { c.merge(level[i], b.alone) })
 			continue
 		}
 		for _, m := range level {
@@ -235,10 +241,10 @@ func (g *merged) solve() {
 	copy(g.d[g.lo+k:g.hi], rest)
 }
 
-// each calls f for parts of [0, n).
+// each calls f for parts of [0, n), where each index is worth some loops over the poles.
 func (g *merged) each(n int, f func(lo, hi int)) {
-	const part = 32
-	g.nest.Each(n >= 2*part, blocks(n, part), func(i int) { f(i*part, min((i+1)*part, n)) })
+	const part, pole = 32, 300 // and the flops of products that take as long as a pole
+	g.nest.Each(pole*float64(n)*float64(g.hi-g.lo), blocks(n, part), func(i int) { f(i*part, min((i+1)*part, n)) })
 }
 
 // eigenvalues returns the roots of the secular equation, and in row i of u the poles minus root

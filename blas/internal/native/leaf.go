@@ -36,12 +36,8 @@ type leaf struct {
 // Bauer and Skeel, a bound of the loss in the residual compared with substitution.
 const tameCondition = 100
 
-// These are the number of panels that one worker processes at a time, and the work from which
-// workers share a leaf.
-const (
-	leafPanels = 4
-	leafFlops  = 1e6
-)
+// leafPanels is the number of panels that one worker processes at a time.
+const leafPanels = 4
 
 // applyLeaf is triangular for small L.
 func (b *backend) applyLeaf(nest *tile.Nest, o *operation) {
@@ -53,7 +49,7 @@ func (b *backend) applyLeaf(nest *tile.Nest, o *operation) {
 	f.operation, f.nest, f.n = *o, nest, o.l.Rows
 	f.pack()
 	flops := float64(f.n) * float64(f.n) * float64(f.lanes())
-	nest.Each(flops >= leafFlops, blocks(f.lanes(), leafPanels*b.t.NR), f.work)
+	nest.Each(flops, blocks(f.lanes(), leafPanels*b.t.NR), f.work)
 	nest.Return(f.memory)
 	f.operation, f.nest, f.memory, f.panels, f.inner = operation{}, nil, nil, nil, nil
 	b.leaves.Put(f)

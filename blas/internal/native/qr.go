@@ -24,7 +24,7 @@ func (b *backend) QR(a, l blas.Matrix) {
 		return
 	}
 	v, t, tau := blas.NewMatrix(n, m), blas.NewMatrix(n, reflectors), make([]float64, n)
-	form.TransposeTo(v, a)
+	a.TransposeTo(v)
 	for j0 := 0; j0 < n; j0 += reflectors {
 		j1 := min(j0+reflectors, n)
 		factor := t.View(j0, j1, 0, j1-j0)

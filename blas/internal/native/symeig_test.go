@@ -240,17 +240,17 @@ func BenchmarkSymEig(b *testing.B) {
 	}
 }
 
-// TestTeam checks that a team does every task of every run once.
+// TestTeam checks that a team does every task of every run once, whose functions alternate.
 func TestTeam(t *testing.T) {
 	const tasks, runs = 8, 500
 	for _, helpers := range []int{0, 1, 5} {
-		var counts [tasks]atomic.Int64
-		team := newTeam(helpers, tasks, func(i int) { counts[i].Add(1) })
+		var counts [2][tasks]atomic.Int64
+		team := newTeam(helpers, tasks)
 		for r := range runs {
-			team.run()
-			for i := range counts {
-				if got := counts[i].Load(); got != int64(r+1) {
-					t.Fatalf("%d helpers: task %d was done %d times in %d runs", helpers, i, got, r+1)
+			team.run(func(i int) { counts[r%2][i].Add(1) })
+			for i := range counts[r%2] {
+				if got := counts[r%2][i].Load(); got != int64(r/2+1) {
+					t.Fatalf("%d helpers: task %d was done %d times in %d runs", helpers, i, got, r/2+1)
 				}
 			}
 		}

@@ -6,8 +6,8 @@ import (
 	"sync/atomic"
 )
 
-// team is a few goroutines that repeat the same numbered tasks, for steps so short that the time to
-// wake goroutines would matter. Between two runs the goroutines spin, so a team should exist only
+// team is a few goroutines that repeat numbered tasks, for steps so short that the time to wake
+// goroutines would matter. Between two runs the goroutines spin, so a team should exist only
 // while the steps follow each other closely.
 type team struct {
 	tasks      int64
@@ -17,9 +17,9 @@ type team struct {
 	wg         sync.WaitGroup
 }
 
-// newTeam starts helpers; f(0), ..., f(tasks-1) are the tasks of each run.
-func newTeam(helpers, tasks int, f func(i int)) *team {
-	t := &team{tasks: int64(tasks), f: f}
+// newTeam starts helpers for runs of that many tasks.
+func newTeam(helpers, tasks int) *team {
+	t := &team{tasks: int64(tasks)}
 	t.next.Store(t.tasks)
 	for range helpers {
 		t.wg.Go(t.help)
@@ -27,8 +27,9 @@ func newTeam(helpers, tasks int, f func(i int)) *team {
 	return t
 }
 
-// run does all tasks once, on the caller and on the helpers that are awake.
-func (t *team) run() {
+// run calls f(0), ..., f(tasks-1), on the caller and on the helpers that are awake.
+func (t *team) run(f func(i int)) {
+	t.f = f // for the helpers that see next below tasks
 	t.done.Store(0)
 	t.next.Store(0)
 	for t.take() {

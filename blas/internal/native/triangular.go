@@ -1,6 +1,8 @@
 package native
 
 import (
+	"math"
+
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/tile"
 )
@@ -27,18 +29,16 @@ type operation struct {
 	l, x               blas.Matrix
 }
 
-// sharedFlops is the work, and leastLanes the number of vectors for each worker, from which each
-// worker processes vectors of its own, instead of sharing every product.
-const (
-	sharedFlops = 2e6
-	leastLanes  = 128
-)
+// leastLanes is the number of vectors for each worker from which each worker processes vectors of
+// its own, instead of sharing every product.
+const leastLanes = 128
 
 // shareOut runs the operation with all workers.
 func (b *backend) shareOut(o operation) {
-	n, lanes, workers := o.l.Rows, o.lanes(), b.nest.Workers()
+	n, lanes := o.l.Rows, o.lanes()
+	workers := b.nest.WorkersFor(float64(n) * float64(n) * float64(lanes))
 	share := blocks(blocks(lanes, workers), b.t.NR) * b.t.NR
-	if workers == 1 || share < leastLanes || float64(n)*float64(n)*float64(lanes) < sharedFlops {
+	if workers == 1 || share < leastLanes {
 		b.triangular(b.nest, &o)
 		return
 	}
@@ -48,7 +48,7 @@ func (b *backend) shareOut(o operation) {
 // shareLanes is shareOut for a large operation, with share vectors in each task.
 func (b *backend) shareLanes(o operation, share int) {
 	n, lanes := o.l.Rows, o.lanes()
-	b.nest.Each(true, blocks(lanes, share), func(i int) {
+	b.nest.Each(math.Inf(1), blocks(lanes, share), func(i int) {
 		p, lo, hi := o, i*share, min((i+1)*share, lanes)
 		if o.left {
 			p.x = o.x.View(0, n, lo, hi)

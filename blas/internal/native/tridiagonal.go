@@ -1,6 +1,8 @@
 package native
 
 import (
+	"runtime"
+
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/tile"
@@ -25,7 +27,7 @@ func (b *backend) tridiagonalize(a blas.Matrix, d []float64, vectors bool, s *sc
 		r.v = s.matrix(n-1, n)
 	}
 	// The update uses V and W, and W and V, as one matrix each.
-	p := &panel{b: b, a: a, left: s.matrix(2*panelColumns, n), right: s.matrix(2*panelColumns, n), symv: symv{t: b.t, sums: s.matrix(symvTasks, n).Data}}
+	p := newPanel(b, a, s)
 	for j0 := 0; j0 < n-1; j0 += panelColumns {
 		j1 := min(j0+panelColumns, n-1)
 		p.v, p.w = p.left.View(0, j1-j0, 0, n), p.left.View(j1-j0, 2*(j1-j0), 0, n)
@@ -50,6 +52,74 @@ type panel struct {
 	left, right blas.Matrix
 	v, w        blas.Matrix // views of left
 	symv        symv
+
+	// The column under reduction, its number in the panel, and the parts of its steps, bound once.
+	j, c                     int
+	parts                    int
+	subtract, image, correct func(i int)
+	ofV, ofW                 [panelColumns]float64 // products of V and W with the vector of the reflection
+}
+
+// sharedValues is the number of values of V from which the workers share the steps of a column.
+const sharedValues = 1 << 13
+
+func newPanel(b *backend, a blas.Matrix, s *scratch) *panel {
+	n := a.Rows
+	p := &panel{b: b, a: a, left: s.matrix(2*panelColumns, n), right: s.matrix(2*panelColumns, n), symv: symv{t: b.t, sums: s.matrix(symvTasks, n).Data}}
+	p.symv.work = p.symv.part
+	p.subtract, p.image, p.correct = p.subtractPart, p.imagePart, p.correctPart
+	return p
+}
+
+// begin takes column j, number c of the panel.
+func (p *panel) begin(j, c int) {
+	p.j, p.c, p.parts = j, c, 1
+	if p.symv.team != nil && c*(p.a.Rows-j) >= sharedValues {
+		p.parts = symvTasks
+	}
+}
+
+// each calls a step for all its parts.
+func (p *panel) each(step func(i int)) {
+	if p.parts == 1 {
+		step(0)
+		return
+	}
+	p.symv.team.run(step)
+}
+
+// cut returns part i of the rows from lo on.
+func (p *panel) cut(i, lo int) (from, to int) {
+	n := p.a.Rows - lo
+	return lo + n*i/p.parts, lo + n*(i+1)/p.parts
+}
+
+// subtractPart updates a part of the column by the columns before it.
+func (p *panel) subtractPart(i int) {
+	lo, hi := p.cut(i, p.j)
+	to, t := p.v.Row(p.c)[lo:hi], p.b.t
+	for k := range p.c {
+		t.Axpy(-p.w.At(k, p.j), p.v.Row(k)[lo:hi], to)
+		t.Axpy(-p.v.At(k, p.j), p.w.Row(k)[lo:hi], to)
+	}
+}
+
+// imagePart multiplies a part of the vectors of V and W by that of the reflection.
+func (p *panel) imagePart(i int) {
+	x := p.v.Row(p.c)[p.j+1:]
+	for k := i; k < p.c; k += p.parts {
+		p.ofV[k], p.ofW[k] = p.b.t.Dot(p.v.Row(k)[p.j+1:], x), p.b.t.Dot(p.w.Row(k)[p.j+1:], x)
+	}
+}
+
+// correctPart subtracts what A lacks from a part of its product with the vector of the reflection.
+func (p *panel) correctPart(i int) {
+	lo, hi := p.cut(i, p.j+1)
+	to, t := p.w.Row(p.c)[lo:hi], p.b.t
+	for k := range p.c {
+		t.Axpy(-p.ofW[k], p.v.Row(k)[lo:hi], to)
+		t.Axpy(-p.ofV[k], p.w.Row(k)[lo:hi], to)
+	}
 }
 
 // column reduces column j, number c of the panel. It returns the diagonal and the subdiagonal
@@ -60,10 +130,8 @@ func (p *panel) column(j, c int) (diagonal, below, tau float64) {
 	for i := j; i < n; i++ {
 		v[i] = p.a.Data[i*p.a.Stride+j]
 	}
-	for k := range c {
-		t.Axpy(-p.w.At(k, j), p.v.Row(k)[j:], v[j:])
-		t.Axpy(-p.v.At(k, j), p.w.Row(k)[j:], v[j:])
-	}
+	p.begin(j, c)
+	p.each(p.subtract)
 	diagonal = v[j]
 	clear(v[:j+1])
 	x, y := v[j+1:], w[j+1:]
@@ -74,12 +142,8 @@ func (p *panel) column(j, c int) (diagonal, below, tau float64) {
 		return diagonal, below, 0
 	}
 	p.symv.multiply(p.a.View(j+1, n, j+1, n), x, y)
-	for k := range c {
-		vk, wk := p.v.Row(k)[j+1:], p.w.Row(k)[j+1:]
-		ofW, ofV := t.Dot(wk, x), t.Dot(vk, x)
-		t.Axpy(-ofW, vk, y)
-		t.Axpy(-ofV, wk, y)
-	}
+	p.each(p.image)
+	p.each(p.correct)
 	t.Scale(tau, y)
 	t.Axpy(-tau/2*t.Dot(y, x), x, y)
 	return diagonal, below, tau
@@ -115,6 +179,7 @@ func (r *reduction) apply(b *backend, x blas.Matrix, s *scratch) {
 type symv struct {
 	t    *asm.Table
 	team *team
+	work func(i int) // part, bound once, for the team
 	// the current product, and the partial results of its parts
 	a    blas.Matrix
 	x    []float64
@@ -131,8 +196,10 @@ const (
 
 // gather prepares the workers for products of about order n; disperse releases them.
 func (s *symv) gather(b *backend, n int) {
-	if helpers := min(b.nest.Workers(), symvTasks) - 1; helpers > 0 && n >= symvOrder {
-		s.team = newTeam(helpers, symvTasks, s.part)
+	// Helpers that spin would take the processors of those that work.
+	workers := min(b.nest.Workers(), symvTasks, runtime.GOMAXPROCS(0), runtime.NumCPU())
+	if helpers := workers - 1; helpers > 0 && n >= symvOrder {
+		s.team = newTeam(helpers, symvTasks)
 	}
 }
 
@@ -153,15 +220,21 @@ func (s *symv) multiply(a blas.Matrix, x, y []float64) {
 	}
 	s.a, s.x = a, x
 	if s.team != nil {
-		s.team.run()
+		s.team.run(s.work)
 	} else {
 		for i := range symvTasks {
 			s.part(i)
 		}
 	}
+	s.add(1, y)
+}
+
+// add adds alpha times the sums of all parts to y.
+func (s *symv) add(alpha float64, y []float64) {
+	n := len(s.x)
 	for i := range symvTasks {
 		hi := symvCut(n, i+1)
-		s.t.Axpy(1, s.sums[i*n:i*n+hi], y[:hi])
+		s.t.Axpy(alpha, s.sums[i*n:i*n+hi], y[:hi])
 	}
 }
 

@@ -57,6 +57,10 @@ func (b *backend) Symv(alpha float64, a blas.Matrix, x []float64, beta float64, 
 	if alpha == 0 {
 		return
 	}
+	if len(x) >= symvOrder {
+		b.symvParts(alpha, a, x, y)
+		return
+	}
 	// Each row of the triangle is read once and used twice, as a row and as a column: four at a
 	// time, and then their part of the diagonal.
 	const rows = 4
@@ -77,6 +81,17 @@ func (b *backend) Symv(alpha float64, a blas.Matrix, x []float64, beta float64, 
 	for ; i < len(x); i++ {
 		symvRow(alpha, a.Row(i)[:i+1], x, y)
 	}
+}
+
+// symvParts adds alpha A x to y for a large matrix: the sums of parts of its rows, in their order.
+func (b *backend) symvParts(alpha float64, a blas.Matrix, x, y []float64) {
+	const slower = 8 // than a product of matrices, because memory limits it
+	n := len(x)
+	sums := b.nest.Borrow(symvTasks * n)
+	defer b.nest.Return(sums)
+	s := &symv{t: b.t, a: a, x: x, sums: *sums}
+	b.nest.Each(slower*2*float64(n)*float64(n), symvTasks, s.part)
+	s.add(alpha, y)
 }
 
 // symvRow is Symv for the last row of a triangle.

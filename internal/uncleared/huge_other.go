@@ -1,6 +1,6 @@
 //go:build !linux
 
-package engine
+package uncleared
 
 // adviseHuge does nothing: only Linux has this system call.
 func adviseHuge([]float64) {}
