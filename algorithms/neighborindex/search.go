@@ -112,7 +112,7 @@ func (s *Searcher) Search(ctx context.Context, queries blas.Matrix, k, probes in
 	}
 	q, d := queries.Rows, queries.Cols
 	batch := min(q, batchRows)
-	bytes := engine.MatrixBytes(q, k)*3/2 + 2*engine.MatrixBytes(batch, 2*(probes+k+spare)+d+10) + engine.MatrixBytes(min(batch, s.poorRows()), s.Cells()) + int64(s.eng.Workers())*stripBytes(d)
+	bytes := engine.MatrixBytes(q, k)*3/2 + 2*engine.MatrixBytes(batch, 2*(probes+k+spare)+d+10) + engine.MatrixBytes(min(batch, s.poorRows()), s.Cells()) + int64(s.eng.Workers())*stripBytes(d, max(tileCols, s.Cells()))
 	if err := s.eng.Check(fmt.Sprintf("search for %d neighbors of %d rows", k, q), bytes, "search with fewer rows at a time"); err != nil {
 		return nil, nil, err
 	}
