@@ -200,7 +200,7 @@ func everyOther(list []int, first int) (out []int) {
 // sample returns the ranks of the cells with the neighbors of some rows.
 func (b *builder) sample(ctx context.Context, some []int) (sample, error) {
 	k, cells, d := b.Options.Neighbors, b.centers.Rows, b.rows.Cols
-	bytes := engine.MatrixBytes(len(some), cells+d) + engine.MatrixBytes(cells, 2*d+16)
+	bytes := engine.MatrixBytes(len(some), cells+d) + engine.MatrixBytes(cells, 2*d+16) + int64(b.eng.Workers())*stripBytes(d, cells)
 	if err := b.eng.Check("distances from the centers of cells", bytes, "use fewer cells or raise the memory limit"); err != nil {
 		return sample{}, err
 	}
