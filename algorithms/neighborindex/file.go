@@ -168,8 +168,8 @@ func (x *Index) decodeSample(f *model.File, name string, s *sample) error {
 	return nil
 }
 
-// decodeSquares reads the squares of the sample by which probes are chosen. With f of k neighbors in
-// the nearest cells, a row adds from f to f k.
+// decodeSquares reads the squares of the sample by which probes are chosen. A row with f of its k
+// neighbors in the nearest cells adds f^2, which is from f to f k.
 func (x *Index) decodeSquares(f *model.File) error {
 	const name = "sample.chosen.squares"
 	var err error

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/mustlink/mustlink/algorithms/internal/selection"
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -53,23 +54,57 @@ func (r *ranking) order(ctx context.Context, queries blas.Matrix, first int, fou
 
 // chooser finds the cells with the smallest numbers.
 type chooser struct {
+	t     *asm.Table
+	never []float64 // limits that no number meets
 	keys  []selection.Key
 	count int
+}
+
+func newChooser(t *asm.Table, cells, count int) *chooser {
+	return &chooser{t: t, never: slices.Repeat([]float64{math.Inf(-1)}, cells), count: count}
 }
 
 // choose writes the cells with the smallest numbers to cells: the first one first, then, in any
 // order, those of the ranks up to early, and then the others. Equal numbers are in the order of
 // their cells.
 func (c *chooser) choose(numbers []float64, early int, cells []int32) {
-	c.below(numbers, c.guess(numbers))
-	if len(c.keys) < c.count {
-		c.below(numbers, math.Inf(1))
+	const few = 16 // are sorted faster than selected
+	if c.count <= few {
+		c.sort(numbers)
+	} else {
+		c.below(numbers, c.guess(numbers))
+		if len(c.keys) < c.count {
+			c.below(numbers, math.Inf(1))
+		}
+		selection.First(c.keys, c.count)
+		selection.First(c.keys[:c.count], early)
+		selection.First(c.keys[:early], 1)
 	}
-	selection.First(c.keys, c.count)
-	selection.First(c.keys[:c.count], early)
-	selection.First(c.keys[:early], 1)
 	for r, k := range c.keys[:c.count] {
 		cells[r] = k.Row
+	}
+}
+
+// sort sets the keys to the smallest, in order.
+func (c *chooser) sort(numbers []float64) {
+	c.keys = c.keys[:0]
+	limit := math.Inf(1)
+	for j := 0; j < len(numbers); j++ {
+		j += c.t.FirstBelow(numbers[j:], c.never[j:], limit)
+		if j == len(numbers) || !(numbers[j] < limit) {
+			continue // or as far as the last, but later
+		}
+		if len(c.keys) < c.count {
+			c.keys = append(c.keys, selection.Key{})
+		}
+		at := len(c.keys) - 1
+		for ; at > 0 && numbers[j] < c.keys[at-1].Value; at-- {
+			c.keys[at] = c.keys[at-1]
+		}
+		c.keys[at] = selection.Key{Value: numbers[j], Row: int32(j)}
+		if len(c.keys) == c.count {
+			limit = c.keys[c.count-1].Value
+		}
 	}
 }
 

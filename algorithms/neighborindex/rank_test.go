@@ -13,9 +13,9 @@ import (
 
 // A chooser finds what sorting finds, among equal numbers too, and where its guess is too low.
 func TestChooser(t *testing.T) {
-	rng := rand.New(rand.NewPCG(4, 4))
+	eng, rng := enginetest.New(t, 1), rand.New(rand.NewPCG(4, 4))
 	for _, n := range []int{1, 2, 9, 60, 500, 3000} {
-		for _, count := range []int{1, 2, 7, n / 2, n - 1, n} {
+		for _, count := range []int{1, 2, 7, 16, 17, n / 2, n - 1, n} {
 			if count < 1 || count > n {
 				continue
 			}
@@ -34,7 +34,7 @@ func TestChooser(t *testing.T) {
 			slices.SortStableFunc(order, func(a, b int32) int { return cmp.Compare(numbers[a], numbers[b]) })
 			early := (count + 7) / 8
 			got := make([]int32, count)
-			c := chooser{count: count}
+			c := newChooser(eng.Backend().Kernels(), n, count)
 			c.choose(numbers, early, got)
 			if got[0] != order[0] {
 				t.Fatalf("%d of %d: the first is %d, want %d", count, n, got[0], order[0])

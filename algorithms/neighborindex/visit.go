@@ -67,7 +67,7 @@ func (v *visit) search(ctx context.Context, queries blas.Matrix, index []int32, 
 // rank finds the nearest cells of each query.
 func (v *visit) rank(ctx context.Context, queries blas.Matrix) error {
 	v.cells = make([]int32, queries.Rows*v.probes)
-	choosers := sync.Pool{New: func() any { return &chooser{count: v.probes} }}
+	choosers := sync.Pool{New: func() any { return newChooser(v.eng.Backend().Kernels(), v.Cells(), v.probes) }}
 	return v.ranking.order(ctx, queries, v.at, func(i int, numbers []float64) {
 		c := choosers.Get().(*chooser)
 		c.choose(numbers, v.early(), v.cells[i*v.probes:(i+1)*v.probes])
