@@ -34,7 +34,8 @@ func TestFormulas(t *testing.T) {
 			y, _ := formula.Evaluate(f, x.(*points.Dense).Row(i))
 			got = append(got, y...)
 		}
-		if off := distance(got, embed(t, m, rows)); !(off <= 4*limitOf(m, export.Double)) {
+		limit := 4 * max(limitOf(m, export.Double), 2*0x1p-52*formula.Condition(f))
+		if off := distance(got, embed(t, m, rows)); !(off <= limit) {
 			t.Errorf("%v: coordinates of the formula differ by %.2g of the largest", c, off)
 		}
 	}

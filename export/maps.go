@@ -3,6 +3,7 @@ package export
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"slices"
 
 	"github.com/mustlink/mustlink/blas"
@@ -32,8 +33,7 @@ func (g *graph) newCoordinates(m formula.Map, x value) value {
 		}
 		return g.transposedProduct(1, x, g.matrix(m.W), "")
 	case *formula.Expansion:
-		y := g.op("MatMul", []value{g.kernelValues(m.Kernel, dense(m.Support), x), g.matrix(m.V)})
-		return g.less(y, m.Center)
+		return g.expansion(m, x)
 	case *formula.Residual:
 		return g.residual(m, x)
 	case *formula.Chain:
@@ -48,6 +48,54 @@ func (g *graph) newCoordinates(m formula.Map, x value) value {
 		return g.lookup(m, x)
 	}
 	panic(fmt.Sprintf("export: map of type %T", m))
+}
+
+func (g *graph) expansion(m *formula.Expansion, x value) value {
+	k, v := g.kernelValues(m.Kernel, dense(m.Support), x), g.matrix(m.V)
+	if g.outside == Double && bounded(m.Kernel) && formula.Condition(m) > maxCondition {
+		return g.less(g.splitProduct(k, v, m.V), m.Center)
+	}
+	return g.less(g.op("MatMul", []value{k, v}), m.Center)
+}
+
+// bounded reports whether the values of a kernel are at most 1.
+func bounded(k kernel.Kernel) bool {
+	steps := k.Steps()
+	return len(steps) > 0 && steps[len(steps)-1].Name != "poly"
+}
+
+// splitProduct returns k v for kernel values of at most 1, without the rounding errors of its sums,
+// which in long sums that cancel exceed those of the kernel values by far. Both factors are split
+// into leading digits, so few that sums of their products are exact, and the rest, after Ozaki,
+// Ogita, Oishi and Rump 2012: "Error-free transformations of matrix multiplication by using fast
+// routines of matrix multiplication and its applications". Runtimes split v once, as a constant.
+func (g *graph) splitProduct(k, v value, of blas.Matrix) value {
+	digits := (53 - bits.Len(uint(of.Rows))) / 2
+	leftUnit, rightUnits := math.Ldexp(1, -digits), make([]float64, of.Cols)
+	for l := range of.Rows {
+		for c, w := range of.Row(l) {
+			rightUnits[c] = max(rightUnits[c], math.Abs(w))
+		}
+	}
+	for c, largest := range rightUnits {
+		_, exponent := math.Frexp(largest)
+		rightUnits[c] = math.Ldexp(1, max(exponent, -900)-digits) // its inverse is finite
+	}
+	k1, k2 := g.split(k, []float64{leftUnit})
+	v1, v2 := g.split(v, rightUnits)
+	rest := g.add(g.op("MatMul", []value{k, v2}), g.op("MatMul", []value{k2, v1}))
+	return g.add(g.op("MatMul", []value{k1, v1}), rest)
+}
+
+// split returns a rounded to multiples of units, which are powers of two, one for all columns or
+// one for each, and the rest.
+func (g *graph) split(a value, units []float64) (leading, rest value) {
+	inverse := make([]float64, len(units))
+	for c, u := range units {
+		inverse[c] = 1 / u
+	}
+	leading = g.mul(g.op("Round", []value{g.mul(a, g.row(inverse))}), g.row(units))
+	return leading, g.sub(a, leading)
 }
 
 // lookup chooses the mean of the coordinates of equal rows where there are some.

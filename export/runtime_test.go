@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,7 +19,9 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/export"
 )
 
@@ -56,6 +60,11 @@ func (r *runtime) add(name string, m *mustlink.Model, p export.Precision, x [][]
 	if _, err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{Precision: p}); err != nil {
 		r.t.Fatalf("%s: %v", name, err)
 	}
+	r.addFile(name, file.Bytes(), p, x, texts, want, limitOf(m, p))
+}
+
+// addFile adds a graph.
+func (r *runtime) addFile(name string, file []byte, p export.Precision, x [][]float64, texts [][]string, want *mat.Dense, limit float64) {
 	name = fmt.Sprintf("%03d %s %s", len(r.jobs), name, p)
 	rows, _ := want.Dims()
 	j := job{Model: name + ".onnx", Single: p == export.Single, X: name + ".x", Texts: texts, Rows: rows, Y: name + ".y"}
@@ -70,14 +79,12 @@ func (r *runtime) add(name string, m *mustlink.Model, p export.Precision, x [][]
 			}
 		}
 	}
-	r.write(j.Model, file.Bytes())
+	r.write(j.Model, file)
 	r.write(j.X, numbers)
-	r.jobs, r.want, r.limits = append(r.jobs, j), append(r.want, want), append(r.limits, limitOf(m, p))
+	r.jobs, r.want, r.limits = append(r.jobs, j), append(r.want, want), append(r.limits, limit)
 }
 
-// limitOf returns by how much coordinates may differ, relative to the largest. In double precision
-// that is 1e-12, and more for a map whose terms exceed the coordinates thousands of times: Embed
-// itself is not more accurate.
+// limitOf returns by how much coordinates may differ, relative to the largest.
 func limitOf(m *mustlink.Model, p export.Precision) float64 {
 	if p == export.Single {
 		return 1e-5
@@ -85,11 +92,40 @@ func limitOf(m *mustlink.Model, p export.Precision) float64 {
 	if k := m.Describe().Kernel; strings.Contains(k, "exp") && strings.Contains(k, "@") {
 		return 1e-8 // roots of differences of kernel values, also in Embed
 	}
+	return 1e-12
+}
+
+// TestSumsRuntime evaluates a map over pairs of equal points, whose weights cancel to a millionth.
+func TestSumsRuntime(t *testing.T) {
+	r := newRuntime(t)
+	p := newProblem(t, 40, 3)
+	m := p.fit(t, "kpca", "kernel=rbf:sigma=4", "dims=2", "unscaled")
 	f, err := m.Record().Model.(algorithms.Formulas).Formula()
 	if err != nil {
-		return 0
+		t.Fatal(err)
 	}
-	return max(1e-12, 2*0x1p-52*formula.Condition(f))
+	e := *f.(*formula.Expansion)
+	once := e.Support.(*points.Dense)
+	n := once.N
+	e.Support = &points.Dense{N: 2 * n, D: once.D, Data: append(slices.Clone(once.Data), once.Data...)}
+	e.Center, e.V = nil, blas.NewMatrix(2*n, 2)
+	want, rng := mat.NewDense(len(p.rows), 2, nil), rand.New(rand.NewPCG(5, 5))
+	for l := range n {
+		for c := range 2 {
+			e.V.Set(l, c, 1e6*rng.NormFloat64())
+			e.V.Set(n+l, c, -(1+1e-6*rng.NormFloat64())*e.V.At(l, c))
+			for i, x := range p.rows {
+				k := math.Exp(-points.SquaredDistance(x, once.Row(l)) / (2 * 4 * 4))
+				want.Set(i, c, want.At(i, c)+k*(e.V.At(l, c)+e.V.At(n+l, c)))
+			}
+		}
+	}
+	file, err := export.GraphOf(m, &e)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.addFile("sums", file, export.Double, p.rows, nil, want, 1e-13)
+	r.compare()
 }
 
 func (r *runtime) write(name string, content []byte) {

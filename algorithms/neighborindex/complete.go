@@ -27,8 +27,8 @@ func (v *visit) complete(ctx context.Context) error {
 
 // nearest returns the cells that query a has visited.
 func (v *visit) nearest(a int) []int32 {
-	cells, _ := v.cells.Of(v.order[a])
-	return cells
+	i := v.order[a]
+	return v.cells[i*v.probes : (i+1)*v.probes]
 }
 
 // rowsOf returns the number of rows of cells.
@@ -48,7 +48,7 @@ func (v *visit) extend(ctx context.Context, some []int) error {
 	}
 	numbers := v.eng.GetMatrix(len(some), v.Cells())
 	defer v.eng.PutMatrix(numbers)
-	err := v.ranking.order(ctx, queries, 0, func(i, j int, part []float64) { copy(numbers.Row(i)[j:], part) })
+	err := v.ranking.order(ctx, queries, 0, func(i int, own []float64) { copy(numbers.Row(i), own) })
 	if err != nil {
 		return err
 	}

@@ -36,6 +36,7 @@ func (x *Index) file() (*model.File, error) {
 	}
 	f.SetInt64s("cells", cells)
 	f.SetInt64s("sample.chosen", x.chosen.hits)
+	f.SetInt64s("sample.chosen.squares", x.chosen.squares)
 	f.SetInt64s("sample.held", x.held.hits)
 	f.List()
 	return f, nil
@@ -103,7 +104,7 @@ func decode(f *model.File) (*Index, error) {
 			return nil, err
 		}
 	}
-	return x, nil
+	return x, x.decodeSquares(f)
 }
 
 // decodeCells reads the centers and the cell of each row.
@@ -163,6 +164,24 @@ func (x *Index) decodeSample(f *model.File, name string, s *sample) error {
 	}
 	if total == 0 || total%int64(x.neighbors) != 0 {
 		return fault.Data("", "tensor %q has %d neighbors: want a multiple of %d, at least one", name, total, x.neighbors)
+	}
+	return nil
+}
+
+// decodeSquares reads the squares of the sample by which probes are chosen. A row with f of its k
+// neighbors in the nearest cells adds f^2, which is from f to f k.
+func (x *Index) decodeSquares(f *model.File) error {
+	const name = "sample.chosen.squares"
+	var err error
+	if x.chosen.squares, err = f.Int64s(name, x.Cells()); err != nil {
+		return err
+	}
+	found := int64(0)
+	for rank, v := range x.chosen.squares {
+		found += x.chosen.hits[rank]
+		if v < found || v/int64(x.neighbors) > found {
+			return fault.Data("", "rank %d of tensor %q is %d: want %d to %d times as much", rank, name, v, found, x.neighbors)
+		}
 	}
 	return nil
 }

@@ -110,6 +110,8 @@ func TestImpossibleFiles(t *testing.T) {
 		{"few ranks", `"sample.held" has shape 11: want 12`, func(f *model.File) { f.SetInt64s("sample.held", f.Tensors["sample.held"].I64[1:]) }},
 		{"negative hits", "-1 neighbors", func(f *model.File) { f.Tensors["sample.chosen"].I64[3] = -1 }},
 		{"no hits", "has 0 neighbors: want a multiple of 4", func(f *model.File) { clear(f.Tensors["sample.chosen"].I64) }},
+		{"few squares", "rank 11 of tensor \"sample.chosen.squares\"", func(f *model.File) { f.Tensors["sample.chosen.squares"].I64[11] = 7 }},
+		{"large squares", "rank 0 of tensor", func(f *model.File) { f.Tensors["sample.chosen.squares"].I64[0] = 1 << 40 }},
 		{"odd hits", "a multiple of 4", func(f *model.File) { f.Tensors["sample.held"].I64[0]++ }},
 	} {
 		f, err := s.file()
@@ -118,6 +120,7 @@ func TestImpossibleFiles(t *testing.T) {
 		}
 		f.SetFloat64s("centers", slices.Clone(s.centers.Data), 12, 3)
 		f.SetInt64s("sample.chosen", slices.Clone(s.chosen.hits))
+		f.SetInt64s("sample.chosen.squares", slices.Clone(s.chosen.squares))
 		f.SetInt64s("sample.held", slices.Clone(s.held.hits))
 		c.change(f)
 		var b bytes.Buffer

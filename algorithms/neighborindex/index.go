@@ -38,8 +38,9 @@ type Index struct {
 }
 
 // sample has the ranks of the cells that hold the exact neighbors of some rows: hits[r] neighbors
-// are in the cell whose center is nearest but r to the row.
-type sample struct{ hits []int64 }
+// are in the cell whose center is nearest but r to the row. With squares[r], each row has as many
+// as in its r + 1 nearest cells, squared, and summed over the rows: their recalls vary by that.
+type sample struct{ hits, squares []int64 }
 
 // Source returns what the index was built from.
 func (x *Index) Source() Source { return x.source }
@@ -60,8 +61,9 @@ type Recall struct {
 }
 
 // Probes returns the smallest number of cells with which the recall of a sample of rows, less its
-// standard error, is at least recall: the root of r (1 - r) / rows, which is not below that of the
-// mean of the recalls r of the rows. For recall 1 it returns all cells, and the search is exact.
+// standard error, is at least recall. The recall is the mean of the recalls of the rows, whose
+// standard deviation over the root of their number is its error. For recall 1 it returns all cells,
+// and the search is exact.
 //
 // A recall outside (0, 1] is a *fault.ParamError.
 func (x *Index) Probes(recall float64) (int, error) {
@@ -72,14 +74,23 @@ func (x *Index) Probes(recall float64) (int, error) {
 		return x.Cells(), nil
 	}
 	found, all := int64(0), x.chosen.total()
-	rows := float64(all) / float64(x.neighbors)
 	for r, hits := range x.chosen.hits {
 		found += hits
-		if v := float64(found) / float64(all); v-math.Sqrt(v*(1-v)/rows) >= recall {
+		if v := float64(found) / float64(all); v-x.standardError(v, r) >= recall {
 			return r + 1, nil
 		}
 	}
 	return x.Cells(), nil
+}
+
+// standardError returns that of the recall v of r + 1 cells.
+func (x *Index) standardError(v float64, r int) float64 {
+	k, rows := float64(x.neighbors), float64(x.chosen.total()/int64(x.neighbors))
+	if rows == 1 {
+		return math.Sqrt(v * (1 - v)) // the most that it can be
+	}
+	squared := float64(x.chosen.squares[r]) / (k * k * rows)
+	return math.Sqrt(max(0, squared-v*v) / (rows - 1))
 }
 
 // Recall returns the recall of a number of probed cells for rows that had no part in the choice of

@@ -14,7 +14,7 @@ const (
 )
 
 // panel is vectors less a center, packed once for the squared distances of many queries. A vector
-// has its squared length as one more value, and a query -2 times its own values and a 1, so that
+// is -2 times its values, and its squared length as one more value; a query has a 1 there, so that
 // products are squared distances less the squared length of the query.
 type panel struct {
 	center  []float64
@@ -38,6 +38,7 @@ func (p *panel) pack(eng *engine.Engine, vectors blas.Matrix, center, memory []f
 		t.Axpy(-1, center, row[:d])
 		row[d] = t.Dot(row[:d], row[:d])
 		p.longest = max(p.longest, row[d])
+		t.Scale(-2, row[:d])
 		if tooLong < 0 && !(row[d] < most) {
 			tooLong = i
 		}
@@ -56,19 +57,19 @@ type strip struct {
 	norm    [stripRows]float64
 }
 
-// newStrip returns a strip for queries of d values. It must be released.
-func newStrip(eng *engine.Engine, d int) *strip {
+// newStrip returns a strip for queries of d values, and tiles of cols columns. It must be released.
+func newStrip(eng *engine.Engine, d, cols int) *strip {
 	t := eng.Backend().Kernels()
 	rows := (stripRows + t.MR - 1) / t.MR * t.MR
 	return &strip{
 		eng: eng, queries: eng.GetMatrix(stripRows, d+1), memory: eng.GetMatrix(1, tile.LeftSize(t, stripRows, d+1)),
-		values: eng.GetMatrix(rows, tileCols),
+		values: eng.GetMatrix(rows, (cols+t.NR-1)/t.NR*t.NR),
 	}
 }
 
 // stripBytes returns the memory of a strip.
-func stripBytes(d int) int64 {
-	return engine.MatrixBytes(2*stripRows, d+8) + engine.MatrixBytes(2*stripRows, tileCols)
+func stripBytes(d, cols int) int64 {
+	return engine.MatrixBytes(2*stripRows, d+8) + engine.MatrixBytes(2*stripRows, cols)
 }
 
 func (s *strip) release() {
@@ -88,7 +89,6 @@ func (s *strip) scan(p *panel, count int, query func(r int) []float64, found fun
 		copy(row, query(r))
 		t.Axpy(-1, p.center, row[:d])
 		s.norm[r] = t.Dot(row[:d], row[:d])
-		t.Scale(-2, row[:d])
 		row[d] = 1
 		longest = max(longest, s.norm[r])
 	}
@@ -96,8 +96,8 @@ func (s *strip) scan(p *panel, count int, query func(r int) []float64, found fun
 	left.Pack(s.queries.View(0, count, 0, d+1), 0)
 	slack := kernel.DistanceError(d+1, longest, p.longest)
 	height := (count + t.MR - 1) / t.MR * t.MR
-	for j := 0; j < p.vectors; j += tileCols {
-		cols := min(tileCols, p.vectors-j)
+	for j := 0; j < p.vectors; j += s.values.Cols {
+		cols := min(s.values.Cols, p.vectors-j)
 		tile.MultiplyPacked(0, s.values.View(0, height, 0, (cols+t.NR-1)/t.NR*t.NR), &left, &p.packed, j)
 		for r := range count {
 			found(r, j, s.values.Row(r)[:cols], s.norm[r], slack)

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
+	"github.com/mustlink/mustlink/algorithms/internal/selection"
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -29,22 +32,106 @@ func newRanking(eng *engine.Engine, centers blas.Matrix) *ranking {
 	return r
 }
 
-// order calls found with numbers that order the centers as their distances from a query do, for all
-// queries and some centers at a time: those of query i from center j on. Queries are numbered from
-// first in errors.
-func (r *ranking) order(ctx context.Context, queries blas.Matrix, first int, found func(i, j int, numbers []float64)) error {
-	return r.eng.For(ctx, queries.Rows, stripRows, func(lo, hi int) error {
-		s := newStrip(r.eng, queries.Cols)
+// order calls found with numbers that order the centers as their distances from a query do, for
+// each query. They must not be kept. Queries are numbered from first in errors.
+func (r *ranking) order(ctx context.Context, queries blas.Matrix, first int, found func(i int, numbers []float64)) error {
+	return r.eng.For(ctx, queries.Rows, stripRows, func(lo, hi int) (err error) {
+		s := newStrip(r.eng, queries.Cols, r.centers.vectors)
 		defer s.release()
 		s.scan(&r.centers, hi-lo, func(q int) []float64 { return queries.Row(lo + q) },
-			func(q, j int, distances []float64, _, _ float64) { found(lo+q, j, distances) })
-		for q := range hi - lo {
-			if !(s.norm[q] < largestSquare) {
-				return tooFar(queries.Row(lo+q), first+lo+q)
-			}
-		}
-		return nil
+			func(q, _ int, distances []float64, norm, _ float64) {
+				switch {
+				case err != nil:
+				case !(norm < largestSquare):
+					err = tooFar(queries.Row(lo+q), first+lo+q)
+				default:
+					found(lo+q, distances)
+				}
+			})
+		return err
 	})
+}
+
+// chooser finds the cells with the smallest numbers.
+type chooser struct {
+	t     *asm.Table
+	never []float64 // limits that no number meets
+	keys  []selection.Key
+	count int
+}
+
+func newChooser(t *asm.Table, cells, count int) *chooser {
+	return &chooser{t: t, never: slices.Repeat([]float64{math.Inf(-1)}, cells), count: count}
+}
+
+// choose writes the cells with the smallest numbers to cells: the first one first, then, in any
+// order, those of the ranks up to early, and then the others. Equal numbers are in the order of
+// their cells.
+func (c *chooser) choose(numbers []float64, early int, cells []int32) {
+	const few = 16 // are sorted faster than selected
+	if c.count <= few {
+		c.sort(numbers)
+	} else {
+		c.below(numbers, c.guess(numbers))
+		if len(c.keys) < c.count {
+			c.below(numbers, math.Inf(1))
+		}
+		selection.First(c.keys, c.count)
+		selection.First(c.keys[:c.count], early)
+		selection.First(c.keys[:early], 1)
+	}
+	for r, k := range c.keys[:c.count] {
+		cells[r] = k.Row
+	}
+}
+
+// sort sets the keys to the smallest, in order.
+func (c *chooser) sort(numbers []float64) {
+	c.keys = c.keys[:0]
+	limit := math.Inf(1)
+	for j := 0; j < len(numbers); j++ {
+		j += c.t.FirstBelow(numbers[j:], c.never[j:], limit)
+		if j == len(numbers) || !(numbers[j] < limit) {
+			continue // or as far as the last, but later
+		}
+		if len(c.keys) < c.count {
+			c.keys = append(c.keys, selection.Key{})
+		}
+		at := len(c.keys) - 1
+		for ; at > 0 && numbers[j] < c.keys[at-1].Value; at-- {
+			c.keys[at] = c.keys[at-1]
+		}
+		c.keys[at] = selection.Key{Value: numbers[j], Row: int32(j)}
+		if len(c.keys) == c.count {
+			limit = c.keys[c.count-1].Value
+		}
+	}
+}
+
+// guess returns a limit that somewhat more numbers than are chosen are below, as a sample says.
+func (c *chooser) guess(numbers []float64) float64 {
+	const step = 8
+	c.keys = c.keys[:0]
+	for j := 0; j < len(numbers); j += step {
+		c.keys = append(c.keys, selection.Key{Value: numbers[j], Row: int32(j)})
+	}
+	expected := float64(c.count) / step
+	rank := int(expected + 2*math.Sqrt(expected) + 1)
+	if rank >= len(c.keys) {
+		return math.Inf(1)
+	}
+	selection.First(c.keys, rank)
+	return slices.MaxFunc(c.keys[:rank], selection.Key.Compare).Value
+}
+
+// below sets the keys to those below a limit.
+func (c *chooser) below(numbers []float64, limit float64) {
+	c.keys = c.keys[:0]
+	for j, number := range numbers {
+		if number < limit {
+			c.keys = append(c.keys, selection.Key{Value: number, Row: int32(j)})
+		}
+	}
 }
 
 // largestSquare bounds squared distances from the middle of the centers, so that no other squared

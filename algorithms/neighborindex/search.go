@@ -100,7 +100,7 @@ const batchRows = 1 << 14
 // Errors: *fault.ParamError (k or probes), *fault.ShapeError (number of columns), *fault.DataError
 // (a value that is not finite, or too large), *fault.MemoryError, and ctx.Err(), wrapped. Cost: for
 // m cells about 2qd(m + probes n/m) flops. Memory: the result, 16 bytes for each of the probes of
-// 16,384 queries, and 300 KiB for each worker.
+// 16,384 queries, and for each worker 1 KiB for each cell, at least 576 KiB.
 func (s *Searcher) Search(ctx context.Context, queries blas.Matrix, k, probes int) (index []int32, dist2 []float64, err error) {
 	switch {
 	case queries.Cols != s.rows.Cols:
@@ -112,7 +112,7 @@ func (s *Searcher) Search(ctx context.Context, queries blas.Matrix, k, probes in
 	}
 	q, d := queries.Rows, queries.Cols
 	batch := min(q, batchRows)
-	bytes := engine.MatrixBytes(q, k)*3/2 + 2*engine.MatrixBytes(batch, 2*(probes+k+spare)+d+10) + engine.MatrixBytes(min(batch, s.poorRows()), s.Cells()) + int64(s.eng.Workers())*stripBytes(d)
+	bytes := engine.MatrixBytes(q, k)*3/2 + 2*engine.MatrixBytes(batch, 2*(probes+k+spare)+d+10) + engine.MatrixBytes(min(batch, s.poorRows()), s.Cells()) + int64(s.eng.Workers())*stripBytes(d, max(tileCols, s.Cells()))
 	if err := s.eng.Check(fmt.Sprintf("search for %d neighbors of %d rows", k, q), bytes, "search with fewer rows at a time"); err != nil {
 		return nil, nil, err
 	}

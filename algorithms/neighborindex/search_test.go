@@ -130,7 +130,7 @@ func TestSameBitsForAnyWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := build(t, enginetest.New(t, 3), rows, Options{Neighbors: k, Seed: 5})
-	if !slices.Equal(s.centers.Data, other.centers.Data) || !slices.Equal(s.cells, other.cells) || !slices.Equal(s.chosen.hits, other.chosen.hits) || !slices.Equal(s.held.hits, other.held.hits) {
+	if !slices.Equal(s.centers.Data, other.centers.Data) || !slices.Equal(s.cells, other.cells) || !slices.Equal(s.chosen.hits, other.chosen.hits) || !slices.Equal(s.chosen.squares, other.chosen.squares) || !slices.Equal(s.held.hits, other.held.hits) {
 		t.Fatal("the index depends on the number of workers")
 	}
 	for lo := 0; lo < queries.Rows; lo += 70 {

@@ -20,16 +20,16 @@ type visit struct {
 	at        int  // number of the first query
 	eager     bool // whether exact distances decide at once, and not at the end
 
-	order   []int            // queries, those with the same nearest cell together
-	queries blas.Matrix      // in this order
-	cells   *graph.Neighbors // of each query as it came
-	lists   *graph.Lists     // of each query in this order
-	slack   []float64        // the largest error of a rounded distance of each query
-	locks   [64]sync.Mutex   // of the lists
+	order   []int          // queries, those with the same nearest cell together
+	queries blas.Matrix    // in this order
+	cells   []int32        // probes cells of each query as it came
+	lists   *graph.Lists   // of each query in this order
+	slack   []float64      // the largest error of a rounded distance of each query
+	locks   [64]sync.Mutex // of the lists
 }
 
-// search compares the queries with the rows of the nearest cell, and then, within the distances
-// that are found there, with those of the others.
+// search compares the queries with the rows of the nearest cell, then, within the distances that
+// are found there, with those of a few more, and then with those of the others.
 func (v *visit) search(ctx context.Context, queries blas.Matrix, index []int32, dist2 []float64) error {
 	if err := v.rank(ctx, queries); err != nil {
 		return err
@@ -45,7 +45,7 @@ func (v *visit) search(ctx context.Context, queries blas.Matrix, index []int32, 
 		return err
 	}
 	v.slack = make([]float64, queries.Rows)
-	for _, ranks := range [][2]int{{0, 1}, {1, v.probes}} {
+	for _, ranks := range [][2]int{{0, 1}, {1, v.early()}, {v.early(), v.probes}} {
 		if err := v.compare(ctx, v.group(ranks[0], ranks[1])); err != nil {
 			return err
 		}
@@ -66,15 +66,18 @@ func (v *visit) search(ctx context.Context, queries blas.Matrix, index []int32, 
 
 // rank finds the nearest cells of each query.
 func (v *visit) rank(ctx context.Context, queries blas.Matrix) error {
-	nearest, err := graph.NewLists(v.eng, queries.Rows, v.probes, tileCols)
-	if err != nil {
-		return err
-	}
-	v.cells = nearest.Neighbors
-	return v.ranking.order(ctx, queries, v.at, func(i, j int, numbers []float64) {
-		nearest.Row(i, numbers, 0, 0, func(at int) (int32, float64) { return int32(j + at), numbers[at] })
+	v.cells = make([]int32, queries.Rows*v.probes)
+	choosers := sync.Pool{New: func() any { return newChooser(v.eng.Backend().Kernels(), v.Cells(), v.probes) }}
+	return v.ranking.order(ctx, queries, v.at, func(i int, numbers []float64) {
+		c := choosers.Get().(*chooser)
+		c.choose(numbers, v.early(), v.cells[i*v.probes:(i+1)*v.probes])
+		choosers.Put(c)
 	})
 }
+
+// early returns the number of cells, the nearest, whose rows are compared before the others: most
+// neighbors are there, so that few rows of the others are near enough to be kept for a while.
+func (v *visit) early() int { return (v.probes + 7) / 8 }
 
 // sort copies the queries so that those that visit the same cells are near each other in memory.
 func (v *visit) sort(queries blas.Matrix) {
@@ -82,7 +85,7 @@ func (v *visit) sort(queries blas.Matrix) {
 	for i := range v.order {
 		v.order[i] = i
 	}
-	slices.SortStableFunc(v.order, func(a, b int) int { return int(v.cells.Index[a*v.probes]) - int(v.cells.Index[b*v.probes]) })
+	slices.SortStableFunc(v.order, func(a, b int) int { return int(v.cells[a*v.probes]) - int(v.cells[b*v.probes]) })
 	v.queries = v.eng.GetMatrix(queries.Rows, queries.Cols)
 	for a, i := range v.order {
 		copy(v.queries.Row(a), queries.Row(i))
@@ -100,7 +103,7 @@ func (v *visit) group(lo, hi int) []group {
 	first := make([]int, v.Cells()+1)
 	each := func(f func(query, cell int32)) {
 		for a, i := range v.order {
-			for _, c := range v.cells.Index[i*v.probes+lo : i*v.probes+hi] {
+			for _, c := range v.cells[i*v.probes+lo : i*v.probes+hi] {
 				f(int32(a), c)
 			}
 		}
@@ -127,7 +130,7 @@ func (v *visit) group(lo, hi int) []group {
 func (v *visit) compare(ctx context.Context, groups []group) error {
 	const together = 8 // groups, for each of which a strip would cost too much
 	return v.eng.For(ctx, len(groups), together, func(lo, hi int) error {
-		s := newStrip(v.eng, v.queries.Cols)
+		s := newStrip(v.eng, v.queries.Cols, tileCols)
 		defer s.release()
 		for _, g := range groups[lo:hi] {
 			own := v.Searcher.order[v.first[g.cell]:]

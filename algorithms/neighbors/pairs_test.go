@@ -162,28 +162,6 @@ func TestBoxes(t *testing.T) {
 	}
 }
 
-func TestSelectFirst(t *testing.T) {
-	propertytest.Check(t, func(t *rapid.T) {
-		values := rapid.SliceOfN(rapid.Float64Range(-2, 2), 2, 300).Draw(t, "values")
-		round := rapid.Bool().Draw(t, "round")
-		keys := make([]key, len(values))
-		for i, v := range values {
-			if round {
-				v = math.Round(v)
-			}
-			keys[i] = key{v, int32(i)}
-		}
-		count := rapid.IntRange(1, len(keys)-1).Draw(t, "count")
-		sorted := slices.Clone(keys)
-		slices.SortFunc(sorted, key.compare)
-		selectFirst(keys, count)
-		slices.SortFunc(keys[:count], key.compare)
-		if !slices.Equal(keys[:count], sorted[:count]) {
-			t.Fatalf("%v: want %v", keys[:count], sorted[:count])
-		}
-	})
-}
-
 func TestPairsRefuses(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x := enginetest.Matrix(rand.New(rand.NewPCG(5, 6)), 1000, 3, 0)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/selection"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -180,7 +181,7 @@ func (t *tree) divide(ctx context.Context, eng *engine.Engine, y blas.Matrix) er
 	if y.Cols == 0 {
 		return nil
 	}
-	keys := make([]key, t.n)
+	keys := make([]selection.Key, t.n)
 	for level := range t.depth {
 		err := eng.For(ctx, 1<<level, 1, func(k, _ int) error {
 			lo, hi := t.bounds(level, k)
@@ -188,11 +189,11 @@ func (t *tree) divide(ctx context.Context, eng *engine.Engine, y blas.Matrix) er
 			rows, keys := t.order[lo:hi], keys[lo:hi]
 			c := widest(y, rows)
 			for at, i := range rows {
-				keys[at] = key{y.At(int(i), c), i}
+				keys[at] = selection.Key{Value: y.At(int(i), c), Row: i}
 			}
-			selectFirst(keys, middle-lo)
+			selection.First(keys, middle-lo)
 			for at, k := range keys {
-				rows[at] = k.row
+				rows[at] = k.Row
 			}
 			return nil
 		})

@@ -215,6 +215,18 @@ int mustlink_index_new(mustlink_engine engine, const mustlink_points *points, in
 	CALL(mustlinkIndexNew(engine, (mustlink_points *)points, neighbors, seed, (mustlink_control *)control, index, message()));
 }
 
+int mustlink_index_save(mustlink_index index, const char *index_path)
+{
+	CALL(mustlinkIndexSave(index, (char *)index_path, message()));
+}
+
+int mustlink_index_load(mustlink_engine engine, const char *index_path, mustlink_model model, const mustlink_points *points,
+                        const mustlink_control *control, mustlink_index *index, int64_t *measured_neighbors)
+{
+	CALL(mustlinkIndexLoad(engine, (char *)index_path, model, (mustlink_points *)points, (mustlink_control *)control, index,
+	                       measured_neighbors, message()));
+}
+
 int mustlink_index_search(mustlink_index index, const mustlink_points *points, int64_t k, double recall,
                           const mustlink_control *control, int64_t *neighbor, double *distance, double *measured)
 {

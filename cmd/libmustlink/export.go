@@ -285,6 +285,49 @@ func mustlinkIndexNew(e C.mustlink_engine, points *C.mustlink_points, neighbors 
 	})
 }
 
+//export mustlinkIndexSave
+func mustlinkIndexSave(x C.mustlink_index, path *C.char, message *C.char) C.int {
+	return guarded(message, func() error {
+		index, err := handles.Index(uintptr(x))
+		if err != nil {
+			return err
+		}
+		if err := checkText(path, "the path"); err != nil {
+			return err
+		}
+		return index.WriteFile(text(path))
+	})
+}
+
+//export mustlinkIndexLoad
+func mustlinkIndexLoad(e C.mustlink_engine, path *C.char, m C.mustlink_model, points *C.mustlink_points,
+	control *C.mustlink_control, out *C.mustlink_index, neighbors *C.int64_t, message *C.char) C.int {
+	return onEngine(e, message, func(eng *engine.Engine) error {
+		if err := checkOutput(out); err != nil {
+			return err
+		}
+		if err := checkText(path, "the path"); err != nil {
+			return err
+		}
+		var model *mustlink.Model
+		if m != 0 {
+			var err error
+			if model, err = handles.Model(uintptr(m)); err != nil {
+				return err
+			}
+		}
+		x, err := abi.LoadIndex(eng, text(path), model, pointsOf(points), controlOf(control))
+		if err != nil {
+			return err
+		}
+		*out = C.mustlink_index(handles.Put(x))
+		if neighbors != nil {
+			*neighbors = C.int64_t(x.Neighbors())
+		}
+		return nil
+	})
+}
+
 //export mustlinkIndexSearch
 func mustlinkIndexSearch(x C.mustlink_index, points *C.mustlink_points, k C.int64_t, recall C.double,
 	control *C.mustlink_control, neighbor *C.int64_t, distance, measured *C.double, message *C.char) C.int {

@@ -247,6 +247,15 @@ int mustlink_export(mustlink_engine engine, mustlink_model model, const char *fi
 int mustlink_index_new(mustlink_engine engine, const mustlink_points *points, int64_t neighbors, uint64_t seed,
                        const mustlink_control *control, mustlink_index *index);
 
+/* Save and load an index. A file, which is written completely or not at all, has the cells, not the
+ * points: a load takes the same dense points again, and refuses others, such as the coordinates of
+ * another model. It also takes a file of the command `mustlink neighbors`, with the coordinates of
+ * its --train; model may be 0, or is that of the coordinates, which must be that of the file.
+ * *measured_neighbors becomes the neighbors of mustlink_index_new; it may be NULL. */
+int mustlink_index_save(mustlink_index index, const char *index_path);
+int mustlink_index_load(mustlink_engine engine, const char *index_path, mustlink_model model, const mustlink_points *points,
+                        const mustlink_control *control, mustlink_index *index, int64_t *measured_neighbors);
+
 /* mustlink_index_search writes, for each of the dense points, the k nearest points of the index and
  * their distances, nearest first: k numbers for each point. recall is the share of the exact
  * neighbors that is found on average, above 0 to 1; 1 is exact. *measured becomes the share that was

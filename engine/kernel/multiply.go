@@ -44,6 +44,14 @@ const (
 	fewColumns   = 4
 )
 
+// Terms are summed in blocks of sumDepth. The terms of a metric may exceed their sum thousands of
+// times: short blocks lose less than half as much to rounding as those that fill a cache, and take
+// 8 to 15 percent more time. The sums of sumColumns columns of V stay in a cache meanwhile.
+const (
+	sumDepth   = 32
+	sumColumns = 192
+)
+
 func clearRows(m blas.Matrix) {
 	for i := range m.Rows {
 		clear(m.Row(i))
@@ -53,14 +61,16 @@ func clearRows(m blas.Matrix) {
 // multiply sums the products of tiles with the corresponding rows of V, which are packed once.
 func (ev *evaluation) multiply(ctx context.Context, dst, v blas.Matrix, t tiling) error {
 	height := padded(t.rows, ev.t.MR)
-	width := padded(v.Cols, ev.t.NR)
+	width, step := padded(v.Cols, ev.t.NR), padded(sumColumns, ev.t.NR)
 	memory := ev.eng.GetMatrix(1, width*v.Rows)
 	defer ev.eng.PutMatrix(memory)
+	shallow := *ev.t
+	shallow.KC = sumDepth
 	parts := (v.Rows + t.cols - 1) / t.cols
 	right := make([]tile.Packed, parts)
 	err := ev.eng.For(ctx, parts, 1, func(p, _ int) error {
 		lo, hi := p*t.cols, min((p+1)*t.cols, v.Rows)
-		right[p] = tile.NewRight(ev.t, v.Cols, hi-lo, memory.Data[width*lo:width*hi])
+		right[p] = tile.NewRight(&shallow, v.Cols, hi-lo, memory.Data[width*lo:width*hi])
 		right[p].PackColumns(v.View(lo, hi, 0, v.Cols), 0)
 		return nil
 	})
@@ -74,9 +84,12 @@ func (ev *evaluation) multiply(ctx context.Context, dst, v blas.Matrix, t tiling
 		defer ev.eng.PutMatrix(packed)
 		beta := 0.0
 		s := ev.newStrip(lo, hi, min(t.cols, v.Rows), sink{tile: func(b Block) error {
-			left := tile.NewLeft(ev.t, b.Matrix.Rows, b.Matrix.Cols, packed.Data)
+			left := tile.NewLeft(&shallow, b.Matrix.Rows, b.Matrix.Cols, packed.Data)
 			left.Pack(b.Matrix, 0)
-			tile.MultiplyPacked(beta, sum.View(0, padded(hi-lo, ev.t.MR), 0, width), &left, &right[b.Col/t.cols], 0)
+			for j := 0; j < width; j += step {
+				to := sum.View(0, padded(hi-lo, ev.t.MR), j, min(j+step, width))
+				tile.MultiplyPacked(beta, to, &left, &right[b.Col/t.cols], j)
+			}
 			beta = 1
 			return nil
 		}})

@@ -83,11 +83,11 @@ var (
 
 // sound are the arguments of calls that succeed, by declaration.
 var sound = map[string]string{
-	"int32_t abi": "MUSTLINK_ABI", "const char *options": `"{}"`, "const char *method": `"krca"`, "const char *path": `"model.mlk"`, "const char *file": `"model.onnx"`, "const char *precision": `"double"`,
+	"int32_t abi": "MUSTLINK_ABI", "const char *options": `"{}"`, "const char *method": `"krca"`, "const char *path": `"model.mlk"`, "const char *index_path": `"near.index"`, "const char *file": `"model.onnx"`, "const char *precision": `"double"`,
 	"mustlink_engine engine": "engine", "mustlink_engine *engine": "&made", "mustlink_model model": "model", "mustlink_model *model": "&made", "mustlink_model *updated": "&made", "mustlink_index index": "index", "mustlink_index *index": "&made",
 	"char *buffer": "text", "void *buffer": "text", "int64_t capacity": "sizeof text", "int64_t *size": "&size", "const void *bytes": "text", "int64_t size": "size",
 	"int64_t *dimensions": "&size", "int64_t *features": "&size", "const int64_t *label": "label", "int64_t rows": "N", "int64_t must": "2", "int64_t cannot": "2", "uint64_t seed": "1",
-	"int64_t *pair": "drawn", "const int64_t *pair": "pair", "int64_t pairs": "4", "double *out": "squared", "int64_t neighbors": "2", "int64_t k": "2", "double recall": "0.9", "int64_t *neighbor": "drawn", "double *distance": "out", "double *measured": "squared",
+	"int64_t *pair": "drawn", "const int64_t *pair": "pair", "int64_t pairs": "4", "double *out": "squared", "int64_t neighbors": "2", "int64_t *measured_neighbors": "&size", "int64_t k": "2", "double recall": "0.9", "int64_t *neighbor": "drawn", "double *distance": "out", "double *measured": "squared",
 	"const mustlink_points *points": "&points", "const mustlink_points *x": "&points", "const mustlink_points *y": "&points", "const mustlink_links *links": "&links",
 	"const mustlink_control *control": "&control", "const mustlink_matrix *out": "&matrix",
 }
@@ -200,7 +200,7 @@ int main(int argc, char **argv) {
 	mustlink_index index;
 	int code = 0;
 	if (mustlink_engine_new(MUSTLINK_ABI, NULL, &engine) || mustlink_fit(engine, "krca", NULL, &points, &links, NULL, &model) ||
-	    mustlink_index_new(engine, &points, 2, 1, NULL, &index) ||
+	    mustlink_index_new(engine, &points, 2, 1, NULL, &index) || mustlink_index_save(index, "near.index") ||
 	    mustlink_save(model, "model.mlk") || mustlink_save_bytes(model, text, sizeof text, &size)) {
 		fprintf(stderr, "%s\n", mustlink_message());
 		return 1;

@@ -5,10 +5,13 @@ import (
 	"math"
 	"unsafe"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/neighborindex"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -21,13 +24,62 @@ func NewIndex(e *engine.Engine, p *Points, neighbors int64, seed uint64, c *Cont
 	var s *neighborindex.Searcher
 	err = c.run(func(ctx context.Context, progress algorithms.ProgressFunc) error {
 		o := neighborindex.Options{Neighbors: int(neighbors), Seed: seed, Progress: progress}
-		x, err := neighborindex.Build(ctx, e, rows, neighborindex.Source{}, o)
+		x, err := neighborindex.Build(ctx, e, rows, neighborindex.Source{Data: fingerprint(rows)}, o)
 		if err == nil {
 			s, err = x.Open(ctx, e, rows)
 		}
 		return err
 	})
 	return s, err
+}
+
+// fingerprint returns that of coordinates, which are contiguous.
+func fingerprint(rows blas.Matrix) string {
+	return dataset.Fingerprint(&points.Dense{N: rows.Rows, D: rows.Cols, Data: rows.Data})
+}
+
+// LoadIndex implements mustlink_index_load; m is nil for no model.
+func LoadIndex(e *engine.Engine, path string, m *mustlink.Model, p *Points, c *Control) (*neighborindex.Searcher, error) {
+	rows, err := p.matrix(true)
+	if err != nil {
+		return nil, err
+	}
+	x, err := neighborindex.ReadFile(path, e.MemoryLimit())
+	if err != nil {
+		return nil, err
+	}
+	var s *neighborindex.Searcher
+	err = c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
+		err := belongs(ctx, e, x, m, rows)
+		if err == nil {
+			s, err = x.Open(ctx, e, rows)
+		}
+		return fault.InFile(err, path)
+	})
+	return s, err
+}
+
+// belongs returns an error unless the index is of the model, if there is one, and of the rows. A
+// file of the command has the digest of the rows that the model took, not of their coordinates, so
+// the cells of these are compared.
+func belongs(ctx context.Context, e *engine.Engine, x *neighborindex.Index, m *mustlink.Model, rows blas.Matrix) error {
+	of := x.Source()
+	if m != nil && of.Model != "" {
+		digest, err := m.Record().Digest()
+		if err != nil {
+			return err
+		}
+		if digest != of.Model {
+			return fault.Data("", "it is the index of another model: want that which gave the coordinates")
+		}
+	}
+	switch {
+	case of.Data == fingerprint(rows):
+		return nil
+	case of.Model == "":
+		return fault.Data("", "it is the index of other rows: want those that it was made from, as the same model gives them")
+	}
+	return x.Verify(ctx, e, rows)
 }
 
 // Search implements mustlink_index_search.

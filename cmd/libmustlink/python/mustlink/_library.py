@@ -149,6 +149,8 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "model_free": [_HANDLE],
     "index_new": [_HANDLE, _POINTS, c_int64, c_uint64, _CONTROL, POINTER(_HANDLE)],
     "index_search": [_HANDLE, _POINTS, c_int64, c_double, _CONTROL, c_void_p, c_void_p, POINTER(c_double)],
+    "index_save": [_HANDLE, c_char_p],
+    "index_load": [_HANDLE, c_char_p, _HANDLE, _POINTS, _CONTROL, POINTER(_HANDLE), POINTER(c_int64)],
     "index_free": [_HANDLE],
 }
 

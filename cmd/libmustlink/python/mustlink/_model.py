@@ -149,11 +149,11 @@ def _learned(name: str, first: tuple, limits: tuple, progress: Callable | None =
     return Model(new_handle(name, first, "model_free", progress), limits)
 
 
-def new_handle(name: str, first: tuple, free: str, progress: Callable | None = None) -> int:
-    """Return the handle of what a long call makes. Its last arguments are the control and the handle."""
+def new_handle(name: str, first: tuple, free: str, progress: Callable | None = None, last: tuple = ()) -> int:
+    """Return the handle of what a long call makes. After the first arguments come the control and the handle."""
     handle = ctypes.c_size_t()
     try:
-        lib.watched(name, lambda control: (*first, control, ctypes.byref(handle)), progress)
+        lib.watched(name, lambda control: (*first, control, ctypes.byref(handle), *last), progress)
     except BaseException:
         if handle.value:  # it was finished when a signal came
             lib.library().code(free, handle.value)

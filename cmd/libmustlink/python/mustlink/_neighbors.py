@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import weakref
 from typing import Any, NoReturn
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from . import _library as lib
 from ._links import as_seed
-from ._model import engine, freed, new_handle
+from ._model import _encoded, engine, freed, new_handle
 from ._points import as_points
 
 
@@ -55,11 +56,67 @@ class NeighborIndex:
         points = as_points(X)
         with points:
             first = (engine(n_jobs, memory_limit), points.reference(), n_neighbors, as_seed(seed))
-            self._handle = new_handle("index_new", first, "index_free")
-        self._finalizer = weakref.finalize(self, freed, lib.library(), "index_free", self._handle)
+            handle = new_handle("index_new", first, "index_free")
+        self._keep(handle, n_neighbors, points)
+
+    def _keep(self, handle: int, n_neighbors: int, points: Any) -> None:
+        self._handle = handle
+        self._finalizer = weakref.finalize(self, freed, lib.library(), "index_free", handle)
         self._finalizer.atexit = False
         self.n_neighbors = n_neighbors
         self.n_samples, self.n_features = points.rows, points.columns
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write the index to a file, completely or not at all.
+
+        The file has the cells and not the rows, 8 bytes for each row.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file to write.
+        """
+        lib.library().call("index_save", self._handle, _encoded(path))
+
+    @classmethod
+    def load(
+        cls, path: str | os.PathLike, X: Any, model: Any = None, *, n_jobs: int | None = None, memory_limit: int | None = None
+    ) -> NeighborIndex:
+        """Load an index that :meth:`save` or the command ``mustlink neighbors`` has written.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The index file.
+        X : array-like of shape (n_samples, n_features)
+            The rows of the index, as it was made from; for a file of the command, the coordinates
+            of its ``--train``.
+        model : Model or estimator, default=None
+            The model that gave the coordinates. A file of the command is refused for another one.
+        n_jobs : int, default=None
+            Number of workers. None or -1 means all processors.
+        memory_limit : int, default=None
+            Maximum number of bytes of one request. None means no limit.
+
+        Returns
+        -------
+        index : NeighborIndex
+
+        Raises
+        ------
+        OSError
+            If the file cannot be opened.
+        ValueError
+            If it is not an index or was changed, or is that of other rows or of another model.
+        """
+        points, neighbors = as_points(X), ctypes.c_int64()
+        known = 0 if model is None else getattr(model, "model_", model)._handle
+        with points:
+            first = (engine(n_jobs, memory_limit), _encoded(path), known, points.reference())
+            handle = new_handle("index_load", first, "index_free", last=(ctypes.byref(neighbors),))
+        index = cls.__new__(cls)
+        index._keep(handle, neighbors.value, points)
+        return index
 
     def kneighbors(self, X: Any, n_neighbors: int | None = None, *, recall: float = 1.0) -> tuple[np.ndarray, np.ndarray]:
         """Find the nearest rows of the index for each row of X.
@@ -116,7 +173,7 @@ class NeighborIndex:
         self._finalizer()
 
     def __reduce__(self) -> NoReturn:
-        raise TypeError("an index cannot be pickled: make it again from its rows")
+        raise TypeError("an index cannot be pickled: save it, or make it again from its rows")
 
     def __repr__(self) -> str:
         return f"<mustlink.NeighborIndex: {self.n_samples} rows of {self.n_features} columns>"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import subprocess
+import tempfile
 import unittest
+from pathlib import Path
 
 import numpy as np
 
@@ -60,6 +64,55 @@ class Neighbors(unittest.TestCase):
         rows = NeighborIndex(learner.transform(X), n_neighbors=3).kneighbors(learner.transform(X))[1]
         np.testing.assert_array_equal(rows[:, 0], np.arange(len(X)))
 
+    def test_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "rows.index"
+            self.index.save(path)
+            loaded = NeighborIndex.load(path, self.X)
+            self.assertEqual((loaded.n_neighbors, loaded.n_samples, loaded.n_features), (6, 2000, 5))
+            for recall in (0.8, 1):
+                for a, b in zip(loaded.kneighbors(self.queries, recall=recall), self.index.kneighbors(self.queries, recall=recall)):
+                    np.testing.assert_array_equal(a, b)
+                self.assertEqual(loaded.measured_recall(recall), self.index.measured_recall(recall))
+            again = Path(folder) / "again.index"
+            loaded.save(again)
+            content = path.read_bytes()
+            self.assertEqual(again.read_bytes(), content)
+            other = self.X.copy()
+            other[7, 2] += 1e-9
+            for rows in (other, self.X[:-1], self.X[::-1]):
+                with self.assertRaisesRegex(ValueError, "rows.index: it is the index of other rows"):
+                    NeighborIndex.load(path, rows)
+            path.write_bytes(content[:-9] + bytes([content[-9] ^ 1]) + content[-8:])
+            with self.assertRaisesRegex(ValueError, "not a usable index"):
+                NeighborIndex.load(path, self.X)
+            with self.assertRaises(MemoryError):
+                NeighborIndex.load(again, self.X, memory_limit=1000)
+            with self.assertRaises(OSError):
+                NeighborIndex.load(Path(folder) / "none", self.X)
+            with self.assertRaises(OSError):
+                self.index.save(Path(folder) / "none" / "rows.index")
+
+    def test_files_of_the_command(self):
+        command = os.environ.get("MUSTLINK_COMMAND")
+        if not command:
+            self.skipTest("MUSTLINK_COMMAND is not set")
+        X, y = blobs()
+        first, second = KRCA().fit(X, y), KRCA(n_components=1).fit(X, y)
+        with tempfile.TemporaryDirectory() as folder:
+            model, table, path = (str(Path(folder) / name) for name in ("model.mlk", "rows.csv", "rows.index"))
+            first.model_.save(model)
+            np.savetxt(table, X, delimiter=",", fmt="%.17g", header=",".join(f"x{j}" for j in range(X.shape[1])), comments="")
+            arguments = ["neighbors", model, "--train", table, "-i", table, "-k", "3", "--approximate", "recall=.9", "--index", path]
+            subprocess.run([command, *arguments, "-q", "-o", str(Path(folder) / "near.csv")], check=True)
+            rows = first.transform(X)
+            index = NeighborIndex.load(path, rows, first)
+            np.testing.assert_array_equal(index.kneighbors(rows)[1], NeighborIndex(rows, n_neighbors=3).kneighbors(rows)[1])
+            with self.assertRaisesRegex(ValueError, "index of another model"):
+                NeighborIndex.load(path, rows, second)
+            with self.assertRaisesRegex(ValueError, "in the index it is in cell"):
+                NeighborIndex.load(path, rows[::-1])
+
     def test_mistakes(self):
         bad = self.X.copy()
         bad[3, 1] = np.nan
@@ -77,7 +130,7 @@ class Neighbors(unittest.TestCase):
                 call()
         with self.assertRaises(MemoryError):
             NeighborIndex(self.X, memory_limit=1000)
-        with self.assertRaisesRegex(TypeError, "make it again"):
+        with self.assertRaisesRegex(TypeError, "save it, or make it again"):
             pickle.dumps(self.index)
         self.assertEqual(repr(self.index), "<mustlink.NeighborIndex: 2000 rows of 5 columns>")
         self.index.free()

@@ -1,4 +1,5 @@
-package neighbors
+// Package selection (internal) finds the smallest of numbers of rows.
+package selection
 
 import (
 	"cmp"
@@ -6,24 +7,25 @@ import (
 	"slices"
 )
 
-// key is a number of a row.
-type key struct {
-	value float64
-	row   int32
+// Key is a number of a row.
+type Key struct {
+	Value float64
+	Row   int32
 }
 
-func (k key) less(l key) bool { return k.value < l.value || k.value == l.value && k.row < l.row }
+func (k Key) less(l Key) bool { return k.Value < l.Value || k.Value == l.Value && k.Row < l.Row }
 
-func (k key) compare(l key) int {
-	return cmp.Or(cmp.Compare(k.value, l.value), cmp.Compare(k.row, l.row))
+// Compare orders keys by their numbers, and equal ones by rows.
+func (k Key) Compare(l Key) int {
+	return cmp.Or(cmp.Compare(k.Value, l.Value), cmp.Compare(k.Row, l.Row))
 }
 
-// selectFirst reorders keys, which differ, so that the first count are the smallest: quickselect
+// First reorders keys, which differ, so that the first count are the smallest: quickselect
 // with the median of three as pivot, and a sort if that takes many rounds.
-func selectFirst(keys []key, count int) {
+func First(keys []Key, count int) {
 	for rounds := 4 * bits.Len(uint(len(keys))); len(keys) > 1; rounds-- {
 		if rounds == 0 {
-			slices.SortFunc(keys, key.compare)
+			slices.SortFunc(keys, Key.Compare)
 			return
 		}
 		pivot := middle(keys[0], keys[len(keys)/2], keys[len(keys)-1])
@@ -53,7 +55,7 @@ func selectFirst(keys []key, count int) {
 }
 
 // middle returns the median of three keys.
-func middle(a, b, c key) key {
+func middle(a, b, c Key) Key {
 	if b.less(a) {
 		a, b = b, a
 	}
