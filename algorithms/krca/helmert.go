@@ -102,7 +102,7 @@ func (f helmert) reduce(ctx context.Context, eng *engine.Engine, k blas.Matrix) 
 		return blas.Matrix{}, err
 	}
 	a := k.View(0, r, 0, r)
-	a.Mirror()
+	eng.Mirror(a)
 	return a, nil
 }
 

@@ -186,11 +186,11 @@ func (m *metric) complete(ctx context.Context, eng *engine.Engine, g *evaluated)
 		return err
 	}
 	eng.Backend().Syrk(false, -1, g.c, 1, g.kt)
-	g.kt.Mirror()
+	eng.Mirror(g.kt)
 	g.residual = m.scaleResidual(ctx, eng, g.kt, g.diagonal, g.diagonal)
 	if m.spectral() {
 		eng.Backend().Syrk(false, 1, m.weighted(ctx, eng, g.c), 1, g.kt)
-		g.kt.Mirror()
+		eng.Mirror(g.kt)
 	}
 	g.open = false
 	return ctx.Err()

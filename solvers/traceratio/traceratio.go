@@ -77,8 +77,8 @@ func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o O
 	}
 	s.a, s.b, s.shifted = a, b, eng.GetMatrix(s.m, s.m)
 	defer eng.PutMatrix(s.shifted)
-	a.Mirror()
-	b.Mirror()
+	eng.Mirror(a)
+	eng.Mirror(b)
 	if d == s.m {
 		return s.all()
 	}
