@@ -40,12 +40,15 @@ func Links(ctx context.Context, eng *engine.Engine, c blas.Matrix, list []links.
 // over the neighbors a of point i: alpha C'(I - S)'(I - S)C for the sparse matrix S of the weights
 // w, n x k. Cost: n m (m + 2k) flops.
 func Residuals(ctx context.Context, eng *engine.Engine, c blas.Matrix, near *graph.Neighbors, w blas.Matrix, alpha float64, out blas.Matrix) error {
-	t, widths := eng.Backend().Kernels(), make([]int, c.Rows)
+	t, own := eng.Backend().Kernels(), make([]int, c.Rows)
+	for i := range own {
+		own[i] = width(c.Row(i))
+	}
+	widths := slices.Clone(own)
 	for i := range widths {
-		widths[i] = width(c.Row(i))
 		index, _ := near.Of(i)
 		for _, j := range index {
-			widths[i] = max(widths[i], width(c.Row(int(j))))
+			widths[i] = max(widths[i], own[j])
 		}
 	}
 	return add(ctx, eng, widths, alpha, out, func(i int, row []float64) {
