@@ -94,11 +94,7 @@ func (x *space) expand(w blas.Matrix) error {
 		image := side.image.View(0, rows, lo, hi)
 		backend.Gemm(false, false, 1, side.of, w, 0, image)
 		backend.Gemm(true, false, 1, x.used(x.q), image, 0, side.projected.View(0, hi, lo, hi))
-		for i := range lo {
-			for j := lo; j < hi; j++ {
-				side.projected.Set(j, i, side.projected.At(i, j))
-			}
-		}
+		side.projected.View(0, lo, lo, hi).TransposeTo(side.projected.View(lo, hi, 0, lo))
 	}
 	return x.solve()
 }
@@ -157,16 +153,8 @@ func (x *space) solve() error {
 func (x *space) reduce() {
 	k, n, backend := x.turn.Rows, x.columns, x.s.eng.Backend()
 	t := blas.NewMatrix(n, k+x.before.Rows)
-	for i := range n {
-		for j := range k {
-			t.Set(i, j, x.turn.At(j, i))
-		}
-	}
-	for i := range x.before.Cols {
-		for j := range x.before.Rows {
-			t.Set(i, k+j, x.before.At(j, i))
-		}
-	}
+	x.turn.TransposeTo(t.View(0, n, 0, k))
+	x.before.TransposeTo(t.View(0, x.before.Cols, k, t.Cols))
 	backend.QR(t, blas.NewMatrix(t.Cols, t.Cols))
 	for _, m := range []*blas.Matrix{&x.q, &x.qa, &x.qb} {
 		backend.Gemm(false, false, 1, x.used(*m), t, 0, x.spare.View(0, x.s.m, 0, t.Cols))
@@ -179,7 +167,7 @@ func (x *space) reduce() {
 		g.View(0, t.Cols, 0, t.Cols).CopyFrom(whole)
 	}
 	x.columns = t.Cols
-	// The best directions are the first columns now, up to a sign that QR may have changed.
+	// The best directions are the first columns now.
 	x.turn = blas.NewMatrix(k, t.Cols)
 	for r := range k {
 		x.turn.Set(r, r, 1)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/selection"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -70,7 +71,7 @@ const rounding = 1e-12
 // notices about them. It computes the margin only if there are triplets. A percentile of 0 is a
 // *fault.DataError.
 func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
-	var squared []float64 // computed for the first percentile
+	var squared []selection.Key // distances of pairs, computed for the first percentile
 	for n, b := range t.all() {
 		v, percentile, err := b.parse()
 		if err != nil {
@@ -84,12 +85,17 @@ func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Ker
 			continue
 		}
 		if squared == nil {
-			const pairBytes = 24 // two rows and a distance
+			const pairBytes = 40 // two rows, a distance, and a key
 			if err := eng.Check("percentiles of squared distances", pairBytes*pairCount(x.Len()), "give upper and lower as values"); err != nil {
 				return out, nil, err
 			}
-			if squared, err = k.Squared().Pairs(ctx, eng, x, pairs(x.Len(), seed)); err != nil {
+			distances, err := k.Squared().Pairs(ctx, eng, x, pairs(x.Len(), seed))
+			if err != nil {
 				return out, nil, err
+			}
+			squared = make([]selection.Key, len(distances))
+			for p, d := range distances {
+				squared[p] = selection.Key{Value: d, Row: int32(p)}
 			}
 		}
 		if *to = quantile(squared, v/100); !(*to > rounding*quantile(squared, 1)) {
@@ -134,53 +140,19 @@ func pairs(n int, seed uint64) [][2]int {
 	return out
 }
 
-// quantile returns the quantile q of values with linear interpolation, and 0 for no values. It
-// changes their order.
-func quantile(v []float64, q float64) float64 {
-	if len(v) == 0 {
+// quantile returns the quantile q of the values of keys with linear interpolation, and 0 for no
+// keys. It changes their order, on one core: there are at most maxPairs.
+func quantile(keys []selection.Key, q float64) float64 {
+	if len(keys) == 0 {
 		return 0
 	}
-	position := q * float64(len(v)-1)
-	i := min(int(position), len(v)-1)
-	arrange(v, i)
-	if i == len(v)-1 {
-		return v[i]
+	position := q * float64(len(keys)-1)
+	i := min(int(position), len(keys)-1)
+	selection.First(keys, i+1)
+	at := slices.MaxFunc(keys[:i+1], selection.Key.Compare).Value
+	if i == len(keys)-1 {
+		return at
 	}
-	return v[i] + (position-float64(i))*(slices.Min(v[i+1:])-v[i])
-}
-
-// arrange moves the value of rank k to its place, smaller ones before it and larger ones behind it
-// (Hoare 1961). It takes a small part of the time of sorting, and stays on one core because it is
-// for at most maxPairs values.
-func arrange(v []float64, k int) {
-	for tries := 0; len(v) > 1; tries++ {
-		if tries > 64 { // parts that hardly get smaller
-			slices.Sort(v)
-			return
-		}
-		last := len(v) - 1
-		pivot := max(min(v[0], v[last]), min(max(v[0], v[last]), v[last/2])) // the median of three
-		i, j := 0, last
-		for i <= j {
-			for v[i] < pivot {
-				i++
-			}
-			for v[j] > pivot {
-				j--
-			}
-			if i <= j {
-				v[i], v[j] = v[j], v[i]
-				i++
-				j--
-			}
-		}
-		switch {
-		case k <= j:
-			v = v[:j+1]
-		case k >= i:
-			v, k = v[i:], k-i
-		default:
-			return
-		}
-	}
+	next := slices.MinFunc(keys[i+1:], selection.Key.Compare).Value
+	return at + (position-float64(i))*(next-at)
 }
