@@ -85,7 +85,7 @@ func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Ker
 			continue
 		}
 		if squared == nil {
-			const pairBytes = 40 // two rows, a distance, and a key
+			const pairBytes = 24 // two rows and a distance, then the distance and a key
 			if err := eng.Check("percentiles of squared distances", pairBytes*pairCount(x.Len()), "give upper and lower as values"); err != nil {
 				return out, nil, err
 			}
