@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -92,6 +93,25 @@ func compareScaled(t *testing.T, name string, y, z blas.Matrix) {
 			if math.Abs(y.At(i, c)-factor*v) > 1e-12*(1+math.Abs(factor*v)) {
 				t.Fatalf("%s: coordinate (%d, %d) is %g: want %g times %g", name, i, c, y.At(i, c), factor, v)
 			}
+		}
+	}
+}
+
+// TestWrongLinks: a must-link that cannot-links contradict is left out of krca, as in a fit of its
+// own.
+func TestWrongLinks(t *testing.T) {
+	x, labels, _ := enginetest.Blobs(t, 60, 4, 5, 3)
+	right := enginetest.Drawn(t, labels, 60, 60, 4)
+	other := slices.IndexFunc(labels, func(c string) bool { return c != labels[0] })
+	list := slices.Concat(right.Must(), right.Cannot(), []links.Link{links.NewLink(0, other, links.Must)})
+	for name, c := range map[string]struct {
+		list []links.Link
+		want bool
+	}{"right": {list[:len(list)-1], false}, "wrong": {list, true}} {
+		m := fittest.Fit[*Model](t, blender(DefaultParams()), x, enginetest.Links(t, x.N, c.list))
+		notices := strings.Join(m.Status().Notices, "\n")
+		if got := strings.Contains(notices, "krca left out 1 of 61 must-links"); got != c.want {
+			t.Errorf("%s links: a must-link is left out: %v, want %v\n%s", name, got, c.want, notices)
 		}
 	}
 }

@@ -69,8 +69,10 @@ func (b *builder) fitted(ctx context.Context, s step, x points.Points) (m algori
 		}
 	}
 	set := b.fit.Links
-	if s.method == krca.Method {
-		set = set.WithoutCannot() // which it would ignore, with a notice
+	if s.method == krca.Method && set.Consistent() == nil {
+		// Cannot-links that contradict must-links show krca which of them are wrong. It would ignore
+		// others, with a notice.
+		set = set.WithoutCannot()
 	}
 	if m, err = kinds()[s.method].new(b.params, c).Fit(ctx, b.fit.Eng, x, set); err != nil {
 		return nil, y, err
