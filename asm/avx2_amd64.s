@@ -226,7 +226,7 @@ overwrite:
 	RET
 
 // func direct1xAVX2(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·direct1xAVX2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
 	MOVQ aRow+24(FP), CX
@@ -261,6 +261,7 @@ step:
 	VFMADD231PD  Y5, Y4, Y2
 	VBROADCASTSD (R10)(R8*1), Y5
 	VFMADD231PD  Y5, Y4, Y3
+	PREFETCHT0   512(R10)
 	ADDQ         DX, R10
 	ADDQ         BX, R11
 	DECQ         R12
@@ -306,7 +307,7 @@ overwrite:
 	RET
 
 // func direct2xAVX2(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·direct2xAVX2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
 	MOVQ aRow+24(FP), CX
@@ -350,6 +351,7 @@ step:
 	VBROADCASTSD (R10)(R8*1), Y10
 	VFMADD231PD  Y10, Y8, Y6
 	VFMADD231PD  Y10, Y9, Y7
+	PREFETCHT0   512(R10)
 	ADDQ         DX, R10
 	ADDQ         BX, R11
 	DECQ         R12
@@ -411,7 +413,7 @@ overwrite:
 	RET
 
 // func direct3xAVX2(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
-// Requires: AVX, FMA3
+// Requires: AVX, FMA3, MMX+
 TEXT ·direct3xAVX2(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
 	MOVQ aRow+24(FP), CX
@@ -464,6 +466,7 @@ step:
 	VFMADD231PD  Y15, Y12, Y9
 	VFMADD231PD  Y15, Y13, Y10
 	VFMADD231PD  Y15, Y14, Y11
+	PREFETCHT0   512(R10)
 	ADDQ         DX, R10
 	ADDQ         BX, R11
 	DECQ         R12

@@ -396,7 +396,7 @@ overwrite:
 	RET
 
 // func direct1xAVX512(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·direct1xAVX512(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
 	MOVQ aRow+24(FP), CX
@@ -444,6 +444,7 @@ step:
 	VFMADD231PD  Z9, Z8, Z6
 	VBROADCASTSD (R13)(R8*1), Z9
 	VFMADD231PD  Z9, Z8, Z7
+	PREFETCHT0   512(R10)
 	ADDQ         DX, R10
 	ADDQ         DX, R13
 	ADDQ         BX, R11
@@ -514,7 +515,7 @@ overwrite:
 	RET
 
 // func direct2xAVX512(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·direct2xAVX512(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
 	MOVQ aRow+24(FP), CX
@@ -579,6 +580,7 @@ step:
 	VBROADCASTSD (R13)(R8*1), Z18
 	VFMADD231PD  Z18, Z16, Z14
 	VFMADD231PD  Z18, Z17, Z15
+	PREFETCHT0   512(R10)
 	ADDQ         DX, R10
 	ADDQ         DX, R13
 	ADDQ         BX, R11
@@ -681,7 +683,7 @@ overwrite:
 	RET
 
 // func direct3xAVX512(rows int, k int, a *float64, aRow int, aCol int, b *float64, bRow int, c *float64, stride int, alpha float64, beta float64)
-// Requires: AVX, AVX512F
+// Requires: AVX, AVX512F, MMX+
 TEXT ·direct3xAVX512(SB), NOSPLIT, $0-88
 	MOVQ a+16(FP), AX
 	MOVQ aRow+24(FP), CX
@@ -763,6 +765,7 @@ step:
 	VFMADD231PD  Z27, Z24, Z21
 	VFMADD231PD  Z27, Z25, Z22
 	VFMADD231PD  Z27, Z26, Z23
+	PREFETCHT0   512(R10)
 	ADDQ         DX, R10
 	ADDQ         DX, R13
 	ADDQ         BX, R11

@@ -8,6 +8,9 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
+// aheadDirect is how far ahead a transposed A is fetched, in bytes.
+const aheadDirect = 512
+
 // direct is tile on matrices that are not packed, one function for each number of vectors in a row
 // of the tile: the broadcasts read A, and the vectors B, in place.
 func (v vector) direct() {
@@ -79,6 +82,8 @@ func (v vector) directOf(nv int) {
 			VFMADD231PD(x, r, sums[i][j])
 		}
 	}
+	// Of a transposed A the next tiles are in the same lines of memory further on.
+	PREFETCHT0(Mem{Base: a, Disp: aheadDirect})
 	for _, base := range bases {
 		ADDQ(aCol, base)
 	}
