@@ -75,9 +75,9 @@ func (m *metric) compact(ctx context.Context, eng *engine.Engine) error {
 	if m.spectral() {
 		return nil
 	}
-	l, from := eng.NewMatrix(m.factor.Rows, m.factor.Rows), m.factor
+	l, from := eng.UnclearedMatrix(m.factor.Rows, m.factor.Rows), m.factor
 	m.factor = l
-	return eng.Each(ctx, l.Rows, 64, func(i int) { copy(l.Row(i)[:i+1], from.Row(i)) })
+	return eng.Each(ctx, l.Rows, 64, func(i int) { clear(l.Row(i)[copy(l.Row(i)[:i+1], from.Row(i)):]) })
 }
 
 // setCholesky overwrites the lower triangle of A = F'KF with the factor of sI + A. The

@@ -93,7 +93,7 @@ func (m *metric) coordinates(ctx context.Context, eng *engine.Engine, x points.P
 // unsolved returns what solve turns into the coordinates of every point. Anchor a is point at[a] of
 // x, whose kernel matrix is k, or none of these if that is -1 or if at is nil.
 func (m *metric) unsolved(ctx context.Context, eng *engine.Engine, x points.Points, k blas.Matrix, at []int) (blas.Matrix, error) {
-	dst, others := eng.NewMatrix(x.Len(), m.width()), m.anchors
+	dst, others := eng.UnclearedMatrix(x.Len(), m.width()), m.anchors
 	var rest []int
 	for a, i := range at {
 		if i < 0 {

@@ -34,8 +34,9 @@ type Product struct {
 }
 
 // parallelFlops is the work from which a call is distributed to the workers, and the least work of
-// each of them: some ten times the cost of starting one.
-const parallelFlops = 2e6
+// each of them: a few times the cost of waking one, which is some ten microseconds, and on a virtual
+// machine up to a hundred.
+const parallelFlops = 4e6
 
 // packFlops is the flops in which an element of a factor is packed.
 const packFlops = 16
