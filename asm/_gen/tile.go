@@ -9,8 +9,12 @@ import (
 // unroll is the number of steps over k in one turn of the tile's loop.
 const unroll = 4
 
-// aheadA is how far ahead the panel of A is fetched, in bytes.
-const aheadA = 1024
+// aheadA and aheadB are how far ahead the panels of A and B are fetched, in bytes. Beyond its end, a
+// panel of B is followed by the next one.
+const (
+	aheadA = 1024
+	aheadB = 4096
+)
 
 // tile multiplies packed panels into a tile of C: the sums stay in registers while B comes in
 // vectors and A in broadcasts.
@@ -47,6 +51,9 @@ func (v vector) tile() {
 	step := func(u int) {
 		for j, r := range bs {
 			VMOVUPD(Mem{Base: b, Disp: (u*v.nv + j) * v.bytes()}, r)
+			if (u*v.nv+j)*v.bytes()%64 == 0 {
+				PREFETCHT0(Mem{Base: b, Disp: (u*v.nv+j)*v.bytes() + aheadB})
+			}
 		}
 		// The panel of A ahead: it comes from the second-level cache.
 		if u*v.mr*8%64 == 0 {
