@@ -34,8 +34,8 @@ type Product struct {
 }
 
 // parallelFlops is the work from which a call is distributed to the workers, and the least work of
-// each of them: a few times the cost of waking one, which is some ten microseconds, and on a virtual
-// machine up to a hundred.
+// each of them: a few times the cost of waking one, which is some ten microseconds, or a hundred on
+// a virtual machine.
 const parallelFlops = 4e6
 
 // packFlops is the flops in which an element of a factor is packed.
