@@ -9,8 +9,8 @@ import (
 // unroll is the number of steps over k in one turn of the tile's loop.
 const unroll = 4
 
-// aheadA and aheadB are how far ahead the panels of A and B are fetched, in bytes. The next panel of
-// B follows the end of one.
+// aheadA and aheadB are how far ahead the panels of A and B are fetched, in bytes. The next panel
+// of B follows the end of one.
 const (
 	aheadA = 1024
 	aheadB = 4096
