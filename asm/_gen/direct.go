@@ -8,7 +8,7 @@ import (
 	"github.com/mmcloughlin/avo/reg"
 )
 
-// aheadDirect is how far ahead a transposed A is fetched, in bytes.
+// aheadDirect is how far ahead a transposed A is fetched, in bytes: eight tiles of eight rows.
 const aheadDirect = 512
 
 // direct is tile on matrices that are not packed, one function for each number of vectors in a row
@@ -82,7 +82,7 @@ func (v vector) directOf(nv int) {
 			VFMADD231PD(x, r, sums[i][j])
 		}
 	}
-	// Of a transposed A the next tiles are in the same lines of memory further on.
+	// The next tiles of a transposed A are further along its rows. Otherwise this costs nothing.
 	PREFETCHT0(Mem{Base: a, Disp: aheadDirect})
 	for _, base := range bases {
 		ADDQ(aCol, base)
