@@ -84,7 +84,7 @@ func (m *Local) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	if err := m.check(eng, x, queries); err != nil {
 		return blas.Matrix{}, err
 	}
-	out := eng.NewMatrix(len(queries), x.Len())
+	out := eng.UnclearedMatrix(len(queries), x.Len())
 	near, err := m.distancesToAnchors(ctx, eng, x.Select(queries))
 	if err == nil {
 		err = m.all(ctx, eng, x, queries, near, out)
@@ -111,7 +111,7 @@ func (m *Local) check(eng *engine.Engine, x points.Points, queries []int) error 
 
 // distancesToAnchors returns squared distances in the feature space.
 func (m *Local) distancesToAnchors(ctx context.Context, eng *engine.Engine, queries points.Points) (blas.Matrix, error) {
-	d := eng.NewMatrix(queries.Len(), m.anchors.Len())
+	d := eng.UnclearedMatrix(queries.Len(), m.anchors.Len())
 	if err := m.kernel.CrossTo(ctx, eng, d, queries, m.anchors); err != nil {
 		return d, err
 	}

@@ -198,7 +198,7 @@ func (m *metric) complete(ctx context.Context, eng *engine.Engine, g *evaluated)
 
 // cross returns kt(x,y), |x| x |y|.
 func (m *metric) cross(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
-	kt := eng.NewMatrix(x.Len(), y.Len())
+	kt := eng.UnclearedMatrix(x.Len(), y.Len())
 	cy, err := m.coordinates(ctx, eng, y)
 	if err != nil {
 		return kt, err
