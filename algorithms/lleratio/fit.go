@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
@@ -123,6 +124,7 @@ type fit struct {
 	principal *linear.Principal // in linear mode
 	kernel    kernel.Kernel     // in kernel mode and full mode
 	support   []int             // rows of the support points
+	at        []int             // the row of the coordinates of each point; nil if it is its own
 	turn      func(w blas.Matrix) blas.Matrix
 }
 
@@ -171,16 +173,17 @@ func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
 	f.stage("scatter matrices")
 	m := c.Cols
 	a, b = f.Eng.NewMatrix(m, m), f.Eng.NewMatrix(m, m)
-	if err := scatter.Links(ctx, f.Eng, c, f.Links.Cannot(), a); err != nil {
-		return a, b, err
-	}
-	if err := scatter.Links(ctx, f.Eng, c, f.Links.Must(), b); err != nil {
-		return a, b, err
-	}
+	apart, together := scatter.Differences{At: f.at}, scatter.Differences{At: f.at}
+	apart.AddLinks(f.Links.Cannot(), 1)
+	together.AddLinks(f.Links.Must(), 1)
 	if near != nil {
-		if err := scatter.Residuals(ctx, f.Eng, c, near, w, f.alpha, b); err != nil {
-			return a, b, err
-		}
+		together.AddResiduals(near, w, f.alpha)
+	}
+	if err := apart.Scatter(ctx, f.Eng, c, a); err != nil {
+		return a, b, err
+	}
+	if err := together.Scatter(ctx, f.Eng, c, b); err != nil {
+		return a, b, err
 	}
 	if f.Params.Mode != Linear {
 		f.Eng.PutMatrix(c) // before the solver allocates
@@ -188,7 +191,7 @@ func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
 	return a, b, nil
 }
 
-// coordinates returns the coordinates c_i of all points, n x m.
+// coordinates returns the coordinates of all points, n x m.
 func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 	if f.Params.Mode == Linear {
 		return f.linear(ctx)
@@ -202,7 +205,7 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 			return blas.Matrix{}, err
 		}
 	}
-	f.support = f.basis()
+	f.choose()
 	n, m := f.X.Len(), len(f.support)
 	need := engine.MatrixBytes(n, m) + 6*engine.MatrixBytes(m, m)
 	if err := f.Eng.Check(fmt.Sprintf("lleratio on %d points with %d of them as a basis", n, m), need, "use fewer must-links, mode=linear, or the method parts"); err != nil {
@@ -211,8 +214,8 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 	if _, err := f.Params.dims(m); err != nil { // before the expensive part
 		return blas.Matrix{}, err
 	}
-	c := f.Eng.GetMatrix(n, m)
-	if err := f.kernel.CrossTo(ctx, f.Eng, c, f.X, f.X.Select(f.support)); err != nil {
+	c, err := f.values(ctx)
+	if err != nil {
 		return c, err
 	}
 	if f.Params.Orthogonality == Feature {
@@ -221,19 +224,42 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 	return c, nil
 }
 
-// basis returns the rows of the support points.
-func (f *fit) basis() []int {
+// values returns the kernel values of all points with the support points.
+func (f *fit) values(ctx context.Context) (blas.Matrix, error) {
+	n, m, basis := f.X.Len(), len(f.support), f.X.Select(f.support)
+	order := make([]int, n)
+	for i, k := range f.at {
+		order[k] = i
+	}
+	c := f.Eng.GetMatrix(n, m)
+	for lo := 0; lo < n; lo += blockRows {
+		hi := min(lo+blockRows, n)
+		if err := f.kernel.CrossTo(ctx, f.Eng, c.View(lo, hi, 0, m), f.X.Select(order[lo:hi]), basis); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// choose sets the support points, and the rows of the coordinates of all points: those of the
+// support points come first.
+func (f *fit) choose() {
 	linked := make([]bool, f.X.Len())
 	for _, l := range f.Links.Must() {
 		linked[l.I], linked[l.J] = true, true
 	}
-	var rows []int
+	var others []int
 	for i, is := range linked {
 		if is || f.Params.Mode == Full {
-			rows = append(rows, i)
+			f.support = append(f.support, i)
+		} else {
+			others = append(others, i)
 		}
 	}
-	return rows
+	f.at = make([]int, len(linked))
+	for k, i := range slices.Concat(f.support, others) {
+		f.at[i] = k
+	}
 }
 
 // linear returns the principal coordinates. They leave out constant and collinear features, on

@@ -3,7 +3,6 @@ package lleratio
 import (
 	"context"
 	"math"
-	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/graph"
@@ -56,7 +55,7 @@ const singular = 1e-11
 // computed from them, since that loses half as many digits to the condition of K.
 func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, error) {
 	m, backend := c.Cols, f.Eng.Backend()
-	r := c.Select(f.support)
+	r := f.Eng.Clone(c.View(0, m, 0, m))
 	if err := f.Eng.Cholesky(ctx, r); err == nil && regular(r) {
 		if err := f.divided(ctx, c, r); err != nil {
 			return c, err
@@ -68,7 +67,7 @@ func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, erro
 		}
 		return c, ctx.Err()
 	}
-	gram, w := c.Select(f.support), make([]float64, m)
+	gram, w := f.Eng.Clone(c.View(0, m, 0, m)), make([]float64, m)
 	if err := f.Eng.SymEig(ctx, gram, w, true); err != nil {
 		return c, err
 	}
@@ -93,26 +92,12 @@ func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, erro
 
 // divided overwrites c with c R'^-1. The rows of the support points become those of R.
 func (f *fit) divided(ctx context.Context, c, r blas.Matrix) error {
-	var others []int
-	for i, at := 0, 0; i < c.Rows; i++ {
-		if at < len(f.support) && f.support[at] == i {
-			clear(c.Row(i)[copy(c.Row(i), r.Row(at)[:at+1]):])
-			at++
-			continue
-		}
-		others = append(others, i)
+	m := r.Rows
+	for i := range m {
+		clear(c.Row(i)[copy(c.Row(i), r.Row(i)[:i+1]):])
 	}
-	part := f.Eng.GetMatrix(min(blockRows, max(1, len(others))), c.Cols)
-	defer f.Eng.PutMatrix(part)
-	for rows := range slices.Chunk(others, blockRows) {
-		some := part.View(0, len(rows), 0, c.Cols)
-		for k, i := range rows {
-			copy(some.Row(k), c.Row(i))
-		}
-		f.Eng.Backend().Trsm(false, true, r, some)
-		for k, i := range rows {
-			copy(c.Row(i), some.Row(k))
-		}
+	for lo := m; lo < c.Rows; lo += blockRows {
+		f.Eng.Backend().Trsm(false, true, r, c.View(lo, min(lo+blockRows, c.Rows), 0, m))
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -120,7 +105,7 @@ func (f *fit) divided(ctx context.Context, c, r blas.Matrix) error {
 	return nil
 }
 
-// blockRows is the number of rows that are copied at a time.
+// blockRows is the number of rows that are transformed at a time.
 const blockRows = 1024
 
 // multiplied returns c T' in the memory of c, block by block. This works because T has fewer rows

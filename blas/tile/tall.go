@@ -11,6 +11,13 @@ const (
 	tallColumns = 1024
 )
 
+// If so many elements of B are packed, 1 MiB, they do not stay in a second-level cache next to the
+// rows of A. So many of these rows then share a block of k while it is there.
+const (
+	tallPacked = 1 << 17
+	tallGroup  = 128
+)
+
 // tall reports whether the product is to be computed with A where it is: when C has so few
 // columns that the product waits for A to come from memory, and a packed copy would be more
 // of that. Of a transposed A whole tiles are read, for whole vectors of C.
@@ -65,16 +72,20 @@ func (j *job) tallTask(i int) {
 }
 
 // tallRows computes rows of C from i0 on where they are, as many as are whole tiles, if its columns
-// are whole vectors. It returns the first of the others. A long row of A is read along; of short
-// ones, or of columns, many at a time.
+// are whole vectors. It returns the first of the others. A long row of A is read along, if B stays
+// in the cache; of short ones, or of columns, many at a time.
 func (j *job) tallRows(i0, i1 int) int {
 	t, c := j.t, j.C
 	whole := (i1 - i0) / t.MR * t.MR
-	step := whole
+	group := whole
 	if j.b1-j.b0 > 1 && !j.A.Trans {
-		step = t.MR
+		group = t.MR
+		if j.width*j.depth*(j.b1-j.b0) > tallPacked {
+			group = tallGroup
+		}
 	}
-	for i := i0; i < i0+whole; i += step {
+	for i := i0; i < i0+whole; i += group {
+		step := min(group, i0+whole-i)
 		beta := 1.0
 		if j.b0 == 0 {
 			beta = j.Beta

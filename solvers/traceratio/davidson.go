@@ -6,7 +6,6 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 const (
@@ -22,7 +21,7 @@ const (
 // best directions so far, multiplied by the inverse of a matrix that is close to c I - A + l B, and
 // solves the problem inside the space (Davidson, J. Comput. Phys. 17, 1975; with several previous
 // directions kept at a restart, Stathopoulos & Saad, ETNA 7, 1998). The ratio l rises in the same
-// steps. It returns nil if rounding makes this fail.
+// steps. It returns nil if rounding makes this fail, or if the ratio rises as if it had no bound.
 //
 // Cost of a step: 6 m^2 w flops for w directions, which are a quarter more than d. Some thirty
 // steps and three or four Cholesky factors are usual.
@@ -37,9 +36,11 @@ func (s *search) davidson() (*Result, error) {
 		end = roughly
 	}
 	var p preconditioner
-	history := newHistory()
+	history, start := newHistory(), s.start()
+	s.ratios = []float64{start}
+	most := start / (float64(s.m) * 0x1p-52) // B is rounding in directions with such a ratio
 	for range expansions * s.MaxIter {
-		if math.IsNaN(x.l) || math.IsInf(x.l, 0) {
+		if !(0 < x.l && x.l < most) {
 			return nil, nil
 		}
 		if p.outdated(x.l, history) {
@@ -48,12 +49,12 @@ func (s *search) davidson() (*Result, error) {
 				return nil, err
 			}
 		}
-		w, err := x.corrections(p.factor)
-		if err != nil {
+		w := x.corrections(&p)
+		if err := s.ctx.Err(); err != nil {
 			return nil, err
 		}
 		history.add(largestLength(w, s.d), x.l)
-		if history.error <= end || history.stalled() {
+		if max(history.error, history.gain) <= end || history.stalled() {
 			return x.result()
 		}
 		if err := x.expand(w); err != nil {
@@ -87,71 +88,10 @@ func (h *history) stalled() bool {
 	return n > steps && h.error < enough && h.error > 0.5*h.previous[n-1-steps] && math.Abs(h.gain) <= tolerance
 }
 
-// preconditioner is a Cholesky factor of c I - A + l B + V D V', where V are the best directions
-// of the time when it was made and D moves their eigenvalues to those of the first directions that
-// are not among them. So c may be far below the largest eigenvalue of A - l B, close to those that
-// are hard to tell apart.
-type preconditioner struct {
-	factor blas.Matrix
-	l      float64
-	error  float64 // of the directions V
-}
-
-// outdated reports whether a new factor saves more steps than it costs: the ratio has moved, and
-// has almost stopped to move, or the directions are much better.
-func (p *preconditioner) outdated(l float64, h *history) bool {
-	return p.factor.Data == nil || h.gain < 0.05 && l > 1.3*p.l || p.error > 0.1 && h.error < 0.03
-}
-
-// renew factors the matrix of the directions in x. It returns false if rounding prevents every c.
-func (p *preconditioner) renew(x *space, h *history) (bool, error) {
-	first, last, edge := x.values[0], x.values[len(x.values)-1], x.values[x.s.d-1]
-	// For the first direction the steps converge as if A - l B had the condition (first - last) /
-	// (c - last), for the last wanted one (c - last) / (edge - last): c is between the two.
-	above := math.Pow(first-last, 0.4) * math.Pow(edge-last, 0.6)
-	if p.factor.Data == nil { // the directions are a guess
-		above = 1.1 * (first - last)
-	}
-	for most := trace(x.s.a); ; above *= 2 {
-		c := min(last+above, most)
-		f, err := x.deflated(c, last)
-		if err != nil {
-			return false, err
-		}
-		err = x.s.eng.Cholesky(x.s.ctx, f)
-		if err == nil || x.s.ctx.Err() != nil {
-			*p = preconditioner{f, x.l, h.error}
-			return true, x.s.ctx.Err()
-		}
-		if c == most || !(above > 0) {
-			return false, nil
-		}
-	}
-}
-
-// deflated returns c I - A + l B + V D V', where D is the distance of the eigenvalues of V from
-// last. Its lower triangle is valid.
-func (x *space) deflated(c, last float64) (blas.Matrix, error) {
-	s, backend := x.s, x.s.eng.Backend()
-	f, err := s.shift(-1, x.l, c)
-	if err != nil {
-		return f, err
-	}
-	t := x.turn.Clone()
-	for r := range t.Rows {
-		backend.Kernels().Scale(math.Sqrt(max(0, x.values[r]-last)), t.Row(r))
-	}
-	v := s.eng.GetMatrix(s.m, t.Rows)
-	defer s.eng.PutMatrix(v)
-	backend.Gemm(false, true, 1, x.used(x.q), t, 0, v)
-	backend.Syrk(false, 1, v, 1, f)
-	return f, s.ctx.Err()
-}
-
 // corrections returns the residuals (A - l B) v - v theta of the best directions, multiplied by the
-// inverse of a matrix with the given factor. Their lengths are about the errors of the directions.
-// The matrix is valid until the next call.
-func (x *space) corrections(factor blas.Matrix) (blas.Matrix, error) {
+// inverse of the preconditioner. Their lengths are about the errors of the directions. The matrix
+// is valid until the next call.
+func (x *space) corrections(p *preconditioner) blas.Matrix {
 	s, backend := x.s, x.s.eng.Backend()
 	t := x.turn.View(0, x.width, 0, x.columns)
 	scaled := t.Clone()
@@ -161,8 +101,8 @@ func (x *space) corrections(factor blas.Matrix) (blas.Matrix, error) {
 	backend.Gemm(false, true, 1, x.used(x.qa), t, 0, x.residual)
 	backend.Gemm(false, true, -x.l, x.used(x.qb), t, 1, x.residual)
 	backend.Gemm(false, true, -1, x.used(x.q), scaled, 1, x.residual)
-	err := operator.Inverse(factor).Multiply(s.ctx, s.eng, x.correction, x.residual)
-	return x.correction, err
+	p.solve(s.eng, x.residual, x.correction)
+	return x.correction
 }
 
 // largestLength returns the largest length of the first d columns.
@@ -194,8 +134,12 @@ func (s *search) coarse() (blas.Matrix, error) {
 	if !(trace(part.a) > 0 && trace(part.b) > 0) {
 		return blas.Matrix{}, nil
 	}
-	found, err := part.newton()
-	if err != nil || !(found.Ratio > 0) || math.IsInf(found.Ratio, 1) {
+	find := part.newton
+	if part.iterative() {
+		find = part.davidson
+	}
+	found, err := find()
+	if err != nil || found == nil || !(found.Ratio > 0) || math.IsInf(found.Ratio, 1) {
 		return blas.Matrix{}, s.ctx.Err()
 	}
 	return found.W, nil

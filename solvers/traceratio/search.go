@@ -127,14 +127,8 @@ func (s *search) start() float64 { return trace(s.a) / trace(s.b) }
 
 // newton rises from below: every subspace gives a ratio that is a lower bound.
 func (s *search) newton() (*Result, error) {
-	l := s.start()
+	l, enough := s.start(), tolerance
 	s.ratios = []float64{l}
-	if s.iterative() {
-		if res, err := s.davidson(); res != nil || err != nil {
-			return res, err
-		}
-	}
-	enough := tolerance
 	if s.rough {
 		enough = roughly
 	}

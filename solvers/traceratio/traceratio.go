@@ -29,6 +29,11 @@ const (
 	defaultMaxIter = 50
 	// Newton's method ends when the ratio grows relatively by less than this.
 	tolerance = 1e-12
+	// A ratio this many times the average of all directions may be one without bound that rounding
+	// ended. A search that ends below it proves that there is a bound: for a null space of B with d
+	// directions in which A is not zero, the d largest eigenvalues of A - l B would add up to more
+	// than 0 for every l.
+	usual = 1e4
 )
 
 // Result is an orthonormal basis of the best subspace.
@@ -82,12 +87,25 @@ func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o O
 	if d == s.m {
 		return s.all()
 	}
+	var found *Result
+	if !o.Bisect && s.iterative() {
+		var err error
+		if found, err = s.davidson(); err != nil {
+			return nil, err
+		}
+		if found != nil && found.Ratio < usual*s.start() {
+			return s.atLeastStart(found, nil)
+		}
+	}
 	null, err := s.nullSpace()
 	if err != nil {
 		return nil, err
 	}
 	if res, err := s.unbounded(null); res != nil || err != nil {
 		return res, err
+	}
+	if found != nil {
+		return s.atLeastStart(found, nil)
 	}
 	if !o.Bisect {
 		if res, err := s.newton(); err != nil || res.Converged {

@@ -361,6 +361,37 @@ func TestLargeOrder(t *testing.T) {
 	}
 }
 
+// TestUnboundedOrder checks that a ratio without bound is noticed at a large order, where the
+// search begins without knowing the null space of B: if A is as large there as elsewhere or much
+// smaller.
+func TestUnboundedOrder(t *testing.T) {
+	eng, rng := enginetest.New(t, 2), rand.New(rand.NewPCG(3, 9))
+	const m, null, d = wholeOrder + 10, 12, 9
+	for _, size := range []float64{1, 1e-4} {
+		a, b := large(eng, rng, m, m+20, 1, 1), large(eng, rng, m, m-null, 3, 1)
+		for i := range m {
+			for j := range m {
+				if i < null || j < null {
+					b.Set(i, j, 0)
+				}
+				if i < null {
+					a.Set(i, j, size*a.At(i, j))
+				}
+				if j < null {
+					a.Set(i, j, size*a.At(i, j))
+				}
+			}
+		}
+		res, err := Solve(t.Context(), eng, a, b, d, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !math.IsInf(res.Ratio, 1) || res.Method != "unbounded" || !(traceOf(res.W, b) <= 1e-12*trace(b)) {
+			t.Errorf("A of size %g in the null space: ratio %g by %s, tr(WBW') = %g: want no bound", size, res.Ratio, res.Method, traceOf(res.W, b))
+		}
+	}
+}
+
 // checkOptimal compares a result with a decomposition of A - ratio B.
 func checkOptimal(t *testing.T, eng *engine.Engine, a, b blas.Matrix, res *Result) {
 	m, d := a.Rows, res.W.Rows

@@ -187,10 +187,6 @@ func unknowns(ctx context.Context, eng *engine.Engine, p *linear.Principal, k ke
 // energy returns the matrix of the objective, q x q, lower triangle.
 func (p Params) energy(ctx context.Context, f *learner.Fit, all blas.Matrix) (blas.Matrix, error) {
 	eng, x, must, out := f.Eng, f.Dense, f.Links.Must(), blas.NewMatrix(all.Cols, all.Cols)
-	if err := scatter.Links(ctx, eng, all, must, out); err != nil {
-		return out, err
-	}
-	eng.Backend().Kernels().Scale(1/float64(len(must)), out.Data)
 	near, err := graph.Nearest(ctx, eng, kernel.Linear(), x, p.Neighbors)
 	if err != nil {
 		return out, err
@@ -199,7 +195,10 @@ func (p Params) energy(ctx context.Context, f *learner.Fit, all blas.Matrix) (bl
 	if err != nil {
 		return out, err
 	}
-	return out, scatter.Residuals(ctx, eng, all, near, w, p.Lambda/float64(x.N), out)
+	var d scatter.Differences
+	d.AddLinks(must, 1/float64(len(must)))
+	d.AddResiduals(near, w, p.Lambda/float64(x.N))
+	return out, d.Scatter(ctx, eng, all, out)
 }
 
 // most is the largest number of directions that are chosen by their energy, and short is the energy

@@ -4,10 +4,7 @@
 package scatter
 
 import (
-	"cmp"
 	"context"
-	"math"
-	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -15,78 +12,92 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// block is the number of rows that add buffers at a time.
-const block = 512
+// Differences are the rows of DC for coordinates C, n x m, and a sparse matrix D. The first factor
+// of a row of D is 1. Each row has a weight, so that their scatter is C'D'WDC.
+type Differences struct {
+	// At[i] is the row of C with the coordinates of point i. Without At, it is row i.
+	At []int
 
-// Links adds sum w_ij (c_i - c_j)(c_i - c_j)' over the links to the lower triangle of out, m x m,
-// where c_i is row i of the coordinates c, n x m: C'UC for the graph Laplacian U of the links.
-// Cost: w^2 flops for a link whose coordinates are 0 beyond the first w.
-func Links(ctx context.Context, eng *engine.Engine, c blas.Matrix, list []links.Link, out blas.Matrix) error {
-	t, widths := eng.Backend().Kernels(), make([]int, len(list))
-	for k, l := range list {
-		widths[k] = max(width(c.Row(l.I)), width(c.Row(l.J)))
-	}
-	return add(ctx, eng, widths, 1, out, func(k int, row []float64) {
-		l := list[k]
-		copy(row, c.Row(l.I))
-		t.Axpy(-1, c.Row(l.J)[:len(row)], row)
-		if l.Weight != 1 {
-			t.Scale(math.Sqrt(l.Weight), row)
-		}
-	})
+	start  []int   // of each row of D in row and factor, and their length
+	row    []int32 // of C
+	factor []float64
+	weight []float64
 }
 
-// Residuals adds alpha sum r_i r_i' to the lower triangle of out, where r_i = c_i - sum_a w_ia c_a
-// over the neighbors a of point i: alpha C'(I - S)'(I - S)C for the sparse matrix S of the weights
-// w, n x k. Cost: n m (m + 2k) flops.
-func Residuals(ctx context.Context, eng *engine.Engine, c blas.Matrix, near *graph.Neighbors, w blas.Matrix, alpha float64, out blas.Matrix) error {
-	t, own := eng.Backend().Kernels(), make([]int, c.Rows)
-	for i := range own {
-		own[i] = width(c.Row(i))
+// AddLinks adds c_i - c_j for each link, with weight times the weight of the link: the graph
+// Laplacian of the links.
+func (d *Differences) AddLinks(list []links.Link, weight float64) {
+	for _, l := range list {
+		d.begin(l.I, weight*l.Weight)
+		d.subtract(1, l.J)
 	}
-	widths := slices.Clone(own)
-	for i := range widths {
-		index, _ := near.Of(i)
-		for _, j := range index {
-			widths[i] = max(widths[i], own[j])
-		}
-	}
-	return add(ctx, eng, widths, alpha, out, func(i int, row []float64) {
-		copy(row, c.Row(i))
+}
+
+// AddResiduals adds c_i - sum_a w_ia c_a for each point i, over its neighbors a, with the given
+// weight. w is n x k.
+func (d *Differences) AddResiduals(near *graph.Neighbors, w blas.Matrix, weight float64) {
+	for i := range near.N {
+		d.begin(i, weight)
 		index, _ := near.Of(i)
 		for a, j := range index {
-			t.Axpy(-w.At(i, a), c.Row(int(j))[:len(row)], row)
+			d.subtract(w.At(i, a), int(j))
 		}
-	})
+	}
 }
 
-// width returns the number of elements up to the last that is not 0. Coordinates along the rows of
-// a Cholesky factor are triangular.
+// begin starts another row with point i.
+func (d *Differences) begin(i int, weight float64) {
+	if len(d.start) == 0 {
+		d.start = []int{0}
+	}
+	d.weight = append(d.weight, weight)
+	d.start = append(d.start, d.start[len(d.start)-1])
+	d.subtract(-1, i)
+}
+
+// subtract subtracts a multiple of point i from the last row.
+func (d *Differences) subtract(factor float64, i int) {
+	if d.At != nil {
+		i = d.At[i]
+	}
+	d.row, d.factor = append(d.row, int32(i)), append(d.factor, -factor)
+	d.start[len(d.start)-1]++
+}
+
+// of returns the rows of C in row k of D, and their factors.
+func (d *Differences) of(k int) ([]int32, []float64) {
+	lo, hi := d.start[k], d.start[k+1]
+	return d.row[lo:hi], d.factor[lo:hi]
+}
+
+// Scatter adds C'D'WDC to the lower triangle of out, m x m. If each row of C is 0 beyond its first
+// elements, as along the rows of a Cholesky factor, it takes less time: w^2 flops for each row of
+// DC with w elements or, for m above a thousand, for each row of C, whichever are fewer. The second
+// form needs such rows of C in the order of their lengths, and other rows of C after them.
+func (d *Differences) Scatter(ctx context.Context, eng *engine.Engine, c, out blas.Matrix) error {
+	widths := make([]int, c.Rows)
+	if err := eng.Each(ctx, len(widths), block, func(i int) { widths[i] = width(c.Row(i)) }); err != nil {
+		return err
+	}
+	if d.byPoints(eng, c, widths) {
+		return d.addByPoints(ctx, eng, c, widths, out)
+	}
+	return d.addRows(ctx, eng, c, widths, out)
+}
+
+// Links adds the scatter of the links to the lower triangle of out: sum w_ij (c_i - c_j)(c_i -
+// c_j)', where c_i is row i of c.
+func Links(ctx context.Context, eng *engine.Engine, c blas.Matrix, list []links.Link, out blas.Matrix) error {
+	var d Differences
+	d.AddLinks(list, 1)
+	return d.Scatter(ctx, eng, c, out)
+}
+
+// width returns the number of elements up to the last that is not 0.
 func width(row []float64) int {
 	n := len(row)
 	for n > 0 && row[n-1] == 0 {
 		n--
 	}
 	return n
-}
-
-// add adds alpha sum r r' to out for rows r of the given widths, of which write computes the
-// elements that it is given.
-func add(ctx context.Context, eng *engine.Engine, widths []int, alpha float64, out blas.Matrix, write func(k int, row []float64)) error {
-	order := make([]int, len(widths))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(widths[a], widths[b]) })
-	rows := eng.GetMatrix(min(block, len(order)), out.Cols)
-	defer eng.PutMatrix(rows)
-	for some := range slices.Chunk(order, block) {
-		m := widths[some[len(some)-1]]
-		err := eng.Each(ctx, len(some), 16, func(k int) { write(some[k], rows.Row(k)[:m]) })
-		if err != nil {
-			return err
-		}
-		eng.Backend().Syrk(true, alpha, rows.View(0, len(some), 0, m), 1, out.View(0, m, 0, m))
-	}
-	return ctx.Err()
 }

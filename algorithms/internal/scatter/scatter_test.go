@@ -2,6 +2,7 @@ package scatter
 
 import (
 	"context"
+	"errors"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -39,7 +40,7 @@ func TestDefinition(t *testing.T) {
 		list = append(list, links.Link{I: i, J: (i + 1 + rng.IntN(n-1)) % n, Weight: 0.5 + rng.Float64()})
 	}
 	list = append(list, links.Link{I: 0, J: 1, Weight: 1})
-	got, want := blas.NewMatrix(m, m), blas.NewMatrix(m, m)
+	want := blas.NewMatrix(m, m)
 	addRow := func(weight float64, row []float64) {
 		for i := range m {
 			for j := range m {
@@ -64,17 +65,67 @@ func TestDefinition(t *testing.T) {
 		}
 		addRow(alpha, row)
 	}
-	if err := Links(ctx, eng, c, list, got); err != nil {
-		t.Fatal(err)
+	var d Differences
+	d.AddLinks(list, 1)
+	d.AddResiduals(near, w, alpha)
+	widths := make([]int, n)
+	for i := range widths {
+		widths[i] = width(c.Row(i))
 	}
-	if err := Residuals(ctx, eng, c, near, w, alpha, got); err != nil {
+	rows, byPoints := blas.NewMatrix(m, m), blas.NewMatrix(m, m)
+	if err := errors.Join(d.addRows(ctx, eng, c, widths, rows), d.addByPoints(ctx, eng, c, widths, byPoints)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range m {
 		for j := range i + 1 {
-			if d := math.Abs(got.At(i, j) - want.At(i, j)); d > 1e-12*math.Sqrt(want.At(i, i)*want.At(j, j)) {
-				t.Errorf("element (%d, %d) is %g, want %g", i, j, got.At(i, j), want.At(i, j))
+			tolerance := 1e-12 * math.Sqrt(want.At(i, i)*want.At(j, j))
+			for _, got := range []blas.Matrix{rows, byPoints} {
+				if e := math.Abs(got.At(i, j) - want.At(i, j)); e > tolerance {
+					t.Errorf("element (%d, %d) is %g, want %g", i, j, got.At(i, j), want.At(i, j))
+				}
 			}
 		}
+	}
+}
+
+// TestTriangular compares both ways for coordinates of more than one window, triangular at first,
+// and checks which one is chosen: not if D cancels most of C.
+func TestTriangular(t *testing.T) {
+	const n, m = 1700, 1200
+	ctx, eng, rng := t.Context(), enginetest.New(t, 2), rand.New(rand.NewPCG(5, 1))
+	c := blas.NewMatrix(n, m)
+	for i := range n {
+		for j := range min(i+1, m) {
+			c.Set(i, j, rng.NormFloat64())
+		}
+	}
+	var d Differences
+	for i := range n {
+		d.AddLinks([]links.Link{{I: i, J: (i + 1) % n, Weight: 1}}, 0.5)
+		d.AddLinks([]links.Link{{I: i, J: rng.IntN(i + 1), Weight: 2}}, 1)
+	}
+	widths := make([]int, n)
+	for i := range widths {
+		widths[i] = width(c.Row(i))
+	}
+	if !d.byPoints(eng, c, widths) {
+		t.Error("the scatter of many links is computed row by row")
+	}
+	a, b := blas.NewMatrix(m, m), blas.NewMatrix(m, m)
+	if err := errors.Join(d.addRows(ctx, eng, c, widths, a), d.Scatter(ctx, eng, c, b)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range m {
+		for j := range i + 1 {
+			if e := math.Abs(a.At(i, j) - b.At(i, j)); !(e <= 1e-12*math.Sqrt(a.At(i, i)*a.At(j, j))) {
+				t.Fatalf("element (%d, %d) is %g row by row and %g by points", i, j, a.At(i, j), b.At(i, j))
+			}
+		}
+	}
+	for i := range n {
+		c.Set(i, 0, 1e4)
+	}
+	if d.byPoints(eng, c, widths) {
+		t.Error("differences of points that are almost equal are computed from the points")
 	}
 }

@@ -1,0 +1,148 @@
+package traceratio
+
+import (
+	"math"
+
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+)
+
+// block is the order of the diagonal blocks of a preconditioner.
+const block = 256
+
+// preconditioner is M = c I - A + l B + V D V', where V are the best directions of the time when it
+// was made and D moves their eigenvalues to those of the first directions that are not among them.
+// So c may be far below the largest eigenvalue of A - l B, close to those that are hard to tell
+// apart.
+//
+// The factors are M = L S L', where S has diagonal blocks and L has the identity in their places.
+// With the inverses of these blocks, and with L and L' along rows, a solution consists of products
+// that read memory in order.
+type preconditioner struct {
+	factors blas.Matrix // L below the diagonal blocks, L' above, and in them S^-1
+	l       float64
+	error   float64 // of the directions V
+}
+
+// outdated reports whether a new factor saves more steps than it costs: the ratio has moved, and
+// has almost stopped to move, or the directions are much better.
+func (p *preconditioner) outdated(l float64, h *history) bool {
+	return p.factors.Data == nil || h.gain < 0.05 && l > 1.3*p.l || p.error > 0.1 && h.error < 0.03
+}
+
+// renew factors the matrix of the directions in x. It returns false if rounding prevents every c.
+func (p *preconditioner) renew(x *space, h *history) (bool, error) {
+	first, last, edge := x.values[0], x.values[len(x.values)-1], x.values[x.s.d-1]
+	// For the first direction the steps converge as if A - l B had the condition (first - last) /
+	// (c - last), for the last wanted one (c - last) / (edge - last): c is between the two.
+	above := math.Pow(first-last, 0.4) * math.Pow(edge-last, 0.6)
+	if p.factors.Data == nil { // the directions are a guess
+		above = 1.1 * (first - last)
+	}
+	for most := trace(x.s.a); ; above *= 2 {
+		c := min(last+above, most)
+		f, err := x.deflated(c, last)
+		if err != nil {
+			return false, err
+		}
+		err = x.s.eng.Cholesky(x.s.ctx, f)
+		if err == nil {
+			err = split(x.s.eng, f)
+		}
+		if err == nil || x.s.ctx.Err() != nil {
+			*p = preconditioner{f, x.l, h.error}
+			return true, x.s.ctx.Err()
+		}
+		if c == most || !(above > 0) {
+			return false, nil
+		}
+	}
+}
+
+// deflated returns c I - A + l B + V D V', where D is the distance of the eigenvalues of V from
+// last. Its lower triangle is valid.
+func (x *space) deflated(c, last float64) (blas.Matrix, error) {
+	s, backend := x.s, x.s.eng.Backend()
+	f, err := s.shift(-1, x.l, c)
+	if err != nil {
+		return f, err
+	}
+	t := x.turn.Clone()
+	for r := range t.Rows {
+		backend.Kernels().Scale(math.Sqrt(max(0, x.values[r]-last)), t.Row(r))
+	}
+	v := s.eng.GetMatrix(s.m, t.Rows)
+	defer s.eng.PutMatrix(v)
+	backend.Gemm(false, true, 1, x.used(x.q), t, 0, v)
+	backend.Syrk(false, 1, v, 1, f)
+	return f, s.ctx.Err()
+}
+
+// split turns a Cholesky factor C into the factors of a preconditioner: with the diagonal blocks D
+// of C, L is C D^-1 and S is D D'. A block that is singular is an error.
+func split(eng *engine.Engine, c blas.Matrix) error {
+	m, backend := c.Rows, eng.Backend()
+	inverse := eng.GetMatrix(min(block, m), min(block, m))
+	defer eng.PutMatrix(inverse)
+	for lo := 0; lo < m; lo += block {
+		hi := min(lo+block, m)
+		d, inside := c.View(lo, hi, lo, hi), inverse.View(0, hi-lo, 0, hi-lo)
+		backend.Trsm(false, false, d, c.View(hi, m, lo, hi))
+		clearUpper(d)
+		if err := backend.TriangularInverse(d); err != nil {
+			return err
+		}
+		inside.CopyFrom(d)
+		backend.Syrk(true, 1, inside, 0, d)
+	}
+	eng.Mirror(c)
+	return nil
+}
+
+// clearUpper sets the elements above the diagonal to 0.
+func clearUpper(m blas.Matrix) {
+	for i := range m.Rows {
+		clear(m.Row(i)[i+1:])
+	}
+}
+
+// solve computes y = M^-1 x. It overwrites x. Cost: 2 m^2 flops for each column.
+func (p *preconditioner) solve(eng *engine.Engine, x, y blas.Matrix) {
+	backend := eng.Backend()
+	forward(backend, p.factors, x)
+	for lo := 0; lo < x.Rows; lo += block {
+		hi := min(lo+block, x.Rows)
+		backend.Gemm(false, false, 1, p.factors.View(lo, hi, lo, hi), x.View(lo, hi, 0, x.Cols), 0, y.View(lo, hi, 0, x.Cols))
+	}
+	backward(backend, p.factors, y)
+}
+
+// forward computes x = L^-1 x.
+func forward(backend blas.Backend, f, x blas.Matrix) {
+	if above, below, ok := halves(x); ok {
+		n, mid := f.Rows, above.Rows
+		forward(backend, f.View(0, mid, 0, mid), above)
+		backend.Gemm(false, false, -1, f.View(mid, n, 0, mid), above, 1, below)
+		forward(backend, f.View(mid, n, mid, n), below)
+	}
+}
+
+// backward computes x = L'^-1 x.
+func backward(backend blas.Backend, f, x blas.Matrix) {
+	if above, below, ok := halves(x); ok {
+		n, mid := f.Rows, above.Rows
+		backward(backend, f.View(mid, n, mid, n), below)
+		backend.Gemm(false, false, -1, f.View(0, mid, mid, n), below, 1, above)
+		backward(backend, f.View(0, mid, 0, mid), above)
+	}
+}
+
+// halves cuts x between two diagonal blocks, if it has more than one.
+func halves(x blas.Matrix) (above, below blas.Matrix, ok bool) {
+	blocks := (x.Rows + block - 1) / block
+	mid := (blocks + 1) / 2 * block
+	if blocks < 2 {
+		return x, x, false
+	}
+	return x.View(0, mid, 0, x.Cols), x.View(mid, x.Rows, 0, x.Cols), true
+}
