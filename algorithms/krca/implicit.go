@@ -103,23 +103,48 @@ func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, d
 
 // multiply writes Kt x to y.
 func (m *metric) multiply(eng *engine.Engine, g *evaluated, y, x blas.Matrix) {
-	if backend := eng.Backend(); g.open {
-		backend.Gemm(false, false, 1/m.eps, g.kt, x, 0, y)
-		backend.Gemm(false, false, -1/m.eps, g.c, m.fold(eng, g, x), 1, y)
-	} else {
-		backend.Gemm(false, false, 1, g.kt, x, 0, y)
+	backend := eng.Backend()
+	backend.Gemm(false, false, 1, g.kt, x, 0, y)
+	if !g.open {
+		return
 	}
+	z, known := m.contrastsOf(g, y)
+	if known {
+		m.solveFold(eng, g, z)
+	} else {
+		z = m.fold(eng, g, x)
+	}
+	backend.Gemm(false, false, -1/m.eps, g.c, z, 1/m.eps, y)
+}
+
+// contrastsOf returns D'x = F'K_ax x if the rows of y = K x contain those of all anchors: then D need
+// not be read for it. These are few numbers compared with the product, hence one core.
+func (m *metric) contrastsOf(g *evaluated, y blas.Matrix) (blas.Matrix, bool) {
+	if g.at == nil || m.f.columns != nil || slices.Contains(g.at, -1) {
+		return blas.Matrix{}, false
+	}
+	z := blas.NewMatrix(len(g.at), y.Cols)
+	for a, i := range g.at {
+		copy(z.Row(a), y.Row(i))
+	}
+	m.f.applyRows(z, 0, z.Cols)
+	return z.View(0, g.c.Cols, 0, z.Cols), true
 }
 
 // fold returns (L L')^-1 D'x.
 func (m *metric) fold(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matrix {
-	backend, z := eng.Backend(), blas.NewMatrix(g.c.Cols, x.Cols)
-	backend.Gemm(true, false, 1, g.c, x, 0, z)
-	if g.open { // otherwise g.c is D L'^-1
-		backend.Trsm(true, false, m.factor, z)
-	}
-	backend.Trsm(true, true, m.factor, z)
+	z := blas.NewMatrix(g.c.Cols, x.Cols)
+	eng.Backend().Gemm(true, false, 1, g.c, x, 0, z)
+	m.solveFold(eng, g, z)
 	return z
+}
+
+// solveFold turns z = D'x into (L L')^-1 D'x. If g is complete, g.c is D L'^-1.
+func (m *metric) solveFold(eng *engine.Engine, g *evaluated, z blas.Matrix) {
+	if g.open {
+		eng.Backend().Trsm(true, false, m.factor, z)
+	}
+	eng.Backend().Trsm(true, true, m.factor, z)
 }
 
 // confirm completes s, whose eigenvectors are the columns of u, and reports whether the residual of

@@ -156,6 +156,7 @@ func (m *metric) solve(ctx context.Context, eng *engine.Engine, c blas.Matrix) e
 type evaluated struct {
 	kt       blas.Matrix // symmetric to the bit
 	c        blas.Matrix // coordinates c(x)
+	at       []int       // the points that are the anchors, -1 for none; nil if unknown
 	diagonal []float64   // k(x,x)
 	residual bool        // rho is not 0 everywhere
 	open     bool        // kt holds the matrix of k and c is not solved, so that complete is to come
@@ -177,7 +178,7 @@ func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points,
 		return evaluated{}, err
 	}
 	c, err := m.unsolved(ctx, eng, x, k, at)
-	return evaluated{kt: k, c: c, diagonal: diagonalOf(k), open: true}, err
+	return evaluated{kt: k, c: c, at: at, diagonal: diagonalOf(k), open: true}, err
 }
 
 // complete makes kt(x,x) of that, in the same memory.

@@ -48,7 +48,7 @@ func (Learner) Method() string { return Method }
 //
 // Cost for m coordinates (must-linked points in kernel mode, all points in full mode, features in
 // linear mode): the nearest neighbors of all points, n m kernel values, which are stored,
-// m^2 (n + links) flops, and a few eigenproblems of order m.
+// at most m^2 (n + links) flops, and a few eigenproblems of order m.
 //
 // Errors, in addition to those of [learner.Learner.Fit]: no cannot-links; no must-links in kernel
 // mode or with alpha = 0; as many dimensions as coordinates; points with a single coordinate; as

@@ -15,9 +15,9 @@ const block = 256
 // So c may be far below the largest eigenvalue of A - l B, close to those that are hard to tell
 // apart.
 //
-// The factors are M = L S L', where S has diagonal blocks and L has the identity in their places.
-// With the inverses of these blocks, and with L and L' along rows, a solution consists of products
-// that read memory in order.
+// The factors are M = L S L', where S has diagonal blocks and L has the identity there. With the
+// inverses of these blocks, and with L and L' along rows, a solution consists of products that read
+// memory in order.
 type preconditioner struct {
 	factors blas.Matrix // L below the diagonal blocks, L' above, and in them S^-1
 	l       float64
