@@ -117,8 +117,9 @@ func (m *metric) multiply(eng *engine.Engine, g *evaluated, y, x blas.Matrix) {
 	backend.Gemm(false, false, -1/m.eps, g.c, z, 1/m.eps, y)
 }
 
-// contrastsOf returns D'x = F'K_ax x if the rows of y = K x contain those of all anchors: then D need
-// not be read for it. These are few numbers compared with the product, hence one core.
+// contrastsOf returns D'x = F'K_ax x if the rows of y = K x contain those of all anchors: then D
+// need not be read for it. It is on one core, since its numbers are few compared with those of the
+// product.
 func (m *metric) contrastsOf(g *evaluated, y blas.Matrix) (blas.Matrix, bool) {
 	if g.at == nil || m.f.columns != nil || slices.Contains(g.at, -1) {
 		return blas.Matrix{}, false
