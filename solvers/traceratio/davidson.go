@@ -54,6 +54,7 @@ func (s *search) davidson() (*Result, error) {
 			return nil, err
 		}
 		history.add(largestLength(w, s.d), x.l)
+		// Corrections shrink where the ratio rises without bound: it must have settled too.
 		if max(history.error, history.gain) <= end || history.stalled() {
 			return x.result()
 		}

@@ -18,17 +18,17 @@ const (
 // byPoints reports whether addByPoints takes less time, in no more memory than four matrices of
 // order m, and loses no digits. It would lose them if D cancels most of C: it multiplies with C
 // where addRows multiplies with DC.
-func (d *Differences) byPoints(eng *engine.Engine, c blas.Matrix, widths []int) bool {
+func (d *Differences) byPoints(eng *engine.Engine, c blas.Matrix, first, lengths []int) bool {
 	const overhead = 1.2
 	n, m, rows := c.Rows, c.Cols, len(d.weight)
 	if m < window || (2*n+rows)*window > 4*m*m {
 		return false
 	}
-	first, flops := firstRows(widths, m), 0.0
+	flops := 0.0
 	for j := range m {
 		flops += 2 * float64(j+1) * float64(n-first[j])
 	}
-	for _, length := range d.lengths(widths) {
+	for _, length := range lengths {
 		flops -= float64(length) * float64(length) / overhead
 	}
 	return flops < 0 && !d.cancels(eng, c)
@@ -63,9 +63,10 @@ func firstRows(widths []int, m int) []int {
 	return first
 }
 
-// addByPoints computes D'WDC for a window of columns at a time, and multiplies with C'.
-func (d *Differences) addByPoints(ctx context.Context, eng *engine.Engine, c blas.Matrix, widths []int, out blas.Matrix) error {
-	n, m, first, turned := c.Rows, c.Cols, firstRows(widths, c.Cols), d.transpose(c.Rows)
+// addByPoints computes D'WDC for a window of columns at a time, and multiplies with C': for each
+// column of C, from the first row on that is not 0.
+func (d *Differences) addByPoints(ctx context.Context, eng *engine.Engine, c blas.Matrix, first []int, out blas.Matrix) error {
+	n, m, turned := c.Rows, c.Cols, d.transpose(c.Rows)
 	images := eng.GetMatrix(n, min(window, m))
 	defer eng.PutMatrix(images)
 	for j0 := 0; j0 < m; j0 += window {

@@ -13,9 +13,9 @@ import (
 // block is the number of rows that addRows buffers at a time.
 const block = 512
 
-// addRows computes rows of DC, the shortest first, and adds their squares.
-func (d *Differences) addRows(ctx context.Context, eng *engine.Engine, c blas.Matrix, widths []int, out blas.Matrix) error {
-	lengths := d.lengths(widths)
+// addRows computes rows of DC, which have the given lengths, the shortest first, and adds their
+// squares.
+func (d *Differences) addRows(ctx context.Context, eng *engine.Engine, c blas.Matrix, lengths []int, out blas.Matrix) error {
 	order := make([]int, len(lengths))
 	for k := range order {
 		order[k] = k

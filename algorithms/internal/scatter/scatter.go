@@ -79,10 +79,11 @@ func (d *Differences) Scatter(ctx context.Context, eng *engine.Engine, c, out bl
 	if err := eng.Each(ctx, len(widths), block, func(i int) { widths[i] = width(c.Row(i)) }); err != nil {
 		return err
 	}
-	if d.byPoints(eng, c, widths) {
-		return d.addByPoints(ctx, eng, c, widths, out)
+	first, lengths := firstRows(widths, c.Cols), d.lengths(widths)
+	if d.byPoints(eng, c, first, lengths) {
+		return d.addByPoints(ctx, eng, c, first, out)
 	}
-	return d.addRows(ctx, eng, c, widths, out)
+	return d.addRows(ctx, eng, c, lengths, out)
 }
 
 // Links adds the scatter of the links to the lower triangle of out: sum w_ij (c_i - c_j)(c_i -

@@ -73,7 +73,7 @@ func TestDefinition(t *testing.T) {
 		widths[i] = width(c.Row(i))
 	}
 	rows, byPoints := blas.NewMatrix(m, m), blas.NewMatrix(m, m)
-	if err := errors.Join(d.addRows(ctx, eng, c, widths, rows), d.addByPoints(ctx, eng, c, widths, byPoints)); err != nil {
+	if err := errors.Join(d.addRows(ctx, eng, c, d.lengths(widths), rows), d.addByPoints(ctx, eng, c, firstRows(widths, m), byPoints)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range m {
@@ -108,11 +108,12 @@ func TestTriangular(t *testing.T) {
 	for i := range widths {
 		widths[i] = width(c.Row(i))
 	}
-	if !d.byPoints(eng, c, widths) {
+	first, lengths := firstRows(widths, m), d.lengths(widths)
+	if !d.byPoints(eng, c, first, lengths) {
 		t.Error("the scatter of many links is computed row by row")
 	}
 	a, b := blas.NewMatrix(m, m), blas.NewMatrix(m, m)
-	if err := errors.Join(d.addRows(ctx, eng, c, widths, a), d.Scatter(ctx, eng, c, b)); err != nil {
+	if err := errors.Join(d.addRows(ctx, eng, c, lengths, a), d.Scatter(ctx, eng, c, b)); err != nil {
 		t.Fatal(err)
 	}
 	for i := range m {
@@ -125,7 +126,7 @@ func TestTriangular(t *testing.T) {
 	for i := range n {
 		c.Set(i, 0, 1e4)
 	}
-	if d.byPoints(eng, c, widths) {
+	if d.byPoints(eng, c, first, lengths) {
 		t.Error("differences of points that are almost equal are computed from the points")
 	}
 }
