@@ -149,9 +149,9 @@ func TestRunEnds(t *testing.T) {
 // TestFunc: the preparation of a call is not timed.
 func TestFunc(t *testing.T) {
 	var prepared, ran int
-	c := Func("c", func() { prepared++; time.Sleep(5 * ms) }, func() { ran++ })
+	c := Func("c", func() { prepared++; time.Sleep(30 * ms) }, func() { ran++ })
 	d, err := c.Time(3)
-	if err != nil || prepared != 3 || ran != 3 || d >= 15*ms {
+	if err != nil || prepared != 3 || ran != 3 || d >= 90*ms {
 		t.Errorf("%d prepared, %d ran, %v, error %v: want 3 of each, and the time of run alone", prepared, ran, d, err)
 	}
 }
