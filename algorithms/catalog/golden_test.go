@@ -35,7 +35,7 @@ func goldenParams(method string) map[string]string {
 	case "gml":
 		return map[string]string{"outer": "5", "tol": "0.001", "max_iter": "20"}
 	case "llma":
-		return map[string]string{"dims": "20"}
+		return map[string]string{"anchors": "50", "dims": "20"}
 	case "forest": // for a small file
 		return map[string]string{"trees": "20"}
 	}

@@ -18,13 +18,14 @@ import (
 )
 
 // precise are parameters with which methods that end at a tolerance find the optimum to many
-// digits.
+// digits, and others do not depend on what changes below.
 var precise = map[string]map[string]string{
 	"npkl":  {"tol": "1e-10", "max_iter": "100000"},
 	"gml":   {"tol": "1e-10", "max_iter": "100000"},
 	"itml":  {"tol": "1e-10", "max_iter": "100000"},
 	"sdplr": {"tol": "1e-8", "max_iter": "100000"},
 	"sdml":  {"sparsity": "0"}, // is of the features, which turn
+	"llma":  {"anchors": "50"}, // all linked points: a draw goes by the row
 }
 
 // squared fits a method and returns the squared learned distances of all pairs of points.

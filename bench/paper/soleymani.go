@@ -85,10 +85,11 @@ func soleymaniSystems() []string {
 }
 
 // rivalLLMA returns the parameters of llma in the papers' comparisons: those that are stated, and
-// windows of a quarter of the mean distance. The number of directions is left to the caller.
+// at most 50 windows of a quarter of the mean distance. The number of directions is left to the
+// caller.
 func rivalLLMA() llma.Params {
 	p := llma.DefaultParams()
-	p.Sigma, p.Neighbors, p.Lambda = "0.25mean", 10, 0.2
+	p.Sigma, p.Anchors, p.Neighbors, p.Lambda = "0.25mean", 50, 10, 0.2
 	return p
 }
 

@@ -62,8 +62,9 @@ var About = algorithms.About{
 // Params are the parameters of the method. [DefaultParams] returns the defaults.
 type Params struct {
 	Sigma string `json:"sigma" param:"sigma" default:"0.5mean" help:"width of the windows: a number or a rule"`
-	// Anchors are drawn at random if there are more linked points.
-	Anchors   int     `json:"anchors" param:"anchors" default:"50" range:">= 1" help:"maximum number of linked points with a window"`
+	// Anchors are drawn at random from the must-linked points. With windows around most of them, the
+	// map fits the training points so well that the links no longer say which directions hold noise.
+	Anchors   int     `json:"anchors" param:"anchors" zero:"a third of the must-linked points, at most 50" help:"maximum number of must-linked points with a window"`
 	Lambda    float64 `json:"lambda" param:"lambda" default:"1" range:">= 0, <= 1e15" help:"weight of the reconstruction error relative to the links"`
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"number of neighbors that reconstruct each point"`
 	Ridge     float64 `json:"ridge" param:"ridge" default:"0.001" range:">= 1e-15, <= 1e6" help:"regularization relative to the mean variance of the unknowns"`
@@ -72,8 +73,8 @@ type Params struct {
 	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
 }
 
-// DefaultParams returns windows of half the mean distance around at most 50 points, and as many
-// directions as the links support.
+// DefaultParams returns windows of half the mean distance around a third of the must-linked points,
+// at most 50, and as many directions as the links support.
 func DefaultParams() Params { return param.Default[Params]() }
 
 // Validate returns a *fault.ParamError for the first invalid value.
@@ -152,7 +153,7 @@ func (p Params) family(ctx context.Context, f *learner.Fit) (all blas.Matrix, ou
 	return all, out, err
 }
 
-// anchors returns must-linked rows, in ascending order.
+// anchors returns the must-linked rows with a window, in ascending order.
 func (p Params) anchors(set *links.Set, seed uint64) []int {
 	var rows []int
 	for _, c := range set.Chunklets() {
@@ -160,7 +161,11 @@ func (p Params) anchors(set *links.Set, seed uint64) []int {
 	}
 	rng := rand.New(rand.NewPCG(seed, 0x6c6c6d61))
 	rng.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
-	rows = rows[:min(len(rows), p.Anchors)]
+	number := p.Anchors
+	if number == 0 {
+		number = min(50, (len(rows)+2)/3)
+	}
+	rows = rows[:min(len(rows), number)]
 	slices.Sort(rows)
 	return rows
 }

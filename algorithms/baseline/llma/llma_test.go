@@ -203,6 +203,22 @@ func TestChosenDirections(t *testing.T) {
 	}
 }
 
+// TestAnchors checks that the default has windows around a third of the must-linked points, rounded
+// up, and at most 50.
+func TestAnchors(t *testing.T) {
+	for _, c := range []struct{ links, want int }{{1, 1}, {2, 2}, {30, 20}, {75, 50}, {90, 50}} {
+		x := enginetest.Normal(rand.New(rand.NewPCG(1, uint64(c.links))), 2*c.links+20, 2, 0)
+		pairs := make([]links.Link, c.links)
+		for k := range pairs {
+			pairs[k] = links.NewLink(2*k, 2*k+1, links.Must)
+		}
+		set := enginetest.Links(t, x.N, pairs)
+		if m := fitted(t, func(*Params) {}, x, set); m.Support() != c.want {
+			t.Errorf("%d windows for %d linked points: want %d", m.Support(), 2*c.links, c.want)
+		}
+	}
+}
+
 // TestLearns checks that opposite corners come together, also for new points, which no linear map
 // can do. A window around every linked point keeps the first direction from depending on rounding.
 func TestLearns(t *testing.T) {
@@ -288,7 +304,7 @@ func TestBadInput(t *testing.T) {
 	}{
 		"no must":   {nothing, x, none},
 		"sigma":     {func(p *Params) { p.Sigma = "-1" }, x, set},
-		"anchors":   {func(p *Params) { p.Anchors = 0 }, x, set},
+		"anchors":   {func(p *Params) { p.Anchors = -1 }, x, set},
 		"neighbors": {func(p *Params) { p.Neighbors = 40 }, x, set},
 		"few":       {func(p *Params) { p.Neighbors = 0 }, x, set},
 		"lambda":    {func(p *Params) { p.Lambda = -1 }, x, set},

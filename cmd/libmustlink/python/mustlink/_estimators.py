@@ -3280,8 +3280,9 @@ class LLMA(MetricLearner):
         sparse rows.
     sigma : float or str, default="0.5mean"
         Width of the windows: a number or a rule.
-    anchors : int, default=50
-        Maximum number of linked points with a window. Range: >= 1.
+    anchors : int, default=0
+        Maximum number of must-linked points with a window. Range: >= 0. 0: a third of the
+        must-linked points, at most 50.
     lam : float, default=1.0
         Weight of the reconstruction error relative to the links. Range: >= 0, <= 1e15.
     neighbors : int, default=10
@@ -3357,7 +3358,7 @@ class LLMA(MetricLearner):
     _method = "llma"
     _defaults = {
         "sigma": ("sigma", "0.5mean"),
-        "anchors": ("anchors", 50),
+        "anchors": ("anchors", 0),
         "lam": ("lambda", 1.0),
         "neighbors": ("neighbors", 10),
         "ridge": ("ridge", 0.001),
@@ -3373,7 +3374,7 @@ class LLMA(MetricLearner):
         *,
         kernel: str | None = None,
         sigma: float | str = "0.5mean",
-        anchors: int = 50,
+        anchors: int = 0,
         lam: float = 1.0,
         neighbors: int = 10,
         ridge: float = 0.001,
