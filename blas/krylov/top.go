@@ -8,10 +8,11 @@ import (
 )
 
 // From this order on, and for at most one in leastShare of the eigenpairs, [Top] computes only the
-// requested ones. Chosen by experiment: for smaller problems the full decomposition is as fast.
+// requested ones. Chosen by experiment: for smaller problems a decomposition with only the requested
+// eigenvectors is as fast.
 const (
-	leastOrder = 384
-	leastShare = 10
+	leastOrder = 512
+	leastShare = 16
 )
 
 // topBlock is the number of columns that are multiplied by A together: as many as cost little more

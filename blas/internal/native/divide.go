@@ -29,19 +29,20 @@ type division struct {
 	e     []float64 // subdiagonal
 	q     blas.Matrix
 	order []int       // rows of a block by ascending eigenvalue
+	count int         // eigenvectors of the whole matrix to compute, those of the largest eigenvalues
 	space blas.Matrix // n x n: rows that are being merged
 	u     blas.Matrix // n x n: eigenvectors of the merged problem
 }
 
 // divideAndConquer decomposes the tridiagonal matrix with diagonal d and subdiagonal e, both of
 // which it overwrites; space, of the same order, is scratch. The eigenvalues are returned in d: row
-// order[i] of q is the eigenvector of the i-th smallest, d[order[i]].
-func (b *backend) divideAndConquer(d, e []float64, space blas.Matrix, s *scratch) (q blas.Matrix, order []int, err error) {
+// order[i] of q is the eigenvector of the i-th smallest, d[order[i]], for the last count of them.
+func (b *backend) divideAndConquer(d, e []float64, count int, space blas.Matrix, s *scratch) (q blas.Matrix, order []int, err error) {
 	n := len(d)
 	// Deflation compares eigenvalues with components of unit vectors, so the matrix is first scaled
 	// exactly to a size near 1.
 	exponent := scaleToOne(d, e)
-	c := &division{b: b, d: d, e: e, q: s.matrix(n, n), order: make([]int, n), space: space, u: s.matrix(n, n)}
+	c := &division{b: b, d: d, e: e, q: s.matrix(n, n), order: make([]int, n), count: count, space: space, u: s.matrix(n, n)}
 	// Rows have zeros outside their block.
 	b.nest.EachBlock(n, clearRows, func(lo, hi int) { clear(c.q.Data[lo*c.q.Stride : hi*c.q.Stride]) })
 	var levels [][]merge
@@ -229,16 +230,30 @@ func (g *merged) solve() {
 	k := len(g.kept)
 	u := g.u.View(g.lo, g.lo+k, g.lo, g.lo+k)
 	values := g.eigenvalues(u)
-	columns, ends := g.byKind()
-	g.eigenvectors(u, columns)
-	g.combine(u, columns, ends)
 	// Deflated rows follow the new ones, with their eigenvalues.
 	rest := make([]float64, len(g.deflated))
 	for i, row := range g.deflated {
 		rest[i] = g.d[row]
 	}
+	columns, ends := g.byKind()
+	from := g.unwanted(values, rest)
+	g.eigenvectors(u.View(from, k, 0, k), columns)
+	g.combine(u, from, columns, ends)
 	copy(g.d[g.lo:], values)
 	copy(g.d[g.lo+k:g.hi], rest)
+}
+
+// unwanted returns how many of the new vectors, those of the smallest eigenvalues, nobody needs: in
+// the last merge, those that are not among the requested ones. Other merges need them all.
+func (g *merged) unwanted(values, rest []float64) int {
+	n := g.hi - g.lo
+	if n < len(g.d) || g.count == n {
+		return 0
+	}
+	all := slices.Concat(values, rest)
+	slices.Sort(all)
+	at, _ := slices.BinarySearch(values, all[n-g.count])
+	return at
 }
 
 // each calls f for parts of [0, n), where each index is worth some loops over the poles.
@@ -316,8 +331,9 @@ func (g *merged) eigenvectors(u blas.Matrix, columns []int) {
 	})
 }
 
-// combine writes the new vectors, then the deflated ones, over the rows of the merge.
-func (g *merged) combine(u blas.Matrix, columns []int, ends [kinds]int) {
+// combine writes the new vectors, then the deflated ones, over the rows of the merge; of the new
+// ones, only those from row from on.
+func (g *merged) combine(u blas.Matrix, from int, columns []int, ends [kinds]int) {
 	k, n1, n2 := len(g.kept), g.mid-g.lo, g.hi-g.mid
 	// This part of the scratch matrix belongs to the merge: its rows, whole.
 	space := g.space.Data[g.lo*g.space.Stride:]
@@ -340,10 +356,10 @@ func (g *merged) combine(u blas.Matrix, columns []int, ends [kinds]int) {
 			copy(lower.Row(c-ends[first]), row[g.mid:g.hi])
 		}
 	}
-	g.nest.Multiply(tile.Product{Alpha: 1, C: g.q.View(g.lo, g.lo+k, g.lo, g.mid),
-		A: tile.Operand{Matrix: u.View(0, k, 0, ends[both])}, B: tile.Operand{Matrix: upper}})
-	g.nest.Multiply(tile.Product{Alpha: 1, C: g.q.View(g.lo, g.lo+k, g.mid, g.hi),
-		A: tile.Operand{Matrix: u.View(0, k, ends[first], k)}, B: tile.Operand{Matrix: lower}})
+	g.nest.Multiply(tile.Product{Alpha: 1, C: g.q.View(g.lo+from, g.lo+k, g.lo, g.mid),
+		A: tile.Operand{Matrix: u.View(from, k, 0, ends[both])}, B: tile.Operand{Matrix: upper}})
+	g.nest.Multiply(tile.Product{Alpha: 1, C: g.q.View(g.lo+from, g.lo+k, g.mid, g.hi),
+		A: tile.Operand{Matrix: u.View(from, k, ends[first], k)}, B: tile.Operand{Matrix: lower}})
 	for i := range saved.Rows {
 		copy(g.q.Row(g.lo + k + i)[g.lo:g.hi], saved.Row(i))
 	}

@@ -47,7 +47,7 @@ func withSpectrum(b blas.Backend, w []float64, seed uint64) blas.Matrix {
 // than the block has columns. On hard spectra the decomposition may replace it.
 func TestSymEigTopOfLargeOrder(t *testing.T) {
 	b := New(mustTable(t), 2).(*backend)
-	const n, k = 400, 12
+	const n, k = 520, 12
 	hard := map[string]bool{"repeated 3 values": true, "negative": true}
 	spectra := map[string]func(i int) float64{
 		"decaying":          func(i int) float64 { return 1 / float64(1+i) },
@@ -144,7 +144,7 @@ func checkPairs(t *testing.T, b blas.Backend, a blas.Matrix, w []float64, v blas
 func TestSymEigTopFallsBack(t *testing.T) {
 	race.Skip(t, "ten seconds of gonum's QR iteration, which starts no goroutine")
 	b := New(mustTable(t), 2)
-	const n, k = 400, 5
+	const n, k = 520, 5
 	spectrum := make([]float64, n)
 	for i := range spectrum {
 		spectrum[i] = 1 + 1e-9*float64(n-i)
@@ -163,28 +163,30 @@ func TestSymEigTopFallsBack(t *testing.T) {
 	}
 }
 
-// TestSymEigTopSameBits checks that the result is bit-identical for any number of workers: the
-// start vectors are fixed, and products have one order.
+// TestSymEigTopSameBits checks that the result is bit-identical for any number of workers, also of
+// the decomposition: the start vectors are fixed, and products have one order.
 func TestSymEigTopSameBits(t *testing.T) {
-	const n, k = 390, 7
-	spectrum := make([]float64, n)
-	for i := range spectrum {
-		spectrum[i] = 1 / float64(i+1)
-	}
-	var first []float64
-	for _, workers := range []int{1, 3} {
-		b := New(mustTable(t), workers)
-		a := withSpectrum(New(mustTable(t), 1), spectrum, 9)
-		w, v := make([]float64, k), blas.NewMatrix(k, n)
-		if err := b.SymEigTop(a, w, v); err != nil {
-			t.Fatal(err)
+	const k = 7
+	for _, n := range []int{390, 520} {
+		spectrum := make([]float64, n)
+		for i := range spectrum {
+			spectrum[i] = 1 / float64(i+1)
 		}
-		if got := append(w, v.Data...); first == nil {
-			first = got
-		} else {
-			for i := range got {
-				if got[i] != first[i] {
-					t.Fatalf("%d workers: value %d is %v, with one %v", workers, i, got[i], first[i])
+		var first []float64
+		for _, workers := range []int{1, 3} {
+			b := New(mustTable(t), workers)
+			a := withSpectrum(New(mustTable(t), 1), spectrum, 9)
+			w, v := make([]float64, k), blas.NewMatrix(k, n)
+			if err := b.SymEigTop(a, w, v); err != nil {
+				t.Fatal(err)
+			}
+			if got := append(w, v.Data...); first == nil {
+				first = got
+			} else {
+				for i := range got {
+					if got[i] != first[i] {
+						t.Fatalf("order %d, %d workers: value %d is %v, with one %v", n, workers, i, got[i], first[i])
+					}
 				}
 			}
 		}
@@ -194,9 +196,9 @@ func TestSymEigTopSameBits(t *testing.T) {
 func TestSymEigTopNonFinite(t *testing.T) {
 	b := New(mustTable(t), 2)
 	for _, bad := range []float64{math.NaN(), math.Inf(1)} {
-		a := blas.NewMatrix(400, 400)
-		a.Set(399, 3, bad)
-		if err := b.SymEigTop(a, make([]float64, 3), blas.NewMatrix(3, 400)); err == nil {
+		a := blas.NewMatrix(520, 520)
+		a.Set(519, 3, bad)
+		if err := b.SymEigTop(a, make([]float64, 3), blas.NewMatrix(3, 520)); err == nil {
 			t.Errorf("%v in the matrix: no error", bad)
 		}
 	}

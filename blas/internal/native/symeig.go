@@ -20,15 +20,23 @@ const smallEigen = 24
 // with them, all in products of matrices; deflation saves much of the last part. Memory for
 // three more matrices of A's size.
 func (b *backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
-	n := blas.CheckSymEig(a, w)
-	if n <= smallEigen || !form.FiniteLower(a) {
-		return b.small.SymEig(a, w, vectors)
+	count := 0
+	if n := blas.CheckSymEig(a, w); vectors {
+		count = n
+	}
+	return b.symEig(a, w, count)
+}
+
+// symEig is SymEig with the eigenvectors of the largest count eigenvalues: the last rows of A.
+func (b *backend) symEig(a blas.Matrix, w []float64, count int) error {
+	if a.Rows <= smallEigen || !form.FiniteLower(a) {
+		return b.small.SymEig(a, w, count > 0)
 	}
 	exponent := form.Normalize(a)
 	scratch := b.newScratch()
 	defer scratch.free()
-	r := b.tridiagonalize(a, w, vectors, scratch)
-	if err := r.decompose(b, a, w, vectors, scratch); err != nil {
+	r := b.tridiagonalize(a, w, count > 0, scratch)
+	if err := r.decompose(b, a, w, count, scratch); err != nil {
 		return err
 	}
 	for i := range w {
@@ -37,11 +45,11 @@ func (b *backend) SymEig(a blas.Matrix, w []float64, vectors bool) error {
 	return nil
 }
 
-// decompose overwrites d with the eigenvalues of the tridiagonal matrix, in ascending order, and,
-// if vectors is set, the rows of a with the eigenvectors of the matrix that was reduced.
-func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, vectors bool, s *scratch) error {
+// decompose overwrites d with the eigenvalues of the tridiagonal matrix, in ascending order, and
+// the last count rows of a with the eigenvectors of the matrix that was reduced.
+func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, count int, s *scratch) error {
 	form.Split(d, r.e)
-	if !vectors {
+	if count == 0 {
 		// Dsteqr without vectors; gonum's Dsterf panics if it has to scale.
 		var factor reflapack.Implementation
 		if !factor.Dsteqr(lapack.EVCompNone, len(d), d, r.e, nil, 1, nil) {
@@ -53,17 +61,18 @@ func (r *reduction) decompose(b *backend, a blas.Matrix, d []float64, vectors bo
 	if a.Stride != a.Cols {
 		space = s.matrix(a.Rows, a.Cols)
 	}
-	q, order, err := b.divideAndConquer(d, r.e, space, s)
+	q, order, err := b.divideAndConquer(d, r.e, count, space, s)
 	if err != nil {
 		return err
 	}
 	sorted := make([]float64, len(d))
 	for i, from := range order {
-		sorted[i] = d[from]
-		copy(a.Row(i), q.Row(from))
+		if sorted[i] = d[from]; i >= len(d)-count {
+			copy(a.Row(i), q.Row(from))
+		}
 	}
 	copy(d, sorted)
-	r.apply(b, a, s)
+	r.apply(b, a.View(a.Rows-count, a.Rows, 0, a.Cols), s)
 	return nil
 }
 
@@ -91,13 +100,13 @@ func (s *scratch) free() {
 // SymEigTop searches a Krylov space for few eigenpairs of a large matrix: O(n^2) flops for each of
 // usually some hundred products, while the decomposition takes O(n^3). It decomposes A if that is
 // as fast, if the search does not converge, or if squares of the elements are outside the range of
-// float64.
+// float64; the last merge and the reflections are then computed for k vectors only.
 func (b *backend) SymEigTop(a blas.Matrix, w []float64, v blas.Matrix) error {
 	if blas.CheckSymEigTop(a, w, v); krylov.Top(b, b.nest.EachBlock, a, w, v) {
 		return nil
 	}
 	all := make([]float64, a.Rows)
-	if err := b.SymEig(a, all, true); err != nil {
+	if err := b.symEig(a, all, len(w)); err != nil {
 		return err
 	}
 	form.TopRows(all, a, w, v)
