@@ -85,17 +85,8 @@ func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Ker
 			continue
 		}
 		if squared == nil {
-			const pairBytes = 24 // two rows and a distance, then the distance and a key
-			if err := eng.Check("percentiles of squared distances", pairBytes*pairCount(x.Len()), "give upper and lower as values"); err != nil {
+			if squared, err = distances(ctx, eng, k.Squared(), x, seed); err != nil {
 				return out, nil, err
-			}
-			distances, err := k.Squared().Pairs(ctx, eng, x, pairs(x.Len(), seed))
-			if err != nil {
-				return out, nil, err
-			}
-			squared = make([]selection.Key, len(distances))
-			for p, d := range distances {
-				squared[p] = selection.Key{Value: d, Row: int32(p)}
 			}
 		}
 		if *to = quantile(squared, v/100); !(*to > rounding*quantile(squared, 1)) {
@@ -113,25 +104,45 @@ func (b Bounds) Notices() []string {
 	return []string{fmt.Sprintf("upper, the bound of must-links, is %.4g and lower, that of cannot-links, is %.4g: want upper < lower", b.Upper, b.Lower)}
 }
 
-// pairCount returns the number of pairs that percentiles of n points are computed from.
-func pairCount(n int) int64 {
-	if all := n * (n - 1) / 2; n < 1000 && all <= maxPairs {
-		return int64(all)
+// distances returns the values of k, squared distances, for the pairs that percentiles are computed
+// from, as keys whose rows are the numbers of the pairs: for all pairs of points, or a random sample
+// if they are more than maxPairs.
+func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, seed uint64) ([]selection.Key, error) {
+	n := x.Len()
+	all := n < 1000 && n*(n-1)/2 <= maxPairs // below 1000, it does not overflow
+	bytes := int64(maxPairs * 24)            // two rows and a distance, then the distance and a key
+	if all {
+		bytes = 2 * engine.MatrixBytes(n, n) // a matrix, and a key for half of it
 	}
-	return maxPairs
+	if err := eng.Check("percentiles of squared distances", bytes, "give upper and lower as values"); err != nil {
+		return nil, err
+	}
+	if !all {
+		values, err := k.Pairs(ctx, eng, x, sample(n, seed))
+		return appendKeys(make([]selection.Key, 0, len(values)), values), err
+	}
+	matrix, err := k.GramScratch(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	defer eng.PutMatrix(matrix)
+	keys := make([]selection.Key, 0, n*(n-1)/2)
+	for i := range n {
+		keys = appendKeys(keys, matrix.Row(i)[:i])
+	}
+	return keys, nil
 }
 
-// pairs returns all pairs of n points, or a random sample if there are too many.
-func pairs(n int, seed uint64) [][2]int {
-	if all := n * (n - 1) / 2; n < 1000 && all <= maxPairs {
-		out := make([][2]int, 0, all)
-		for i := range n {
-			for j := range i {
-				out = append(out, [2]int{i, j})
-			}
-		}
-		return out
+// appendKeys appends a key for each value.
+func appendKeys(keys []selection.Key, values []float64) []selection.Key {
+	for _, v := range values {
+		keys = append(keys, selection.Key{Value: v, Row: int32(len(keys))})
 	}
+	return keys
+}
+
+// sample draws maxPairs pairs of n points.
+func sample(n int, seed uint64) [][2]int {
 	rng := rand.New(rand.NewPCG(seed, 0x69746d6c)) // one stream on one core: maxPairs do not grow
 	out := make([][2]int, maxPairs)
 	for k := range out {
