@@ -8,8 +8,8 @@ import (
 )
 
 // From this order on, and for at most one in leastShare of the eigenpairs, [Top] computes only the
-// requested ones. Chosen by experiment: for smaller problems a decomposition with only the requested
-// eigenvectors is as fast.
+// requested ones. Chosen by experiment: for smaller problems a decomposition with only the
+// requested eigenvectors is as fast.
 const (
 	leastOrder = 512
 	leastShare = 16

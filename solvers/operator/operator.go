@@ -108,7 +108,8 @@ func Inverse(l blas.Matrix) Operator { return inverse{l} }
 func (v inverse) Order() int { return v.l.Rows }
 func (v inverse) Width() int { return inverseWidth }
 
-func (v inverse) Cost() float64 { return float64(v.l.Rows) }
+// Cost counts a step of a solve like four of a product: it waits for those before it.
+func (v inverse) Cost() float64 { return 4 * float64(v.l.Rows) }
 
 func (v inverse) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
 	y.CopyFrom(x)

@@ -104,9 +104,9 @@ func (b Bounds) Notices() []string {
 	return []string{fmt.Sprintf("upper, the bound of must-links, is %.4g and lower, that of cannot-links, is %.4g: want upper < lower", b.Upper, b.Lower)}
 }
 
-// distances returns the values of k, squared distances, for the pairs that percentiles are computed
-// from, as keys whose rows are the numbers of the pairs: for all pairs of points, or a random sample
-// if they are more than maxPairs.
+// distances returns the values of k, squared distances, for the pairs that percentiles are
+// computed from, as keys whose rows are the numbers of the pairs: for all pairs of points, or a
+// random sample if they are more than maxPairs.
 func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, seed uint64) ([]selection.Key, error) {
 	n := x.Len()
 	all := n < 1000 && n*(n-1)/2 <= maxPairs // below 1000, it does not overflow
