@@ -160,16 +160,14 @@ type stage struct {
 	scale float64 // the number that its coordinates are divided by in the blend; 0: it is no member
 }
 
-// Learn fits the stages one after the other.
+// Learn fits the steps, and makes stages of those that can learn.
 func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
-	b := builder{fit: f, params: p}
-	for _, s := range steps(f.Links.Len()) {
-		if err := b.add(ctx, s); err != nil {
-			return nil, err
-		}
+	b := builder{fit: f, params: p, steps: steps(f.Links.Len())}
+	if err := b.learn(ctx); err != nil {
+		return nil, err
 	}
-	if len(b.stages) == 0 {
-		return nil, b.failure
+	if err := b.assemble(); err != nil {
+		return nil, err
 	}
 	y, err := b.coordinates()
 	if err != nil {

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -19,54 +21,111 @@ import (
 type builder struct {
 	fit     *learner.Fit
 	params  Params
+	steps   []step
+	results []result // of the steps
 	stages  []stage
 	learned []*points.Dense // the coordinates of the training rows, of each stage
-	at      []int           // of each step: the number of its stage, counted from 1; 0: left out
-	failure error           // of the first step that was left out
+
+	mu       sync.Mutex // one step reports its progress at a time
+	stop     context.CancelFunc
+	panicked any // what the listener panicked with
 }
 
-// add fits the stage of a step. A step that cannot learn from the input is left out, with a notice.
-// What would have learned from its coordinates learns from the points, once.
-func (b *builder) add(ctx context.Context, s step) error {
-	from, x := 0, b.fit.X
-	if s.from > 0 && b.at[s.from-1] > 0 {
-		from = b.at[s.from-1]
-		x = b.learned[from-1]
-	}
-	if k := slices.IndexFunc(b.stages, func(other stage) bool { return other.Method() == s.method && other.from == from }); k >= 0 {
-		b.at = append(b.at, k+1)
-		return nil
-	}
-	m, y, err := b.fitted(ctx, s, x)
-	switch {
-	case err == nil:
-		next := stage{Model: m, from: from}
-		if s.weight > 0 {
-			next.scale = math.Sqrt(variance(b.fit.Eng, y) / s.weight)
+// result is what a step has learned.
+type result struct {
+	source int // as from in a step; 0 too if that one is left out
+	model  algorithms.Model
+	y      *points.Dense // coordinates of the training rows
+	err    error         // the reason why the step is left out
+}
+
+// few is the number of points up to which steps run at the same time, each on a part of the
+// workers: alone, a step of so few points cannot use them all.
+const few = 2000
+
+// learn fits the steps: first those that learn from the points, then those that learn from
+// coordinates. What would have learned from coordinates that are missing learns from the points.
+func (b *builder) learn(ctx context.Context) error {
+	b.results = make([]result, len(b.steps))
+	var first, second []int
+	for k, s := range b.steps {
+		if s.from == 0 {
+			first = append(first, k)
+		} else {
+			second = append(second, k)
 		}
-		b.stages = append(b.stages, next)
-		b.learned = append(b.learned, compact(y))
-		b.at = append(b.at, len(b.stages))
-	case ctx.Err() != nil || !fault.IsInput(err) || outOfMemory(err):
+	}
+	if err := b.fitAll(ctx, first); err != nil {
 		return err
-	default:
-		b.at = append(b.at, 0)
-		if b.failure == nil {
-			b.failure = err
-		}
-		b.fit.Notices = append(b.fit.Notices, fmt.Sprintf("%s is left out: %v", s.method, err))
 	}
-	return nil
+	second = slices.DeleteFunc(second, func(k int) bool {
+		if from := b.steps[k].from; b.results[from-1].err == nil {
+			b.results[k].source = from
+			return false
+		}
+		same := slices.IndexFunc(b.steps, func(s step) bool { return s.method == b.steps[k].method && s.from == 0 })
+		b.results[k] = b.results[same]
+		return true
+	})
+	return b.fitAll(ctx, second)
+}
+
+// fitAll fits the steps with these numbers, none of which learns from another one.
+func (b *builder) fitAll(ctx context.Context, steps []int) error {
+	parts := 1
+	if eng := b.fit.Eng; b.fit.X.Len() <= few && eng.MemoryLimit() == 0 { // a limit is for a step alone
+		parts = max(1, min(len(steps), eng.Workers()))
+	}
+	part, err := b.fit.Eng.Share(parts)
+	if err != nil {
+		return err
+	}
+	pool, err := engine.New(engine.Options{Backend: part.Backend(), Workers: parts})
+	if err != nil {
+		return err
+	}
+	ctx, b.stop = context.WithCancel(ctx)
+	defer b.stop()
+	err = pool.For(ctx, len(steps), 1, func(i, _ int) error {
+		k := steps[i]
+		r := &b.results[k]
+		x := b.fit.X
+		if r.source > 0 {
+			x = b.results[r.source-1].y
+		}
+		r.model, r.y, r.err = b.fitted(ctx, part, b.steps[k], x)
+		if r.err != nil && (ctx.Err() != nil || !fault.IsInput(r.err) || outOfMemory(r.err)) {
+			return r.err
+		}
+		return nil
+	})
+	if b.panicked != nil {
+		panic(b.panicked) // on the goroutine that fits, as if the listener were called there
+	}
+	return err
+}
+
+// report passes the progress of a step on. A panic of the listener ends all steps.
+func (b *builder) report(s step, p algorithms.Progress) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	defer func() {
+		if v := recover(); v != nil {
+			b.panicked = v
+			b.stop()
+		}
+	}()
+	if b.panicked == nil {
+		p.Stage = s.method + ": " + p.Stage
+		b.fit.Report(p)
+	}
 }
 
 // fitted fits a step to x, and returns the coordinates of x too.
-func (b *builder) fitted(ctx context.Context, s step, x points.Points) (m algorithms.Model, y blas.Matrix, err error) {
+func (b *builder) fitted(ctx context.Context, eng *engine.Engine, s step, x points.Points) (m algorithms.Model, y *points.Dense, err error) {
 	c := b.fit.Common
 	if c.Progress != nil {
-		c.Progress = func(p algorithms.Progress) {
-			p.Stage = s.method + ": " + p.Stage
-			b.fit.Report(p)
-		}
+		c.Progress = func(p algorithms.Progress) { b.report(s, p) }
 	}
 	set := b.fit.Links
 	if s.method == krca.Method && set.Consistent() == nil {
@@ -74,16 +133,46 @@ func (b *builder) fitted(ctx context.Context, s step, x points.Points) (m algori
 		// others, with a notice.
 		set = set.WithoutCannot()
 	}
-	if m, err = kinds()[s.method].new(b.params, c).Fit(ctx, b.fit.Eng, x, set); err != nil {
-		return nil, y, err
+	if m, err = kinds()[s.method].new(b.params, c).Fit(ctx, eng, x, set); err != nil {
+		return nil, nil, err
 	}
-	if y, err = m.Embed(ctx, b.fit.Eng, x); err != nil {
-		return nil, y, err
+	embedded, err := m.Embed(ctx, eng, x)
+	if err != nil {
+		return nil, nil, err
 	}
-	if v := variance(b.fit.Eng, y); !(v > 0) || math.IsInf(v, 0) {
-		return nil, y, fault.Data("", "the variance of its coordinates is %g: want a finite number > 0", v)
+	if v := variance(eng, embedded); !(v > 0) || math.IsInf(v, 0) {
+		return nil, nil, fault.Data("", "the variance of its coordinates is %g: want a finite number > 0", v)
 	}
-	return m, y, nil
+	return m, compact(embedded), nil
+}
+
+// assemble makes stages of the results, in the order of the steps. A step that is left out has a
+// notice, and one with the method and the source of another is the same stage. If there is no
+// stage, the error is that of the first step.
+func (b *builder) assemble() error {
+	at := make([]int, len(b.steps)+1) // of each step, counted from 1: the number of its stage
+	for k, s := range b.steps {
+		r := b.results[k]
+		if r.err != nil {
+			b.fit.Notices = append(b.fit.Notices, fmt.Sprintf("%s is left out: %v", s.method, r.err))
+			continue
+		}
+		next := stage{Model: r.model, from: at[r.source]}
+		same := slices.IndexFunc(b.stages, func(other stage) bool { return other.Model == next.Model })
+		if at[k+1] = same + 1; same >= 0 {
+			continue
+		}
+		if s.weight > 0 {
+			next.scale = math.Sqrt(variance(b.fit.Eng, matrix(r.y)) / s.weight)
+		}
+		b.stages = append(b.stages, next)
+		b.learned = append(b.learned, r.y)
+		at[k+1] = len(b.stages)
+	}
+	if len(b.stages) == 0 {
+		return b.results[0].err
+	}
+	return nil
 }
 
 // coordinates returns those of the training rows.
@@ -94,10 +183,14 @@ func (b *builder) coordinates() (blas.Matrix, error) {
 	}
 	y, first := blas.NewMatrix(n, d), 0
 	for k, s := range b.stages {
-		x := b.learned[k]
-		first += s.write(blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, y, first)
+		first += s.write(matrix(b.learned[k]), y, first)
 	}
 	return y, nil
+}
+
+// matrix returns points as a matrix, with the same memory.
+func matrix(x *points.Dense) blas.Matrix {
+	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
 }
 
 // compact returns coordinates as points, which take over their memory.
