@@ -72,6 +72,7 @@ const rounding = 1e-12
 // *fault.DataError.
 func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
 	var squared []selection.Key // distances of pairs, computed for the first percentile
+	var largest float64         // of them
 	for n, b := range t.all() {
 		v, percentile, err := b.parse()
 		if err != nil {
@@ -88,8 +89,9 @@ func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Ker
 			if squared, err = distances(ctx, eng, k.Squared(), x, seed); err != nil {
 				return out, nil, err
 			}
+			largest = quantile(squared, 1)
 		}
-		if *to = quantile(squared, v/100); !(*to > rounding*quantile(squared, 1)) {
+		if *to = quantile(squared, v/100); !(*to > rounding*largest) {
 			return out, nil, fault.Data("", "%s: the percentile %s of the squared distances is 0 up to rounding: want a percentile above 0, or a value", b.name, b.text)
 		}
 	}
