@@ -110,37 +110,33 @@ func (b Bounds) Notices() []string {
 // computed from, as keys whose rows are the numbers of the pairs: for all pairs of points, or a
 // random sample if they are more than maxPairs.
 func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, seed uint64) ([]selection.Key, error) {
-	n := x.Len()
+	n, count := x.Len(), maxPairs
 	all := n < 1000 && n*(n-1)/2 <= maxPairs // below 1000, it does not overflow
-	bytes := int64(maxPairs * 24)            // two rows and a distance, then the distance and a key
 	if all {
-		bytes = 2 * engine.MatrixBytes(n, n) // a matrix, and a key for half of it
+		count = n * (n - 1) / 2
 	}
-	if err := eng.Check("percentiles of squared distances", bytes, "give upper and lower as values"); err != nil {
+	const pairBytes = 24 // two rows and a distance, then the distance and a key
+	if err := eng.Check("percentiles of squared distances", pairBytes*int64(count), "give upper and lower as values"); err != nil {
 		return nil, err
 	}
-	if !all {
-		values, err := k.Pairs(ctx, eng, x, sample(n, seed))
-		return appendKeys(make([]selection.Key, 0, len(values)), values), err
+	keys := make([]selection.Key, count)
+	if all {
+		return keys, k.GramBlocks(ctx, eng, x, func(b kernel.Block) error {
+			for r := range b.Matrix.Rows {
+				i := b.Row + r
+				for c, v := range b.Matrix.Row(r)[:min(b.Matrix.Cols, max(0, i-b.Col))] {
+					p := i*(i-1)/2 + b.Col + c
+					keys[p] = selection.Key{Value: v, Row: int32(p)}
+				}
+			}
+			return nil
+		})
 	}
-	matrix, err := k.GramScratch(ctx, eng, x)
-	if err != nil {
-		return nil, err
+	values, err := k.Pairs(ctx, eng, x, sample(n, seed))
+	for p, v := range values {
+		keys[p] = selection.Key{Value: v, Row: int32(p)}
 	}
-	defer eng.PutMatrix(matrix)
-	keys := make([]selection.Key, 0, n*(n-1)/2)
-	for i := range n {
-		keys = appendKeys(keys, matrix.Row(i)[:i])
-	}
-	return keys, nil
-}
-
-// appendKeys appends a key for each value.
-func appendKeys(keys []selection.Key, values []float64) []selection.Key {
-	for _, v := range values {
-		keys = append(keys, selection.Key{Value: v, Row: int32(len(keys))})
-	}
-	return keys
+	return keys, err
 }
 
 // sample draws maxPairs pairs of n points.
