@@ -33,10 +33,11 @@ type builder struct {
 
 // result is what a step has learned.
 type result struct {
-	source int // as from in a step; 0 too if that one is left out
-	model  algorithms.Model
-	y      *points.Dense // coordinates of the training rows
-	err    error         // the reason why the step is left out
+	source   int // as from in a step; 0 too if that one is left out
+	model    algorithms.Model
+	y        *points.Dense // coordinates of the training rows
+	variance float64       // of y, in total
+	err      error         // the reason why the step is left out
 }
 
 // few is the number of points up to which steps run at the same time, each on a part of the
@@ -51,51 +52,43 @@ func (b *builder) learn(ctx context.Context) error {
 	for k, s := range b.steps {
 		if s.from == 0 {
 			first = append(first, k)
-		} else {
-			second = append(second, k)
 		}
 	}
 	if err := b.fitAll(ctx, first); err != nil {
 		return err
 	}
-	second = slices.DeleteFunc(second, func(k int) bool {
-		if from := b.steps[k].from; b.results[from-1].err == nil {
-			b.results[k].source = from
-			return false
+	for k, s := range b.steps {
+		switch {
+		case s.from == 0:
+		case b.results[s.from-1].err == nil:
+			b.results[k].source = s.from
+			second = append(second, k)
+		default:
+			same := slices.IndexFunc(b.steps, func(other step) bool { return other.method == s.method && other.from == 0 })
+			b.results[k] = b.results[same]
 		}
-		same := slices.IndexFunc(b.steps, func(s step) bool { return s.method == b.steps[k].method && s.from == 0 })
-		b.results[k] = b.results[same]
-		return true
-	})
+	}
 	return b.fitAll(ctx, second)
 }
 
 // fitAll fits the steps with these numbers, none of which learns from another one.
 func (b *builder) fitAll(ctx context.Context, steps []int) error {
-	parts := 1
-	if eng := b.fit.Eng; b.fit.X.Len() <= few && eng.MemoryLimit() == 0 { // a limit is for a step alone
-		parts = max(1, min(len(steps), eng.Workers()))
+	eng, parts, block := b.fit.Eng, 1, max(1, len(steps))
+	if b.fit.X.Len() <= few && eng.MemoryLimit() == 0 { // a limit is for a step alone
+		parts, block = max(1, min(len(steps), eng.Workers())), 1
 	}
-	part, err := b.fit.Eng.Share(parts)
-	if err != nil {
-		return err
-	}
-	pool, err := engine.New(engine.Options{Backend: part.Backend(), Workers: parts})
+	part, err := eng.Share(parts)
 	if err != nil {
 		return err
 	}
 	ctx, b.stop = context.WithCancel(ctx)
 	defer b.stop()
-	err = pool.For(ctx, len(steps), 1, func(i, _ int) error {
-		k := steps[i]
-		r := &b.results[k]
-		x := b.fit.X
-		if r.source > 0 {
-			x = b.results[r.source-1].y
-		}
-		r.model, r.y, r.err = b.fitted(ctx, part, b.steps[k], x)
-		if r.err != nil && (ctx.Err() != nil || !fault.IsInput(r.err) || outOfMemory(r.err)) {
-			return r.err
+	err = eng.For(ctx, len(steps), block, func(lo, hi int) error {
+		for _, k := range steps[lo:hi] {
+			r := &b.results[k]
+			if r.err = b.fitStep(ctx, part, b.steps[k], r); r.err != nil && (ctx.Err() != nil || !fault.IsInput(r.err) || outOfMemory(r.err)) {
+				return r.err
+			}
 		}
 		return nil
 	})
@@ -121,8 +114,12 @@ func (b *builder) report(s step, p algorithms.Progress) {
 	}
 }
 
-// fitted fits a step to x, and returns the coordinates of x too.
-func (b *builder) fitted(ctx context.Context, eng *engine.Engine, s step, x points.Points) (m algorithms.Model, y *points.Dense, err error) {
+// fitStep fits a step to the points, or to the coordinates of its source.
+func (b *builder) fitStep(ctx context.Context, eng *engine.Engine, s step, r *result) error {
+	x := b.fit.X
+	if r.source > 0 {
+		x = b.results[r.source-1].y
+	}
 	c := b.fit.Common
 	if c.Progress != nil {
 		c.Progress = func(p algorithms.Progress) { b.report(s, p) }
@@ -133,17 +130,19 @@ func (b *builder) fitted(ctx context.Context, eng *engine.Engine, s step, x poin
 		// others, with a notice.
 		set = set.WithoutCannot()
 	}
-	if m, err = kinds()[s.method].new(b.params, c).Fit(ctx, eng, x, set); err != nil {
-		return nil, nil, err
-	}
-	embedded, err := m.Embed(ctx, eng, x)
+	m, err := kinds()[s.method].new(b.params, c).Fit(ctx, eng, x, set)
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	if v := variance(eng, embedded); !(v > 0) || math.IsInf(v, 0) {
-		return nil, nil, fault.Data("", "the variance of its coordinates is %g: want a finite number > 0", v)
+	y, err := m.Embed(ctx, eng, x)
+	if err != nil {
+		return err
 	}
-	return m, compact(embedded), nil
+	if r.variance = variance(eng, y); !(r.variance > 0) || math.IsInf(r.variance, 0) {
+		return fault.Data("", "the variance of its coordinates is %g: want a finite number > 0", r.variance)
+	}
+	r.model, r.y = m, compact(y)
+	return nil
 }
 
 // assemble makes stages of the results, in the order of the steps. A step that is left out has a
@@ -163,7 +162,7 @@ func (b *builder) assemble() error {
 			continue
 		}
 		if s.weight > 0 {
-			next.scale = math.Sqrt(variance(b.fit.Eng, matrix(r.y)) / s.weight)
+			next.scale = math.Sqrt(r.variance / s.weight)
 		}
 		b.stages = append(b.stages, next)
 		b.learned = append(b.learned, r.y)
@@ -183,14 +182,10 @@ func (b *builder) coordinates() (blas.Matrix, error) {
 	}
 	y, first := blas.NewMatrix(n, d), 0
 	for k, s := range b.stages {
-		first += s.write(matrix(b.learned[k]), y, first)
+		x := b.learned[k]
+		first += s.write(blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, y, first)
 	}
 	return y, nil
-}
-
-// matrix returns points as a matrix, with the same memory.
-func matrix(x *points.Dense) blas.Matrix {
-	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
 }
 
 // compact returns coordinates as points, which take over their memory.

@@ -119,20 +119,22 @@ func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x point
 	if err := eng.Check("percentiles of squared distances", pairBytes*int64(count), "give upper and lower as values"); err != nil {
 		return nil, err
 	}
-	keys := make([]selection.Key, count)
+	var values []float64
+	var err error
 	if all {
-		return keys, k.GramBlocks(ctx, eng, x, func(b kernel.Block) error {
+		values = make([]float64, count)
+		err = k.GramBlocks(ctx, eng, x, func(b kernel.Block) error {
 			for r := range b.Matrix.Rows {
-				i := b.Row + r
-				for c, v := range b.Matrix.Row(r)[:min(b.Matrix.Cols, max(0, i-b.Col))] {
-					p := i*(i-1)/2 + b.Col + c
-					keys[p] = selection.Key{Value: v, Row: int32(p)}
+				if i := b.Row + r; i > b.Col {
+					copy(values[i*(i-1)/2+b.Col:], b.Matrix.Row(r)[:min(b.Matrix.Cols, i-b.Col)])
 				}
 			}
 			return nil
 		})
+	} else {
+		values, err = k.Pairs(ctx, eng, x, sample(n, seed))
 	}
-	values, err := k.Pairs(ctx, eng, x, sample(n, seed))
+	keys := make([]selection.Key, len(values))
 	for p, v := range values {
 		keys[p] = selection.Key{Value: v, Row: int32(p)}
 	}
