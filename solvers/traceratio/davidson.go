@@ -9,9 +9,8 @@ import (
 )
 
 const (
-	// The error of the directions at which a search ends, and one that is a start for another.
+	// precisely is the error of the directions at which a search ends.
 	precisely = 1e-9
-	roughly   = 1e-2
 	// expansions is the number of expansions of a space for each of Options.MaxIter, after which
 	// matrices are decomposed.
 	expansions = 4
@@ -23,17 +22,13 @@ const (
 // directions kept at a restart, Stathopoulos & Saad, ETNA 7, 1998). The ratio l rises in the same
 // steps. It returns nil if rounding makes this fail, or if the ratio rises as if it had no bound.
 //
-// Cost of a step: 6 m^2 w flops for w directions, which are a quarter more than d. Some thirty
-// steps and three or four Cholesky factors are usual.
+// Cost of a step: 10 m^2 w flops for w directions, which are a quarter more than d. Some sixteen
+// steps and two or three Cholesky factors are usual.
 func (s *search) davidson() (*Result, error) {
 	x := newSpace(s)
 	defer x.release()
 	if err := x.begin(); err != nil {
 		return nil, err
-	}
-	end := precisely
-	if s.rough {
-		end = roughly
 	}
 	var p preconditioner
 	history, start := newHistory(), s.start()
@@ -43,19 +38,19 @@ func (s *search) davidson() (*Result, error) {
 		if !(0 < x.l && x.l < most) {
 			return nil, nil
 		}
-		if p.outdated(x.l, history) {
+		if p.outdated(x, history) {
 			usable, err := p.renew(x, history)
 			if err != nil || !usable {
 				return nil, err
 			}
 		}
-		w := x.corrections(&p)
-		if err := s.ctx.Err(); err != nil {
+		w, err := x.corrections(&p)
+		if err != nil {
 			return nil, err
 		}
 		history.add(largestLength(w, s.d), x.l)
 		// Corrections shrink where the ratio rises without bound: it must have settled too.
-		if max(history.error, history.gain) <= end || history.stalled() {
+		if max(history.error, history.gain) <= precisely || history.stalled() {
 			return x.result()
 		}
 		if err := x.expand(w); err != nil {
@@ -90,9 +85,9 @@ func (h *history) stalled() bool {
 }
 
 // corrections returns the residuals (A - l B) v - v theta of the best directions, multiplied by the
-// inverse of the preconditioner. Their lengths are about the errors of the directions. The matrix
-// is valid until the next call.
-func (x *space) corrections(p *preconditioner) blas.Matrix {
+// inverse of the preconditioner and improved. Their lengths are about the errors of the directions.
+// The matrix is valid until the next call.
+func (x *space) corrections(p *preconditioner) (blas.Matrix, error) {
 	s, backend := x.s, x.s.eng.Backend()
 	t := x.turn.View(0, x.width, 0, x.columns)
 	scaled := t.Clone()
@@ -103,7 +98,10 @@ func (x *space) corrections(p *preconditioner) blas.Matrix {
 	backend.Gemm(false, true, -x.l, x.used(x.qb), t, 1, x.residual)
 	backend.Gemm(false, true, -1, x.used(x.q), scaled, 1, x.residual)
 	p.solve(s.eng, x.residual, x.correction)
-	return x.correction
+	if p.rough {
+		return x.correction, s.ctx.Err()
+	}
+	return x.correction, x.improve(p)
 }
 
 // largestLength returns the largest length of the first d columns.
@@ -119,31 +117,6 @@ func largestLength(m blas.Matrix, d int) float64 {
 		largest = max(largest, v)
 	}
 	return math.Sqrt(largest)
-}
-
-// coarse returns the best directions, as rows, that use the first coordinates alone, one in four.
-// They are a good start and take little time. It returns no rows if these coordinates are few, or
-// if both matrices vanish there.
-func (s *search) coarse() (blas.Matrix, error) {
-	m := s.m / 4
-	if m < 4*(s.d+1) {
-		return blas.Matrix{}, nil
-	}
-	part := &search{Options: s.Options, ctx: s.ctx, eng: s.eng, d: s.d, m: m, rough: true,
-		a: s.a.View(0, m, 0, m), b: s.b.View(0, m, 0, m), shifted: s.shifted.View(0, m, 0, m)}
-	part.Progress = nil
-	if !(trace(part.a) > 0 && trace(part.b) > 0) {
-		return blas.Matrix{}, nil
-	}
-	find := part.newton
-	if part.iterative() {
-		find = part.davidson
-	}
-	found, err := find()
-	if err != nil || found == nil || !(found.Ratio > 0) || math.IsInf(found.Ratio, 1) {
-		return blas.Matrix{}, s.ctx.Err()
-	}
-	return found.W, nil
 }
 
 // ratioOf returns tr(W A W') / tr(W B W').

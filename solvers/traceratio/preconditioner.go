@@ -13,50 +13,93 @@ const block = 256
 // preconditioner is M = c I - A + l B + V D V', where V are the best directions of the time when it
 // was made and D moves their eigenvalues to those of the first directions that are not among them.
 // So c may be far below the largest eigenvalue of A - l B, close to those that are hard to tell
-// apart.
+// apart. The first one, without good directions and a good ratio, is B plus a small diagonal: it
+// leads to both in few steps, from any start.
 //
 // The factors are M = L S L', where S has diagonal blocks and L has the identity there. With the
 // inverses of these blocks, and with L and L' along rows, a solution consists of products that read
 // memory in order.
 type preconditioner struct {
 	factors blas.Matrix // L below the diagonal blocks, L' above, and in them S^-1
+	rough   bool        // the first one
 	l       float64
+	c, last float64 // M has the eigenvalue c - last in the directions V
 	error   float64 // of the directions V
+	steps   int     // with it
 }
 
-// outdated reports whether a new factor saves more steps than it costs: the ratio has moved, and
-// has almost stopped to move, or the directions are much better.
-func (p *preconditioner) outdated(l float64, h *history) bool {
-	return p.factors.Data == nil || h.gain < 0.05 && l > 1.3*p.l || p.error > 0.1 && h.error < 0.03
+const (
+	// From the first preconditioner on, the ratio has settled when it grows relatively by less in a
+	// step.
+	settled = 0.02
+	// fresh is what a step leaves of the error after a new factor.
+	fresh = 0.12
+)
+
+// outdated reports whether a new factor saves more time than it takes: whether the steps to the end
+// are many more as fast as the latest two went than with a new factor, which takes as long as some
+// steps. The ratio must have settled.
+func (p *preconditioner) outdated(x *space, h *history) bool {
+	p.steps++
+	switch n := len(h.previous); {
+	case p.factors.Data == nil:
+		return true
+	case h.gain > settled || p.rough:
+		return h.gain <= settled
+	case p.steps < 3 || math.Abs(x.l/p.l-1) < 0.01 && h.error > 0.1*p.error:
+		return false
+	default:
+		left, rate := math.Log(h.error/precisely), math.Sqrt(h.error/h.previous[n-3])
+		factor := float64(x.s.m) / float64(30*x.width)
+		return rate >= 1 || left/-math.Log(rate) > factor+left/-math.Log(fresh)
+	}
 }
 
 // renew factors the matrix of the directions in x. It returns false if rounding prevents every c.
 func (p *preconditioner) renew(x *space, h *history) (bool, error) {
-	first, last, edge := x.values[0], x.values[len(x.values)-1], x.values[x.s.d-1]
+	if p.factors.Data == nil {
+		return p.begin(x)
+	}
+	s, first, last, edge := x.s, x.values[0], x.values[len(x.values)-1], x.values[x.s.d-1]
 	// For the first direction the steps converge as if A - l B had the condition (first - last) /
 	// (c - last), for the last wanted one (c - last) / (edge - last): c is between the two.
 	above := math.Pow(first-last, 0.4) * math.Pow(edge-last, 0.6)
-	if p.factors.Data == nil { // the directions are a guess
-		above = 1.1 * (first - last)
-	}
-	for most := trace(x.s.a); ; above *= 2 {
+	for most := trace(s.a); ; above *= 2 {
 		c := min(last+above, most)
 		f, err := x.deflated(c, last)
 		if err != nil {
 			return false, err
 		}
-		err = x.s.eng.Cholesky(x.s.ctx, f)
-		if err == nil {
-			err = split(x.s.eng, f)
-		}
-		if err == nil || x.s.ctx.Err() != nil {
-			*p = preconditioner{f, x.l, h.error}
-			return true, x.s.ctx.Err()
+		err = factor(s, f)
+		if err == nil || s.ctx.Err() != nil {
+			*p = preconditioner{factors: f, l: x.l, c: c, last: last, error: h.error}
+			return true, s.ctx.Err()
 		}
 		if c == most || !(above > 0) {
 			return false, nil
 		}
 	}
+}
+
+// begin factors B plus a small diagonal, the preconditioner before anything is known.
+func (p *preconditioner) begin(x *space) (bool, error) {
+	const share = 1e-3 // of the mean of the diagonal of B
+	s := x.s
+	s.eng.Copy(s.shifted, s.b)
+	for i, least := 0, share*trace(s.b)/float64(s.m); i < s.m; i++ {
+		s.shifted.Set(i, i, s.b.At(i, i)+least)
+	}
+	err := factor(s, s.shifted)
+	*p = preconditioner{factors: s.shifted, rough: true, l: x.l}
+	return err == nil, s.ctx.Err()
+}
+
+// factor computes the Cholesky factor of m, and from it the factors of a preconditioner.
+func factor(s *search, m blas.Matrix) error {
+	if err := s.eng.Cholesky(s.ctx, m); err != nil {
+		return err
+	}
+	return split(s.eng, m)
 }
 
 // deflated returns c I - A + l B + V D V', where D is the distance of the eigenvalues of V from

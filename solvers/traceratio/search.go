@@ -22,7 +22,6 @@ type search struct {
 	w       blas.Matrix // of the best ratio
 	gap     float64
 	shifted blas.Matrix // A - l B, or scratch memory
-	rough   bool        // the first digits are enough
 }
 
 // Up to this order, and if more than one in davidsonShare eigenvectors are requested, matrices are
@@ -127,17 +126,14 @@ func (s *search) start() float64 { return trace(s.a) / trace(s.b) }
 
 // newton rises from below: every subspace gives a ratio that is a lower bound.
 func (s *search) newton() (*Result, error) {
-	l, enough := s.start(), tolerance
+	l := s.start()
 	s.ratios = []float64{l}
-	if s.rough {
-		enough = roughly
-	}
 	for range s.MaxIter {
 		next, _, err := s.step(l)
 		if err != nil {
 			return nil, err
 		}
-		if (next-l)/math.Abs(next) <= enough {
+		if (next-l)/math.Abs(next) <= tolerance {
 			return s.result("newton", true), nil
 		}
 		l = next

@@ -52,27 +52,15 @@ func (x *space) release() {
 // used returns the columns of m that are in use.
 func (x *space) used(m blas.Matrix) blas.Matrix { return m.View(0, m.Rows, 0, x.columns) }
 
-// begin fills the space with random directions, the first of them close to those of coarse. They
-// must not be those: if they span an invariant subspace, they have no residuals, and nothing leads
-// out of it.
+// begin fills the space with random directions.
 func (x *space) begin() error {
-	start, err := x.s.coarse()
-	if err != nil {
-		return err
-	}
-	rng, near := rand.New(rand.NewPCG(x.s.Seed, 1)), 0.1/math.Sqrt(float64(x.s.m))
-	w := x.correction
-	for i := range w.Rows {
-		for j := range w.Row(i) {
-			w.Set(i, j, near*rng.NormFloat64())
+	rng := rand.New(rand.NewPCG(x.s.Seed, 1))
+	for i := range x.correction.Rows {
+		for j := range x.correction.Row(i) {
+			x.correction.Set(i, j, rng.NormFloat64())
 		}
 	}
-	for r := range start.Rows {
-		for i, v := range start.Row(r) {
-			w.Set(i, r, w.At(i, r)+v)
-		}
-	}
-	return x.expand(w)
+	return x.expand(x.correction)
 }
 
 // expand adds the columns of w, which it overwrites, and solves the problem in the larger space. A
@@ -174,13 +162,16 @@ func (x *space) reduce() {
 	}
 }
 
-// result returns the best directions of the space.
+// result returns the best directions of the space, or nil if their ratio is below that of an earlier
+// step: at the best ratio, directions on which both matrices vanish are as good as those that give
+// it, and rounding chooses.
 func (x *space) result() (*Result, error) {
 	s := x.s
+	const rounding = 1e-9
 	w := blas.NewMatrix(s.d, s.m)
 	s.eng.Backend().Gemm(false, true, 1, x.turn.View(0, s.d, 0, x.columns), x.used(x.q), 0, w)
 	ratio, err := ratioOf(s.ctx, s.eng, w, s.a, s.b)
-	if err != nil {
+	if reached := s.ratios[len(s.ratios)-1]; err != nil || !(ratio >= reached*(1-rounding)) {
 		return nil, err
 	}
 	s.best, s.w, s.gap = ratio, w, gap(x.values, s.d)
