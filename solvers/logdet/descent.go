@@ -19,8 +19,9 @@ import (
 // with phi(x) = x - log x - 1 on the wrong side of 1, else 0. With A = L L' and the rows Y = W L, a
 // step A -> L (I + D) L' has the gradient L'L + Y'lY - I, where the l = gamma weight (1 - 1/x) /
 // bound are the signed multipliers. The second derivative is D + Y'h(YDY')Y, where the
-// h = gamma weight / p^2. Conjugate gradients find the step; a product with the second derivative
-// takes 3 m r^2 flops for m constraints in r dimensions.
+// h = gamma weight / p^2. Both are 0 for constraints that are satisfied. Conjugate gradients find
+// the step; a product with the second derivative takes 2 m r^2 flops for m constraints in r
+// dimensions that are not.
 //
 // A large gamma is reached from a small one, as in the ascent. If constraints are very many, the
 // first stage takes a part of them. No step divides a direction of A by more than 1 / shrink:
@@ -34,17 +35,21 @@ type descent struct {
 	stride int         // every how many constraints count, each for as many
 	a, l   blas.Matrix // A and its factor
 	outer  blas.Matrix // L'L
-	y, z   blas.Matrix // W L, and scratch memory
+	y      blas.Matrix // W L
 	p      []float64   // distances
 	slope  []float64   // signed multipliers
 	bend   []float64   // h
-	rows   []int       // scratch memory
+
+	active  []int       // the constraints whose slope is not 0
+	z       blas.Matrix // their rows of Y
+	weights []float64   // of the squares of these rows, for add
 }
 
 const (
 	taskFlops  = 5e5  // of a product of a task's vectors with a matrix, at least
 	rowsEach   = 512  // vectors of a task, at least: packing the matrix again takes 4 % of its product
-	partValues = 1e6  // of the matrices of all tasks, at most
+	partValues = 4e6  // of the matrices of all tasks, at most
+	panel      = 192  // columns of a triangular matrix in a product, at most
 	shrink     = 0.3  // least factor of a direction of A in a step
 	roughly    = 1e-3 // decrement, relative to the objective, at which a stage ends
 	maxDescent = 60   // Newton steps
@@ -67,12 +72,13 @@ func (f *rows) descend(ctx context.Context, eng *engine.Engine) (converged bool,
 // newton runs the stages of the descent.
 func (f *rows) newton(ctx context.Context, eng *engine.Engine) (converged bool, err error) {
 	count, n := len(f.constraints), f.w.Cols
-	if err := eng.Check(fmt.Sprintf("Newton's method for %d constraints in %d dimensions", count, n), 2*engine.MatrixBytes(f.w.Rows, n)+10*engine.MatrixBytes(n, n), "use fewer constraints or dimensions"); err != nil {
+	need := 2*engine.MatrixBytes(f.w.Rows, n) + 10*engine.MatrixBytes(n, n) + scratch(eng, count, n)
+	if err := eng.Check(fmt.Sprintf("Newton's method for %d constraints in %d dimensions", count, n), need, "use fewer constraints or dimensions"); err != nil {
 		return false, err
 	}
 	d := &descent{
 		state: f.state, ctx: ctx, eng: eng, w: f.w, scale: 1, stride: 1, a: f.matrix(), l: eng.NewMatrix(n, n), outer: eng.NewMatrix(n, n), y: eng.NewMatrix(f.w.Rows, n), z: eng.NewMatrix(f.w.Rows, n),
-		rows: make([]int, count), p: make([]float64, count), slope: make([]float64, count), bend: make([]float64, count),
+		p: make([]float64, count), slope: make([]float64, count), bend: make([]float64, count), weights: make([]float64, count),
 	}
 	err = d.each(count, func(lo, hi int) {
 		for k := lo; k < hi; k++ {
@@ -166,13 +172,31 @@ func (d *descent) place() (value float64, err error) {
 		value += d.a.At(i, i) - 2*math.Log(d.l.At(i, i))
 	}
 	costs, err := d.sum(func(lo, hi int) (costs float64) {
-		b.Gemm(false, false, 1, d.w.View(lo, hi, 0, n), d.l, 0, d.y.View(lo, hi, 0, n))
+		timesLower(b, d.w.View(lo, hi, 0, n), d.l, d.y.View(lo, hi, 0, n))
 		for k := lo; k < hi; k++ {
 			costs += d.bound(k, b.Kernels().Dot(d.y.Row(k), d.y.Row(k)))
 		}
 		return costs
 	})
-	return value + costs, err
+	if err != nil {
+		return 0, err
+	}
+	return value + costs, d.activate(d.y)
+}
+
+// activate lists the constraints whose slope is not 0, and copies their rows to z.
+func (d *descent) activate(rows blas.Matrix) error {
+	d.active = d.active[:0]
+	for k, slope := range d.slope { // on one core: a comparison each, where a product has n^2 operations
+		if slope != 0 {
+			d.active = append(d.active, k)
+		}
+	}
+	return d.each(len(d.active), func(lo, hi int) {
+		for r := lo; r < hi; r++ {
+			copy(d.z.Row(r), rows.Row(d.active[r]))
+		}
+	})
 }
 
 // bound takes the distance p of constraint k: it computes the multiplier and h, and returns the
@@ -193,18 +217,18 @@ func (d *descent) bound(k int, p float64) float64 {
 // each calls f for blocks of n vectors, on all workers. Small matrices have long blocks, because a
 // task should take longer than the time to wake a worker.
 func (d *descent) each(n int, f func(lo, hi int)) error {
-	return d.eng.For(d.ctx, n, d.block(), func(lo, hi int) error {
+	return d.eng.For(d.ctx, n, taskRows(d.a.Rows), func(lo, hi int) error {
 		f(lo, hi)
 		return nil
 	})
 }
 
-// block returns the number of vectors of a task.
-func (d *descent) block() int { return max(rowsEach, int(taskFlops)/max(1, 2*d.a.Rows*d.a.Rows)) }
+// taskRows returns the number of vectors of a task, in n dimensions.
+func taskRows(n int) int { return max(rowsEach, int(taskFlops)/max(1, 2*n*n)) }
 
 // sum adds what f returns for the blocks of all constraints, in their order.
 func (d *descent) sum(f func(lo, hi int) float64) (total float64, err error) {
-	n, block := len(d.constraints), d.block()
+	n, block := len(d.constraints), taskRows(d.a.Rows)
 	parts := make([]float64, (n+block-1)/block)
 	err = d.each(n, func(lo, hi int) { parts[lo/block] = f(lo, hi) })
 	for _, v := range parts {
@@ -213,78 +237,97 @@ func (d *descent) sum(f func(lo, hi int) float64) (total float64, err error) {
 	return total, err
 }
 
-// squares writes y_k'x y_k of the constraints to p, times some factors unless they are nil.
-func (d *descent) squares(x blas.Matrix, p, factors []float64) error {
-	b, n := d.eng.Backend(), d.a.Rows
-	return d.each(len(p), func(lo, hi int) {
-		z := d.z.View(lo, hi, 0, n)
-		b.Gemm(false, false, 1, d.y.View(lo, hi, 0, n), x, 0, z)
-		for k := lo; k < hi; k++ {
-			if p[k] = b.Kernels().Dot(d.y.Row(k), d.z.Row(k)); factors != nil {
-				p[k] *= factors[k]
-			}
-		}
+// timesLower writes Y L to out, for a triangular L with zeros above the diagonal, in panels of
+// columns.
+func timesLower(b blas.Backend, y, l, out blas.Matrix) {
+	n := l.Rows
+	width := (n + (n+panel-1)/panel - 1) / ((n + panel - 1) / panel)
+	for lo := 0; lo < n; lo += width {
+		hi := min(lo+width, n)
+		b.Gemm(false, false, 1, y.View(0, y.Rows, lo, n), l.View(lo, n, lo, hi), 0, out.View(0, y.Rows, lo, hi))
+	}
+}
+
+// half returns the triangular matrix T with y'x y = 2 y'T y.
+func half(eng *engine.Engine, x blas.Matrix) blas.Matrix {
+	t := eng.Clone(x)
+	eachRow(eng, t, func(i int) {
+		clear(t.Row(i)[i+1:])
+		t.Row(i)[i] /= 2
 	})
+	return t
 }
 
-// add adds Y' diag(weights) Y to the lower triangle of to.
-func (d *descent) add(weights []float64, to blas.Matrix) error {
-	positive, negative := 0, len(weights)
-	for k, w := range weights { // on one core: two comparisons each, where a product has n^2 operations
-		if w > 0 {
-			d.rows[positive] = k
-			positive++
-		} else if w < 0 {
-			negative--
-			d.rows[negative] = k
+// squares writes y'x y to p for the rows y, where t is half of x.
+func (d *descent) squares(t, y blas.Matrix, p []float64) {
+	image := d.eng.GetMatrix(y.Rows, y.Cols)
+	defer d.eng.PutMatrix(image)
+	timesLower(d.eng.Backend(), y, t, image)
+	for r := range p {
+		p[r] = 2 * d.t.Dot(y.Row(r), image.Row(r))
+	}
+}
+
+// add adds Z' diag(weights) Z to the lower triangle of to, after weigh has computed the weights of
+// each block of rows.
+func (d *descent) add(to blas.Matrix, weigh func(lo, hi int)) error {
+	n, count, block := d.a.Rows, len(d.active), taskRows(d.a.Rows)
+	parts := (count + block - 1) / block
+	if n*n*parts > partValues { // the product uses all workers
+		for lo := 0; lo < count; lo += block {
+			hi := min(lo+block, count)
+			weigh(lo, hi)
+			d.addRows(lo, hi, 1, to)
 		}
+		return d.ctx.Err()
 	}
-	rows, n, block := append(d.rows[:positive], d.rows[negative:]...), d.a.Rows, d.block()
-	if parts := (len(rows) + block - 1) / block; n*n*parts <= partValues {
-		return d.addParts(weights, rows, positive, parts, to)
-	}
-	if err := d.each(len(rows), func(lo, hi int) { d.gather(weights, rows, lo, hi) }); err != nil {
-		return err
-	}
-	d.addRows(0, positive, len(rows), 1, to)
-	return nil
-}
-
-// addParts is add for a small matrix: each task multiplies its own rows.
-func (d *descent) addParts(weights []float64, rows []int, positive, parts int, to blas.Matrix) error {
-	n, block := d.a.Rows, d.block()
 	all := d.eng.GetMatrix(parts*n, n)
 	defer d.eng.PutMatrix(all)
-	err := d.each(len(rows), func(lo, hi int) {
-		d.gather(weights, rows, lo, hi)
-		d.addRows(lo, min(max(lo, positive), hi), hi, 0, all.View(lo/block*n, (lo/block+1)*n, 0, n))
+	err := d.each(count, func(lo, hi int) {
+		weigh(lo, hi)
+		d.addRows(lo, hi, 0, all.View(lo/block*n, (lo/block+1)*n, 0, n))
 	})
 	if err != nil {
 		return err
 	}
-	for p := range parts { // on one core: n^2 operations, where its product has n^2 for each row
-		for i := range n {
+	eachRow(d.eng, to, func(i int) {
+		for p := range parts {
 			d.t.Axpy(1, all.Row(p*n + i)[:i+1], to.Row(i)[:i+1])
 		}
-	}
+	})
 	return nil
 }
 
-// gather copies rows [lo, hi) of the listed ones to z, each times the root of its weight.
-func (d *descent) gather(weights []float64, rows []int, lo, hi int) {
-	for r := lo; r < hi; r++ {
-		k, row := rows[r], d.z.Row(r)
-		copy(row, d.y.Row(k))
-		d.t.Scale(math.Sqrt(math.Abs(weights[k])), row)
+// addRows writes beta times what is there plus the weighted squares of the rows [lo, hi) of z.
+func (d *descent) addRows(lo, hi int, beta float64, to blas.Matrix) {
+	var rows []int // with positive weights, then with negative ones
+	positive := 0
+	for _, sign := range []float64{1, -1} {
+		positive = len(rows)
+		for r := lo; r < hi; r++ {
+			if sign*d.weights[r] > 0 {
+				rows = append(rows, r)
+			}
+		}
 	}
+	scaled := d.eng.GetMatrix(len(rows), d.a.Rows)
+	defer d.eng.PutMatrix(scaled)
+	eachRow(d.eng, scaled, func(i int) {
+		copy(scaled.Row(i), d.z.Row(rows[i]))
+		d.t.Scale(math.Sqrt(math.Abs(d.weights[rows[i]])), scaled.Row(i))
+	})
+	d.eng.Backend().Syrk(true, 1, scaled.View(0, positive, 0, scaled.Cols), beta, to)
+	d.eng.Backend().Syrk(true, -1, scaled.View(positive, len(rows), 0, scaled.Cols), 1, to)
 }
 
-// addRows writes Z'Z for the rows [lo, positive) of z, minus that for [positive, hi), plus beta
-// times what is there.
-func (d *descent) addRows(lo, positive, hi int, beta float64, to blas.Matrix) {
-	b := d.eng.Backend()
-	b.Syrk(true, 1, d.z.View(lo, positive, 0, d.z.Cols), beta, to)
-	b.Syrk(true, -1, d.z.View(positive, hi, 0, d.z.Cols), 1, to)
+// scratch returns the bytes of squares and add.
+func scratch(eng *engine.Engine, count, n int) int64 {
+	block := taskRows(n)
+	parts := (count + block - 1) / block
+	if n*n*parts > partValues {
+		parts = 1
+	}
+	return engine.MatrixBytes(parts*n, n) + engine.MatrixBytes(eng.Workers()*min(count, block), n)
 }
 
 // gradient returns L'L + Y'lY - I, both triangles.
@@ -292,7 +335,7 @@ func (d *descent) gradient() (blas.Matrix, error) {
 	d.eng.Backend().Syrk(true, 1, d.l, 0, d.outer)
 	d.eng.Mirror(d.outer)
 	g := d.eng.Clone(d.outer)
-	if err := d.add(d.slope, g); err != nil {
+	if err := d.add(g, d.slopes); err != nil {
 		return g, err
 	}
 	for i := range g.Rows {
@@ -300,6 +343,13 @@ func (d *descent) gradient() (blas.Matrix, error) {
 	}
 	d.eng.Mirror(g)
 	return g, nil
+}
+
+// slopes are the weights of the gradient.
+func (d *descent) slopes(lo, hi int) {
+	for r := lo; r < hi; r++ {
+		d.weights[r] = d.slope[d.active[r]]
+	}
 }
 
 // direction returns the step for the gradient g by conjugate gradients, which it ends early while
@@ -331,15 +381,15 @@ func (d *descent) direction(g blas.Matrix) (blas.Matrix, error) {
 
 // curve returns the second derivative times x: x + Y'h(YxY')Y.
 func (d *descent) curve(x blas.Matrix) (blas.Matrix, error) {
-	out, q := d.eng.Clone(x), make([]float64, len(d.constraints))
-	if err := d.squares(x, q, d.bend); err != nil {
-		return out, err
-	}
-	if err := d.add(q, out); err != nil {
-		return out, err
-	}
+	out, t := d.eng.Clone(x), half(d.eng, x)
+	err := d.add(out, func(lo, hi int) {
+		d.squares(t, d.z.View(lo, hi, 0, x.Rows), d.weights[lo:hi])
+		for r := lo; r < hi; r++ {
+			d.weights[r] *= d.bend[d.active[r]]
+		}
+	})
 	d.eng.Mirror(out)
-	return out, nil
+	return out, err
 }
 
 // inner returns the inner product of two symmetric matrices, both triangles.
@@ -352,7 +402,7 @@ func inner(eng *engine.Engine, a, b blas.Matrix) float64 {
 	return sum
 }
 
-// eachRow calls f for the rows of a square matrix of A, on all workers if it is large.
+// eachRow calls f for the rows of a matrix, on all workers if it is large.
 func eachRow(eng *engine.Engine, a blas.Matrix, f func(i int)) {
 	const values = 1 << 15                                                       // of a task
 	_ = eng.Each(context.Background(), a.Rows, max(1, values/max(1, a.Cols)), f) // see each
@@ -373,7 +423,9 @@ func (d *descent) move(step blas.Matrix, slope float64) (bool, error) {
 		return false, err
 	}
 	linear, q := inner(d.eng, d.outer, step), make([]float64, len(d.constraints)) // of the trace, and of the distances
-	if err := d.squares(step, q, nil); err != nil {
+	t := half(d.eng, step)
+	err := d.each(len(q), func(lo, hi int) { d.squares(t, d.y.View(lo, hi, 0, n), q[lo:hi]) })
+	if err != nil {
 		return false, err
 	}
 	for length := 1.0; length > 1e-8; length /= 2 {
@@ -382,10 +434,10 @@ func (d *descent) move(step blas.Matrix, slope float64) (bool, error) {
 			return false, err
 		}
 		if change <= length*slope/4 {
-			half := d.eng.UnclearedMatrix(n, n)
-			b.Gemm(false, false, length, d.l, step, 0, half)
-			d.axpy(1, d.l, half)
-			b.Gemm(false, true, 1, half, d.l, 0, d.a) // L (I + length D) L'
+			moved := d.eng.UnclearedMatrix(n, n)
+			b.Gemm(false, false, length, d.l, step, 0, moved)
+			d.axpy(1, d.l, moved)
+			b.Gemm(false, true, 1, moved, d.l, 0, d.a) // L (I + length D) L'
 			return true, nil
 		}
 	}
@@ -425,12 +477,14 @@ func (d *descent) dual() (a blas.Matrix, det float64, err error) {
 	if _, err := d.place(); err != nil {
 		return a, 0, err
 	}
-	d.eng.Copy(d.y, d.w)
+	if err := d.activate(d.w); err != nil {
+		return a, 0, err
+	}
 	s := d.eng.NewMatrix(n, n)
 	for i := range n {
 		s.Set(i, i, 1)
 	}
-	if err := d.add(d.slope, s); err != nil {
+	if err := d.add(s, d.slopes); err != nil {
 		return a, 0, err
 	}
 	if err := d.eng.Cholesky(d.ctx, s); err != nil {

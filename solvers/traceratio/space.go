@@ -162,9 +162,9 @@ func (x *space) reduce() {
 	}
 }
 
-// result returns the best directions of the space, or nil if their ratio is below that of an earlier
-// step: at the best ratio, directions on which both matrices vanish are as good as those that give
-// it, and rounding chooses.
+// result returns the best directions of the space, or nil if their ratio is below an earlier one
+// (directions on which both matrices vanish are as good as any at the best ratio, and rounding
+// chooses).
 func (x *space) result() (*Result, error) {
 	s := x.s
 	const rounding = 1e-9
