@@ -34,6 +34,9 @@ const (
 	settled = 0.02
 	// fresh is what a step leaves of the error after a new factor.
 	fresh = 0.12
+	// least is the smallest c - last, relative to the mean of the eigenvalues of A: rounding prevails
+	// in solutions for matrices that are closer to singular.
+	least = 1e-6
 )
 
 // outdated reports whether a new factor saves more time than it takes: whether the steps to the end
@@ -63,8 +66,9 @@ func (p *preconditioner) renew(x *space, h *history) (bool, error) {
 	s, first, last, edge := x.s, x.values[0], x.values[len(x.values)-1], x.values[x.s.d-1]
 	// For the first direction the steps converge as if A - l B had the condition (first - last) /
 	// (c - last), for the last wanted one (c - last) / (edge - last): c is between the two.
-	above := math.Pow(first-last, 0.4) * math.Pow(edge-last, 0.6)
-	for most := trace(s.a); ; above *= 2 {
+	most := trace(s.a)
+	above := max(math.Pow(first-last, 0.4)*math.Pow(edge-last, 0.6), least*most/float64(s.m))
+	for ; ; above *= 2 {
 		c := min(last+above, most)
 		f, err := x.deflated(c, last)
 		if err != nil {
@@ -75,7 +79,7 @@ func (p *preconditioner) renew(x *space, h *history) (bool, error) {
 			*p = preconditioner{factors: f, l: x.l, c: c, last: last, error: h.error}
 			return true, s.ctx.Err()
 		}
-		if c == most || !(above > 0) {
+		if c == most {
 			return false, nil
 		}
 	}

@@ -92,7 +92,7 @@ func (s *search) step(l float64) (ratio, sum float64, err error) {
 	if ratio, err = ratioOf(s.ctx, s.eng, w, s.a, s.b); err != nil {
 		return 0, 0, err
 	}
-	if s.w.Data == nil || ratio > s.best {
+	if s.w.Data == nil || ratio > s.best || math.IsNaN(s.best) {
 		s.best, s.w = ratio, w.Clone()
 	}
 	s.gap = gap(values, s.d)
@@ -133,7 +133,7 @@ func (s *search) newton() (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		if (next-l)/math.Abs(next) <= tolerance {
+		if !((next-l)/math.Abs(next) > tolerance) { // NaN: rounding chose directions without any scatter
 			return s.result("newton", true), nil
 		}
 		l = next
