@@ -85,7 +85,7 @@ func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.P
 	if err := checkEmbedding(eng, m.f, len(refs), p.Dims, implicit); err != nil {
 		return nil, err
 	}
-	g, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows))
+	g, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows), implicit)
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ type spectrum struct {
 func (m *metric) leading(ctx context.Context, eng *engine.Engine, g *evaluated, refs []int, dims int, implicit bool, stage func(string)) (spectrum, error) {
 	if implicit {
 		stage("eigenvectors")
-		if s, err := m.search(ctx, eng, g, dims, g.affordable()); err != nil || s.values != nil {
+		if s, err := m.search(ctx, eng, g, dims, m.affordable(g)); err != nil || s.values != nil {
 			return s, err
 		}
 		if err := checkEmbedding(eng, m.f, len(refs), dims, false); err != nil {

@@ -17,7 +17,10 @@ import (
 //
 //	eps Kt v = K v - D (L L')^-1 D'v
 //
-// That takes 2 (m^2 + 2 m r + r^2) flops for each v, and Kt itself takes m r (m + r).
+// That takes 2 (m^2 + 2 m r + r^2) flops for each v, and Kt itself takes m r (m + r). If the anchors
+// are among the points, D is K times F in their rows, and needs no memory:
+//
+//	eps Kt v = K (v - F (L L')^-1 F'K v)
 const (
 	implicitLeast  = 2500  // points; for fewer, a search takes as long as Kt
 	implicitShare  = 20    // points for each eigenvector, at least
@@ -49,8 +52,8 @@ func whole(eng *engine.Engine, columns int) int {
 
 // affordable returns the number of products with a vector whose time beyond that of products with
 // Kt is the time that Kt takes.
-func (g *evaluated) affordable() int {
-	n, r := float64(g.c.Rows), float64(g.c.Cols)
+func (m *metric) affordable(g *evaluated) int {
+	n, r := float64(g.kt.Rows), float64(m.f.order())
 	return int(implicitSpeed * n * r * (n + r) / (2 * (2*n*r + r*r)))
 }
 
@@ -104,38 +107,37 @@ func (m *metric) search(ctx context.Context, eng *engine.Engine, g *evaluated, d
 // multiply writes Kt x to y.
 func (m *metric) multiply(eng *engine.Engine, g *evaluated, y, x blas.Matrix) {
 	backend := eng.Backend()
-	backend.Gemm(false, false, 1, g.kt, x, 0, y)
-	if !g.open {
-		return
+	switch {
+	case g.short:
+		w := m.f.expand(m.fold(eng, g, x))
+		rest := x.Clone()
+		for a, i := range g.at { // on one core: m numbers a column, where K has m^2
+			backend.Kernels().Axpy(-1, w.Row(a), rest.Row(i))
+		}
+		backend.Gemm(false, false, 1/m.eps, g.kt, rest, 0, y)
+	case g.open:
+		backend.Gemm(false, false, 1/m.eps, g.kt, x, 0, y)
+		backend.Gemm(false, false, -1/m.eps, g.c, m.fold(eng, g, x), 1, y)
+	default:
+		backend.Gemm(false, false, 1, g.kt, x, 0, y)
 	}
-	z, known := m.contrastsOf(g, y)
-	if known {
-		m.solveFold(eng, g, z)
-	} else {
-		z = m.fold(eng, g, x)
-	}
-	backend.Gemm(false, false, -1/m.eps, g.c, z, 1/m.eps, y)
-}
-
-// contrastsOf returns D'x = F'K_ax x if the rows of y = K x contain those of all anchors: then D
-// need not be read for it. It is on one core, since its numbers are few compared with those of the
-// product.
-func (m *metric) contrastsOf(g *evaluated, y blas.Matrix) (blas.Matrix, bool) {
-	if g.at == nil || m.f.columns != nil || slices.Contains(g.at, -1) {
-		return blas.Matrix{}, false
-	}
-	z := blas.NewMatrix(len(g.at), y.Cols)
-	for a, i := range g.at {
-		copy(z.Row(a), y.Row(i))
-	}
-	m.f.applyRows(z, 0, z.Cols)
-	return z.View(0, g.c.Cols, 0, z.Cols), true
 }
 
 // fold returns (L L')^-1 D'x.
 func (m *metric) fold(eng *engine.Engine, g *evaluated, x blas.Matrix) blas.Matrix {
-	z := blas.NewMatrix(g.c.Cols, x.Cols)
-	eng.Backend().Gemm(true, false, 1, g.c, x, 0, z)
+	if !g.short {
+		z := blas.NewMatrix(g.c.Cols, x.Cols)
+		eng.Backend().Gemm(true, false, 1, g.c, x, 0, z)
+		m.solveFold(eng, g, z)
+		return z
+	}
+	y, z := blas.NewMatrix(x.Rows, x.Cols), blas.NewMatrix(len(g.at), x.Cols)
+	eng.Backend().Gemm(false, false, 1, g.kt, x, 0, y)
+	for a, i := range g.at { // on one core, as in multiply
+		copy(z.Row(a), y.Row(i))
+	}
+	m.f.applyRows(z, 0, z.Cols)
+	z = z.View(0, m.f.order(), 0, z.Cols)
 	m.solveFold(eng, g, z)
 	return z
 }

@@ -22,7 +22,7 @@ const never, always = math.MaxInt, 0 // products after which Kt is computed
 func embeddingOf(t *testing.T, eng *engine.Engine, m *metric, x points.Points, rows, refs []int, p Params, search bool, products int) (*embedding, spectrum) {
 	t.Helper()
 	ctx := context.Background()
-	g, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows))
+	g, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows), search)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,11 +120,11 @@ func TestKnown(t *testing.T) {
 	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=2", 1e-2), x, set).metric
 	rows, _ := flatten(set.Chunklets())
 	for _, refs := range [][]int{sequence(n), sequence(n)[:30], {0, 3, 59}} {
-		want, err := m.begin(ctx, eng, x.Select(refs), nil)
+		want, err := m.begin(ctx, eng, x.Select(refs), nil, false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows))
+		got, err := m.begin(ctx, eng, x.Select(refs), positions(refs, rows), false)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -235,7 +235,7 @@ func TestImplicitOrNot(t *testing.T) {
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		g, err := m.metric.begin(ctx, eng, c.x, nil)
+		g, err := m.metric.begin(ctx, eng, c.x, nil, false)
 		if err != nil {
 			t.Fatal(name, err)
 		}
@@ -254,7 +254,7 @@ func TestImplicitResidual(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, _, set := enginetest.Blobs(t, n, 6, 100, 1)
 	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=3", 1e-3), x, set).metric
-	g, err := m.begin(context.Background(), eng, x, nil)
+	g, err := m.begin(context.Background(), eng, x, nil, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestImplicitCancel(t *testing.T) {
 	m := fittest.On[*Model](t, eng, withKernel(t, "rbf:sigma=3", 1e-3), x, set).metric
 	for _, products := range []int{never, 20} {
 		for at := 1; ; at += 1 + at/4 {
-			g, err := m.begin(context.Background(), eng, x, nil)
+			g, err := m.begin(context.Background(), eng, x, nil, false)
 			if err != nil {
 				t.Fatal(err)
 			}

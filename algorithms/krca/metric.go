@@ -154,35 +154,47 @@ func (m *metric) solve(ctx context.Context, eng *engine.Engine, c blas.Matrix) e
 
 // evaluated holds kt(x,x) and the intermediate results for kt(x,y).
 type evaluated struct {
+	x        points.Points
 	kt       blas.Matrix // symmetric to the bit
 	c        blas.Matrix // coordinates c(x)
 	at       []int       // the points that are the anchors, -1 for none; nil if unknown
 	diagonal []float64   // k(x,x)
 	residual bool        // rho is not 0 everywhere
 	open     bool        // kt holds the matrix of k and c is not solved, so that complete is to come
+	short    bool        // c is missing: open, and all anchors are among the points
 }
 
 // gram evaluates kt(x,x).
 func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) (evaluated, error) {
-	g, err := m.begin(ctx, eng, x, nil)
+	g, err := m.begin(ctx, eng, x, nil, false)
 	if err == nil {
 		err = m.complete(ctx, eng, &g)
 	}
 	return g, err
 }
 
-// begin evaluates what kt(x,x) is made of. at is as for unsolved.
-func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int) (evaluated, error) {
+// begin evaluates what kt(x,x) is made of. at is as for unsolved. If short is set, c stays out if it
+// can: products with K hold what products with c need.
+func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int, short bool) (evaluated, error) {
 	k, err := m.kernel.GramScratch(ctx, eng, x)
 	if err != nil {
 		return evaluated{}, err
 	}
-	c, err := m.unsolved(ctx, eng, x, k, at)
-	return evaluated{kt: k, c: c, at: at, diagonal: diagonalOf(k), open: true}, err
+	g := evaluated{x: x, kt: k, at: at, diagonal: diagonalOf(k), open: true}
+	if g.short = short && at != nil && m.f.columns == nil && !slices.Contains(at, -1); !g.short {
+		g.c, err = m.unsolved(ctx, eng, x, k, at)
+	}
+	return g, err
 }
 
 // complete makes kt(x,x) of that, in the same memory.
-func (m *metric) complete(ctx context.Context, eng *engine.Engine, g *evaluated) error {
+func (m *metric) complete(ctx context.Context, eng *engine.Engine, g *evaluated) (err error) {
+	if g.short {
+		if g.c, err = m.unsolved(ctx, eng, g.x, g.kt, g.at); err != nil {
+			return err
+		}
+		g.short = false
+	}
 	if err := m.solve(ctx, eng, g.c); err != nil {
 		return err
 	}
