@@ -173,8 +173,8 @@ func (m *metric) gram(ctx context.Context, eng *engine.Engine, x points.Points) 
 	return g, err
 }
 
-// begin evaluates what kt(x,x) is made of. at is as for unsolved. If short is set, c stays out if it
-// can: products with K hold what products with c need.
+// begin evaluates what kt(x,x) is made of. at is as for unsolved. If short is set and all anchors
+// are points of x, it leaves c out: products with K hold what products with c need.
 func (m *metric) begin(ctx context.Context, eng *engine.Engine, x points.Points, at []int, short bool) (evaluated, error) {
 	k, err := m.kernel.GramScratch(ctx, eng, x)
 	if err != nil {

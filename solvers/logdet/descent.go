@@ -49,7 +49,7 @@ const (
 	taskFlops  = 5e5  // of a product of a task's vectors with a matrix, at least
 	rowsEach   = 512  // vectors of a task, at least: packing the matrix again takes 4 % of its product
 	partValues = 4e6  // of the matrices of all tasks, at most
-	panel      = 192  // columns of a triangular matrix in a product, at most
+	panel      = 192  // columns of a triangular matrix that are multiplied at a time, at most
 	shrink     = 0.3  // least factor of a direction of A in a step
 	roughly    = 1e-3 // decrement, relative to the objective, at which a stage ends
 	maxDescent = 60   // Newton steps
@@ -241,7 +241,8 @@ func (d *descent) sum(f func(lo, hi int) float64) (total float64, err error) {
 // columns.
 func timesLower(b blas.Backend, y, l, out blas.Matrix) {
 	n := l.Rows
-	width := (n + (n+panel-1)/panel - 1) / ((n + panel - 1) / panel)
+	panels := max(1, (n+panel-1)/panel)
+	width := (n + panels - 1) / panels
 	for lo := 0; lo < n; lo += width {
 		hi := min(lo+width, n)
 		b.Gemm(false, false, 1, y.View(0, y.Rows, lo, n), l.View(lo, n, lo, hi), 0, out.View(0, y.Rows, lo, hi))
