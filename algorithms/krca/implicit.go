@@ -17,8 +17,8 @@ import (
 //
 //	eps Kt v = K v - D (L L')^-1 D'v
 //
-// That takes 2 (m^2 + 2 m r + r^2) flops for each v, and Kt itself takes m r (m + r). If all anchors
-// are points, D is K times F in their rows, and needs no memory:
+// That takes 2 (m^2 + 2 m r + r^2) flops for each v, and Kt itself takes m r (m + r). If all
+// anchors are points, D is K times F in their rows, and needs no memory:
 //
 //	eps Kt v = K (v - F (L L')^-1 F'K v)
 const (

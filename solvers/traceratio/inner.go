@@ -36,6 +36,12 @@ func (c *chebyshev) advance(k int) {
 	c.alpha = 1 / (c.center - c.beta/c.alpha)
 }
 
+// move returns element t of the solution and its step after the next one, for the element y of S t.
+func (c *chebyshev) move(t, step, g, y float64) (float64, float64) {
+	step = g - t + float64(c.delta*y) + float64(c.beta*step)
+	return t + float64(c.alpha*step), step
+}
+
 // improve brings the corrections M^-1 r closer to the solutions t of (theta - A + l B) t = r among
 // the vectors orthogonal to the best directions, for each direction with its eigenvalue theta
 // (Sleijpen & Van der Vorst, SIAM J. Matrix Anal. Appl. 17, 1996). With the projection P on these
@@ -77,9 +83,7 @@ func (x *space) improve(p *preconditioner) error {
 		err = x.eachRow(func(i int) {
 			t, g, z, y := x.correction.Row(i), first.Row(i), step.Row(i), image.Row(i)
 			for j := range columns {
-				c := &columns[j]
-				z[j] = g[j] - t[j] + float64(c.delta*y[j]) + float64(c.beta*z[j])
-				t[j] += float64(c.alpha * z[j])
+				t[j], z[j] = columns[j].move(t[j], z[j], g[j], y[j])
 			}
 		})
 	}
