@@ -2,6 +2,7 @@ package native
 
 import (
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/mustlink/mustlink/asm"
@@ -20,9 +21,11 @@ type backend struct {
 	small  blas.Backend // for eigenvalues of small matrices
 }
 
-// New returns the backend on the kernels t, with up to workers goroutines a call; fewer
-// than 1 count as 1.
+// New returns the backend on the kernels t, with up to workers goroutines a call, but not more than
+// there are processors: more would share the caches and have smaller blocks. Fewer than 1 count as
+// 1.
 func New(t *asm.Table, workers int) blas.Backend {
+	workers = min(workers, runtime.NumCPU(), runtime.GOMAXPROCS(0))
 	return &backend{t: t, nest: tile.New(t, workers), alone: tile.New(t, 1), small: gonum.New(t)}
 }
 
