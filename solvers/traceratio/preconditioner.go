@@ -47,14 +47,16 @@ func (p *preconditioner) outdated(x *space, h *history) bool {
 	switch n := len(h.previous); {
 	case p.factors.Data == nil:
 		return true
-	case h.gain > settled || p.rough:
-		return h.gain <= settled
+	case h.gain > settled:
+		return false
+	case p.rough:
+		return true
 	case p.steps < 3 || math.Abs(x.l/p.l-1) < 0.01 && h.error > 0.1*p.error:
 		return false
 	default:
 		left, rate := math.Log(h.error/precisely), math.Sqrt(h.error/h.previous[n-3])
-		factor := float64(x.s.m) / float64(30*x.width)
-		return rate >= 1 || left/-math.Log(rate) > factor+left/-math.Log(fresh)
+		price := float64(x.s.m) / float64(30*x.width)
+		return rate >= 1 || left/-math.Log(rate) > price+left/-math.Log(fresh)
 	}
 }
 

@@ -115,12 +115,12 @@ func Solve(ctx context.Context, eng *engine.Engine, a, b blas.Matrix, d int, o O
 	return s.atLeastStart(s.bisect())
 }
 
-// atLeastStart tries the subspace on which A is largest if the result is below the start. If A is a
-// multiple of B, A - l B is zero up to rounding, and its eigenvectors may lie where both A and B
-// vanish.
+// atLeastStart tries the subspace on which A is largest if the result is below the start or 0/0. If
+// A is a multiple of B, A - l B is zero up to rounding, and its eigenvectors may lie where both A
+// and B vanish.
 func (s *search) atLeastStart(res *Result, err error) (*Result, error) {
 	const rounding = 1e-9
-	if err != nil || !(res.Ratio < res.Trace[0]*(1-rounding)) {
+	if err != nil || res.Ratio >= res.Trace[0]*(1-rounding) {
 		return res, err
 	}
 	if _, _, err := s.step(0); err != nil {
