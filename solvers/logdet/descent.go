@@ -238,7 +238,8 @@ func (d *descent) sum(f func(lo, hi int) float64) (total float64, err error) {
 }
 
 // timesLower writes Y L to out, for a triangular L with zeros above the diagonal, in panels of
-// columns.
+// columns. Trmm of a copy is as fast in hundreds of dimensions, but makes fits in 20 dimensions a
+// fifth slower.
 func timesLower(b blas.Backend, y, l, out blas.Matrix) {
 	n := l.Rows
 	panels := max(1, (n+panel-1)/panel)

@@ -55,7 +55,7 @@ func (p *preconditioner) outdated(x *space, h *history) bool {
 		return false
 	default:
 		left, rate := math.Log(h.error/precisely), math.Sqrt(h.error/h.previous[n-3])
-		price := float64(x.s.m) / float64(30*x.width)
+		price := float64(x.s.m) / float64(30*x.width) // m^3/3 flops, where a step has 10 m^2 width
 		return rate >= 1 || left/-math.Log(rate) > price+left/-math.Log(fresh)
 	}
 }
@@ -81,7 +81,7 @@ func (p *preconditioner) renew(x *space, h *history) (bool, error) {
 			*p = preconditioner{factors: f, l: x.l, c: c, last: last, error: h.error}
 			return true, s.ctx.Err()
 		}
-		if c == most {
+		if !(c < most) {
 			return false, nil
 		}
 	}
