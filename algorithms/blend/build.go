@@ -86,7 +86,8 @@ func (b *builder) fitAll(ctx context.Context, steps []int) error {
 	err = eng.For(ctx, len(steps), block, func(lo, hi int) error {
 		for _, k := range steps[lo:hi] {
 			r := &b.results[k]
-			if r.err = b.fitStep(ctx, part, b.steps[k], r); r.err != nil && (ctx.Err() != nil || !fault.IsInput(r.err) || outOfMemory(r.err)) {
+			r.err = b.fitStep(ctx, part, b.steps[k], r)
+			if r.err != nil && (ctx.Err() != nil || !fault.IsInput(r.err) || outOfMemory(r.err)) {
 				return r.err
 			}
 		}
