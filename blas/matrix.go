@@ -16,7 +16,13 @@ func NewMatrix(rows, cols int) Matrix {
 	if rows < 0 || cols < 0 {
 		panic(errNegativeDimension)
 	}
-	return Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: make([]float64, rows*cols)}
+	return MatrixOf(rows, cols, make([]float64, rows*cols))
+}
+
+// MatrixOf returns the rows x cols matrix whose rows follow each other in data, which it shares.
+// It does not check the length.
+func MatrixOf(rows, cols int, data []float64) Matrix {
+	return Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: data}
 }
 
 // At returns element (i, j).
@@ -80,6 +86,13 @@ func (m Matrix) MirrorRows(lo, hi int) {
 				}
 			}
 		}
+	}
+}
+
+// ClearUpper sets the elements above the diagonal to 0.
+func (m Matrix) ClearUpper() {
+	for i := range min(m.Rows, m.Cols) {
+		clear(m.Row(i)[i+1:])
 	}
 }
 

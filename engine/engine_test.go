@@ -369,17 +369,17 @@ func TestForBlockPanics(t *testing.T) {
 // The factorizations call the backend and add checks of ctx and memory.
 func TestFactorizations(t *testing.T) {
 	e := enginetest.With(t, engine.Options{MemoryLimit: 1000})
-	a := blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{4, 0, 2, 5}}
+	a := blas.MatrixOf(2, 2, []float64{4, 0, 2, 5})
 	if err := e.Cholesky(t.Context(), a); err != nil || a.At(0, 0) != 2 || a.At(1, 0) != 1 || a.At(1, 1) != 2 {
 		t.Errorf("Cholesky of [4 2; 2 5]: %v, %v", a, err)
 	}
-	bad := blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{1, 0, 2, 1}}
+	bad := blas.MatrixOf(2, 2, []float64{1, 0, 2, 1})
 	var notPD *blas.NotPositiveDefiniteError
 	if err := e.Cholesky(t.Context(), bad); !errors.As(err, &notPD) || notPD.Pivot != 1 {
 		t.Errorf("got %v, want pivot 1", err)
 	}
 	w := make([]float64, 2)
-	s := blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{2, 0, 1, 2}}
+	s := blas.MatrixOf(2, 2, []float64{2, 0, 1, 2})
 	if err := e.SymEig(t.Context(), s.Clone(), w, true); err != nil || math.Abs(w[0]-1) > 1e-14 || math.Abs(w[1]-3) > 1e-14 {
 		t.Errorf("eigenvalues of [2 1; 1 2]: %v, %v", w, err)
 	}

@@ -68,7 +68,7 @@ func (e *Engine) UnclearedMatrix(rows, cols int) blas.Matrix {
 	if rows*cols < uncleared.Large {
 		return blas.NewMatrix(rows, cols)
 	}
-	return blas.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: uncleared.Floats(rows * cols)}
+	return blas.MatrixOf(rows, cols, uncleared.Floats(rows*cols))
 }
 
 // Clone returns a compact copy of m, which all workers make. It does not check the memory limit.

@@ -30,7 +30,7 @@ func (e *Engine) GetMatrix(rows, cols int) blas.Matrix {
 		panic("engine: negative dimension")
 	}
 	if data := e.scratch.take(rows * cols); data != nil {
-		return blas.Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: data}
+		return blas.MatrixOf(rows, cols, data)
 	}
 	return e.UnclearedMatrix(rows, cols)
 }

@@ -34,7 +34,7 @@ func many(b *testing.B, n int) Options {
 	if err != nil {
 		b.Fatal(err)
 	}
-	return Options{Table: table, Coordinates: blas.Matrix{Rows: n, Cols: 20, Stride: 20, Data: all}, Columns: ColumnsOf(table.Data()),
+	return Options{Table: table, Coordinates: blas.MatrixOf(n, 20, all), Columns: ColumnsOf(table.Data()),
 		File: filepath.Join(b.TempDir(), "links.csv"), Engine: eng, Fit: true, Method: "itml", Seed: 1, People: []Person{{"ann", annKey}}}
 }
 

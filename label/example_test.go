@@ -35,7 +35,7 @@ func Example() {
 	const key = "a key that nobody can guess"
 	s, err := label.New(context.Background(), label.Options{
 		Table:       table,
-		Coordinates: blas.Matrix{Rows: 4, Cols: 1, Stride: 1, Data: []float64{0, 1, 9, 10}},
+		Coordinates: blas.MatrixOf(4, 1, []float64{0, 1, 9, 10}),
 		Columns:     label.ColumnsOf(table.Data()),
 		File:        filepath.Join(folder, "links.csv"),
 		People:      []label.Person{{Name: "ann", Key: key}},

@@ -48,7 +48,7 @@ func blobs(t testing.TB, n int, path string) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Title: "blobs", Table: table, Coordinates: blas.Matrix{Rows: n, Cols: 3, Stride: 3, Data: all}, Columns: ColumnsOf(table.Data()),
+	return Options{Title: "blobs", Table: table, Coordinates: blas.MatrixOf(n, 3, all), Columns: ColumnsOf(table.Data()),
 		File: path, Engine: eng, Seed: 1, People: []Person{{"ann", annKey}, {"ben", benKey}}}
 }
 

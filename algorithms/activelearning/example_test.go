@@ -10,7 +10,7 @@ import (
 
 // Five points on a line, in two groups: four answers assign all of them.
 func Example() {
-	coordinates := blas.Matrix{Rows: 5, Cols: 1, Stride: 1, Data: []float64{0, 1, 9, 10, 11}}
+	coordinates := blas.MatrixOf(5, 1, []float64{0, 1, 9, 10, 11})
 	none, _ := links.New(5, nil)
 	s, err := activelearning.New(coordinates, none, activelearning.Options{Classes: 2})
 	if err != nil {

@@ -119,7 +119,7 @@ func kinds() map[string]kind {
 		}, members.Decoder(krca.Decode)},
 		gml.Method: {gml.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
 			own := gml.DefaultParams()
-			own.Tol = tolerance
+			own.Tol, own.Dims = tolerance, 0 // fewer directions gain nothing here
 			return gml.New(own, c)
 		}, members.Decoder(gml.Decode)},
 	}

@@ -184,7 +184,7 @@ func (b *builder) coordinates() (blas.Matrix, error) {
 	y, first := blas.NewMatrix(n, d), 0
 	for k, s := range b.stages {
 		x := b.learned[k]
-		first += s.write(blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, y, first)
+		first += s.write(blas.MatrixOf(x.N, x.D, x.Data), y, first)
 	}
 	return y, nil
 }

@@ -104,5 +104,5 @@ func readSimilarities(name, path string, limit int64) (blas.Matrix, error) {
 	if !ok || x.N != x.D {
 		return blas.Matrix{}, fault.Data(path, "similarities are not a square matrix: want as many columns as rows")
 	}
-	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, nil
+	return blas.MatrixOf(x.N, x.D, x.Data), nil
 }

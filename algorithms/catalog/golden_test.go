@@ -33,7 +33,7 @@ func goldenTolerance(method string) float64 {
 func goldenParams(method string) map[string]string {
 	switch method {
 	case "gml":
-		return map[string]string{"outer": "5", "tol": "0.001", "max_iter": "20"}
+		return map[string]string{"outer": "5", "tol": "0.001", "max_iter": "20", "dims": "0"}
 	case "llma":
 		return map[string]string{"anchors": "50", "dims": "20"}
 	case "forest": // for a small file

@@ -49,7 +49,7 @@ func squared(t *testing.T, eng *engine.Engine, method catalog.Method, x *points.
 	if err != nil {
 		t.Fatal(err)
 	}
-	return blas.Matrix{Rows: x.N, Cols: x.N, Stride: x.N, Data: d}
+	return blas.MatrixOf(x.N, x.N, d)
 }
 
 // changes of points that leave distances as they are, up to a factor, which may change learned ones

@@ -22,7 +22,7 @@ func TestStoppedAnywhere(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	eng := enginetest.New(t, 2)
 	x, _, set := enginetest.Bands(t, 120, 3, 15, 4)
-	m := blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
+	m := blas.MatrixOf(x.N, x.D, x.Data)
 	k := gram(m)
 	must, err := links.FromChunklets(x.N, set.Chunklets())
 	if err != nil {

@@ -36,7 +36,7 @@ func ExampleKMeansStream() {
 	fmt.Println(r.Rows, r.Sizes, r.Converged)
 
 	labels, distances := make([]int, 2), make([]float64, 2)
-	err = r.Assign(context.Background(), eng, blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{-5, 40}}, labels, distances)
+	err = r.Assign(context.Background(), eng, blas.MatrixOf(2, 1, []float64{-5, 40}), labels, distances)
 	fmt.Println(labels[0] == labels[1], err)
 	// Output:
 	// 200 [100 100] true
@@ -50,7 +50,7 @@ func Example() {
 		return
 	}
 	ctx := context.Background()
-	x := blas.Matrix{Rows: 6, Cols: 1, Stride: 1, Data: []float64{0, 1, 2, 10, 11, 12}}
+	x := blas.MatrixOf(6, 1, []float64{0, 1, 2, 10, 11, 12})
 
 	plain, err := cluster.KMeans(ctx, eng, x, cluster.Params{K: 2})
 	fmt.Println(plain.Labels[0] == plain.Labels[2], plain.Labels[2] == plain.Labels[3], plain.Inertia, err)

@@ -467,7 +467,7 @@ func TestTournament(t *testing.T) {
 
 func TestEmptyClusterTakesTheFarthestPoint(t *testing.T) {
 	eng := enginetest.New(t, 1)
-	x := blas.Matrix{Rows: 5, Cols: 1, Stride: 1, Data: []float64{0, 1, 2, 10, 11}}
+	x := blas.MatrixOf(5, 1, []float64{0, 1, 2, 10, 11})
 	s, err := newSample(eng, x)
 	if err != nil {
 		t.Fatal(err)

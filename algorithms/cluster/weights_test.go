@@ -28,7 +28,7 @@ func TestWeightsAreCopies(t *testing.T) {
 				all = append(all, x.Row(i)...)
 			}
 		}
-		copies := blas.Matrix{Rows: len(all) / x.Cols, Cols: x.Cols, Stride: x.Cols, Data: all}
+		copies := blas.MatrixOf(len(all)/x.Cols, x.Cols, all)
 		start := x.View(0, 7, 0, x.Cols).Clone()
 		got, err := KMeans(t.Context(), eng, x, Params{Start: start, Weights: weights})
 		if err != nil {
@@ -69,7 +69,7 @@ func TestWeightsInTheStart(t *testing.T) {
 		t.Error("weights of 1 change the result")
 	}
 	// Of two rows, one of which weighs a million times as much, the only center is nearly that one.
-	two := blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{0, 1}}
+	two := blas.MatrixOf(2, 1, []float64{0, 1})
 	r, err := KMeans(t.Context(), eng, two, Params{K: 1, Weights: []float64{1, 1e6}})
 	if err != nil {
 		t.Fatal(err)

@@ -75,7 +75,7 @@ func read(f *model.File, features int) (*forest, error) {
 	if err != nil {
 		return nil, err
 	}
-	e.p = blas.Matrix{Rows: e.leaves, Cols: len(e.center), Stride: len(e.center), Data: data}
+	e.p = blas.MatrixOf(e.leaves, len(e.center), data)
 	return e, nil
 }
 

@@ -142,7 +142,7 @@ type Params struct {
 	Outer     int       `json:"outer" param:"outer" default:"1" range:">= 1" help:"maximum number of rounds of kernel and prior"`
 	Tol       float64   `json:"tol" param:"tol" default:"0.01" range:"> 0" help:"relative duality gap, and change of a sweep, at which a round stops, and change at which the rounds do"`
 	MaxIter   int       `json:"max_iter" param:"max_iter" default:"1000" range:">= 1" help:"maximum number of sweeps and Newton steps in a round"`
-	Dims      int       `json:"dims" param:"dims" zero:"all" help:"columns of the embedding, except for prior=spectral"`
+	Dims      int       `json:"dims" param:"dims" default:"25" zero:"all" help:"columns of the embedding, the directions of largest variance, except for prior=spectral"`
 }
 
 // DefaultParams returns a Gaussian prior as wide as the mean distance, gamma = 1, and the 5th and

@@ -29,10 +29,55 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
+// of returns a learner whose metric is that of the whole kernel.
 func of(prior Prior) Learner {
 	l := Learner{Params: DefaultParams()}
+	l.Params.Dims = 0
 	l.Params.Prior, l.Params.Outer = prior, 5 // the default, one round, does not learn M
 	return l
+}
+
+// TestDims: few directions are the first of all, up to their signs, and links can be added to them.
+// Of 600 points, few directions are searched by products.
+func TestDims(t *testing.T) {
+	const dims = 4
+	for prior, n := range map[Prior]int{RBF: 600, DataDep: 80} {
+		x, labels, set := enginetest.Rings(t, n, 30, 1)
+		l := of(prior)
+		l.Params.Outer, l.Params.Tol, l.Params.MaxIter = 1, 1e-9, 100000
+		all := fittest.Fit[*Model](t, l, x, set)
+		l.Params.Dims = dims
+		few := fittest.Fit[*Model](t, l, x, set)
+		ctx, eng := t.Context(), enginetest.New(t, 0)
+		got, err := few.Embed(ctx, eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := all.Embed(ctx, eng, x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got.Cols != dims {
+			t.Fatalf("%s: %d columns: want %d", prior, got.Cols, dims)
+		}
+		for i := range n {
+			for j := range dims {
+				if d := math.Abs(got.At(i, j)) - math.Abs(want.At(i, j)); !(math.Abs(d) <= 1e-7) {
+					t.Fatalf("%s: column %d of point %d is %g, of all directions %g", prior, j, i, got.At(i, j), want.At(i, j))
+				}
+			}
+		}
+		more := enginetest.Drawn(t, labels, 3, 3, 2)
+		union, err := links.Union(set, more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		added, err := few.AddLinks(ctx, eng, x, more)
+		if err != nil {
+			t.Fatal(err)
+		}
+		wantSame(t, string(prior), added.(*Model), fittest.Fit[*Model](t, l, x, union), x, 1e-5)
+	}
 }
 
 // variants returns learners of all kinds, except for Isomap's basis: no path joins the rings.

@@ -64,10 +64,11 @@ func furthest(t *testing.T, x *points.Dense, a, b *Model) float64 {
 	return worst / mean
 }
 
-// fitted fits to a high accuracy with some landmarks.
+// fitted fits the whole kernel to a high accuracy with some landmarks.
 func fitted(t *testing.T, x *points.Dense, set *links.Set, gamma, width float64, landmarks int, seed uint64) *Model {
 	t.Helper()
 	l := Learner{Params: DefaultParams(), Seed: seed}
+	l.Params.Dims = 0
 	l.Params.Tol, l.Params.MaxIter, l.Params.Upper = 1e-9, 100000, "p20"
 	l.Params.Gamma, l.Params.Width, l.Params.Landmarks = gamma, width, landmarks
 	m := fittest.Fit[*Model](t, l, x, set)

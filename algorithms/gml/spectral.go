@@ -119,9 +119,7 @@ func (f *fit) factor(ctx context.Context, a blas.Matrix) (blas.Matrix, error) {
 	if err := f.Eng.Cholesky(ctx, l); err != nil {
 		return blas.Matrix{}, err
 	}
-	for i := range l.Rows {
-		clear(l.Row(i)[i+1:])
-	}
+	l.ClearUpper()
 	return l, nil
 }
 

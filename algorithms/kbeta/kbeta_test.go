@@ -308,7 +308,7 @@ func TestCoordinates(t *testing.T) {
 			t.Fatal(err)
 		}
 		support := &points.Dense{N: 50, D: 2, Data: data}
-		v := blas.Matrix{Rows: 8, Cols: 50, Stride: 50, Data: vectors}
+		v := blas.MatrixOf(8, 50, vectors)
 		_, beta, _ := m.Spectrum()
 		want := brute(t, eng, m, support, fresh, v, beta, p)
 		got, err := m.Gram(ctx, eng, fresh, support)

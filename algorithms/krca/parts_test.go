@@ -50,7 +50,7 @@ func TestHelmert(t *testing.T) {
 		k.Mul(mat.NewDense(n, n, b.Data), mat.NewDense(n, n, b.Data).T())
 		left.Mul(ft, &k)
 		want.Mul(&left, ft.T())
-		a, err := f.reduce(context.Background(), eng, blas.Matrix{Rows: n, Cols: n, Stride: n, Data: k.RawMatrix().Data})
+		a, err := f.reduce(context.Background(), eng, blas.MatrixOf(n, n, k.RawMatrix().Data))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +59,7 @@ func TestHelmert(t *testing.T) {
 		w := gaussian(r, 3, 2)
 		var fw mat.Dense
 		fw.Mul(ft.T(), mat.NewDense(r, 3, w.Data))
-		within(t, "Fw", toMat(f.expand(blas.Matrix{Rows: r, Cols: 3, Stride: 3, Data: w.Data})), &fw, 1e-13*float64(n))
+		within(t, "Fw", toMat(f.expand(blas.MatrixOf(r, 3, w.Data))), &fw, 1e-13*float64(n))
 	})
 }
 
@@ -83,7 +83,7 @@ func TestReduceInBlocks(t *testing.T) {
 		f.apply(v)
 		square.SetRow(i, v[:r])
 	}
-	a, err := f.reduce(context.Background(), eng, blas.Matrix{Rows: n, Cols: n, Stride: n, Data: k.RawMatrix().Data})
+	a, err := f.reduce(context.Background(), eng, blas.MatrixOf(n, n, k.RawMatrix().Data))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +109,7 @@ func TestDecompose(t *testing.T) {
 				b := mat.NewDense(c.r, c.rank, g.Data)
 				a.Mul(b, b.T())
 			}
-			d, err := decompose(context.Background(), eng, blas.Matrix{Rows: c.r, Cols: c.r, Stride: c.r, Data: a.RawMatrix().Data}, 0)
+			d, err := decompose(context.Background(), eng, blas.MatrixOf(c.r, c.r, a.RawMatrix().Data), 0)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -148,7 +148,7 @@ func TestDecomposeIndefinite(t *testing.T) {
 		"zero diagonal":     {0, 1, 1, 0},
 		"negative later":    {1, 2, 2, 1},
 	} {
-		_, err := decompose(context.Background(), eng, blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: data}, 0)
+		_, err := decompose(context.Background(), eng, blas.MatrixOf(2, 2, data), 0)
 		var want *fault.DataError
 		if !errors.As(err, &want) {
 			t.Errorf("%s: error %v", name, err)

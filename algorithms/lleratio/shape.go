@@ -111,7 +111,7 @@ const blockRows = 1024
 // multiplied returns c T' in the memory of c, block by block. This works because T has fewer rows
 // than columns.
 func (f *fit) multiplied(ctx context.Context, c, t blas.Matrix) (blas.Matrix, error) {
-	out := blas.Matrix{Rows: c.Rows, Cols: t.Rows, Stride: t.Rows, Data: c.Data[:c.Rows*t.Rows]}
+	out := blas.MatrixOf(c.Rows, t.Rows, c.Data[:c.Rows*t.Rows])
 	part := f.Eng.GetMatrix(min(blockRows, c.Rows), t.Rows)
 	defer f.Eng.PutMatrix(part)
 	for lo := 0; lo < c.Rows; lo += blockRows {

@@ -37,7 +37,7 @@ func ExampleBuild() {
 		fmt.Println(err)
 		return
 	}
-	queries := blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{100.2, 640.4}}
+	queries := blas.MatrixOf(2, 1, []float64{100.2, 640.4})
 	found, squared, err := search.Search(ctx, queries, 3, probes)
 	for at, i := range found {
 		fmt.Printf("%v at %.2f\n", rows.At(int(i), 0), squared[at])

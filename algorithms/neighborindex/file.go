@@ -125,7 +125,7 @@ func (x *Index) decodeCells(f *model.File) error {
 			return fault.Data("", "value %d of the centers of the index is %v: want a finite number", at, v)
 		}
 	}
-	x.centers = blas.Matrix{Rows: shape[0], Cols: shape[1], Stride: shape[1], Data: values}
+	x.centers = blas.MatrixOf(shape[0], shape[1], values)
 	cells, err := f.Int64s("cells")
 	if err != nil {
 		return err

@@ -203,7 +203,7 @@ func TestBits(t *testing.T) {
 func TestClassify(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	column := func(v ...float64) blas.Matrix {
-		return blas.Matrix{Rows: len(v), Cols: 1, Stride: 1, Data: v}
+		return blas.MatrixOf(len(v), 1, v)
 	}
 	train, labels := column(0, 1, 2, 10, 11, 12, 4), []string{"a", "a", "a", "b", "b", "b", "c"}
 	for _, tt := range []struct {

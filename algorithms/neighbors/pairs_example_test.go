@@ -16,7 +16,7 @@ func ExamplePairs() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	x := blas.Matrix{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 9, 9, 3, 4}}
+	x := blas.MatrixOf(3, 2, []float64{0, 0, 9, 9, 3, 4})
 	pairs, err := neighbors.Pairs(context.Background(), eng, x, 6, neighbors.PairOptions{})
 	if err != nil {
 		log.Fatal(err)

@@ -111,7 +111,7 @@ func (f factor) smallest(ctx context.Context, eng *engine.Engine, g operator.Ope
 		t.Axpy(-t.Dot(null.Row(k), v), null.Row(k), v)
 	}
 	t.Scale(1/math.Sqrt(t.Dot(v, v)), v)
-	column, image := blas.Matrix{Rows: len(v), Cols: 1, Stride: 1, Data: v}, blas.NewMatrix(len(v), 1)
+	column, image := blas.MatrixOf(len(v), 1, v), blas.NewMatrix(len(v), 1)
 	if err := g.Multiply(ctx, eng, image, column); err != nil {
 		return bottom{}, err
 	}

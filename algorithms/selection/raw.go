@@ -31,7 +31,7 @@ func (unlearned) Embed(_ context.Context, _ *engine.Engine, x points.Points) (bl
 	if !dense {
 		return blas.Matrix{}, errNoCoordinates
 	}
-	return blas.Matrix{Rows: p.N, Cols: p.D, Stride: p.D, Data: p.Data}, nil
+	return blas.MatrixOf(p.N, p.D, p.Data), nil
 }
 
 // Distances returns the squared distances of the points themselves.

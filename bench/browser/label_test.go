@@ -62,7 +62,7 @@ func ask(t testing.TB, file string, n int, rich bool) *labeling {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := label.Options{Title: "Animals", Table: table, Coordinates: blas.Matrix{Rows: n, Cols: 4, Stride: 4, Data: values}, Names: names,
+	o := label.Options{Title: "Animals", Table: table, Coordinates: blas.MatrixOf(n, 4, values), Names: names,
 		Columns: label.ColumnsOf(table.Data()), File: file, Fit: true, Method: "rca", Engine: eng, Seed: 1, People: []label.Person{{Key: "0123456789abcdef"}}}
 	if strings.Contains(file, "people") {
 		o.People = []label.Person{{Name: "ann", Key: "0123456789abcdef"}, {Name: "ben", Key: "fedcba9876543210"}}

@@ -22,13 +22,13 @@ func TestMeanAveragePrecision(t *testing.T) {
 		"equal points":         {[]float64{5, 5, 5, 5}, []string{"a", "a", "b", "b"}, 1. / 3},
 		"a class of one point": {[]float64{0, 1, 10}, []string{"a", "a", "b"}, 1},
 	} {
-		y := blas.Matrix{Rows: len(c.x), Cols: 1, Stride: 1, Data: c.x}
+		y := blas.MatrixOf(len(c.x), 1, c.x)
 		got, err := meanAveragePrecision(context.Background(), newEngine(t, 2), y, c.labels)
 		if err != nil || math.Abs(got-c.want) > 1e-15 {
 			t.Errorf("%s: %g, error %v: want %g", name, got, err, c.want)
 		}
 	}
-	y := blas.Matrix{Rows: 30, Cols: 1, Stride: 1, Data: make([]float64, 30)}
+	y := blas.MatrixOf(30, 1, make([]float64, 30))
 	labels, random := make([]string, 30), rand.New(rand.NewPCG(1, 2))
 	for i := range labels {
 		y.Data[i] = random.Float64()

@@ -10,6 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/bench/paper"
 	"github.com/mustlink/mustlink/bench/system"
 	"github.com/mustlink/mustlink/blas"
@@ -22,11 +23,12 @@ import (
 const Raw = "raw points"
 
 // Systems returns the names of all systems: raw points, and every method of the catalog that learns
-// from links. Methods for few points are left out, as they solve the problem of another method.
+// from links. Methods for few points are left out, as they solve the problem of another method, and
+// parts, which is its base method for so few links.
 func Systems() []string {
 	names := []string{Raw}
 	for _, m := range catalog.Methods() {
-		if !m.Small && !m.UsesTargets {
+		if !m.Small && !m.UsesTargets && m.Name != parts.Method {
 			names = append(names, m.Name)
 		}
 	}
@@ -119,7 +121,7 @@ func (p *problem) coordinates(ctx context.Context, eng *engine.Engine, system st
 	var coordinates [2]blas.Matrix
 	if system == Raw {
 		for k, h := range []half{p.training, p.heldOut} {
-			coordinates[k] = blas.Matrix{Rows: h.x.N, Cols: h.x.D, Stride: h.x.D, Data: h.x.Data}
+			coordinates[k] = blas.MatrixOf(h.x.N, h.x.D, h.x.Data)
 		}
 		out[fitSeconds], out[embedSeconds] = 0, 0
 		return coordinates, nil

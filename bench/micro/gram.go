@@ -23,7 +23,7 @@ func (m *memory) take(eng *engine.Engine, rows, cols int) blas.Matrix {
 	if len(m.data.Data) < rows*cols {
 		m.data = eng.NewMatrix(1, rows*cols)
 	}
-	return blas.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: m.data.Data[:rows*cols]}
+	return blas.MatrixOf(rows, cols, m.data.Data[:rows*cols])
 }
 
 // writeWork fills 512 MiB, with one part for each thread.

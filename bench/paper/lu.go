@@ -200,10 +200,10 @@ func (c *luCase) learned(ctx context.Context, eng *engine.Engine, m algorithms.M
 	return c.error(ctx, eng, train, test)
 }
 
-// luGML returns the parameters of gml with projections until convergence.
+// luGML returns the parameters of gml with projections until convergence, and all of its kernel.
 func luGML() gml.Params {
 	p := gml.DefaultParams()
-	p.Outer, p.MaxIter, p.Tol, p.Gamma = luRounds, 1000, 1e-3, 1
+	p.Outer, p.MaxIter, p.Tol, p.Gamma, p.Dims = luRounds, 1000, 1e-3, 1, 0
 	return p
 }
 

@@ -110,7 +110,7 @@ func TestUCISharesStarts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := blas.Matrix{Rows: d.x.N, Cols: d.x.D, Stride: d.x.D, Data: d.x.Data}
+	x := blas.MatrixOf(d.x.N, d.x.D, d.x.Data)
 	gram := blas.NewMatrix(x.Rows, x.Rows)
 	newEngine(t).Backend().Gemm(false, true, 1, x, x, 0, gram)
 	for seed := range uint64(20) {

@@ -121,7 +121,7 @@ func classNumbers(labels []string) []int {
 
 // rawRows returns points as the matrix of their coordinates, which it shares.
 func rawRows(x *points.Dense) blas.Matrix {
-	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
+	return blas.MatrixOf(x.N, x.D, x.Data)
 }
 
 // equalClasses draws perClass rows of every class without replacement, in ascending order.

@@ -299,7 +299,7 @@ func fitting(make func(l *lesson, p algorithms.ProgressFunc) (algorithms.Learner
 
 // matrix returns the points.
 func (l *lesson) matrix() blas.Matrix {
-	return blas.Matrix{Rows: l.x.N, Cols: l.x.D, Stride: l.x.D, Data: l.x.Data}
+	return blas.MatrixOf(l.x.N, l.x.D, l.x.Data)
 }
 
 // classes returns the number of labels.

@@ -140,7 +140,7 @@ func (p *Process) coordinates(folder string) (blas.Matrix, error) {
 	if !ok {
 		return blas.Matrix{}, fmt.Errorf("coordinates are %T: want vectors of numbers", d.Points)
 	}
-	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, nil
+	return blas.MatrixOf(x.N, x.D, x.Data), nil
 }
 
 // time runs the prepared case.

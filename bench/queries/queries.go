@@ -183,7 +183,7 @@ func (t *trial) add(ctx context.Context, c *Curve) error {
 	if t.o.Classes {
 		options.Classes = t.classes
 	}
-	session, err := activelearning.New(blas.Matrix{Rows: t.x.N, Cols: t.x.D, Stride: t.x.D, Data: t.x.Data}, none, options)
+	session, err := activelearning.New(blas.MatrixOf(t.x.N, t.x.D, t.x.Data), none, options)
 	if err != nil {
 		return err
 	}

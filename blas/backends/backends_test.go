@@ -154,7 +154,7 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	a := blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{4, 0, 2, 10}} // lower triangle
+	a := blas.MatrixOf(2, 2, []float64{4, 0, 2, 10}) // lower triangle
 	if err := backend.Cholesky(a); err != nil {
 		fmt.Println(err)
 		return

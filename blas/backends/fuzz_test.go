@@ -147,8 +147,8 @@ func FuzzProducts(f *testing.F) {
 			if left = op(transA, x); name == "Symv" {
 				left = full(x)
 			}
-			right = blas.Matrix{Rows: n, Cols: 1, Stride: 1, Data: v}
-			c = blas.Matrix{Rows: m, Cols: 1, Stride: 1, Data: b.Tames(m)}
+			right = blas.MatrixOf(n, 1, v)
+			c = blas.MatrixOf(m, 1, b.Tames(m))
 			run = func(backend blas.Backend, c blas.Matrix) {
 				if name == "Symv" {
 					backend.Symv(alpha, x, v, beta, c.Data)
@@ -166,7 +166,7 @@ func FuzzProducts(f *testing.F) {
 			run = func(backend blas.Backend, c blas.Matrix) { backend.Trmm(transA, transB, l, c) }
 		case "Syr":
 			x := b.Tames(n)
-			left, right = blas.Matrix{Rows: n, Cols: 1, Stride: 1, Data: x}, blas.Matrix{Rows: 1, Cols: n, Stride: max(1, n), Data: x}
+			left, right = blas.MatrixOf(n, 1, x), blas.MatrixOf(1, n, x)
 			c, triangle, beta = matrix(b, n, n), true, 1
 			run = func(backend blas.Backend, c blas.Matrix) { backend.Syr(alpha, x, c) }
 		}

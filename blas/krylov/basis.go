@@ -213,7 +213,7 @@ func (s *search) oneByOne(y blas.Matrix) (r blas.Matrix, err error) {
 		if _, length, err = s.remove(one, s.m+j); err != nil {
 			return r, err
 		}
-		scale := blas.Matrix{Rows: 1, Cols: 1, Stride: 1, Data: []float64{1 / length}}
+		scale := blas.MatrixOf(1, 1, []float64{1 / length})
 		if err := s.store(one, s.m+j, scale); err != nil {
 			return r, err
 		}
@@ -240,7 +240,7 @@ func (b *basis) compress(x blas.Matrix, keep, m int) error {
 	return b.each(m*keep, func(lo, hi int) {
 		scratch := free.Get().(*[]float64)
 		defer free.Put(scratch)
-		both := blas.Matrix{Rows: hi - lo, Cols: keep + rest.Cols, Stride: keep + rest.Cols, Data: *scratch}
+		both := blas.MatrixOf(hi-lo, keep+rest.Cols, *scratch)
 		b.p.Backend.Gemm(false, true, 1, all.View(lo, hi, 0, m), x, 0, both.View(0, hi-lo, 0, keep))
 		both.View(0, hi-lo, keep, both.Cols).CopyFrom(rest.View(lo, hi, 0, rest.Cols))
 		to.View(lo, hi, 0, keep).CopyFrom(both.View(0, hi-lo, 0, keep))

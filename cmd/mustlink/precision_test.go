@@ -71,7 +71,7 @@ func TestPrecisionWarning(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 2, false))
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n")
-	harness.RunOK(t, dir, "fit -q -m gml -i data.csv -c links.csv -o model")
+	harness.RunOK(t, dir, "fit -q -m gml -p dims=0 -i data.csv -c links.csv -o model")
 	o := harness.RunOK(t, dir, "embed model -i data.csv --precision single -o out.npy --json")
 	for _, w := range []string{`"precision": "single"`, `"single_error": `, "--precision double", "cancel"} {
 		if !strings.Contains(o.Stdout+o.Stderr, w) {

@@ -18,7 +18,7 @@ func Normal(rng *rand.Rand, n, d int, shift float64) *points.Dense {
 
 // Matrix returns a matrix of standard normal numbers, plus shift.
 func Matrix(rng *rand.Rand, rows, cols int, shift float64) blas.Matrix {
-	return blas.Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: Normal(rng, rows, cols, shift).Data}
+	return blas.MatrixOf(rows, cols, Normal(rng, rows, cols, shift).Data)
 }
 
 // Lattice returns n points, as rows, whose d coordinates are whole numbers below values: many ties

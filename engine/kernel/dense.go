@@ -67,7 +67,7 @@ func (b *denseBase) vectorsOf(p points.Points, lo, hi int) (rows, scratch blas.M
 	d := p.Dim()
 	dense, isDense := p.(*points.Dense)
 	if isDense && b.center == nil {
-		return blas.Matrix{Rows: hi - lo, Cols: d, Stride: max(1, d), Data: dense.Data[lo*d : hi*d]}, blas.Matrix{}
+		return blas.MatrixOf(hi-lo, d, dense.Data[lo*d:hi*d]), blas.Matrix{}
 	}
 	rows = b.eng.GetMatrix(hi-lo, d)
 	for r := range rows.Rows {

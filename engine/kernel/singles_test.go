@@ -269,7 +269,7 @@ func BenchmarkMultiplySingle(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d/m=%d/d=%d", s.n, m, s.d), func(b *testing.B) {
 			double, single := eng.NewMatrix(s.n, m), blas.NewMatrix32(s.n, m)
 			enginetest.Ratio(b, "double/single", func() error {
-				return k.MultiplyTo(b.Context(), eng, double, x, y, blas.Matrix{Rows: m, Cols: m, Stride: m, Data: v.Data})
+				return k.MultiplyTo(b.Context(), eng, double, x, y, blas.MatrixOf(m, m, v.Data))
 			}, func() error {
 				return k.MultiplySingle(b.Context(), eng, single, narrow[0], narrow[1], blas.Matrix32{Rows: m, Cols: m, Stride: m, Data: narrow[2].Data})
 			})

@@ -100,7 +100,7 @@ func length(at Flat) float64 {
 
 // TestSpread: a row that equals an embedded one lies there, others between their nearest ones.
 func TestSpread(t *testing.T) {
-	x := blas.Matrix{Rows: 5, Cols: 1, Stride: 1, Data: []float64{0, 1, 10, 1, 0.5}}
+	x := blas.MatrixOf(5, 1, []float64{0, 1, 10, 1, 0.5})
 	rows := []int{0, 1, 2}
 	at, err := spread(t.Context(), enginetest.New(t, 1), dense(x), dense(x.Select(rows)), rows, Flat{X: []float64{0, 2, 50}, Y: []float64{0, 4, -50}})
 	if err != nil {

@@ -78,7 +78,7 @@ func TestPlaneDegenerate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	line := blas.Matrix{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 3, 4, 6, 8}}
+	line := blas.MatrixOf(3, 2, []float64{0, 0, 3, 4, 6, 8})
 	first, second, share, err := Plane(t.Context(), eng, line)
 	if err != nil {
 		t.Fatal(err)

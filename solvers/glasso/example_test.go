@@ -17,11 +17,12 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	covariance := blas.Matrix{Rows: 3, Cols: 3, Stride: 3, Data: []float64{
+	covariance := blas.MatrixOf(3, 3, []float64{
 		1, 0.5, 0.24,
 		0.5, 1, 0.5,
 		0.24, 0.5, 1,
-	}}
+	})
+
 	r, err := glasso.Solve(context.Background(), eng, covariance, 0.05, glasso.Options{Tol: 1e-8, MaxIter: 100})
 	if err != nil {
 		log.Fatal(err)

@@ -194,9 +194,7 @@ func (b *part) inverse(ctx context.Context, a, out blas.Matrix) (float64, error)
 	if err != nil {
 		return 0, err
 	}
-	for i := range b.factor.Rows {
-		clear(b.factor.Row(i)[i+1:])
-	}
+	b.factor.ClearUpper()
 	b.eng.Backend().Syrk(true, 1, b.factor, 0, out)
 	b.eng.Mirror(out)
 	return logDet, nil

@@ -137,7 +137,7 @@ func TestTwoRows(t *testing.T) {
 		a, b, c, lambda := number("a", 0.1, 3), number("b", 0.1, 3), number("c", -4, 4), number("lambda", 0, 2)
 		w := math.Copysign(max(0, math.Abs(c)-lambda), c)
 		det := a*b - w*w
-		r, err := solve(rt, blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{a, c, c, b}}, lambda)
+		r, err := solve(rt, blas.MatrixOf(2, 2, []float64{a, c, c, b}), lambda)
 		if det <= 0 {
 			if err == nil && !math.IsInf(r.Gap, 1) || err != nil && !errors.Is(err, glasso.ErrUnbounded) {
 				rt.Fatalf("determinant %g: gap %v, error %v, want one that there is no solution", det, r.Gap, err)
@@ -186,7 +186,7 @@ func TestLimits(t *testing.T) {
 	}
 	for name, p := range map[string][]float64{"negative": {-1}, "zero": {0}, "indefinite": {1, 2, 2, 1}} {
 		k := int(math.Sqrt(float64(len(p))))
-		if _, err := solve(t, blas.Matrix{Rows: k, Cols: k, Stride: k, Data: p}, 0); !errors.Is(err, glasso.ErrUnbounded) {
+		if _, err := solve(t, blas.MatrixOf(k, k, p), 0); !errors.Is(err, glasso.ErrUnbounded) {
 			t.Errorf("%s: error %v", name, err)
 		}
 	}

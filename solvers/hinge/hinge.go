@@ -238,7 +238,7 @@ func (p *program) direction(factor blas.Matrix, theta, aim []float64) (dx, dy []
 		right[t] = theta[t] * (aim[k+n+t]/p.y[k+n+t] - aim[k+t]/p.y[k+t])
 		du[t] = p.y[k+n+t] + right[t]
 	}
-	missing, dw := p.slack(du), blas.Matrix{Rows: k, Cols: 1, Stride: 1, Data: dx[:k]} // residual of the dual constraints after this step of u
+	missing, dw := p.slack(du), blas.MatrixOf(k, 1, dx[:k]) // residual of the dual constraints after this step of u
 	for i := range k {
 		missing[i] -= p.y[i]
 		dx[i] = aim[i]/p.x[i] - missing[i]

@@ -53,7 +53,7 @@ func (c *choice) approach(ctx context.Context, l int, diagonal, distance []float
 	defer c.eng.PutMatrix(column)
 	for lo := 0; lo < len(distance); lo += block {
 		hi := min(lo+block, len(distance))
-		part := blas.Matrix{Rows: 1, Cols: hi - lo, Stride: hi - lo, Data: column.Data[:hi-lo]}
+		part := blas.MatrixOf(1, hi-lo, column.Data[:hi-lo])
 		if err := c.src.Columns(ctx, []int{l}, lo, hi, part); err != nil {
 			return err
 		}

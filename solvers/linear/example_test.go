@@ -17,11 +17,11 @@ func ExampleSolve() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	a, err := operator.Dense(blas.Matrix{Rows: 2, Cols: 2, Stride: 2, Data: []float64{2, -1, -1, 2}})
+	a, err := operator.Dense(blas.MatrixOf(2, 2, []float64{2, -1, -1, 2}))
 	if err != nil {
 		log.Fatal(err)
 	}
-	b := blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{3, 0}}
+	b := blas.MatrixOf(2, 1, []float64{3, 0})
 	res, err := linear.Solve(context.Background(), eng, a, b, linear.Options{})
 	if err != nil {
 		log.Fatal(err)

@@ -128,9 +128,7 @@ func (s *state) take(multipliers []float64, done func() error) error {
 func root(ctx context.Context, eng *engine.Engine, gram blas.Matrix) (blas.Matrix, error) {
 	l := eng.Clone(gram)
 	if err := eng.Cholesky(ctx, l); err == nil {
-		for i := range l.Rows {
-			clear(l.Row(i)[i+1:])
-		}
+		l.ClearUpper()
 		return l, nil
 	}
 	n := gram.Rows

@@ -101,7 +101,7 @@ func newComparing(eng *engine.Engine, z blas.Matrix, list []Comparison) *compari
 
 // square returns q^2 values as a matrix.
 func (p *comparing) square(v []float64) blas.Matrix {
-	return blas.Matrix{Rows: p.z.Cols, Cols: p.z.Cols, Stride: p.z.Cols, Data: v}
+	return blas.MatrixOf(p.z.Cols, p.z.Cols, v)
 }
 
 // at returns F and its gradient with respect to L, 2 L dF/dA; infinity if L is singular up to

@@ -210,7 +210,7 @@ func TestConvergedIsNearTheOptimum(t *testing.T) {
 
 // TestGapOfNothing checks constraints that the prior satisfies, and a gap that is infinite.
 func TestGapOfNothing(t *testing.T) {
-	g := blas.Matrix{Rows: 3, Cols: 1, Stride: 1, Data: []float64{0, 1, 3}}
+	g := blas.MatrixOf(3, 1, []float64{0, 1, 3})
 	res, err := Rows(context.Background(), enginetest.New(t, 1), g, []Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 2}}, Options{Gamma: 1})
 	if err != nil || !res.Converged || res.Gap != 0 || res.Objective() != 0 || res.RelativeGap() != 0 || res.Sweeps != 1 {
 		t.Errorf("error %v, result %+v", err, res)
@@ -226,7 +226,7 @@ func TestGapOfNothing(t *testing.T) {
 // TestInfiniteGap checks that a matrix has not converged as long as it violates a constraint that
 // no slack satisfies: two points cannot both be the nearer one, so that the dual has no maximum.
 func TestInfiniteGap(t *testing.T) {
-	g := blas.Matrix{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 1, 0, 0, 1}}
+	g := blas.MatrixOf(3, 2, []float64{0, 0, 1, 0, 0, 1})
 	list := []Constraint{{Kind: Nearer, I: 0, J: 1, K: 2, Bound: 1}, {Kind: Nearer, I: 0, J: 2, K: 1, Bound: 1}}
 	for name, solve := range forms(t, g) {
 		for _, patience := range []int{-1, 2} {

@@ -195,7 +195,7 @@ func TestCrossover(t *testing.T) {
 func TestOneConstraint(t *testing.T) {
 	for _, gamma := range []float64{0.01, 1, 10, math.Inf(1)} {
 		for _, c := range []Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 2}, {Kind: AtLeast, I: 0, J: 1, Bound: 9}, {Kind: AtMost, I: 0, J: 1, Bound: 5}} {
-			g := blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1, 3}} // at the squared distance 4
+			g := blas.MatrixOf(2, 1, []float64{1, 3}) // at the squared distance 4
 			res, err := Rows(context.Background(), enginetest.New(t, 0), g, []Constraint{c}, Options{Gamma: gamma, Tolerance: 1e-14})
 			if err != nil {
 				t.Fatal(err)
@@ -241,7 +241,7 @@ func TestStart(t *testing.T) {
 // TestOddities checks that constraints between points that coincide are skipped and listed, and
 // that a limit on the sweeps is reported.
 func TestOddities(t *testing.T) {
-	g := blas.Matrix{Rows: 4, Cols: 2, Stride: 2, Data: []float64{1, 2, 1, 2, 0, 0, 3, 1}}
+	g := blas.MatrixOf(4, 2, []float64{1, 2, 1, 2, 0, 0, 3, 1})
 	list := []Constraint{{Kind: AtLeast, I: 0, J: 1, Bound: 1}, {Kind: AtMost, I: 1, J: 0, Bound: 1}, {Kind: AtMost, I: 2, J: 3, Bound: 1}, {Kind: AtLeast, I: 0, J: 3, Bound: 30}}
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	res, err := Rows(ctx, eng, g, list, Options{Gamma: 1})

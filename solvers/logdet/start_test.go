@@ -111,7 +111,7 @@ func TestStartFromMultipliers(t *testing.T) {
 
 // TestBadStart checks that multipliers that belong to no matrix are refused.
 func TestBadStart(t *testing.T) {
-	g := blas.Matrix{Rows: 3, Cols: 2, Stride: 2, Data: []float64{0, 0, 1, 0, 0, 2}}
+	g := blas.MatrixOf(3, 2, []float64{0, 0, 1, 0, 0, 2})
 	list := []Constraint{{Kind: AtMost, I: 0, J: 1, Bound: 1}, {Kind: AtLeast, I: 0, J: 2, Bound: 9}, {Kind: Nearer, I: 0, J: 1, K: 2, Bound: 1}}
 	for name, start := range map[string]Result{
 		"too few":         {Multipliers: []float64{1}},

@@ -122,7 +122,7 @@ func (s *search) newton(f blas.Matrix) (bool, error) {
 			return false, s.ctx.Err()
 		}
 	}
-	x := blas.Matrix{Rows: size, Cols: 1, Stride: 1, Data: gradient.Data[:size]}
+	x := blas.MatrixOf(size, 1, gradient.Data[:size])
 	s.eng.Backend().Trsm(true, false, l, x)
 	s.eng.Backend().Trsm(true, true, l, x)
 	s.eng.Backend().Kernels().Axpy(-1, x.Data, f.Data[:size])

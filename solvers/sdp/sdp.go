@@ -216,7 +216,7 @@ func (s *search) coupled(x0 []float64) error {
 	if err := s.eng.Cholesky(s.ctx, k); err != nil {
 		return err
 	}
-	x := blas.Matrix{Rows: m, Cols: 1, Stride: 1, Data: s.y}
+	x := blas.MatrixOf(m, 1, s.y)
 	s.eng.Backend().Trsm(true, false, k, x)
 	s.eng.Backend().Trsm(true, true, k, x)
 	for e := range s.y {
@@ -306,9 +306,7 @@ func (s *search) search(decrement float64) (bool, error) {
 			}
 			continue
 		}
-		for i := range s.n {
-			clear(r.Row(i)[i+1:])
-		}
+		r.ClearUpper()
 		s.eng.Backend().Gemm(false, false, 1, s.l, r, 0, next)
 		if after, rounding := s.barrier(next); after <= before-1e-4*t*decrement+rounding {
 			s.l.CopyFrom(next)

@@ -137,7 +137,7 @@ func split(eng *engine.Engine, c blas.Matrix) error {
 		hi := min(lo+block, m)
 		d, inside := c.View(lo, hi, lo, hi), inverse.View(0, hi-lo, 0, hi-lo)
 		backend.Trsm(false, false, d, c.View(hi, m, lo, hi))
-		clearUpper(d)
+		d.ClearUpper()
 		if err := backend.TriangularInverse(d); err != nil {
 			return err
 		}
@@ -146,13 +146,6 @@ func split(eng *engine.Engine, c blas.Matrix) error {
 	}
 	eng.Mirror(c)
 	return nil
-}
-
-// clearUpper sets the elements above the diagonal to 0.
-func clearUpper(m blas.Matrix) {
-	for i := range m.Rows {
-		clear(m.Row(i)[i+1:])
-	}
 }
 
 // solve computes y = M^-1 x. It overwrites x. Cost: 2 m^2 flops for each column.

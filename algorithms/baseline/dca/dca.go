@@ -115,7 +115,7 @@ func (p Params) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, f
 	if err != nil {
 		return blas.Matrix{}, nil, err
 	}
-	a, err := kernelprincipal.New(ctx, f.Eng, k, f.X, 0, p.RankTol, f.Seed)
+	a, err := kernelprincipal.New(ctx, f.Eng, k, f.X, 0, p.RankTol)
 	if err != nil {
 		return blas.Matrix{}, nil, err
 	}

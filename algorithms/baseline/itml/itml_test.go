@@ -181,7 +181,7 @@ func TestLearns(t *testing.T) {
 		squared := func(a blas.Matrix) func(i, j int) float64 {
 			return func(i, j int) float64 { return points.SquaredDistance(a.Row(i), a.Row(j)) }
 		}
-		raw := ratio(squared(blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}))
+		raw := ratio(squared(blas.MatrixOf(x.N, x.D, x.Data)))
 		if got := ratio(squared(y)); got < 1.05*raw {
 			rt.Fatalf("distances between classes over those within are %g, %g before", got, raw)
 		}

@@ -68,7 +68,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 		return nil, err
 	}
 	f.Report(algorithms.Progress{Stage: "kernel matrix and its directions", Total: 1})
-	axes, err := kernelprincipal.New(ctx, f.Eng, k, f.X, p.Dims, p.RankTol, f.Seed)
+	axes, err := kernelprincipal.New(ctx, f.Eng, k, f.X, p.Dims, p.RankTol)
 	if err != nil {
 		return nil, err
 	}

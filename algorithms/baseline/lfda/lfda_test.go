@@ -107,7 +107,7 @@ func TestScatters(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, set := draw(rt, 45, rapid.IntRange(1, 5).Draw(rt, "features"))
 		eng, c, neighbors := enginetest.New(rt, 2), classes.New(set), rapid.IntRange(1, 9).Draw(rt, "neighbors")
-		z := blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}.Select(c.Rows)
+		z := blas.MatrixOf(x.N, x.D, x.Data).Select(c.Rows)
 		p := with(func(p *Params) { p.Neighbors = neighbors })
 		within, between, err := scatters(context.Background(), eng, z, c, p.differences)
 		if err != nil {
@@ -144,7 +144,7 @@ func TestFisher(t *testing.T) {
 			rt.Fatal(err)
 		}
 		c := classes.New(set)
-		z := blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
+		z := blas.MatrixOf(x.N, x.D, x.Data)
 		within, between, err := scatters(context.Background(), enginetest.New(rt, 1), z, c, equal)
 		if err != nil {
 			rt.Fatal(err)

@@ -198,7 +198,7 @@ func TestGradient(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	set := fromLabels(t, labels)
 	p := wholeSpace()
-	pr, err := newProblem(ctx, eng, p, blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: slices.Clone(x.Data)}, nil, classes.New(set))
+	pr, err := newProblem(ctx, eng, p, blas.MatrixOf(x.N, x.D, slices.Clone(x.Data)), nil, classes.New(set))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -321,7 +321,7 @@ func TestNeighborsGetBetter(t *testing.T) {
 	}
 	raw := func(rows []int) blas.Matrix {
 		p := x.Select(rows).(*points.Dense)
-		return blas.Matrix{Rows: p.N, Cols: p.D, Stride: p.D, Data: p.Data}
+		return blas.MatrixOf(p.N, p.D, p.Data)
 	}
 	embed := func(rows []int) blas.Matrix {
 		y, err := m.Embed(ctx, eng, x.Select(rows))

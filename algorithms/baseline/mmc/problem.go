@@ -82,7 +82,7 @@ func (params Params) full(ctx context.Context, eng *engine.Engine, x *points.Den
 // diagonal returns the problem for one weight per feature, with features divided by the root of
 // their scatter.
 func (params Params) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
-	rows := blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}
+	rows := blas.MatrixOf(x.N, x.D, x.Data)
 	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
 	scatter, spread, trace := columnSums(must), columnSums(z), 0.0
 	for _, v := range scatter {
@@ -179,7 +179,7 @@ func (p *problem) take(z blas.Matrix) error {
 
 // square returns a vector of q^2 values as a matrix.
 func square(v []float64, q int) blas.Matrix {
-	return blas.Matrix{Rows: q, Cols: q, Stride: q, Data: v}
+	return blas.MatrixOf(q, q, v)
 }
 
 // evaluate writes the lengths |L'z| and returns their sum.

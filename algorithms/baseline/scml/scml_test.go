@@ -100,7 +100,7 @@ func TestObjective(t *testing.T) {
 func TestTwoBases(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, labels, _ := enginetest.Bands(t, 12, 2, 1, 4)
-	z, bases := blas.Matrix{Rows: 12, Cols: 2, Stride: 2, Data: x.Data}, blas.NewMatrix(2, 2)
+	z, bases := blas.MatrixOf(12, 2, x.Data), blas.NewMatrix(2, 2)
 	copy(bases.Data, []float64{1, 0, 0.6, 0.8})
 	set, err := links.FromLabels(labels)
 	if err != nil {

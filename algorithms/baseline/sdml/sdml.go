@@ -159,7 +159,7 @@ type problem struct {
 
 func newProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set, params Params) (*problem, error) {
 	d, t := x.D, eng.Backend().Kernels()
-	z := blas.Matrix{Rows: x.N, Cols: d, Stride: d, Data: x.Data}.Clone()
+	z := blas.MatrixOf(x.N, d, x.Data).Clone()
 	p := &problem{mean: linear.Center(z), matrix: eng.NewMatrix(d, d), unit: 1}
 	pull, apart := eng.NewMatrix(d, d), eng.NewMatrix(d, d)
 	if err := scatter.Links(ctx, eng, z, set.Must(), pull); err != nil {

@@ -48,7 +48,7 @@ func Coordinates(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x p
 	if err != nil {
 		return nil, nil, "", err
 	}
-	axes, err := New(ctx, eng, k, x.Select(rows), most, constant, seed)
+	axes, err := New(ctx, eng, k, x.Select(rows), most, constant)
 	if err != nil {
 		return nil, nil, "", err
 	}

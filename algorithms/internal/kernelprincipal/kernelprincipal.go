@@ -12,8 +12,6 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/eigen"
-	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // Axes are the principal directions of n points l. The coordinates of x are V k(l, x) - Center.
@@ -33,7 +31,7 @@ type Axes struct {
 //
 // Errors: points that are all equal in the feature space; those of the kernel matrix and of the
 // eigensolver. Cost: n^2 kernel values, and n^3 flops for all directions.
-func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, dims int, tol float64, seed uint64) (*Axes, error) {
+func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, dims int, tol float64) (*Axes, error) {
 	gram, err := k.Gram(ctx, eng, x)
 	if err != nil {
 		return nil, err
@@ -45,7 +43,7 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 		return nil, err
 	}
 	total := diagonal(gram) / float64(n)
-	w, u, err := directions(ctx, eng, gram, dims, tol, rounding, seed)
+	w, u, err := directions(ctx, eng, gram, dims, tol, rounding)
 	if err != nil {
 		return nil, err
 	}
@@ -105,31 +103,17 @@ func diagonal(k blas.Matrix) (sum float64) {
 
 // directions returns the leading eigenvalues of the centered kernel matrix, those above tol times
 // the largest and above rounding, and the eigenvectors as rows.
-func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol, rounding float64, seed uint64) (w []float64, u blas.Matrix, err error) {
+func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol, rounding float64) (w []float64, u blas.Matrix, err error) {
 	n := k.Rows
-	if dims > 0 && dims < n/4 {
-		a, err := operator.Dense(k)
-		if err != nil {
-			return nil, u, err
-		}
-		found, err := eigen.Top(ctx, eng, a, dims, eigen.Options{Seed: seed})
-		if err != nil {
-			return nil, u, err
-		}
-		w, u = found.Values, found.Vectors
-	} else {
-		rising := make([]float64, n)
-		if err := eng.SymEig(ctx, k, rising, true); err != nil {
-			return nil, u, err
-		}
-		w, u = make([]float64, n), eng.NewMatrix(n, n)
-		for i := range n {
-			w[i] = rising[n-1-i]
-			copy(u.Row(i), k.Row(n-1-i))
-		}
+	if dims == 0 || dims > n {
+		dims = n
+	}
+	w, u = make([]float64, dims), eng.UnclearedMatrix(dims, n)
+	if err := eng.SymEigTop(ctx, k, w, u); err != nil {
+		return nil, u, err
 	}
 	keep := 0
-	for keep < len(w) && (dims == 0 || keep < dims) && w[keep] > rounding && w[keep] > tol*w[0] {
+	for keep < dims && w[keep] > rounding && w[keep] > tol*w[0] {
 		keep++
 	}
 	if keep == 0 {

@@ -188,34 +188,20 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 // Axes returns the rows u' / sqrt(w) for the eigenpairs (w, u) of a learned kernel matrix, the
 // largest eigenvalues first, at most maxDims of them or all for 0. It overwrites the matrix.
 func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, maxDims int) (blas.Matrix, error) {
-	w, u, err := leading(ctx, eng, learned, maxDims)
-	if err != nil {
-		return blas.Matrix{}, err
+	n := learned.Rows
+	if maxDims == 0 || maxDims > n {
+		maxDims = n
+	}
+	w, v, t := make([]float64, maxDims), eng.UnclearedMatrix(maxDims, n), eng.Backend().Kernels()
+	if err := eng.SymEigTop(ctx, learned, w, v); err != nil {
+		return v, err
 	}
 	dims := 0
 	for dims < len(w) && w[dims] > rankTol*w[0] {
 		dims++
 	}
 	if dims == 0 {
-		return blas.Matrix{}, fault.Data("", "the learned kernel matrix is 0: want points that differ under the kernel")
+		return v, fault.Data("", "the learned kernel matrix is 0: want points that differ under the kernel")
 	}
-	v, t := eng.UnclearedMatrix(dims, learned.Rows), eng.Backend().Kernels()
-	return v, eng.Each(ctx, dims, rowsEach, func(k int) {
-		copy(v.Row(k), u(k))
-		t.Scale(1/math.Sqrt(w[k]), v.Row(k))
-	})
-}
-
-// leading returns the largest eigenvalues, descending, and their eigenvectors: count of them, or
-// all for 0.
-func leading(ctx context.Context, eng *engine.Engine, a blas.Matrix, count int) (w []float64, u func(k int) []float64, err error) {
-	n := a.Rows
-	if count > 0 && count < n {
-		w, v := make([]float64, count), eng.UnclearedMatrix(count, n)
-		return w, v.Row, eng.SymEigTop(ctx, a, w, v)
-	}
-	w = make([]float64, n)
-	err = eng.SymEig(ctx, a, w, true)
-	slices.Reverse(w)
-	return w, func(k int) []float64 { return a.Row(n - 1 - k) }, err
+	return v.View(0, dims, 0, n), eng.Each(ctx, dims, rowsEach, func(k int) { t.Scale(1/math.Sqrt(w[k]), v.Row(k)) })
 }

@@ -54,7 +54,7 @@ func (c composed) embed(ctx context.Context, eng *engine.Engine, x points.Points
 	defer eng.PutMatrix(memory)
 	for lo := 0; lo < x.Len(); lo += rows {
 		hi := min(lo+rows, x.Len())
-		z := blas.Matrix{Rows: hi - lo, Cols: width, Stride: width, Data: memory.Data[:(hi-lo)*width]}
+		z := blas.MatrixOf(hi-lo, width, memory.Data[:(hi-lo)*width])
 		if err := c.first.embed(ctx, eng, points.Slice(x, lo, hi), z); err != nil {
 			return fault.InRows(err, lo)
 		}

@@ -153,7 +153,7 @@ func ReadExpansion(method string, f *model.File) (*Map, error) {
 	if count == 0 || len(data) == 0 {
 		return nil, fault.Data("", "an expansion of %d values over %d points: want at least one of each", len(data), count)
 	}
-	v, center := blas.Matrix{Rows: len(data) / count, Cols: count, Stride: count, Data: data}, []float64(nil)
+	v, center := blas.MatrixOf(len(data)/count, count, data), []float64(nil)
 	for _, name := range []string{tensorCenter, earlierCenter} {
 		if center == nil && f.Has(method+name) {
 			if center, err = stored.Finite(f, method+name, v.Rows); err != nil {

@@ -125,5 +125,5 @@ func ReadLinear(method string, f *model.File) (*Map, error) {
 	if d == 0 || len(data) == 0 {
 		return nil, fault.Data("", "a transformation of %d features to %d values: want at least one of each", d, len(data))
 	}
-	return NewLinear(method, mean, blas.Matrix{Rows: len(data) / d, Cols: d, Stride: d, Data: data}), nil
+	return NewLinear(method, mean, blas.MatrixOf(len(data)/d, d, data)), nil
 }

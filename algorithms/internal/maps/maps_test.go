@@ -66,7 +66,7 @@ func TestTableByBlocks(t *testing.T) {
 // extension, and a linear map has a kernel only if its method takes kernels. A composed map has the
 // kernel of the first and the rest of the second.
 func TestKinds(t *testing.T) {
-	one := blas.Matrix{Rows: 1, Cols: 1, Stride: 1, Data: []float64{2}}
+	one := blas.MatrixOf(1, 1, []float64{2})
 	x := &points.Dense{N: 1, D: 1, Data: []float64{3}}
 	flat := NewLinear("test", []float64{1}, one)
 	bent := NewExpansion("test", kernel.Linear(), x, one, nil)

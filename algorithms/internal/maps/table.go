@@ -159,5 +159,5 @@ func ReadTable(method string, f *model.File, about About) (Table, error) {
 		return Table{}, stored.Empty(method + tensorCoordinates)
 	}
 	dim := len(data) / count
-	return Table{k, support, blas.Matrix{Rows: count, Cols: dim, Stride: dim, Data: data}, dim}, nil
+	return Table{k, support, blas.MatrixOf(count, dim, data), dim}, nil
 }

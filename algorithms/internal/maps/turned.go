@@ -63,7 +63,7 @@ func (t turned) embed(ctx context.Context, eng *engine.Engine, x points.Points, 
 		first, kept := 0, 0.0 // kept: the factor of what is in the block
 		for _, m := range t.members {
 			d := m.Dim()
-			own := blas.Matrix{Rows: hi - lo, Cols: d, Stride: d, Data: memory.Data[:(hi-lo)*d]}
+			own := blas.MatrixOf(hi-lo, d, memory.Data[:(hi-lo)*d])
 			if err := m.embed(ctx, eng, part, own); err != nil {
 				return fault.InRows(err, lo)
 			}
@@ -103,5 +103,5 @@ func ReadTurned(method string, f *model.File, members []*Map) (*Map, error) {
 		return nil, stored.Empty(method + tensorAxes)
 	}
 	d := len(data) / total
-	return Turned(method, members, blas.Matrix{Rows: total, Cols: d, Stride: d, Data: data}), nil
+	return Turned(method, members, blas.MatrixOf(total, d, data)), nil
 }

@@ -104,7 +104,7 @@ func New(ctx context.Context, eng *engine.Engine, pc *linear.Principal, rows []i
 func (p *Problem) At(a, gradient []float64) (float64, error) {
 	n, q, b := p.Z.Rows, p.Z.Cols, p.eng.Backend()
 	t, y := b.Kernels(), p.y.View(0, n, 0, p.Rank)
-	b.Gemm(false, true, 1, p.Z, blas.Matrix{Rows: p.Rank, Cols: q, Stride: q, Data: a}, 0, y)
+	b.Gemm(false, true, 1, p.Z, blas.MatrixOf(p.Rank, q, a), 0, y)
 	for i := range n {
 		p.squared[i] = t.Dot(y.Row(i), y.Row(i))
 	}
@@ -133,7 +133,7 @@ func (p *Problem) At(a, gradient []float64) (float64, error) {
 		t.Scale(-scale, g)
 		t.Axpy(scale*across[p.Rank], y.Row(i), g)
 	}
-	b.Gemm(true, false, 1, p.g, p.Z, 0, blas.Matrix{Rows: p.Rank, Cols: q, Stride: q, Data: gradient})
+	b.Gemm(true, false, 1, p.g, p.Z, 0, blas.MatrixOf(p.Rank, q, gradient))
 	return -total / float64(p.Rule.Points), nil
 }
 

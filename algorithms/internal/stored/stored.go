@@ -171,7 +171,7 @@ func Matrix(f *model.File, name string, rows, cols int) (blas.Matrix, error) {
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return blas.Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: data}, nil
+	return blas.MatrixOf(rows, cols, data), nil
 }
 
 // Check returns an error unless x has the kind and the dimension of the stored points of the model.

@@ -11,7 +11,7 @@ import (
 func testPanics(t *testing.T, s *suite) {
 	mat := blas.NewMatrix
 	vec := func(n int) []float64 { return make([]float64, n) }
-	short := blas.Matrix{Rows: 3, Cols: 3, Stride: 3, Data: vec(8)}
+	short := blas.MatrixOf(3, 3, vec(8))
 	narrow := blas.Matrix{Rows: 3, Cols: 3, Stride: 2, Data: vec(9)}
 	negative := blas.Matrix{Rows: -1, Cols: 3, Stride: 3}
 	b := s.b

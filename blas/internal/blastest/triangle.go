@@ -48,9 +48,7 @@ func (s *suite) trmm(t *testing.T, left, trans bool, l *guarded, m int) {
 // lowerOf returns a copy of the lower triangle with zeros above it.
 func lowerOf(l blas.Matrix) blas.Matrix {
 	lower := l.Clone()
-	for i := range lower.Rows {
-		clear(lower.Row(i)[i+1:])
-	}
+	lower.ClearUpper()
 	return lower
 }
 

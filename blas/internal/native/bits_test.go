@@ -43,7 +43,7 @@ func sameBits(t *testing.T, what string, got, want blas.Matrix) {
 }
 
 func vector(x []float64) blas.Matrix {
-	return blas.Matrix{Rows: 1, Cols: len(x), Stride: max(1, len(x)), Data: x}
+	return blas.MatrixOf(1, len(x), x)
 }
 
 // TestWorkers checks that every operation is bit-identical for any number of workers.

@@ -338,7 +338,7 @@ func (g *merged) combine(u blas.Matrix, from int, columns []int, ends [kinds]int
 	// This part of the scratch matrix belongs to the merge: its rows, whole.
 	space := g.space.Data[g.lo*g.space.Stride:]
 	take := func(rows, cols int) blas.Matrix {
-		m := blas.Matrix{Rows: rows, Cols: cols, Stride: cols, Data: space[:rows*cols]}
+		m := blas.MatrixOf(rows, cols, space[:rows*cols])
 		space = space[rows*cols:]
 		return m
 	}

@@ -88,7 +88,7 @@ func (b *backend) newScratch() *scratch { return &scratch{b: b} }
 func (s *scratch) matrix(rows, cols int) blas.Matrix {
 	m := s.b.nest.Borrow(rows * cols)
 	s.held = append(s.held, m)
-	return blas.Matrix{Rows: rows, Cols: cols, Stride: max(1, cols), Data: (*m)[:rows*cols]}
+	return blas.MatrixOf(rows, cols, (*m)[:rows*cols])
 }
 
 func (s *scratch) free() {

@@ -63,7 +63,7 @@ func writesBack(t *testing.T, e *engine.Engine, a *Array, memory []float64) {
 	}
 	half := int(a.Rows) / 2
 	cols := int(a.Cols)
-	m := blas.Matrix{Rows: int(a.Rows), Cols: cols, Stride: max(1, cols), Data: values}
+	m := blas.MatrixOf(int(a.Rows), cols, values)
 	for _, part := range [][2]int{{0, half}, {half, m.Rows}} {
 		if err := a.write(t.Context(), e, part[0], m.View(part[0], part[1], 0, cols)); err != nil {
 			t.Fatal(err)

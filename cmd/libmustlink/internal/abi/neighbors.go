@@ -122,5 +122,5 @@ func (p *Points) matrix(keep bool) (blas.Matrix, error) {
 		return blas.Matrix{}, err
 	}
 	x := d.Points.(*points.Dense)
-	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, nil
+	return blas.MatrixOf(x.N, x.D, x.Data), nil
 }

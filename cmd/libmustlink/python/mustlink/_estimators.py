@@ -748,7 +748,8 @@ class GML(MetricLearner):
     max_iter : int, default=1000
         Maximum number of sweeps and Newton steps in a round. Range: >= 1.
     n_components : int or None, default=None
-        Columns of the embedding, except for prior="spectral". Range: >= 0. 0: all. None: 0.
+        Columns of the embedding, the directions of largest variance, except for prior="spectral".
+        Range: >= 0. 0: all. None: 25.
     prepare : {"auto", "none"} or dict, default="auto"
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
@@ -833,7 +834,7 @@ class GML(MetricLearner):
         "outer": ("outer", 1),
         "tol": ("tol", 0.01),
         "max_iter": ("max_iter", 1000),
-        "n_components": ("dims", 0),
+        "n_components": ("dims", 25),
     }
     _uses_cannot_links = True
     _learns_pairs = True

@@ -38,7 +38,7 @@ func Values(d *dataset.Data) (blas.Matrix, error) {
 	if !ok {
 		return blas.Matrix{}, fault.Data(d.Name, "its rows have no coordinates without a model: want vectors")
 	}
-	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, nil
+	return blas.MatrixOf(x.N, x.D, x.Data), nil
 }
 
 // Dim returns the number of coordinates of rows with the given number of values.

@@ -29,7 +29,7 @@ import (
 func TestMain(m *testing.M) { trial.Main(m) }
 
 func matrix(x *points.Dense) blas.Matrix {
-	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
+	return blas.MatrixOf(x.N, x.D, x.Data)
 }
 
 // runKMeans runs k-means on Prism and returns the centers and their summary.

@@ -14,7 +14,7 @@ import (
 )
 
 func matrix(x *points.Dense) blas.Matrix {
-	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
+	return blas.MatrixOf(x.N, x.D, x.Data)
 }
 
 // partsOf returns the parts of blocks of rows.
@@ -136,7 +136,7 @@ func TestMergeIsBitIdentical(t *testing.T) {
 // row.
 func TestEmptyClusterTakesTheFarthestRow(t *testing.T) {
 	x := &points.Dense{N: 5, D: 1, Data: []float64{0, 1, 2, 50, 3}}
-	s := From(blas.Matrix{Rows: 2, Cols: 1, Stride: 1, Data: []float64{1, 1000}})
+	s := From(blas.MatrixOf(2, 1, []float64{1, 1000}))
 	s.Measured, s.Inertia = true, 1e-9 // lower than any: a test of the inertia alone would stop here
 	next := pass{Kind: move}.step(s, mergeAll(partsOf(t, pass{Kind: move}, x, 2, s), 0))
 	if next.Converged || next.Centers[1] != 50 {

@@ -35,7 +35,7 @@ func (s State) Matrix() blas.Matrix {
 	if s.Width == 0 {
 		return blas.Matrix{}
 	}
-	return blas.Matrix{Rows: len(s.Centers) / int(s.Width), Cols: int(s.Width), Stride: int(s.Width), Data: s.Centers}
+	return blas.MatrixOf(len(s.Centers)/int(s.Width), int(s.Width), s.Centers)
 }
 
 // From returns the state in which Lloyd's iterations begin from given centers.
@@ -99,7 +99,7 @@ func (s State) recluster(ctx context.Context, eng *engine.Engine, k int, seed ui
 			Want: fmt.Sprintf("at most %d, the number of different rows that were drawn; draw more by --rounds or --draw, if the data have more", drawn)}
 	}
 	x := s.Matrix()
-	sample := blas.Matrix{Rows: len(s.Sample) / x.Cols, Cols: x.Cols, Stride: x.Cols, Data: s.Sample}
+	sample := blas.MatrixOf(len(s.Sample)/x.Cols, x.Cols, s.Sample)
 	if sample.Rows < k {
 		r, err := cluster.KMeans(ctx, eng, x, cluster.Params{K: k, Seed: seed, Weights: s.Weights})
 		if err != nil {

@@ -42,7 +42,7 @@ func Join(next func(*Rows) bool) Rows {
 // Matrix returns the values of the rows. It shares memory with them.
 func (r *Rows) Matrix() blas.Matrix {
 	width := r.Width()
-	return blas.Matrix{Rows: len(r.Keys), Cols: width, Stride: width, Data: r.Values}
+	return blas.MatrixOf(len(r.Keys), width, r.Values)
 }
 
 // With returns the rows of both, in memory of their own.

@@ -210,5 +210,5 @@ func TestClassifyMatchesLibrary(t *testing.T) {
 }
 
 func matrix(x *points.Dense) blas.Matrix {
-	return blas.Matrix{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}
+	return blas.MatrixOf(x.N, x.D, x.Data)
 }

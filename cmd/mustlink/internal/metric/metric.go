@@ -95,7 +95,7 @@ func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix,
 func Raw(eng *engine.Engine, name string, p points.Points) (blas.Matrix, error) {
 	switch x := p.(type) {
 	case *points.Dense:
-		return blas.Matrix{Rows: x.N, Cols: x.D, Stride: max(1, x.D), Data: x.Data}, nil
+		return blas.MatrixOf(x.N, x.D, x.Data), nil
 	case *points.CSR:
 		what := fmt.Sprintf("%d x %d sparse points as a dense matrix", x.N, x.D)
 		if err := eng.Check(what, engine.MatrixBytes(x.N, x.D), "fit a model and pass it, or raise the memory limit"); err != nil {
