@@ -146,10 +146,6 @@ func transposeSparse(p *points.CSR) *points.CSR {
 
 func transposeDense(p *points.Dense) *points.Dense {
 	t := &points.Dense{N: p.D, D: p.N, Data: make([]float64, len(p.Data))}
-	for i := range p.N {
-		for c, v := range p.Row(i) {
-			t.Data[c*p.N+i] = v
-		}
-	}
+	blas.MatrixOf(p.N, p.D, p.Data).TransposeTo(blas.MatrixOf(t.N, t.D, t.Data))
 	return t
 }

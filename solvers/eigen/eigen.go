@@ -222,10 +222,10 @@ func (s *search) problem() (*krylov.Problem, error) {
 		Progress: func(int, int) error { return s.ctx.Err() },
 	}
 	if s.Null.Rows > 0 {
-		p.Locked = columns(s.Null)
+		p.Locked = s.eng.Transposed(s.Null)
 	}
 	if s.Start.Rows > 0 {
-		p.Start = columns(s.Start)
+		p.Start = s.eng.Transposed(s.Start)
 	}
 	s.basis = s.eng.GetMatrix(1, p.Space())
 	p.Memory = s.basis.Data

@@ -130,7 +130,7 @@ func (s *search) measureNull() (*Result, error) {
 	if s.k == 0 {
 		return res, nil
 	}
-	x := columns(s.Null)
+	x := s.eng.Transposed(s.Null)
 	image := s.eng.NewMatrix(s.n, s.k)
 	if err := s.a.Multiply(s.ctx, s.eng, image, x); err != nil {
 		return nil, err

@@ -85,22 +85,11 @@ func (s *search) nullValue() (float64, error) {
 	if s.Null.Rows == 0 {
 		return math.Inf(-1), nil
 	}
-	values, _, err := s.projection(columns(s.Null))
+	values, _, err := s.projection(s.eng.Transposed(s.Null))
 	if err != nil {
 		return 0, err
 	}
 	return values[0], nil
-}
-
-// columns returns the transpose.
-func columns(m blas.Matrix) blas.Matrix {
-	t := blas.NewMatrix(m.Cols, m.Rows)
-	for i := range m.Rows {
-		for j, v := range m.Row(i) {
-			t.Set(j, i, v)
-		}
-	}
-	return t
 }
 
 // lengths returns the lengths of the columns.
