@@ -20,6 +20,7 @@ package parts
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 
@@ -137,10 +138,39 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	return &Model{record.New(maps.Turned(Method, all, axes), p, f.Status(status(f, parts))), parts}, nil
 }
 
-// fit fits the parts side by side.
+// fit fits the parts side by side: as many at a time as there are workers, or fewer if that exceeds
+// the memory limit. The result does not depend on their number.
 func (p Params) fit(ctx context.Context, f *learner.Fit, pieces []piece) ([]algorithms.Model, error) {
+	for parallel := min(len(pieces), f.Eng.Workers()); ; {
+		out, err := p.fitSome(ctx, f, pieces, parallel)
+		var memory *fault.MemoryError
+		if !errors.As(err, &memory) {
+			return out, err
+		}
+		if parallel == 1 {
+			return nil, p.smaller(memory, (f.Links.Len()+len(pieces)-1)/len(pieces))
+		}
+		parallel = max(1, min(parallel-1, int(f.Eng.MemoryLimit()/memory.Need)))
+	}
+}
+
+// smaller returns the error of a part of some links that exceeds the memory limit, with the largest
+// size for which this request does not: its matrices have a row and a column for each linked point.
+func (p Params) smaller(e *fault.MemoryError, links int) error {
+	own := *e
+	own.What = fmt.Sprintf("a part of %d links: %s", links, e.What)
+	own.Hint = "raise the memory limit"
+	p.Size = int(float64(links) * math.Sqrt(float64(e.Limit)/float64(e.Need)))
+	if p.Validate() == nil {
+		own.Hint = fmt.Sprintf("use size=%d or less, or raise the memory limit", p.Size)
+	}
+	return &own
+}
+
+// fitSome is fit for a given number of parts at a time.
+func (p Params) fitSome(ctx context.Context, f *learner.Fit, pieces []piece, parallel int) ([]algorithms.Model, error) {
 	var out []algorithms.Model
-	o := batch.Options{Parallel: min(len(pieces), f.Eng.Workers()), Large: math.MaxInt}
+	o := batch.Options{Parallel: parallel, Large: math.MaxInt}
 	f.Report(algorithms.Progress{Stage: "parts", Total: len(pieces)})
 	results, err := batch.Fit(ctx, f.Eng, func(yield func(batch.Job) bool) {
 		for _, piece := range pieces {

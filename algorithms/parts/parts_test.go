@@ -2,6 +2,8 @@ package parts
 
 import (
 	"encoding/json"
+	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -240,6 +242,49 @@ func TestSuits(t *testing.T) {
 	} {
 		if got := Suits(c.method, c.set); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
+		}
+	}
+}
+
+// TestMemory: where two parts exceed the memory limit, one is fitted after the other, with the same
+// result. Where one does, the error names a smaller size. Another request of it may still be too
+// large, but a few errors lead to a size that fits.
+func TestMemory(t *testing.T) {
+	x, _, set := enginetest.Blobs(t, 600, 4, 250, 1)
+	for _, base := range []string{"lleratio", "krca", "gml"} {
+		fit := func(limit int64, size int) (algorithms.Model, *fault.MemoryError) {
+			t.Helper()
+			m, err := divided(params(base, size, 5)).Fit(t.Context(), enginetest.With(t, engine.Options{Workers: 2, MemoryLimit: limit}), x, set)
+			var memory *fault.MemoryError
+			if err != nil && !errors.As(err, &memory) {
+				t.Fatal(err)
+			}
+			return m, memory
+		}
+		const size = 300
+		want, _ := fit(0, size)
+		_, refused := fit(1<<16, size)
+		if refused == nil || refused.Limit != 1<<16 || !strings.Contains(refused.What, "part of 250 links") {
+			t.Fatalf("%s: error %v: want one of a part of 250 links", base, refused)
+		}
+		limit := refused.Need
+		got, _ := fit(limit, size)
+		for got == nil {
+			limit += limit / 4
+			got, _ = fit(limit, size)
+		}
+		if !slices.Equal(embedded(t, got, x).Data, embedded(t, want, x).Data) {
+			t.Errorf("%s: another result within %d bytes", base, limit)
+		}
+		for least, steps := size, 0; ; steps++ {
+			_, refused := fit(limit/2, least)
+			if refused == nil {
+				break
+			}
+			before := least
+			if _, err := fmt.Sscanf(refused.Hint, "use size=%d or less, or raise the memory limit", &least); err != nil || least >= before || steps > 3 {
+				t.Fatalf("%s: size=%d: %v: want a smaller size", base, before, refused)
+			}
 		}
 	}
 }
