@@ -383,9 +383,11 @@ func TestFactorizations(t *testing.T) {
 	if err := e.SymEig(t.Context(), s.Clone(), w, true); err != nil || math.Abs(w[0]-1) > 1e-14 || math.Abs(w[1]-3) > 1e-14 {
 		t.Errorf("eigenvalues of [2 1; 1 2]: %v, %v", w, err)
 	}
-	v := blas.NewMatrix(1, 2)
-	if err := e.SymEigTop(t.Context(), s.Clone(), w[:1], v); err != nil || math.Abs(w[0]-3) > 1e-14 || math.Abs(v.At(0, 0)-v.At(0, 1)) > 1e-14 {
-		t.Errorf("top eigenpair of [2 1; 1 2]: %v %v, %v", w[0], v.Data, err)
+	for k, count := range []int{2, 1, 2, 2} { // all for 0, and above the order
+		w, v, err := e.SymEigTop(t.Context(), s.Clone(), k)
+		if err != nil || len(w) != count || v.Rows != count || math.Abs(w[0]-3) > 1e-14 || math.Abs(v.At(0, 0)-v.At(0, 1)) > 1e-14 {
+			t.Errorf("top eigenpairs of [2 1; 1 2], %d of them: %v %v, %v", k, w, v.Data, err)
+		}
 	}
 
 	var m *fault.MemoryError
@@ -398,8 +400,9 @@ func TestFactorizations(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
+	_, _, top := e.SymEigTop(ctx, s, 1)
 	for name, err := range map[string]error{
-		"Cholesky": e.Cholesky(ctx, a), "SymEig": e.SymEig(ctx, s, w, false), "SymEigTop": e.SymEigTop(ctx, s, w[:1], v),
+		"Cholesky": e.Cholesky(ctx, a), "SymEig": e.SymEig(ctx, s, w, false), "SymEigTop": top,
 	} {
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: got %v, want context.Canceled", name, err)

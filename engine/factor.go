@@ -37,16 +37,21 @@ func (e *Engine) SymEig(ctx context.Context, a blas.Matrix, w []float64, vectors
 	return ctx.Err()
 }
 
-// SymEigTop calls the backend's SymEigTop after the checks of [Engine.SymEig]. Errors: a
-// *fault.MemoryError, ctx.Err(), and the backend's own.
-func (e *Engine) SymEigTop(ctx context.Context, a blas.Matrix, w []float64, v blas.Matrix) error {
+// SymEigTop returns the k largest eigenvalues of A, of which the backend's SymEigTop reads the lower
+// triangle, in descending order, and their unit eigenvectors as rows; all for k = 0 and above the
+// order. The contents of A are lost. Checks and errors are those of [Engine.SymEig].
+func (e *Engine) SymEigTop(ctx context.Context, a blas.Matrix, k int) (w []float64, v blas.Matrix, err error) {
 	if err := e.checkEigen(ctx, a.Rows); err != nil {
-		return err
+		return nil, v, err
 	}
+	if k == 0 || k > a.Rows {
+		k = a.Rows
+	}
+	w, v = make([]float64, k), e.UnclearedMatrix(k, a.Rows)
 	if err := e.backend.SymEigTop(a, w, v); err != nil {
-		return err
+		return nil, blas.Matrix{}, err
 	}
-	return ctx.Err()
+	return w, v, ctx.Err()
 }
 
 // checkEigen checks ctx and the memory of an eigendecomposition with vectors of order n.

@@ -23,9 +23,9 @@ import (
 // multipliers of m. x are the points that m was fitted on.
 //
 // M and the bounds of distances stay as they are; a fit of all links would adapt M further. With
-// outer = 1, where no fit adapts M, the result is that of a fit of all links. With
-// dims = 0, a few new links rotate the directions of m, which are then no longer sorted by spread;
-// with fewer, the directions are computed again.
+// outer = 1, where no fit adapts M, the result is that of a fit of all links. With dims = 0, a few
+// new links rotate the directions of m, which are then no longer sorted by spread; with fewer, the
+// directions are computed again.
 //
 // Errors are those of [Learner.Fit]. Other points, a link that contradicts one of m, and a model
 // without the data for this are a *fault.DataError. A model lacks the data if its file is of an

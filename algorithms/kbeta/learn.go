@@ -65,14 +65,18 @@ func (m *metric) leading(ctx context.Context, eng *engine.Engine, k blas.Matrix,
 		if all {
 			some = q
 		}
-		mu, v, work := make([]float64, some), eng.NewMatrix(some, k.Rows), k
-		var err error
+		var (
+			work = k
+			mu   []float64
+			v    blas.Matrix
+			err  error
+		)
 		if !all {
 			work = eng.GetMatrix(k.Rows, k.Cols)
 			err = eng.Each(ctx, k.Rows, 64, func(i int) { copy(work.Row(i), k.Row(i)[:i+1]) })
 		}
 		if err == nil {
-			err = eng.SymEigTop(ctx, work, mu, v)
+			mu, v, err = eng.SymEigTop(ctx, work, some)
 		}
 		if !all {
 			eng.PutMatrix(work)

@@ -201,9 +201,8 @@ func decomposed(ctx context.Context, eng *engine.Engine, kt blas.Matrix, dims in
 		if s.column, err = kernel.Center(ctx, eng, kt); err != nil {
 			return s, err
 		}
-		dims = min(dims, m)
-		s.values, s.vectors = make([]float64, dims), eng.NewMatrix(dims, m)
-		return s, eng.SymEigTop(ctx, kt, s.values, s.vectors)
+		s.values, s.vectors, err = eng.SymEigTop(ctx, kt, dims)
+		return s, err
 	}
 	s.values, s.vectors = make([]float64, m), kt
 	if err := eng.SymEig(ctx, kt, s.values, true); err != nil {

@@ -103,11 +103,11 @@ func (p Params) axes(ctx context.Context, f *learner.Fit, parts []*maps.Map) (bl
 	b := f.Eng.Backend()
 	covariance := f.Eng.NewMatrix(total, total)
 	b.Syrk(true, 1, y, 0, covariance)
-	d := min(p.Dims, total)
-	w, v := make([]float64, d), blas.NewMatrix(d, total)
-	if err := f.Eng.SymEigTop(ctx, covariance, w, v); err != nil {
+	w, v, err := f.Eng.SymEigTop(ctx, covariance, p.Dims)
+	if err != nil {
 		return y, err
 	}
+	d := len(w)
 	for d > 0 && !(w[d-1] > 1e-12*w[0]) {
 		d--
 	}

@@ -282,7 +282,8 @@ func TestMemory(t *testing.T) {
 				break
 			}
 			before := least
-			if _, err := fmt.Sscanf(refused.Hint, "use size=%d or less, or raise the memory limit", &least); err != nil || least >= before || steps > 3 {
+			_, err := fmt.Sscanf(refused.Hint, "use size=%d or less, or raise the memory limit", &least)
+			if err != nil || least >= before || steps > 3 {
 				t.Fatalf("%s: size=%d: %v: want a smaller size", base, before, refused)
 			}
 		}

@@ -97,9 +97,8 @@ func smallestEigenvalue(ctx context.Context, eng *engine.Engine, a blas.Matrix, 
 	if err := fillShifted(ctx, eng, a, g, -1, c); err != nil {
 		return 0, err
 	}
-	var w [1]float64
-	v := blas.NewMatrix(1, g.N)
-	if err := eng.SymEigTop(ctx, a, w[:], v); err != nil {
+	w, _, err := eng.SymEigTop(ctx, a, 1)
+	if err != nil {
 		return 0, err
 	}
 	return c - w[0], nil

@@ -40,12 +40,11 @@ func Plane(ctx context.Context, eng *engine.Engine, x blas.Matrix) (first, secon
 	if math.IsNaN(total) || math.IsInf(total, 0) {
 		return nil, nil, share, fault.Data("", "values are not finite, or so large that their squares are not: want values up to 1e150 in size")
 	}
-	k := min(2, m)
-	w, v := make([]float64, k), blas.NewMatrix(k, m)
-	if err := eng.SymEigTop(ctx, s, w, v); err != nil {
+	w, v, err := eng.SymEigTop(ctx, s, 2)
+	if err != nil {
 		return nil, nil, share, err
 	}
-	for r, out := range [][]float64{first, second}[:k] {
+	for r, out := range [][]float64{first, second}[:len(w)] {
 		if !(w[r] > 1e-14*total) {
 			break // rounding error of a direction without variance
 		}

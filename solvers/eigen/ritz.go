@@ -10,7 +10,7 @@ import (
 // for the orthonormal columns of v. It processes a few columns at a time, because v may be large.
 func (s *search) projection(v blas.Matrix) ([]float64, blas.Matrix, error) {
 	m, backend := v.Cols, s.eng.Backend()
-	h, turn, values := blas.NewMatrix(m, m), blas.NewMatrix(m, m), make([]float64, m)
+	h := blas.NewMatrix(m, m)
 	err := s.chunks(m, func(c0, c1 int, x, image blas.Matrix) error {
 		x.View(0, s.n, 0, c1-c0).CopyFrom(v.View(0, s.n, c0, c1))
 		if err := s.a.Multiply(s.ctx, s.eng, image, x); err != nil {
@@ -19,10 +19,10 @@ func (s *search) projection(v blas.Matrix) ([]float64, blas.Matrix, error) {
 		backend.Gemm(true, false, s.sign, v, image.View(0, s.n, 0, c1-c0), 0, h.View(0, m, c0, c1))
 		return nil
 	})
-	if err == nil {
-		err = s.eng.SymEigTop(s.ctx, h, values, turn)
+	if err != nil {
+		return nil, h, err
 	}
-	return values, turn, err
+	return s.eng.SymEigTop(s.ctx, h, m)
 }
 
 // chunks calls f for the columns [c0, c1) of m, as many at a time as the operator takes, with two

@@ -43,12 +43,13 @@ func (s *search) leading(l float64) (w []float64, v blas.Matrix, err error) {
 	if err != nil {
 		return nil, v, err
 	}
-	w, v = make([]float64, k), blas.NewMatrix(s.d, s.m)
 	if k > s.m/wholeShare {
-		all := blas.NewMatrix(k, s.m)
-		err := s.eng.SymEigTop(s.ctx, x, w, all)
-		return w, all.View(0, s.d, 0, s.m), err
+		if w, v, err = s.eng.SymEigTop(s.ctx, x, k); err != nil {
+			return nil, v, err
+		}
+		return w, v.View(0, s.d, 0, s.m), nil
 	}
+	w, v = make([]float64, k), blas.NewMatrix(s.d, s.m)
 	// A few eigenvalues at the upper end of a spectrum that reaches far down do not suit a Krylov
 	// space.
 	values := make([]float64, s.m)

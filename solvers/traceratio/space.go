@@ -110,15 +110,14 @@ func (x *space) solve() error {
 	if x.turn.Rows == 0 {
 		x.l = trace(a) / trace(b)
 	}
-	k := min(n, 2*x.width)
-	x.values, x.turn = make([]float64, k), blas.NewMatrix(k, n)
 	const steps, rounding = 10, 1e-14
 	for range steps {
 		h.CopyFrom(a)
 		for i := range n {
 			s.eng.Backend().Kernels().Axpy(-x.l, b.Row(i), h.Row(i))
 		}
-		if err := s.eng.SymEigTop(s.ctx, h, x.values, x.turn); err != nil {
+		var err error
+		if x.values, x.turn, err = s.eng.SymEigTop(s.ctx, h, 2*x.width); err != nil {
 			return err
 		}
 		s.solved++

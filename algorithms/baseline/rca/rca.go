@@ -236,11 +236,11 @@ func (p Params) discriminant(ctx context.Context, eng *engine.Engine, projected,
 	eng.Backend().Gemm(false, true, 1, projected, white, 0, z)
 	total := blas.NewMatrix(white.Rows, white.Rows)
 	eng.Backend().Syrk(true, 1/float64(z.Rows), z, 0, total)
-	t, values := blas.NewMatrix(p.Dims, white.Rows), make([]float64, p.Dims)
 	if err := linear.CheckCovariance(total); err != nil {
-		return t, err
+		return blas.Matrix{}, err
 	}
-	if err := eng.SymEigTop(ctx, total, values, t); err != nil {
+	_, t, err := eng.SymEigTop(ctx, total, p.Dims)
+	if err != nil {
 		return t, err
 	}
 	out := blas.NewMatrix(t.Rows, white.Cols)

@@ -104,20 +104,15 @@ func diagonal(k blas.Matrix) (sum float64) {
 // directions returns the leading eigenvalues of the centered kernel matrix, those above tol times
 // the largest and above rounding, and the eigenvectors as rows.
 func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol, rounding float64) (w []float64, u blas.Matrix, err error) {
-	n := k.Rows
-	if dims == 0 || dims > n {
-		dims = n
-	}
-	w, u = make([]float64, dims), eng.UnclearedMatrix(dims, n)
-	if err := eng.SymEigTop(ctx, k, w, u); err != nil {
+	if w, u, err = eng.SymEigTop(ctx, k, dims); err != nil {
 		return nil, u, err
 	}
 	keep := 0
-	for keep < dims && w[keep] > rounding && w[keep] > tol*w[0] {
+	for keep < len(w) && w[keep] > rounding && w[keep] > tol*w[0] {
 		keep++
 	}
 	if keep == 0 {
 		return nil, u, fault.Data("", "the points have no variance under the kernel: want points that differ")
 	}
-	return w[:keep], u.View(0, keep, 0, n), nil
+	return w[:keep], u.View(0, keep, 0, u.Cols), nil
 }

@@ -188,20 +188,16 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 // Axes returns the rows u' / sqrt(w) for the eigenpairs (w, u) of a learned kernel matrix, the
 // largest eigenvalues first, at most maxDims of them or all for 0. It overwrites the matrix.
 func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, maxDims int) (blas.Matrix, error) {
-	n := learned.Rows
-	if maxDims == 0 || maxDims > n {
-		maxDims = n
-	}
-	w, v, t := make([]float64, maxDims), eng.UnclearedMatrix(maxDims, n), eng.Backend().Kernels()
-	if err := eng.SymEigTop(ctx, learned, w, v); err != nil {
+	w, v, err := eng.SymEigTop(ctx, learned, maxDims)
+	if err != nil {
 		return v, err
 	}
-	dims := 0
+	dims, t := 0, eng.Backend().Kernels()
 	for dims < len(w) && w[dims] > rankTol*w[0] {
 		dims++
 	}
 	if dims == 0 {
 		return v, fault.Data("", "the learned kernel matrix is 0: want points that differ under the kernel")
 	}
-	return v.View(0, dims, 0, n), eng.Each(ctx, dims, rowsEach, func(k int) { t.Scale(1/math.Sqrt(w[k]), v.Row(k)) })
+	return v.View(0, dims, 0, v.Cols), eng.Each(ctx, dims, rowsEach, func(k int) { t.Scale(1/math.Sqrt(w[k]), v.Row(k)) })
 }
