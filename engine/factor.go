@@ -37,9 +37,10 @@ func (e *Engine) SymEig(ctx context.Context, a blas.Matrix, w []float64, vectors
 	return ctx.Err()
 }
 
-// SymEigTop returns the k largest eigenvalues of A, of which the backend's SymEigTop reads the lower
-// triangle, in descending order, and their unit eigenvectors as rows; all for k = 0 and above the
-// order. The contents of A are lost. Checks and errors are those of [Engine.SymEig].
+// SymEigTop returns the k largest eigenvalues of A, in descending order, and their unit
+// eigenvectors as rows; all for k = 0 and above the order. It is the backend's SymEigTop after the
+// checks of [Engine.SymEig], and the contents of A are lost. Errors: a *fault.MemoryError,
+// ctx.Err(), and the backend's own.
 func (e *Engine) SymEigTop(ctx context.Context, a blas.Matrix, k int) (w []float64, v blas.Matrix, err error) {
 	if err := e.checkEigen(ctx, a.Rows); err != nil {
 		return nil, v, err

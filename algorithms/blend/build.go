@@ -99,8 +99,9 @@ func (b *builder) fitAll(ctx context.Context, steps []int) error {
 	return err
 }
 
-// report passes the progress of a step on. A panic of the listener ends all steps.
-func (b *builder) report(s step, p algorithms.Progress) {
+// report passes the progress of a step on, unless the fit is canceled: steps at the same time may
+// notice that later. A panic of the listener ends all steps.
+func (b *builder) report(ctx context.Context, s step, p algorithms.Progress) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	defer func() {
@@ -109,7 +110,7 @@ func (b *builder) report(s step, p algorithms.Progress) {
 			b.stop()
 		}
 	}()
-	if b.panicked == nil {
+	if ctx.Err() == nil {
 		p.Stage = s.method + ": " + p.Stage
 		b.fit.Report(p)
 	}
@@ -123,7 +124,7 @@ func (b *builder) fitStep(ctx context.Context, eng *engine.Engine, s step, r *re
 	}
 	c := b.fit.Common
 	if c.Progress != nil {
-		c.Progress = func(p algorithms.Progress) { b.report(s, p) }
+		c.Progress = func(p algorithms.Progress) { b.report(ctx, s, p) }
 	}
 	set := b.fit.Links
 	if s.method == krca.Method && set.Consistent() == nil {
