@@ -104,8 +104,8 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, method catal
 	switch {
 	case !s.holdsOut:
 		return nil, nil
-	case s.lesson().Given():
-		return &Verdict{Missing: "the fit learned from comparisons or targets, and a verdict holds out links alone"}, nil
+	case l.Len() == 0:
+		return &Verdict{Missing: "there are no links to hold out"}, nil
 	}
 	learner, err := s.learner(method, t, l, nil)
 	if err != nil {

@@ -116,7 +116,7 @@ func (m *Model) Dim() int {
 	return m.fitted.Model.Dim()
 }
 
-// Verdict says how well a metric ranks links that its fit did not use, in comparison with the
+// Verdict says how well a metric ranks links of rows that its fit did not know, in comparison with the
 // prepared rows without learning.
 type Verdict = verdict.Verdict
 

@@ -4,11 +4,13 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/cluster"
-	"github.com/mustlink/mustlink/algorithms/internal/heldout"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -19,14 +21,14 @@ import (
 // Criterion names the score of a model.
 type Criterion string
 
-// The criteria. All are larger for better models and at most 1.
+// The criteria. All are larger for better models. Those of links are 1/2 on average if the features
+// say nothing about links.
 const (
 	// Ranking is the probability that a held-out must-link is shorter than a held-out cannot-link
-	// (AUC): the mean of that of the given links and that of all pairs of two held-out points which
-	// links join or separate, also by implication.
+	// (AUC), less what the rows of the fit alone give, plus 1/2: see [verdict.Fold.Ranking].
 	Ranking Criterion = "ranking"
 	// Agreement is the balanced share of held-out links that k-means with Options.Clusters clusters
-	// satisfies.
+	// satisfies, less what the rows of the fit alone give, plus 1/2.
 	Agreement Criterion = "agreement"
 	// Combined is the mean of Ranking and Agreement of the same fit. The first measures every held-out
 	// link by its distance, the second by the clusters, and their errors differ.
@@ -60,75 +62,121 @@ const (
 
 // evaluator scores candidates.
 type evaluator struct {
-	x      points.Points
-	o      *Options
-	folds  []heldout.Fold
-	halves [][2]heldout.Fold // for Stability
+	x     points.Points
+	o     *Options
+	folds []*verdict.Fold
+	// halves are the links in two parts, for each fold of Stability.
+	halves [][2]*links.Set
 }
 
 // newEvaluator returns an evaluator with the links divided into folds or halves.
 func newEvaluator(x points.Points, set *links.Set, o *Options) (*evaluator, error) {
 	j := &evaluator{x: x, o: o}
-	var err error
 	if o.Criterion != Stability {
-		j.folds, err = heldout.Deal(set, o.Folds, o.Seed)
-		return j, err
-	}
-	for f := range o.Folds {
-		two, err := heldout.Deal(set, 2, o.Seed+uint64(f))
+		d, err := verdict.Divide(set, o.Folds, o.Seed)
 		if err != nil {
 			return nil, err
 		}
-		j.halves = append(j.halves, [2]heldout.Fold{two[0], two[1]})
+		j.folds = d.Folds
+		return j, nil
+	}
+	for f := range o.Folds {
+		two, err := halve(set, o.Seed+uint64(f))
+		if err != nil {
+			return nil, err
+		}
+		j.halves = append(j.halves, two)
 	}
 	return j, nil
 }
 
+// streamHalves is the stream of the random numbers that divide links into halves.
+const streamHalves = 0x68616c766573
+
+// halve divides the links of each kind at random into two parts of equal size.
+func halve(set *links.Set, seed uint64) (two [2]*links.Set, err error) {
+	must, cannot := set.Count()
+	if must < 2 {
+		return two, fault.Data("", "%d must-links and %d cannot-links: want at least 2 must-links, one for each half", must, cannot)
+	}
+	r := rand.New(rand.NewPCG(seed, streamHalves))
+	var parts [2][]links.Link
+	for _, list := range [][]links.Link{set.Must(), set.Cannot()} {
+		for at, k := range r.Perm(len(list)) {
+			parts[at%2] = append(parts[at%2], list[k])
+		}
+	}
+	for k := range two {
+		if two[k], err = links.New(set.N(), parts[k]); err != nil {
+			return two, err
+		}
+	}
+	return two, nil
+}
+
+// parts returns the number of folds that a candidate can be scored on.
+func (j *evaluator) parts() int { return max(len(j.folds), len(j.halves)) }
+
+// weight returns the weight of fold f among others.
+func (j *evaluator) weight(f int) float64 {
+	switch j.o.Criterion {
+	case Stability:
+		return 1
+	case Labels:
+		test, _ := j.labeled(f)
+		return float64(len(test))
+	}
+	return j.folds[f].Weight()
+}
+
 // score fits a candidate on fold f and returns its score.
-func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
+func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, f int) (verdict.Statistic, error) {
 	if j.o.Criterion == Stability {
 		return j.stability(ctx, eng, c, f)
 	}
-	m, err := j.fit(ctx, eng, c, j.folds[f])
+	l, err := c.Learner(j.o.Seed, nil)
 	if err != nil {
-		return 0, err
+		return verdict.Statistic{}, err
+	}
+	l, x, set, err := j.folds[f].Training(eng, l, j.x)
+	if err != nil {
+		return verdict.Statistic{}, err
+	}
+	m, err := l.Fit(ctx, eng, x, set)
+	if err != nil {
+		return verdict.Statistic{}, err
 	}
 	return j.measure(ctx, eng, m, f)
 }
 
 // measure returns the score of a model on fold f.
-func (j *evaluator) measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+func (j *evaluator) measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (verdict.Statistic, error) {
 	switch j.o.Criterion {
 	case Agreement:
 		return j.agreement(ctx, eng, m, f)
 	case Combined:
-		return j.combined(ctx, eng, m, f)
+		ranking, err := j.ranking(ctx, eng, m, f)
+		if err != nil {
+			return ranking, err
+		}
+		agreement, err := j.agreement(ctx, eng, m, f)
+		if err != nil {
+			return agreement, err
+		}
+		return ranking.Mean(agreement), nil
 	case Labels:
 		return j.labels(ctx, eng, m, f)
 	}
 	return j.ranking(ctx, eng, m, f)
 }
 
-// fit fits a candidate without the points of a fold.
-func (j *evaluator) fit(ctx context.Context, eng *engine.Engine, c Candidate, held heldout.Fold) (algorithms.Model, error) {
-	l, err := c.Learner(j.o.Seed, nil)
-	if err != nil {
-		return nil, err
-	}
-	x, set, err := held.Training(eng, j.x)
-	if err != nil {
-		return nil, err
-	}
-	return l.Fit(ctx, eng, x, set)
-}
-
 // ranking returns the ranking of the fold.
-func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (verdict.Statistic, error) {
 	d, err := m.Distances(ctx, eng, j.x, j.folds[f].Ranked())
 	if err != nil {
-		return 0, err
+		return verdict.Statistic{}, err
 	}
-	return j.folds[f].Ranking(d)
+	return j.folds[f].Ranking(ctx, eng, d)
 }
 
 // clusters returns the k-means clusters of all points.
@@ -144,82 +192,84 @@ func (j *evaluator) clusters(ctx context.Context, eng *engine.Engine, m algorith
 	return r.Labels, nil
 }
 
-// agreement returns the mean of the share of must-links within clusters and the share of
-// cannot-links between clusters.
-func (j *evaluator) agreement(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
+// agreement returns how well clusters agree with the links of the fold.
+func (j *evaluator) agreement(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (verdict.Statistic, error) {
 	of, err := j.clusters(ctx, eng, m)
 	if err != nil {
-		return 0, err
+		return verdict.Statistic{}, err
 	}
-	held := j.folds[f]
-	var satisfied [2]float64 // must-links, cannot-links
-	for k, p := range held.Links.List {
-		switch same := of[p[0]] == of[p[1]]; {
-		case k < held.Links.Must && same:
-			satisfied[0]++
-		case k >= held.Links.Must && !same:
-			satisfied[1]++
-		}
-	}
-	return satisfied[0]/float64(held.Links.Must)/2 + satisfied[1]/float64(len(held.Links.List)-held.Links.Must)/2, nil
+	return j.folds[f].Agreement(of), nil
 }
 
-// combined returns the mean of ranking and agreement.
-func (j *evaluator) combined(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
-	ranking, err := j.ranking(ctx, eng, m, f)
-	if err != nil {
-		return 0, err
+// labeled returns the labeled rows of fold f and the other ones.
+func (j *evaluator) labeled(f int) (test, train []int) {
+	for i, l := range j.o.Labels {
+		if l == "" {
+			continue
+		}
+		if _, held := slices.BinarySearch(j.folds[f].Rows, i); held {
+			test = append(test, i)
+		} else {
+			train = append(train, i)
+		}
 	}
-	agreement, err := j.agreement(ctx, eng, m, f)
-	return (ranking + agreement) / 2, err
+	return test, train
 }
 
 // labels returns the accuracy of nearest-neighbor classification of the fold's labeled points by
 // the other labeled points.
-func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (float64, error) {
-	held := map[int]bool{}
-	for _, i := range j.folds[f].Points {
-		held[i] = true
-	}
-	var train, test []int
-	var of, truth []string
-	for i, l := range j.o.Labels {
-		switch {
-		case l == "":
-		case held[i]:
-			test, truth = append(test, i), append(truth, l)
-		default:
-			train, of = append(train, i), append(of, l)
-		}
-	}
+func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (s verdict.Statistic, err error) {
+	test, train := j.labeled(f)
 	if len(test) == 0 || len(train) == 0 {
-		return 0, fault.Data("", "fold %d has %d labeled points and leaves %d: want at least one of each; give more labels, or fewer folds", f+1, len(test), len(train))
+		return s, fault.Data("", "fold %d has %d labeled points and leaves %d: want at least one of each; give more labels, or fewer folds", f+1, len(test), len(train))
+	}
+	of := make([]string, len(train))
+	for k, i := range train {
+		of[k] = j.o.Labels[i]
 	}
 	y, err := m.Embed(ctx, eng, j.x)
 	if err != nil {
-		return 0, err
+		return s, err
 	}
 	found, err := neighbors.Classify(ctx, eng, y.Select(train), of, y.Select(test), min(voters, len(train)))
 	if err != nil {
-		return 0, err
+		return s, err
 	}
-	return score.Accuracy(truth, found)
+	right, n := make([]float64, len(test)), float64(len(test))
+	for k, i := range test {
+		if found[k] == j.o.Labels[i] {
+			right[k] = 1
+			s.Value++
+		}
+	}
+	s.Value /= n
+	s.Rows = make([]float64, len(j.folds[f].Rows))
+	for k, i := range test {
+		at, _ := slices.BinarySearch(j.folds[f].Rows, i)
+		s.Rows[at] = (right[k] - s.Value) / n
+	}
+	return s, nil
 }
 
 // stability returns the agreement between the clusters of two models, each fitted on one half of
 // the links.
-func (j *evaluator) stability(ctx context.Context, eng *engine.Engine, c Candidate, f int) (float64, error) {
+func (j *evaluator) stability(ctx context.Context, eng *engine.Engine, c Candidate, f int) (verdict.Statistic, error) {
 	var of [2][]int
-	for k, held := range j.halves[f] {
-		m, err := j.fit(ctx, eng, c, held)
+	for k, half := range j.halves[f] {
+		l, err := c.Learner(j.o.Seed, nil)
 		if err != nil {
-			return 0, err
+			return verdict.Statistic{}, err
+		}
+		m, err := l.Fit(ctx, eng, j.x, half)
+		if err != nil {
+			return verdict.Statistic{}, err
 		}
 		if of[k], err = j.clusters(ctx, eng, m); err != nil {
-			return 0, err
+			return verdict.Statistic{}, err
 		}
 	}
-	return score.AdjustedRand(of[0], of[1])
+	rand, err := score.AdjustedRand(of[0], of[1])
+	return verdict.Statistic{Value: rand}, err
 }
 
 // check returns an error for missing options of the criterion and for an invalid incumbent.

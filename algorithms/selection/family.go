@@ -63,10 +63,7 @@ func (s *search) path(c Candidate) (l algorithms.PathLearner, name string, value
 func (s *search) scores(ctx context.Context, eng *engine.Engine, family []Candidate, f int) []outcome {
 	out := make([]outcome, len(family))
 	if _, _, _, ok := s.path(family[0]); ok && s.shared() {
-		if scores, err := s.pathScores(ctx, eng, family, f); err == nil {
-			for k, v := range scores {
-				out[k].score = v
-			}
+		if s.pathScores(ctx, eng, family, f, out) == nil {
 			return out
 		}
 	}
@@ -76,29 +73,28 @@ func (s *search) scores(ctx context.Context, eng *engine.Engine, family []Candid
 	return out
 }
 
-func (s *search) pathScores(ctx context.Context, eng *engine.Engine, family []Candidate, f int) ([]float64, error) {
+func (s *search) pathScores(ctx context.Context, eng *engine.Engine, family []Candidate, f int, out []outcome) error {
 	values := make([]float64, len(family))
-	var l algorithms.PathLearner
+	var l algorithms.Learner
 	for k, c := range family {
 		l, _, values[k], _ = s.path(c)
 	}
-	x, set, err := s.folds[f].Training(eng, s.x)
+	l, x, set, err := s.folds[f].Training(eng, l, s.x)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	path, err := l.FitPath(ctx, eng, x, set)
+	path, err := l.(algorithms.PathLearner).FitPath(ctx, eng, x, set)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	distances, err := path.Distances(ctx, eng, s.x, s.folds[f].Ranked(), values)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	out := make([]float64, len(family))
 	for k, d := range distances {
-		if out[k], err = s.folds[f].Ranking(d); err != nil {
-			return nil, err
+		if out[k].score, err = s.folds[f].Ranking(ctx, eng, d); err != nil {
+			return err
 		}
 	}
-	return out, nil
+	return nil
 }

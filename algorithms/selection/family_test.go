@@ -49,12 +49,12 @@ func TestFamiliesAreTheFits(t *testing.T) {
 		for f := range o.Folds {
 			for k, got := range s.scores(ctx, eng, members, f) {
 				want, err := s.score(ctx, eng, members[k], f)
-				if (err == nil) != (got.err == nil) || !(math.Abs(got.score-want) <= 1e-12) {
+				if (err == nil) != (got.err == nil) || !(math.Abs(got.score.Value-want.Value) <= 1e-12) {
 					t.Errorf("%s, fold %d: %v (%v), by a fit of its own %v (%v)", members[k], f, got.score, got.err, want, err)
 				}
 				seen++
 			}
-			if _, err := s.pathScores(ctx, eng, members[:len(members)-1], f); err != nil {
+			if err := s.pathScores(ctx, eng, members[:len(members)-1], f, make([]outcome, len(members))); err != nil {
 				t.Errorf("one fit for all: %v", err)
 			}
 		}
@@ -97,14 +97,14 @@ func TestPathFamilies(t *testing.T) {
 		for _, i := range family {
 			members = append(members, list[i])
 		}
-		got, err := s.pathScores(ctx, eng, members, 0)
-		if err != nil {
+		got := make([]outcome, len(members))
+		if err := s.pathScores(ctx, eng, members, 0, got); err != nil {
 			t.Fatal(err)
 		}
 		for k, c := range members {
 			want, err := s.score(ctx, eng, c, 0)
-			if err != nil || !(math.Abs(got[k]-want) <= 1e-9) {
-				t.Errorf("%s: score %v, by a fit of its own %v (%v)", c, got[k], want, err)
+			if err != nil || !(math.Abs(got[k].score.Value-want.Value) <= 1e-9) {
+				t.Errorf("%s: score %v, by a fit of its own %v (%v)", c, got[k].score.Value, want.Value, err)
 			}
 		}
 	}

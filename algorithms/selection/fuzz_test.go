@@ -3,8 +3,10 @@ package selection
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -37,7 +39,8 @@ func FuzzStore(f *testing.F) {
 			}
 			return
 		}
-		if err := s.add(Candidate{Method: "rca"}, 3, 0.25); err != nil {
+		added := verdict.Statistic{Value: 0.25, Rows: []float64{1, -1}, Links: []float64{0.5}}
+		if err := s.add(Candidate{Method: "rca"}, 3, added); err != nil {
 			t.Fatal(err)
 		}
 		if err := s.close(); err != nil {
@@ -48,7 +51,7 @@ func FuzzStore(f *testing.F) {
 			t.Fatalf("the file that was left cannot be read: %v", err)
 		}
 		defer again.close()
-		if v, ok := again.find(Candidate{Method: "rca"}, 3); !ok || v != 0.25 {
+		if v, ok := again.find(Candidate{Method: "rca"}, 3); !ok || !reflect.DeepEqual(v, added) {
 			t.Errorf("what was added is %v, %t", v, ok)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/algorithms/internal/heldout"
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -60,21 +60,23 @@ func gramOf(t *testing.T, x *points.Dense) *points.Gram {
 
 // embedded returns what a candidate that is fitted without the points of a fold makes of its own
 // points. It is nil for a method that takes only vectors if x are others.
-func embedded(t *testing.T, j *evaluator, x points.Points, method string, held heldout.Fold) []float64 {
+func embedded(t *testing.T, j *evaluator, x points.Points, method string, held *verdict.Fold) []float64 {
 	t.Helper()
 	ctx, eng := context.Background(), enginetest.New(t, 2)
-	of := *j
-	of.x = x
-	m, err := of.fit(ctx, eng, Candidate{Method: method}, held)
+	l, err := Candidate{Method: method}.Learner(j.o.Seed, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, own, set, err := held.Training(eng, l, x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := l.Fit(ctx, eng, own, set)
 	if _, dense := x.(*points.Dense); fault.IsInput(err) && !dense {
 		return nil
 	}
 	if err != nil {
 		t.Fatalf("%s of %T: %v", method, x, err)
-	}
-	own, _, err := held.Training(eng, x)
-	if err != nil {
-		t.Fatal(err)
 	}
 	y, err := m.Embed(ctx, eng, own)
 	if err != nil {
@@ -90,7 +92,7 @@ func TestHeldOutPointsAreOutOfTheFit(t *testing.T) {
 	x, _, set := rings(t)
 	j, read := evaluated(t, x, set), map[string]bool{}
 	for f, held := range j.folds {
-		changed := replaced(x, held.Points)
+		changed := replaced(x, held.Rows)
 		for _, both := range [][2]points.Points{{x, changed}, {enginetest.Sparse(x), enginetest.Sparse(changed)}, {gramOf(t, x), gramOf(t, changed)}} {
 			for _, m := range catalog.Methods() {
 				if m.UsesTargets || f > 0 && m.Name != "npkl" {
@@ -114,24 +116,19 @@ func TestHeldOutPointsAreOutOfTheFit(t *testing.T) {
 }
 
 // The ranking of a fold by hand, in coordinates of a fit on the other points: how often a must-link
-// is shorter than another pair, among the held-out links and among the pairs of held-out points
-// that the closure has.
+// of a held-out row is shorter than a cannot-link of one, less how often the distances of all held-out
+// rows from the same rows of the fit are.
 func TestRankingByHand(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, _, set := rings(t)
 	j := evaluated(t, x, set)
-	closed, err := set.Closure()
-	if err != nil {
-		t.Fatal(err)
-	}
-	both := 0
 	for _, c := range candidates("rca", "npkl", "lleratio", "blend") {
 		l, err := c.Learner(j.o.Seed, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for f, held := range j.folds {
-			rest := slices.DeleteFunc(upTo(x.N), func(i int) bool { return slices.Contains(held.Points, i) })
+			rest := slices.DeleteFunc(upTo(x.N), func(i int) bool { return slices.Contains(held.Rows, i) })
 			own, err := set.Restrict(rest)
 			if err != nil {
 				t.Fatal(err)
@@ -144,41 +141,41 @@ func TestRankingByHand(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := rankedRight(y, held.Links.List[:held.Links.Must], held.Links.List[held.Links.Must:])
-			if must, cannot := between(closed.Must(), held.Points), between(closed.Cannot(), held.Points); len(must) > 0 && len(cannot) > 0 {
-				want = (want + rankedRight(y, must, cannot)) / 2
-				both++
-			}
-			if got, err := j.score(ctx, eng, c, f); err != nil || !(math.Abs(got-want) <= 1e-9) {
-				t.Errorf("%s, fold %d: ranking %v, by hand %v, error %v", c, f+1, got, want, err)
+			must, cannot := held.Pairs[:held.Must], held.Pairs[held.Must:]
+			want := 0.5 + rankedRight(y, must, cannot) - rankedRight(y, everywhere(must, held.Rows), everywhere(cannot, held.Rows))
+			if got, err := j.score(ctx, eng, c, f); err != nil || !(math.Abs(got.Value-want) <= 1e-9) {
+				t.Errorf("%s, fold %d: ranking %v, by hand %v, error %v", c, f+1, got.Value, want, err)
 			}
 		}
 	}
-	if both == 0 {
-		t.Error("no fold has both kinds of pairs among its points")
-	}
 }
 
-// rankedRight returns how often a must-link is shorter than another pair.
+// rankedRight returns how often a must-link is shorter than another pair; equal ones count half.
 func rankedRight(y blas.Matrix, must, others [][2]int) float64 {
 	length := func(p [2]int) float64 { return enginetest.SquaredDistance(y.Row(p[0]), y.Row(p[1])) }
-	right := 0
-	for _, m := range must {
-		for _, o := range others {
-			if length(m) < length(o) {
-				right++
-			}
-		}
+	var a, b []float64
+	for _, p := range must {
+		a = append(a, length(p))
 	}
-	return float64(right) / float64(len(must)*len(others))
+	for _, p := range others {
+		b = append(b, length(p))
+	}
+	slices.Sort(b)
+	right := 0
+	for _, v := range a {
+		from, _ := slices.BinarySearch(b, v)
+		to, _ := slices.BinarySearch(b, math.Nextafter(v, math.Inf(1)))
+		right += 2*(len(b)-to) + to - from
+	}
+	return float64(right) / 2 / float64(len(must)*len(others))
 }
 
-// between returns the links between the points.
-func between(list []links.Link, points []int) [][2]int {
+// everywhere returns the pairs with each of the rows in the place of the first end.
+func everywhere(pairs [][2]int, rows []int) [][2]int {
 	var out [][2]int
-	for _, l := range list {
-		if slices.Contains(points, l.I) && slices.Contains(points, l.J) {
-			out = append(out, [2]int{l.I, l.J})
+	for _, p := range pairs {
+		for _, i := range rows {
+			out = append(out, [2]int{i, p[1]})
 		}
 	}
 	return out

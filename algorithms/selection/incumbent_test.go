@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -13,6 +14,8 @@ import (
 // The corrected standard error, computed by hand: differences .1, .2, .3 have the mean .2 and the
 // standard deviation .1; with three folds the standard error is .1 (1/3 + 1/2)^1/2.
 func TestAhead(t *testing.T) {
+	s := &search{evaluator: &evaluator{o: &Options{Criterion: Stability}}}
+	ahead := func(a, b []float64) float64 { return s.ahead(figures(a), figures(b)) }
 	got := ahead([]float64{0.6, 0.7, 0.8}, []float64{0.5, 0.5, 0.5})
 	if want := 0.2 / (0.1 * math.Sqrt(5.0/6)); math.Abs(got-want) > 1e-12 {
 		t.Errorf("%v standard errors, want %v", got, want)
@@ -28,14 +31,23 @@ func TestAhead(t *testing.T) {
 	}
 }
 
+// figures returns scores without the parts of their error.
+func figures(scores []float64) []verdict.Statistic {
+	out := make([]verdict.Statistic, len(scores))
+	for f, v := range scores {
+		out[f].Value = v
+	}
+	return out
+}
+
 // trialsOf returns a search over methods with the given scores of the folds.
 func trialsOf(incumbent string, margin float64, scores map[string][]float64) (*search, *Result) {
-	o := Options{Margin: margin}
-	s := &search{evaluator: &evaluator{o: &o}}
+	o := Options{Margin: margin, Criterion: Stability}
+	s := &search{evaluator: &evaluator{o: &o, halves: make([][2]*links.Set, 4)}}
 	for _, name := range []string{"krca", "kbeta", "npkl"} {
 		c := Candidate{Method: name}
 		o.Candidates = append(o.Candidates, c)
-		trial := Trial{Candidate: c, Scores: scores[name]}
+		trial := Trial{Candidate: c, Scores: scores[name], figures: figures(scores[name])}
 		trial.Mean, trial.SD = spread(trial.Scores)
 		s.trials = append(s.trials, trial)
 	}
@@ -65,7 +77,7 @@ func TestIncumbent(t *testing.T) {
 		want      string
 	}{{"", 1, "kbeta"}, {"krca", 1, "npkl"}, {"krca", 1e5, "krca"}, {"krca", 0, "kbeta"}, {"kbeta", 0, "kbeta"}, {"npkl", 1, "npkl"}} {
 		s, r := trialsOf(c.incumbent, c.margin, scores)
-		s.defend(r)
+		s.choose(r)
 		if r.Best.Method != c.want {
 			t.Errorf("incumbent %q, margin %g: %s is chosen, want %s", c.incumbent, c.margin, r.Best, c.want)
 		}
@@ -77,7 +89,7 @@ func TestIncumbent(t *testing.T) {
 	}
 	s, r := trialsOf("npkl", 1, scores)
 	s.trials[2].Error = "broken"
-	s.defend(r)
+	s.choose(r)
 	if r.Best.Method != "kbeta" {
 		t.Errorf("the incumbent failed, and %s is chosen", r.Best)
 	}
@@ -112,8 +124,11 @@ func TestIncumbentStaysToTheLastRound(t *testing.T) {
 			t.Errorf("the incumbent has %d scores, want %d", len(trial.Scores), o.Folds)
 		}
 	}
-	if r.Best.String() != worst.String() {
-		t.Errorf("%s is chosen, want the incumbent %s", r.Best, worst)
+	for _, trial := range r.Trials {
+		clear := *trial.Gain > r.Needed**trial.GainError
+		if trial.Candidate.String() == worst.String() && clear != (r.Best.String() == worst.String()) {
+			t.Errorf("%s is chosen, the incumbent %s gains %v ± %v", r.Best, worst, *trial.Gain, *trial.GainError)
+		}
 	}
 }
 

@@ -12,7 +12,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Raw names the trial of the points without learning.
+// Raw names the points without learning: their trial, and the method that is selected if no candidate
+// is clearly better.
 const Raw = "raw"
 
 // unlearned is the metric of the points without learning.
@@ -60,8 +61,7 @@ func (s *search) raw(ctx context.Context, eng *engine.Engine) (*Trial, error) {
 		if err != nil {
 			return nil, err
 		}
-		t.Scores = append(t.Scores, v)
+		t.add(s.evaluator, v)
 	}
-	t.Mean, t.SD = spread(t.Scores)
 	return t, nil
 }

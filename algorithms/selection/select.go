@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -31,7 +32,8 @@ type Options struct {
 	Halving bool
 	// Incumbent, if not nil, is the candidate that is selected unless another one is ahead by more
 	// than Margin standard errors. Held-out links are few, so that the best of many candidates is
-	// ahead in part by chance.
+	// ahead in part by chance. Candidates that are not clearly better than the points without learning
+	// are not selected, whichever they are.
 	Incumbent *Candidate
 	Margin    float64 // >= 0
 	Seed      uint64
@@ -52,25 +54,46 @@ type Trial struct {
 	Candidate Candidate `json:"candidate"`
 	// Scores are the scores of the folds on which the candidate was fitted, in their order.
 	Scores  []float64 `json:"scores"`
-	Mean    float64   `json:"mean"` // 0 for a candidate that failed
-	SD      float64   `json:"sd"`   // divisor n - 1; 0 for one score
+	Mean    float64   `json:"mean"` // weighted by the links of the folds; 0 for a candidate that failed
+	SD      float64   `json:"sd"`   // of the scores, divisor n - 1; 0 for one score
 	Seconds float64   `json:"seconds"`
 	Error   string    `json:"error,omitempty"` // reason of the failure
+	// Gain is the mean less that of the points without learning on the same folds, and GainError its
+	// standard error. They are nil where the criterion cannot score these points.
+	Gain      *float64 `json:"gain,omitempty"`
+	GainError *float64 `json:"gain_error,omitempty"`
 	// Ahead is the number of standard errors by which the candidate is ahead of the incumbent,
 	// negative if it is behind. It is nil without an incumbent, and for candidates with fewer folds.
 	Ahead *float64 `json:"ahead,omitempty"`
+
+	figures []verdict.Statistic // of the folds, in their order
 }
 
 // Result is the result of a selection.
 type Result struct {
-	Best   Candidate `json:"best"`          // the first trial, or the incumbent
+	// Best is the first trial or the incumbent, and the method [Raw] if no candidate is clearly better
+	// than the points without learning.
+	Best   Candidate `json:"best"`
 	Trials []Trial   `json:"trials"`        // by number of folds and mean, descending; failed ones last
 	Raw    *Trial    `json:"raw,omitempty"` // of the points without learning, nil if the criterion cannot score them
-	Fits   int       `json:"fits"`
+	// Needed is the number of standard errors by which a candidate must be ahead of Raw to be clearly
+	// better, so that one selection in twenty has one that is none; 0 without Raw.
+	Needed float64 `json:"needed,omitempty"`
+	// Gain is what the choice gained over Raw on folds that it was not made by. It is less than the gain
+	// of the candidate, which is in part luck. GainError is the standard error of that.
+	Gain      float64 `json:"gain"`
+	GainError float64 `json:"gain_error"`
+	Fits      int     `json:"fits"`
 	// Resumed is the number of fits whose scores were in the state file.
 	Resumed int     `json:"resumed"`
 	Seconds float64 `json:"seconds"`
+
+	judged *verdict.Verdict
 }
+
+// Verdict returns the verdict on the selected candidate by the links of the selection, nil unless the
+// criterion is Ranking. It takes no further fits.
+func (r *Result) Verdict() *verdict.Verdict { return r.judged }
 
 // keep is the divisor of the number of candidates in a round of halving, fewest the number of those
 // that are not dropped.
@@ -121,8 +144,11 @@ func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links
 	if err != nil {
 		return nil, err
 	}
-	r.Raw, err = s.raw(ctx, eng)
-	return r, err
+	if r.Raw, err = s.raw(ctx, eng); err != nil {
+		return nil, err
+	}
+	s.choose(r)
+	return r, nil
 }
 
 // runAndClose is run, after which it closes the state file, even after a panic.
@@ -218,7 +244,7 @@ func (s *search) run(ctx context.Context, eng *engine.Engine) error {
 // rounds returns the folds of every round.
 func (s *search) rounds() [][]int {
 	var all []int
-	for f := range s.o.Folds {
+	for f := range s.parts() {
 		all = append(all, f)
 	}
 	if !s.o.Halving {
@@ -233,8 +259,9 @@ func (s *search) rounds() [][]int {
 
 // outcome is the score of a candidate on a fold, or its error.
 type outcome struct {
-	score, seconds float64
-	err            error
+	score   verdict.Statistic
+	seconds float64
+	err     error
 }
 
 // all runs jobs concurrently, each with a part of the engine, and adds their scores in the order of
@@ -270,13 +297,32 @@ func (s *search) all(ctx context.Context, eng *engine.Engine, jobs []job) error 
 	return nil
 }
 
+// add adds the score of one more fold.
+func (t *Trial) add(j *evaluator, v verdict.Statistic) {
+	t.figures = append(t.figures, v)
+	t.Scores = append(t.Scores, v.Value)
+	_, t.SD = spread(t.Scores)
+	t.Mean, _ = verdict.Combine(j.weighted(t.figures))
+}
+
+// weighted returns the figures of the first folds with their weights.
+func (j *evaluator) weighted(figures []verdict.Statistic) []verdict.Part {
+	parts := make([]verdict.Part, len(figures))
+	for f, v := range figures {
+		parts[f] = verdict.Part{Weight: j.weight(f), Statistic: v}
+		if j.folds != nil {
+			parts[f].Fold = j.folds[f]
+		}
+	}
+	return parts
+}
+
 // add adds the outcome of candidate i on one more fold.
 func (s *search) add(i int, o outcome) {
 	t := &s.trials[i]
 	t.Seconds += o.seconds
 	if o.err == nil {
-		t.Scores = append(t.Scores, o.score)
-		t.Mean, t.SD = spread(t.Scores)
+		t.add(s.evaluator, o.score)
 		return
 	}
 	if s.first == nil {
@@ -312,7 +358,7 @@ func (s *search) outcomes(ctx context.Context, eng *engine.Engine, j job) []outc
 	for k, o := range s.scores(ctx, eng, list, j.fold) {
 		o.seconds = time.Since(begin).Seconds() / float64(len(missing))
 		if o.err == nil {
-			o.err = finite(o.score)
+			o.err = finite(o.score.Value)
 		}
 		if o.err == nil {
 			o.err = s.store.add(list[k], j.fold, o.score)
@@ -360,7 +406,6 @@ func (s *search) result() (*Result, error) {
 	if first := r.Trials[0]; first.Error != "" {
 		return nil, fmt.Errorf("all %d candidates failed, the first: %q: %w", len(r.Trials), first.Candidate, s.first)
 	}
-	s.defend(r)
 	return r, nil
 }
 

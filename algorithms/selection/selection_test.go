@@ -61,8 +61,12 @@ func TestSelect(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", criterion, err)
 		}
-		if r.Best.String() != "krca" || r.Fits != 12 || len(r.Trials) != 4 || r.Trials[0].Mean < r.Trials[1].Mean {
-			t.Errorf("%s: best is %s of %+v", criterion, r.Best, r.Trials)
+		best := "krca"
+		if o.Criterion == Labels { // the nearest labels are right without learning
+			best = Raw
+		}
+		if r.Best.String() != best || r.Trials[0].Candidate.String() != "krca" || r.Fits != 12 || len(r.Trials) != 4 || r.Trials[0].Mean < r.Trials[1].Mean {
+			t.Errorf("%s: best is %s, the first %s", criterion, r.Best, r.Trials[0].Candidate)
 		}
 		o.State = filepath.Join(t.TempDir(), "state")
 		for _, workers := range []int{3, 2} {
@@ -81,8 +85,8 @@ func TestSelect(t *testing.T) {
 		}
 		o.State, o.Halving = "", true
 		half, err := Select(ctx, enginetest.New(t, 2), x, set, o)
-		if err != nil || half.Best.String() != "krca" || half.Fits >= r.Fits || len(half.Trials) != 4 {
-			t.Errorf("%s, halving: %+v, error %v", criterion, half, err)
+		if err != nil || half.Best.String() != best || half.Fits >= r.Fits || len(half.Trials) != 4 {
+			t.Errorf("%s, halving: %v, error %v", criterion, half.Best, err)
 		}
 	}
 }

@@ -127,7 +127,7 @@ func TestPrices(t *testing.T) {
 		if what == "links" {
 			_, err = Select(t.Context(), eng, x, set, o)
 		} else {
-			_, _, err = evaluated(t, x, set).folds[0].Training(eng, x)
+			_, _, _, err = evaluated(t, x, set).folds[0].Training(eng, nil, x)
 		}
 		if !errors.As(err, &refused) || !strings.Contains(refused.What, what) || refused.Need != limit+1 {
 			t.Errorf("%s: error %v, want one of %d bytes", what, err, limit+1)

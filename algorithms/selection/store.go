@@ -12,6 +12,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -23,7 +24,7 @@ import (
 type store struct {
 	run   string
 	path  string
-	found map[string]float64
+	found map[string]verdict.Statistic
 
 	mu     sync.Mutex
 	file   *os.File
@@ -32,10 +33,12 @@ type store struct {
 
 // entry is a line of the file.
 type entry struct {
-	Run       string  `json:"run"` // fingerprint of points, links and options
-	Candidate string  `json:"candidate"`
-	Fold      int     `json:"fold"`
-	Score     float64 `json:"score"`
+	Run       string    `json:"run"` // fingerprint of points, links and options
+	Candidate string    `json:"candidate"`
+	Fold      int       `json:"fold"`
+	Score     float64   `json:"score"`
+	Rows      []float64 `json:"rows,omitempty"` // the parts of its error, as in a verdict.Statistic
+	Links     []float64 `json:"links,omitempty"`
 }
 
 // storeError is the error of an unwritable state file, which ends the run.
@@ -50,7 +53,7 @@ func openStore(path string, x points.Points, set *links.Set, o *Options) (*store
 	if path == "" {
 		return nil, nil
 	}
-	s := &store{run: fingerprint(x, set, o), path: path, found: map[string]float64{}}
+	s := &store{run: fingerprint(x, set, o), path: path, found: map[string]verdict.Statistic{}}
 	whole, err := s.read()
 	if err != nil {
 		return nil, err
@@ -93,7 +96,7 @@ func (s *store) read() (whole int64, err error) {
 			return 0, &fault.DataError{File: s.path, Line: number, Row: -1, Err: errors.New("not a line of a state file: want one finished fit per line in JSON, or a new file")}
 		}
 		if e.Run == s.run {
-			s.found[key(e.Candidate, e.Fold)] = e.Score
+			s.found[key(e.Candidate, e.Fold)] = verdict.Statistic{Value: e.Score, Rows: e.Rows, Links: e.Links}
 		}
 		whole = end
 	}
@@ -102,7 +105,7 @@ func (s *store) read() (whole int64, err error) {
 
 // scoring is the number of the rules by which fits are scored. A new number keeps scores of other
 // rules in a state file from being used.
-const scoring = 2
+const scoring = 3
 
 // fingerprint identifies everything that a score depends on, apart from candidate and fold.
 func fingerprint(x points.Points, set *links.Set, o *Options) string {
@@ -119,19 +122,19 @@ func fingerprint(x points.Points, set *links.Set, o *Options) string {
 
 func key(candidate string, fold int) string { return fmt.Sprintf("%d %s", fold, candidate) }
 
-func (s *store) find(c Candidate, fold int) (float64, bool) {
+func (s *store) find(c Candidate, fold int) (verdict.Statistic, bool) {
 	if s == nil {
-		return 0, false
+		return verdict.Statistic{}, false
 	}
 	v, ok := s.found[key(c.String(), fold)]
 	return v, ok
 }
 
-func (s *store) add(c Candidate, fold int, v float64) error {
+func (s *store) add(c Candidate, fold int, v verdict.Statistic) error {
 	if s == nil {
 		return nil
 	}
-	line, err := json.Marshal(entry{s.run, c.String(), fold, v})
+	line, err := json.Marshal(entry{s.run, c.String(), fold, v.Value, v.Rows, v.Links})
 	if err != nil {
 		return &storeError{err}
 	}

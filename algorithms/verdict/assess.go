@@ -3,73 +3,103 @@ package verdict
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/heldout"
+	"github.com/mustlink/mustlink/algorithms/batch"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Options are the settings of [Assess].
+// Options are the settings of [Assess] and [Grow].
 type Options struct {
-	// Folds is the number of parts that the linked points are divided into; every part is held out of
-	// one fit. 0 and 1 mean one fit without a quarter of the linked points.
+	// Folds is the number of parts that the linked rows are dealt into; every part is held out of one
+	// fit. 1 means one fit without the first of the usual parts, five or three, and 0 as many of the
+	// usual fits as take no more than Budget.
 	Folds    int
+	Budget   time.Duration // of the fits with Folds 0; 0 means ten seconds
 	Seed     uint64
 	Progress algorithms.ProgressFunc // counts the fits
 }
 
-const (
-	single = 4 // number of parts of which a single fit holds out the first
-	least  = 5 // number of held-out links of a kind from which there is something to say
-)
+// usualBudget is the time that people wait for a verdict that they did not ask for.
+const usualBudget = 10 * time.Second
 
-// Assess fits the method without some of the linked points and measures how well its metric ranks
-// the links of these points, in comparison with x as it is. All points of a component of must-links
-// are held out together, and no link of theirs is part of the fit.
+// Assess fits the method without some of the linked rows and measures how well its metric ranks the
+// links between these rows and those of the fit, in comparison with x as it is. Parameters of the
+// learner that name rows are restricted with the rows.
 //
-// If too few links are there, or a fit fails, the verdict says so in Missing; this is no error.
-// Without cannot-links, random pairs of linked points stand for them.
+// If too few links are there, or all fits fail, the verdict says so in Missing; this is no error. The
+// result has the same bits for any number of workers. With Folds 0 the number of fits depends on the
+// time that they take, unless they take less than Budget together.
 //
 // Errors: links between another number of points (*fault.ShapeError), folds < 0
 // (*fault.ParamError), ctx.Err(), wrapped. Cost: a fit for every fold, on fewer points and links
-// than all.
+// than all; several at a time if they are small.
 func Assess(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set, o Options) (*Verdict, error) {
-	folds, v, err := begin(x, set, o)
+	a, v, err := newAssessment(ctx, eng, l, x, set, o)
 	if err != nil || v != nil {
 		return v, err
 	}
-	j := newAssessment(eng, l, x, len(folds))
-	for k, fold := range folds {
-		o.Progress.Report(j.progress(k))
-		if err := j.fold(ctx, fold); err != nil {
-			if stopped := ctx.Err(); stopped != nil {
-				return nil, fmt.Errorf("verdict: canceled after %d of %d fits: %w", k, len(folds), stopped)
-			}
-			return missing("a fit without some of the links failed: %v", err), nil
-		}
+	if err := a.run(ctx); err != nil {
+		return nil, err
 	}
-	return j.verdict(), nil
+	return a.verdict(), nil
 }
 
-// begin checks the input and divides the links. If there are too few of them, it returns the
-// verdict.
-func begin(x points.Points, set *links.Set, o Options) ([]heldout.Fold, *Verdict, error) {
+// figures are what a metric says of a fold.
+type figures struct {
+	ranking, hits Statistic
+	plain         float64 // AUC of the links themselves
+	inside        float64 // AUC of links that the fit knows, NaN for none
+}
+
+// assessment collects what the folds say.
+type assessment struct {
+	eng      *engine.Engine
+	learner  algorithms.Learner
+	x        points.Points
+	set      *links.Set
+	o        Options
+	division *Division
+	raw      []figures // of each fold
+	learned  []figures // of each fold; ranking.Rows is nil for one that was not fitted
+	partners bool      // compute hits
+	start    time.Time
+	fits     int // that begin at most
+	done     int
+	failed   int
+	failure  error
+	// part returns the part of the links of a fit that it learns from, nil for all.
+	part func(set *links.Set) (*links.Set, error)
+}
+
+// newAssessment divides the links and measures the raw points. If there are too few links, it returns
+// the verdict.
+func newAssessment(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set, o Options) (*assessment, *Verdict, error) {
 	switch {
 	case set.N() != x.Len():
 		return nil, nil, &fault.ShapeError{What: "number of points of the links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", x.Len())}
 	case o.Folds < 0:
 		return nil, nil, &fault.ParamError{Param: "folds", Value: o.Folds, Want: "a number >= 0"}
 	}
-	folds, err := parts(set, o)
+	parts := o.Folds
+	if parts == 1 {
+		parts = 0
+	}
+	a := &assessment{eng: eng, learner: l, x: x, set: set, o: o, start: time.Now()}
+	err := eng.Check("list of all links", 2*set.Bytes(), "use fewer links, or no verdict")
+	if err == nil {
+		a.division, err = Divide(set, parts, o.Seed)
+	}
 	if err != nil {
 		return nil, missing("%v", err), nil
 	}
-	return folds, nil, nil
+	return a, nil, a.measureRaw(ctx)
 }
 
 // missing returns a verdict without figures.
@@ -77,146 +107,255 @@ func missing(format string, args ...any) *Verdict {
 	return &Verdict{Missing: fmt.Sprintf(format, args...)}
 }
 
-// parts returns the folds whose links are held out.
-func parts(set *links.Set, o Options) ([]heldout.Fold, error) {
-	must, cannot := set.Count()
-	if must == 0 {
-		return nil, fmt.Errorf("%d cannot-links and no must-links: want must-links too", cannot)
-	}
-	counts := []int{o.Folds}
-	if o.Folds < 2 {
-		counts = []int{single, single - 1, 2} // few links may be enough for larger parts
-	}
-	for _, count := range counts {
-		folds, err := heldout.Deal(set, count, o.Seed)
-		if err == nil && o.Folds < 2 {
-			folds = folds[:1]
-		}
-		if err == nil && enough(folds) {
-			return folds, nil
-		}
-	}
-	return nil, fmt.Errorf("%d must-links and %d cannot-links are too few to hold some out: want to hold out %d of each kind, so about %d in all", must, cannot, least, least*single)
-}
-
-// enough reports whether all folds together hold out enough links of each kind.
-func enough(folds []heldout.Fold) bool {
-	must, cannot := 0, 0
-	for _, f := range folds {
-		must, cannot = must+f.Links.Must, cannot+len(f.Links.List)-f.Links.Must
-	}
-	return must >= least && cannot >= least
-}
-
-// assessment collects what the folds say.
-type assessment struct {
-	eng     *engine.Engine
-	learner algorithms.Learner
-	x       points.Points
-	start   time.Time
-	fits    int
-
-	out     Verdict // sums over folds
-	learned effects // of the learned metric
-	gain    effects // of the difference
-	inside  float64 // sum over folds of the AUC of links that the fit knows
-}
-
-// newAssessment returns an assessment by so many fits.
-func newAssessment(eng *engine.Engine, l algorithms.Learner, x points.Points, fits int) *assessment {
-	return &assessment{eng: eng, learner: l, x: x, start: time.Now(), fits: fits}
-}
-
-func (j *assessment) progress(done int) algorithms.Progress {
-	return algorithms.Progress{Stage: "verdict", Done: done, Total: j.fits, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(j.start)}
-}
-
-// fold adds the figures of a fit without the points of a fold.
-func (j *assessment) fold(ctx context.Context, held heldout.Fold) error {
-	x, set, err := held.Training(j.eng, j.x)
+// measureRaw measures the points without learning on every fold.
+func (a *assessment) measureRaw(ctx context.Context) error {
+	between, err := rawMetric(ctx, a.eng, a.x)
 	if err != nil {
 		return err
 	}
-	m, err := j.learner.Fit(ctx, j.eng, x, set)
-	if err != nil {
-		return err
-	}
-	if err := j.inSample(ctx, m, x, set); err != nil {
-		return err
-	}
-	lists := []heldout.Pairs{held.Links}
-	if a := held.Among; min(a.Must, len(a.List)-a.Must) >= least {
-		lists = append(lists, a)
-	}
-	for _, list := range lists {
-		if err := j.pairs(ctx, m, list, 1/float64(len(lists))); err != nil {
+	folds := a.division.Folds
+	a.raw, a.learned = make([]figures, len(folds)), make([]figures, len(folds))
+	for k, f := range folds {
+		if a.raw[k], err = a.figures(ctx, f, between); err != nil {
 			return err
 		}
 	}
-	j.out.Must += held.Links.Must
-	j.out.Cannot += len(held.Links.List) - held.Links.Must
-	j.out.Fits++
-	return nil
-}
-
-// pairs adds a share of the figures of some pairs in the metric of a model.
-func (j *assessment) pairs(ctx context.Context, m algorithms.Model, p heldout.Pairs, share float64) error {
-	learned, err := embedded(ctx, j.eng, m, j.x, p.List)
-	if err != nil {
-		return err
-	}
-	raw, err := Distances(ctx, j.eng, j.x, p.List)
-	if err != nil {
-		return err
-	}
-	a, b := newRanks(learned, p.Must), newRanks(raw, p.Must)
-	j.out.AUC += share * a.auc
-	j.out.Raw += share * b.auc
-	for k, pair := range p.List {
-		j.learned.add(pair, share/float64(j.fits)*a.effect(k))
-		j.gain.add(pair, share/float64(j.fits)*(a.effect(k)-b.effect(k)))
-	}
-	return nil
-}
-
-// inSample adds the AUC of the links that a fit knows.
-func (j *assessment) inSample(ctx context.Context, m algorithms.Model, x points.Points, set *links.Set) error {
-	list := pairsOf(set.Must())
-	must := len(list)
-	list = append(list, pairsOf(set.Cannot())...)
-	if must == 0 || must == len(list) {
+	auc, _ := Combine(a.parts(func(k int) Statistic { return a.raw[k].ranking }))
+	if a.partners = auc > manyClasses; !a.partners {
 		return nil
 	}
-	d, err := embedded(ctx, j.eng, m, x, list)
-	if err != nil {
-		return err
+	for k, f := range folds {
+		gallery, nearest := f.gallery(a.o.Seed)
+		if a.raw[k].hits, err = f.hits(ctx, a.eng, between, gallery, nearest); err != nil {
+			return err
+		}
 	}
-	j.inside += newRanks(d, must).auc
 	return nil
 }
 
-func pairsOf(list []links.Link) [][2]int {
-	out := make([][2]int, len(list))
-	for k, l := range list {
-		out[k] = [2]int{l.I, l.J}
+// figures returns the figures of a metric on a fold, but for the partners.
+func (a *assessment) figures(ctx context.Context, f *Fold, between Metric) (out figures, err error) {
+	d, err := f.distances(ctx, a.eng, between)
+	if err != nil {
+		return out, err
 	}
-	return out
+	if !a.division.Alone {
+		out.plain = f.plain(d[:len(f.Pairs)])
+	}
+	out.ranking, err = f.Ranking(ctx, a.eng, d)
+	return out, err
 }
 
-// verdict returns the verdict of all folds.
-func (j *assessment) verdict() *Verdict {
-	v := &j.out
-	for _, sum := range []*float64{&v.AUC, &v.Raw, &j.inside} {
-		*sum /= float64(j.fits) // after the sum, so that it stays at most 1
+// parts returns the figures of all folds that have some, with their weights.
+func (a *assessment) parts(of func(k int) Statistic) []Part {
+	var list []Part
+	for k, f := range a.division.Folds {
+		if s := of(k); s.Rows != nil {
+			list = append(list, Part{f, f.Weight(), s})
+		}
 	}
-	v.Error = max(j.floor(), j.learned.spread())
-	v.GainError = max(j.floor(), j.gain.spread())
-	if v.Finding() != Better {
-		v.Reasons = j.reasons()
+	return list
+}
+
+// run fits the method without some folds: with Options.Folds 1 as few as judge, with 0 as many as the
+// time allows.
+func (a *assessment) run(ctx context.Context) error {
+	folds := a.division.Folds
+	few := 1
+	for a.division.enough(folds[:few], a.set) != nil {
+		few++
+	}
+	switch a.fits = len(folds); a.o.Folds {
+	case 0:
+		if err := a.without(ctx, 0, few); err != nil {
+			return err
+		}
+		budget := a.o.Budget
+		if budget == 0 {
+			budget = usualBudget
+		}
+		each := max(time.Since(a.start)/time.Duration(few), 1)
+		more := min(int((budget-time.Since(a.start))/each), len(folds)-few)
+		return a.without(ctx, few, few+max(0, more))
+	case 1:
+		a.fits = few
+	}
+	return a.without(ctx, 0, a.fits)
+}
+
+// without fits the method without each of the folds from one up to another.
+func (a *assessment) without(ctx context.Context, from, to int) error {
+	if from >= to {
+		return ctx.Err()
+	}
+	a.report()
+	folds := a.division.Folds
+	failures := make([]error, to)
+	results, err := batch.Fit(ctx, a.eng, a.jobs(folds[from:to], failures[from:]), batch.Options{})
+	if err != nil {
+		return err
+	}
+	for r := range results {
+		k := from + r.Index
+		if failures[k] == nil {
+			failures[k] = r.Err
+		}
+		if failures[k] == nil {
+			a.learned[k], failures[k] = a.measure(ctx, k, r.Model)
+		}
+		if failures[k] != nil {
+			a.learned[k] = figures{}
+			a.failed, a.failure = a.failed+1, failures[k]
+		}
+		a.done++
+		a.report()
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("verdict: canceled after %d of %d fits: %w", a.done, a.fits, err)
+	}
+	return nil
+}
+
+func (a *assessment) report() {
+	a.o.Progress.Report(algorithms.Progress{Stage: "verdict", Done: a.done, Total: a.fits, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(a.start)})
+}
+
+// jobs returns the fits without the folds; one that cannot begin is empty, with its error in failures.
+func (a *assessment) jobs(folds []*Fold, failures []error) iter.Seq[batch.Job] {
+	return func(yield func(batch.Job) bool) {
+		for k, f := range folds {
+			var job batch.Job
+			job.Learner, job.Points, job.Links, failures[k] = f.Training(a.eng, a.learner, a.x)
+			if failures[k] == nil && a.part != nil {
+				job.Links, failures[k] = a.part(job.Links)
+			}
+			if failures[k] != nil {
+				job = batch.Job{}
+			}
+			if !yield(job) {
+				return
+			}
+		}
+	}
+}
+
+// measure returns the figures of a model on fold k.
+func (a *assessment) measure(ctx context.Context, k int, m algorithms.Model) (out figures, err error) {
+	f := a.division.Folds[k]
+	rows, nearest := f.ends, 0
+	if a.partners {
+		rows, nearest = f.gallery(a.o.Seed)
+	}
+	between, err := embedded(ctx, a.eng, m, a.x, f.Rows, rows)
+	if err != nil {
+		return out, err
+	}
+	if out, err = a.figures(ctx, f, between); err != nil {
+		return out, err
+	}
+	if a.partners {
+		if out.hits, err = f.hits(ctx, a.eng, between, rows, nearest); err != nil {
+			return out, err
+		}
+	}
+	out.inside = f.inside(between)
+	return out, nil
+}
+
+// inside returns the AUC of links between rows of the fit that have links to held-out ones, NaN if
+// they are of one kind.
+func (f *Fold) inside(between Metric) float64 {
+	in := map[int]bool{}
+	for _, t := range f.ends {
+		in[t] = true
+	}
+	var d []float64
+	must := 0
+	for k, list := range [][]links.Link{f.set.Must(), f.set.Cannot()} {
+		for _, l := range list {
+			if in[l.I] && in[l.J] {
+				d = append(d, between(l.I, l.J))
+			}
+		}
+		if k == 0 {
+			must = len(d)
+		}
+	}
+	if must == 0 || must == len(d) {
+		return math.NaN()
+	}
+	return (&Fold{Must: must}).plain(d)
+}
+
+// verdict returns the verdict of all folds that were fitted.
+func (a *assessment) verdict() *Verdict {
+	learned := a.parts(func(k int) Statistic { return a.learned[k].ranking })
+	if len(learned) == 0 {
+		return missing("a fit without some of the links failed: %v", a.failure)
+	}
+	folds := make([]*Fold, len(learned))
+	for k, p := range learned {
+		folds[k] = p.Fold
+	}
+	if err := a.division.enough(folds, a.set); err != nil {
+		return missing("%d of %d fits failed: %v; %v", a.failed, a.done, a.failure, err)
+	}
+	v := &Verdict{Fits: len(learned), Parts: a.division.parts, Failed: a.failed, Alone: a.division.Alone}
+	v.Must, v.Cannot, v.Rows = Count(folds)
+	v.AUC, v.Error = Combine(learned)
+	v.Gain, v.GainError = Combine(a.gains(func(f figures) Statistic { return f.ranking }))
+	v.Raw = v.AUC - v.Gain
+	v.Found = found(v.Gain, v.GainError, Clear)
+	if a.partners {
+		v.Partners = a.found()
+	}
+	if v.Found != Better {
+		v.Reasons = a.reasons(v)
 	}
 	return v
 }
 
-// floor is the least standard error: half a link of the rarer kind. The effects of few links may
-// all be 0.
-func (j *assessment) floor() float64 { return 0.5 / float64(min(j.out.Must, j.out.Cannot)+2) }
+// gains returns learned less raw figures of the folds that were fitted.
+func (a *assessment) gains(of func(figures) Statistic) []Part {
+	return a.parts(func(k int) Statistic {
+		if a.learned[k].ranking.Rows == nil {
+			return Statistic{}
+		}
+		return of(a.learned[k]).Minus(of(a.raw[k]))
+	})
+}
+
+// found returns how often partners are found.
+func (a *assessment) found() *Partners {
+	p := &Partners{}
+	_, p.Nearest = a.division.Folds[0].gallery(a.o.Seed)
+	for k, list := range [][]Part{
+		a.parts(func(k int) Statistic { return a.learned[k].hits }),
+		a.gains(func(f figures) Statistic { return f.hits }),
+	} {
+		for at := range list {
+			list[at].Weight = float64(list[at].Must)
+		}
+		if k == 0 {
+			p.Hits, _ = Combine(list)
+		} else {
+			p.Gain, p.GainError = Combine(list)
+		}
+	}
+	p.Raw = p.Hits - p.Gain
+	return p
+}
+
+// insideGap returns by how much links that the fits know are ranked better than held-out ones.
+func (a *assessment) insideGap() (inside, gap float64) {
+	n, outside := 0.0, 0.0
+	for _, f := range a.learned {
+		if f.ranking.Rows != nil && !math.IsNaN(f.inside) {
+			inside, outside, n = inside+f.inside, outside+f.plain, n+1
+		}
+	}
+	if n == 0 || a.division.Alone {
+		return 0, 0
+	}
+	return inside / n, (inside - outside) / n
+}

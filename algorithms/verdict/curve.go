@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/heldout"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -62,52 +62,65 @@ const (
 // [Assess] does. Too few links are no error: Missing names them. Other errors are those of Assess.
 // Cost: at most four fits for every fold.
 func Grow(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set, o Options) (*Curve, error) {
-	folds, v, err := begin(x, set, o)
+	whole, v, err := newAssessment(ctx, eng, l, x, set, o)
 	if err != nil {
 		return nil, err
 	}
 	if v != nil {
 		return &Curve{Missing: v.Missing}, nil
 	}
-	var out Curve
-	var last *assessment
-	var doubling effects // of the last step
-	for k := range steps {
-		o.Progress.Report(algorithms.Progress{Stage: "learning curve", Done: k, Total: steps, Objective: math.NaN(), Residual: math.NaN()})
-		j := newAssessment(eng, l, x, len(folds))
-		learned, err := j.learnFrom(ctx, folds, 1<<(steps-1-k), o.Seed)
-		if stopped := ctx.Err(); stopped != nil {
-			return nil, fmt.Errorf("learning curve: canceled after %d of %d steps: %w", k, steps, stopped)
-		}
-		if err != nil {
-			return &Curve{Missing: fmt.Sprintf("a fit to a part of the links failed: %v", err)}, nil
-		}
-		now := j.verdict()
-		if now.Missing != "" {
-			return &Curve{Missing: now.Missing}, nil
-		}
-		if last != nil {
-			out.Gain, doubling = now.AUC-last.out.AUC, j.learned.minus(&last.learned)
-		}
-		out.Steps, out.Raw, last = append(out.Steps, Step{learned, now.AUC, now.Error}), now.Raw, j
+	whole.partners = false
+	if err := whole.run(ctx); err != nil { // all links first: how many folds there is time for
+		return nil, err
 	}
-	out.GainError = max(last.floor(), doubling.spread())
-	return &out, nil
+	out := &Curve{}
+	for k := range steps {
+		if err := out.step(ctx, whole, 1<<k, o.Seed); err != nil || out.Missing != "" {
+			return out, err
+		}
+	}
+	slices.Reverse(out.Steps)
+	return out, nil
 }
 
-// learnFrom adds the figures of fits to one of so many parts of the links, and returns how many
-// links a fit has on average.
-func (j *assessment) learnFrom(ctx context.Context, folds []heldout.Fold, of int, seed uint64) (learned int, err error) {
-	for _, fold := range folds {
-		if fold.Fit, err = some(fold.Fit, of, seed); err != nil {
-			return 0, err
-		}
-		learned += fold.Fit.Len()
-		if err := j.fold(ctx, fold); err != nil {
-			return 0, err
+// step adds the figures of fits to one of so many parts of the links, on the folds
+// that whole used.
+func (c *Curve) step(ctx context.Context, whole *assessment, of int, seed uint64) error {
+	whole.o.Progress.Report(algorithms.Progress{Stage: "learning curve", Done: len(c.Steps), Total: steps, Objective: math.NaN(), Residual: math.NaN()})
+	now := *whole
+	learned := 0
+	if of > 1 {
+		now.part = func(set *links.Set) (*links.Set, error) { return some(set, of, seed) }
+		now.learned, now.done, now.failed, now.o.Progress = make([]figures, len(whole.learned)), 0, 0, nil
+		if err := now.without(ctx, 0, whole.done); err != nil {
+			return err
 		}
 	}
-	return learned / len(folds), nil
+	v := now.verdict()
+	if v.Missing == "" && now.failed > 0 {
+		v.Missing = fmt.Sprintf("a fit to a part of the links failed: %v", now.failure)
+	}
+	if v.Missing != "" {
+		c.Missing = v.Missing
+		return nil
+	}
+	for _, f := range whole.division.Folds[:whole.done] {
+		set, err := f.set.Restrict(f.kept)
+		if err == nil && of > 1 {
+			set, err = some(set, of, seed)
+		}
+		if err != nil {
+			return err
+		}
+		learned += set.Len()
+	}
+	if of == 2 {
+		gain := now.parts(func(k int) Statistic { return whole.learned[k].ranking.Minus(now.learned[k].ranking) })
+		c.Gain, c.GainError = Combine(gain)
+	}
+	c.Raw = v.Raw
+	c.Steps = append(c.Steps, Step{learned / whole.done, v.AUC, v.Error})
+	return nil
 }
 
 // some returns one of so many parts of the links of each kind, at least one of a kind that is

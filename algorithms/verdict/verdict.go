@@ -1,5 +1,10 @@
 // Package verdict (engine room: may change) says whether a learned metric is better than the points
-// without learning, by links that fits did not use.
+// without learning, by links of rows that its fits did not use.
+//
+// Linked rows are dealt into parts ([Divide]). Each part is left out of a fit, with all links of its
+// rows, and the links between these rows and those of the fit judge the metric ([Fold.Ranking]).
+// [Assess] does so for one method, [Grow] for growing parts of the links; package selection compares
+// methods in the same way.
 package verdict
 
 import (
@@ -10,18 +15,35 @@ import (
 )
 
 // Verdict compares a learned metric with the distance of the prepared points without learning, on
-// held-out links: those of points that were no part of the fit.
+// links between rows that were no part of a fit and rows of that fit.
 type Verdict struct {
 	// AUC is the probability that a held-out must-link is shorter than a held-out cannot-link in the
-	// learned metric, from 0 to 1; Raw is that in the distance without learning.
+	// learned metric, less what the rows of the fit give whatever the held-out rows are, plus 1/2: 1/2
+	// for a metric that says nothing about links. Raw is that in the distance without learning. For
+	// must-links alone the other held-out rows take the place of cannot-links. Both may slightly leave
+	// [0, 1].
 	AUC float64 `json:"auc"`
 	Raw float64 `json:"raw"`
-	// The standard errors of AUC, and of AUC - Raw on the same links.
+	// Gain is AUC - Raw. Of a method that was chosen among several by the same links it is what the
+	// choice gained on links that it was not made by.
+	Gain float64 `json:"gain"`
+	// The standard errors of AUC and of Gain.
 	Error     float64 `json:"error"`
 	GainError float64 `json:"gain_error"`
-	Must      int     `json:"must"`   // held-out must-links
-	Cannot    int     `json:"cannot"` // held-out cannot-links
-	Fits      int     `json:"fits"`   // fits that held links out
+	Found     Finding `json:"finding"`
+	// The must-links and cannot-links that judged, once for each held-out end, and the rows held out.
+	Must   int `json:"must"`
+	Cannot int `json:"cannot"`
+	Rows   int `json:"rows"`
+	Fits   int `json:"fits"`  // fits that left out a part of the linked rows
+	Parts  int `json:"parts"` // the parts that the linked rows were dealt into
+	Failed int `json:"failed,omitempty"`
+	// Alone is true if must-links alone judged.
+	Alone bool `json:"must_links_alone,omitempty"`
+	// Candidates is the number of methods that this one was chosen among by the same links, 0 for none.
+	Candidates int `json:"candidates,omitempty"`
+	// Partners is nil where the AUC says enough.
+	Partners *Partners `json:"partners,omitempty"`
 	// Missing says why nothing could be judged, "" for a verdict. All other fields are then 0.
 	Missing string `json:"missing,omitempty"`
 	// Reasons are the likely reasons for a metric that is not better, with what to try.
@@ -31,7 +53,7 @@ type Verdict struct {
 // Finding is the sense of a verdict.
 type Finding string
 
-// The findings. A difference counts if it exceeds Clear standard errors.
+// The findings.
 const (
 	Better  Finding = "better"  // than the points without learning
 	Similar Finding = "similar" // the links do not tell which is better
@@ -39,44 +61,87 @@ const (
 	Unknown Finding = "unknown" // nothing could be judged
 )
 
-// Clear is the number of standard errors by which a metric must be ahead to be called better.
+// Clear is the number of standard errors by which a metric must be ahead to be called better: if
+// learning has no effect, it is called so in one of twenty cases.
 const Clear = 1.645
 
-// Gain returns AUC - Raw.
-func (v *Verdict) Gain() float64 { return v.AUC - v.Raw }
-
-// Finding returns whether the learned metric is better.
-func (v *Verdict) Finding() Finding {
-	switch gain := v.Gain(); {
-	case v.Missing != "":
-		return Unknown
-	case gain > Clear*v.GainError:
+// found returns the finding of a gain that needs so many standard errors to be clear.
+func found(gain, err, needed float64) Finding {
+	switch {
+	case gain > needed*err:
 		return Better
-	case gain < -Clear*v.GainError:
+	case gain < -needed*err:
 		return Worse
 	}
 	return Similar
 }
 
-// String returns the verdict as a line of text.
-func (v *Verdict) String() string {
-	figures := fmt.Sprintf("AUC %.2f ± %.2f (raw %.2f)", v.AUC, v.Error, v.Raw)
-	switch v.Finding() {
-	case Better:
-		return figures + ": the learned metric is better"
-	case Similar:
-		return figures + ": no clear difference"
-	case Worse:
-		return figures + ": no better than raw"
+// Finding returns whether the learned metric is better.
+func (v *Verdict) Finding() Finding {
+	if v.Missing != "" {
+		return Unknown
 	}
-	return "not judged: " + v.Missing
+	return v.Found
 }
 
-// Validate returns an error for a verdict of a file that no fit can have made.
+// String returns the verdict as a line of text.
+func (v *Verdict) String() string {
+	sense := map[Finding]string{Better: "the learned metric is better", Similar: "no clear difference", Worse: "worse than raw"}
+	if v.Missing != "" {
+		return "not judged: " + v.Missing
+	}
+	return fmt.Sprintf("AUC %.2f ± %.2f (raw %.2f), gain %.2f ± %.2f: %s",
+		shown(v.AUC), v.Error, shown(v.Raw), v.Gain, v.GainError, sense[v.Found])
+}
+
+// shown returns an AUC for people: a figure that leaves [0, 1] by what was subtracted is drawn back.
+func shown(auc float64) float64 { return min(1, max(0, auc)) }
+
+const (
+	power = 0.84 // normal quantile of a chance of 4 in 5
+	crude = 0.05 // standard error from which a gain may be missed
+)
+
+// Details returns what the verdict rests on, in lines for people; none for a fit that was not judged.
+func (v *Verdict) Details() []string {
+	if v.Missing != "" {
+		return nil
+	}
+	links := fmt.Sprintf("%d must-links and %d cannot-links", v.Must, v.Cannot)
+	if v.Alone {
+		links = fmt.Sprintf("%d must-links", v.Must)
+	}
+	line := fmt.Sprintf("judged on %s of %d rows that %d of %d fits did not know, each fit with %d of %d parts of the linked rows",
+		links, v.Rows, v.Fits, v.Parts, v.Parts-1, v.Parts)
+	if v.Fits+v.Failed < v.Parts {
+		line += fmt.Sprintf("; all %d fits would find smaller gains", v.Parts)
+	}
+	if v.Failed > 0 {
+		line += fmt.Sprintf("; %d fits failed", v.Failed)
+	}
+	out := []string{line}
+	if v.Candidates > 0 {
+		out = append(out, fmt.Sprintf("chosen among %d candidates by the same links: the gain is that of the choice on links that it was not made by", v.Candidates))
+	}
+	if p := v.Partners; p != nil {
+		out = append(out, fmt.Sprintf("the partner of a must-link is among the %d nearest rows, beyond chance: %.2f (raw %.2f), gain %.2f ± %.2f",
+			p.Nearest, p.Hits, p.Raw, p.Gain, p.GainError))
+	}
+	if v.Found == Similar && v.GainError > crude {
+		out = append(out, fmt.Sprintf("a gain below %.2f would usually be missed", (Clear+power)*v.GainError))
+	}
+	return out
+}
+
+// Validate returns an error for a verdict of a file that no fit can have made. A verdict of versions
+// that compared other links is said to be missing.
 func (v *Verdict) Validate() error {
+	if v.Found == "" && v.Missing == "" {
+		*v = Verdict{Missing: "the model is of an earlier version, whose verdict could take noise for a gain: fit again"}
+	}
 	for _, x := range []float64{v.AUC, v.Raw} {
-		if !(x >= 0 && x <= 1) {
-			return fault.Data("", "an AUC is %v: want 0 to 1", x)
+		if !(x >= -0.5 && x <= 1.5) {
+			return fault.Data("", "an AUC is %v: want -0.5 to 1.5", x)
 		}
 	}
 	for _, x := range []float64{v.Error, v.GainError} {
@@ -84,8 +149,19 @@ func (v *Verdict) Validate() error {
 			return fault.Data("", "a standard error is %v: want a finite number >= 0", x)
 		}
 	}
-	if v.Must < 0 || v.Cannot < 0 || v.Fits < 0 {
-		return fault.Data("", "%d must-links, %d cannot-links and %d fits: want numbers >= 0", v.Must, v.Cannot, v.Fits)
+	if p := v.Partners; p != nil {
+		for _, x := range []float64{p.Hits, p.Raw, p.Gain, p.GainError} {
+			if !(x >= -2 && x <= 2) {
+				return fault.Data("", "a share of partners is %v: want -1 to 1", x)
+			}
+		}
+	}
+	if v.Must < 0 || v.Cannot < 0 || v.Fits < 0 || v.Rows < 0 || v.Parts < v.Fits || v.Failed < 0 || v.Candidates < 0 {
+		return fault.Data("", "%d must-links, %d cannot-links, %d rows and %d of %d fits: want numbers >= 0, at most as many fits as parts",
+			v.Must, v.Cannot, v.Rows, v.Fits, v.Parts)
+	}
+	if v.Missing == "" && v.Found != Better && v.Found != Similar && v.Found != Worse {
+		return fault.Unknown("finding", string(v.Found), []string{string(Better), string(Similar), string(Worse)})
 	}
 	return nil
 }

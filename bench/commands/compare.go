@@ -123,7 +123,7 @@ truth: how well the metric ranks all pairs of held-out rows, in comparison with 
 ` + wrongOutput,
 		Example: `  mustlink-bench verdicts --data DIR --sets wine,iris
   mustlink-bench verdicts --data DIR --links-per-row 0.3 --state verdicts.jsonl -o verdicts.md`,
-	}, "`METHODS` to fit, each with parameters that differ from its defaults (default blend,lleratio,itml,kbeta)", withText(compare.RunVerdicts), (*compareFlags).addLinks)
+	}, "`METHODS` to fit, each with parameters that differ from its defaults (default blend,lleratio,itml,krca)", withText(compare.RunVerdicts), (*compareFlags).addLinks)
 }
 
 func (p *compareFlags) add(cmd *cobra.Command) {

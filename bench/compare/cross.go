@@ -28,6 +28,8 @@ type Options struct {
 	Data        string // folder of the data sets
 	State       string // path of the state file, "" for none
 	Progress    algorithms.ProgressFunc
+
+	more []Set // that need no files, in addition
 }
 
 // Cross is the cross table of systems and data sets.
@@ -150,7 +152,7 @@ func (o Options) sets() (sets []Set, missing []string, err error) {
 	if len(sets) == 0 {
 		return nil, nil, &fault.ParamError{Param: "folder of data sets", Value: o.Data, Want: "the folder that holds " + Sets()[0].Files[0] + " and others"}
 	}
-	return sets, missing, nil
+	return append(sets, o.more...), missing, nil
 }
 
 // there reports whether all files of the set are in the folder.

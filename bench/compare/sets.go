@@ -3,6 +3,7 @@ package compare
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/kpca"
@@ -28,6 +29,7 @@ const (
 	vectors   kind = iota
 	texts          // counts of words
 	sequences      // the second word of a header is the class
+	noise          // normal numbers, with classes at random
 )
 
 // Sets returns all data sets, by name.
@@ -50,7 +52,7 @@ func Sets() []Set {
 // LookupSet returns the set of that name, or a *fault.ParamError with the nearest one.
 func LookupSet(name string) (Set, error) {
 	var names []string
-	for _, s := range Sets() {
+	for _, s := range append(Sets(), noiseSet()) {
 		if s.Name == name {
 			return s, nil
 		}
@@ -80,6 +82,9 @@ type rows struct {
 
 // read reads the set from the folder.
 func (s Set) read(path func(string) string) (*rows, error) {
+	if s.kind == noise {
+		return noiseRows()
+	}
 	d, err := dataset.Read(path(s.Files[0]), dataset.ReadOptions{HeaderLabels: s.kind == sequences})
 	if err != nil {
 		return nil, err
@@ -97,6 +102,24 @@ func (s Set) read(path func(string) string) (*rows, error) {
 		r = r.largeClasses(familyRows)
 	}
 	return r, nil
+}
+
+// noiseSet returns a set without signal, which is made when it is read.
+func noiseSet() Set { return Set{Name: "noise", kind: noise} }
+
+// noiseRows returns rows that say nothing about their classes.
+func noiseRows() (*rows, error) {
+	const n, d, classes = 400, 20, 3
+	r := rand.New(rand.NewPCG(1, 1))
+	data, labels := make([]float64, n*d), make([]string, n)
+	for k := range data {
+		data[k] = r.NormFloat64()
+	}
+	for i := range labels {
+		labels[i] = string(rune('a' + r.IntN(classes)))
+	}
+	x, err := points.NewDense(n, d, data)
+	return &rows{x, labels, noise}, err
 }
 
 // largeClasses keeps the rows of classes with at least minimum rows.

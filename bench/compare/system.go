@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
@@ -83,6 +85,13 @@ func drawn(ctx context.Context, eng *engine.Engine, t paper.Trial, l Links) (*pr
 	}
 	set, err := drawLinks(training.labels, int(l.perRow()*float64(training.x.N)+0.5), l.Wrong, t.Seed(1))
 	return &problem{training, heldOut, set, t.Seed(2)}, err
+}
+
+// permuted returns as many links, drawn in the same way after the labels were permuted.
+func (p *problem) permuted() (*links.Set, error) {
+	labels := slices.Clone(p.training.labels)
+	rand.New(rand.NewPCG(p.seed, 1)).Shuffle(len(labels), func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+	return drawLinks(labels, p.links.Len(), 0, p.seed)
 }
 
 // measured returns the values of a system in one repetition on a set. A failure of the system is

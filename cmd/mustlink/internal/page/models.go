@@ -78,19 +78,20 @@ func judged(v *verdict.Verdict) *view.Verdict {
 		return nil
 	}
 	out := &view.Verdict{Finding: string(v.Finding()), AUC: v.AUC, Error: v.Error, Raw: v.Raw, Reasons: v.Reasons, Judged: true}
+	out.AUC, out.Raw = min(1, max(0, out.AUC)), min(1, max(0, out.Raw))
 	switch v.Finding() {
 	case verdict.Better:
 		out.Headline = "The learned metric is better than raw on held-out links."
 	case verdict.Worse:
-		out.Headline = "The learned metric is no better than raw on held-out links."
+		out.Headline = "The learned metric is worse than raw on held-out links."
 	case verdict.Similar:
 		out.Headline = "No clear difference from raw on held-out links."
 	default:
 		out.Headline, out.Judged = v.String(), false
 		return out
 	}
-	out.Note = fmt.Sprintf("On %s and %s that %s did not use.",
-		session.Plural(v.Must, "must-link"), session.Plural(v.Cannot, "cannot-link"), session.Plural(v.Fits, "fit"))
+	out.Note = strings.Join(v.Details(), ". ") + "."
+	out.Note = strings.ToUpper(out.Note[:1]) + out.Note[1:]
 	return out
 }
 

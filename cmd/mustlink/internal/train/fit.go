@@ -57,10 +57,12 @@ takes every pair that the labels imply. Some methods also learn from comparisons
 Without -m the method is chosen by what there is to learn from: blend for links of both kinds, krca
 for must-links alone, itml for cannot-links alone or triplets, lsml for quadruplets, mlkr for targets.
 
-A second fit without a quarter of the linked rows assesses the metric: how often a held-out must-link
-is shorter than a held-out cannot-link (AUC), in comparison with the prepared rows without learning
-(raw). --folds 5 does so by five fits, --no-verdict by none. --search first compares methods by
-held-out links.
+Five further fits, each without a fifth of the linked rows, assess the metric, as far as they take no
+more than ten seconds together: how often a must-link of a row that the fit does not know is shorter
+than a cannot-link of one (AUC), less what the rows of the fit alone give, in comparison with the
+prepared rows without learning (raw). It is .5 where there is nothing to learn. --folds 5 makes all
+five fits, --folds 1 one, --no-verdict none. --search first compares methods by held-out links, and
+takes the raw rows if none is clearly better.
 
 A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
 the links: those most likely mislabeled.
@@ -90,8 +92,8 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 	f.Float64Var(&c.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect --suspicious' ranks them")
 	c.endFlags(cmd)
 	c.flag(cmd)
-	f.BoolVar(&c.noVerdict, "no-verdict", false, "do not assess the metric on held-out links, which takes up to as long as the fit")
-	f.IntVar(&c.folds, "folds", 1, "parts of the links that the verdict holds out, each with a fit; 1: a quarter of the linked rows in one fit")
+	f.BoolVar(&c.noVerdict, "no-verdict", false, "do not assess the metric on held-out links, which takes up to five more fits")
+	f.IntVar(&c.folds, "folds", 0, "parts of the linked rows that the verdict holds out, each from a fit; 1: one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)")
 	f.StringVar(&c.curve, "curve", "", "a picture (.png, .svg, .pdf) or .json `FILE`: AUC of held-out links after an eighth, a quarter, half and all of the others, which takes up to four more fits")
 	c.precision.Flag(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
 	c.outputFlag(cmd)
@@ -122,7 +124,7 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.heldOut()...)
+	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.judged(found), c.heldOut(found)...)
 	if err != nil {
 		return err
 	}
@@ -147,6 +149,9 @@ func (c *fitCommand) searched(ctx context.Context, eng *engine.Engine, table *mu
 	if err != nil {
 		return nil, err
 	}
+	if c.folds > 0 {
+		o.Folds = c.folds
+	}
 	r, err := c.search(ctx, eng, table, set, o)
 	if err != nil {
 		return nil, fault.InFile(err, table.Data().Name)
@@ -155,9 +160,17 @@ func (c *fitCommand) searched(ctx context.Context, eng *engine.Engine, table *mu
 	return &searchReport{r, c.how}, nil
 }
 
-// heldOut returns the options of the verdict.
-func (c *fitCommand) heldOut() []mustlink.Option {
-	if c.noVerdict {
+// judged returns the verdict of a search, nil without one.
+func (c *fitCommand) judged(found *searchReport) *mustlink.Verdict {
+	if found == nil || c.noVerdict {
+		return nil
+	}
+	return found.Verdict()
+}
+
+// heldOut returns the options of the verdict, if no search has made one.
+func (c *fitCommand) heldOut(found *searchReport) []mustlink.Option {
+	if c.noVerdict || found != nil {
 		return nil
 	}
 	return []mustlink.Option{mustlink.HoldOut(c.folds)}
@@ -174,7 +187,8 @@ func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.Do(c.precision.Check)
 	c.preparing.Check(check, false, &c.data)
 	check.Refuse(!(c.drop >= 0 && c.drop < 1), "--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", c.drop)
-	check.AtLeast("--folds", c.folds, 1)
+	check.Refuse(check.Cmd.Flags().Changed("folds") && c.folds < 1, "--folds is %d: want a number >= 1", c.folds)
+	check.Refuse(c.how != "" && c.folds == 1, "--folds is 1 with --search: want a number >= 2")
 	check.Do(c.checkSearch)
 	c.checkGrowth(check)
 	check.Refuse(c.noVerdict && check.Cmd.Flags().Changed("folds"), "--no-verdict and --folds are both given: want one of them")

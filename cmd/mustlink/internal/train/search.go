@@ -79,6 +79,9 @@ func (r *searchReport) text(w io.Writer) {
 	if r.Raw != nil {
 		fmt.Fprintf(w, " raw %.3f", r.Raw.Mean)
 	}
+	if r.Best.Method == selection.Raw {
+		fmt.Fprintf(w, "; none is clearly better than raw")
+	}
 	if r.how == shortSearch {
 		all, err := selection.Defaults(nil)
 		if err == nil {

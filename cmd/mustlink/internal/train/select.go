@@ -49,14 +49,18 @@ func newSelect(s *session.Session) *cobra.Command {
 candidate, fitted on all links.
 
 The candidates are the methods of --methods with all combinations of --grid and -k that apply to them.
-Without --grid and -k, values around the defaults are tried. The linked points are divided into --folds
-parts; points joined by must-links stay together if there is room. The points of a fold are no part of the
-fit, and all their links are held out, so that the other links do not imply them. The fitted model embeds
-these points as new ones, and their links are the score. Criteria: ranking (held-out must-links are shorter
-than held-out cannot-links: the area under the ROC curve), agreement (k-means with -n clusters satisfies
-held-out links), combined (the mean of these two), labels (nearest labeled neighbors of held-out points),
-stability (k-means finds the same clusters from halves of the links). With -n the default is combined,
-without it ranking.
+Without --grid and -k, values around the defaults are tried. The linked rows are dealt into --folds
+parts. The rows of a part are no part of the fit, nor are their links, so that the model embeds them as
+new rows, and the links between them and the rows of the fit are the score. Criteria: ranking (held-out
+must-links are shorter than held-out cannot-links: the area under the ROC curve), agreement (k-means with
+-n clusters satisfies held-out links), combined (the mean of these two), labels (nearest labeled neighbors
+of held-out rows), stability (k-means finds the same clusters from halves of the links). From the first
+three what the rows of the fit alone give is subtracted, so that they are .5 where there is nothing to
+learn. With -n the default is combined, without it ranking.
+
+A candidate is chosen only if it is clearly better than the raw rows: by more standard errors the more
+candidates there are (2.7 for seven, 3.1 for 45), since the best of many is ahead by luck. If none is, the
+model is of the method raw. The gain that is printed is that of the choice on folds that it was not made by.
 
 All candidates are scored on one fold, the better third on two more, and so on, but never fewer than three;
 --halving=false scores all on every fold. --incumbent names a candidate, usually a method with its defaults, that is kept unless another
@@ -131,7 +135,7 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 	if o.Incumbent != nil {
 		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
 	}
-	if r.Model, err = c.learn(ctx, eng, chosen.Best, table, set, catalog.Lesson{}); err != nil {
+	if r.Model, err = c.learn(ctx, eng, chosen.Best, table, set, catalog.Lesson{}, chosen.Verdict()); err != nil {
 		return err
 	}
 	if c.report != "" {
@@ -269,7 +273,7 @@ func (c *selectCommand) read(ctx context.Context) (*dataset.Data, *links.Set, er
 
 // text writes the candidates, best first, and the model.
 func (r *selectReport) text(w io.Writer) {
-	fmt.Fprintf(w, "candidate\t%s\tfolds\ttime\n", r.Criterion)
+	fmt.Fprintf(w, "candidate\t%s\tgain\tfolds\ttime\n", r.Criterion)
 	const most = 20
 	for k, t := range r.Trials {
 		if k == most && len(r.Trials) > most+1 {
@@ -277,7 +281,7 @@ func (r *selectReport) text(w io.Writer) {
 			break
 		}
 		if t.Error != "" {
-			fmt.Fprintf(w, "%s\tfailed: %s\t\t\n", t.Candidate, t.Error)
+			fmt.Fprintf(w, "%s\tfailed: %s\t\t\t\n", t.Candidate, t.Error)
 			continue
 		}
 		writeTrial(w, t)
@@ -286,28 +290,38 @@ func (r *selectReport) text(w io.Writer) {
 		writeTrial(w, *r.Raw)
 	}
 	fmt.Fprintf(w, "%s in %s\n", session.Plural(r.Fits, "fit"), session.ShortTime(r.Seconds))
-	if r.Incumbent != "" {
-		r.verdict(w)
-	}
+	r.verdict(w)
 	fmt.Fprintln(w)
 	r.Model.text(w)
 }
 
 // writeTrial writes a line of the table.
 func writeTrial(w io.Writer, t selection.Trial) {
-	score := fmt.Sprintf("%.4f", t.Mean)
-	if len(t.Scores) > 1 {
-		score += fmt.Sprintf(" ± %.4f", t.SD)
+	score, gain := fmt.Sprintf("%.4f", t.Mean), ""
+	if t.Gain != nil {
+		gain = fmt.Sprintf("%+.4f ± %.4f", *t.Gain, *t.GainError)
 	}
 	took := "" // for the points without learning
 	if t.Seconds > 0 {
 		took = session.ShortTime(t.Seconds)
 	}
-	fmt.Fprintf(w, "%s\t%s\t%d\t%s\n", t.Candidate, score, len(t.Scores), took)
+	fmt.Fprintf(w, "%s\t%s\t%s\t%d\t%s\n", t.Candidate, score, gain, len(t.Scores), took)
 }
 
-// verdict explains why the incumbent stays, or which candidate replaces it.
+// verdict explains the choice, and says what it gained.
 func (r *selectReport) verdict(w io.Writer) {
+	defer func() {
+		if r.Raw != nil {
+			fmt.Fprintf(w, "the choice gained %+.4f ± %.4f over raw on folds that it was not made by\n", r.Gain, r.GainError)
+		}
+	}()
+	if r.Best.Method == selection.Raw {
+		fmt.Fprintf(w, "raw stays: no candidate is ahead by %.2f standard errors, which the best of %d needs\n", r.Needed, len(r.Trials))
+		return
+	}
+	if r.Incumbent == "" {
+		return
+	}
 	if r.Best.String() == r.Incumbent {
 		fmt.Fprintf(w, "%s stays: no candidate is ahead by more than %g standard errors\n", r.Best, r.Margin)
 		return

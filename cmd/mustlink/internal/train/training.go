@@ -101,9 +101,10 @@ func (t *training) stopIfStrict() error {
 	return usage.Errorf("%s with --strict: want none", session.Plural(len(t.Warnings()), "warning"))
 }
 
-// learn fits the chosen candidate, writes the model and reports.
+// learn fits the chosen candidate, writes the model and reports. judged is the verdict of a search, nil
+// for none.
 func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selection.Candidate,
-	table *mustlink.Table, set *links.Set, lesson catalog.Lesson, more ...mustlink.Option) (*fitReport, error) {
+	table *mustlink.Table, set *links.Set, lesson catalog.Lesson, judged *mustlink.Verdict, more ...mustlink.Option) (*fitReport, error) {
 	begin := time.Now()
 	bar := t.Progress()
 	defer bar.Done()
@@ -124,6 +125,9 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 		return nil, err
 	}
 	bar.Done()
+	if judged != nil {
+		m.Record().Verdict = judged
+	}
 	r := reportOf(m, table.Data().Points, set, lesson, time.Since(begin))
 	r.Model, r.Columns = t.out, source.Columns(table.Summary())
 	t.WarnOf("", m.Describe().Notices)

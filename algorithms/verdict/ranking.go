@@ -1,0 +1,191 @@
+package verdict
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/mustlink/mustlink/engine"
+)
+
+// Metric returns the squared distance of two rows. It is safe for concurrent use.
+type Metric func(i, j int) float64
+
+// Ranked returns the pairs of rows whose distances a ranking needs: the links, and then every row of
+// the reference with the second end of every link.
+func (f *Fold) Ranked() [][2]int {
+	list := append(make([][2]int, 0, len(f.Pairs)+len(f.sample)*len(f.ends)), f.Pairs...)
+	for _, a := range f.sample {
+		for _, t := range f.ends {
+			list = append(list, [2]int{f.Rows[a], t})
+		}
+	}
+	return list
+}
+
+// Ranking returns how well distances rank the links of the fold, by the distances of the ranked
+// pairs: the probability that a must-link is shorter than a cannot-link (AUC), less what the rows of
+// the fit alone give, plus 1/2.
+//
+// The rows of the fit that have must-links may be nearer to all new rows than those that have
+// cannot-links; then the links are ranked well by any new rows, whatever these are like. So the AUC
+// of distances from all held-out rows to the same rows of the fit is subtracted. The figure is 1/2 on
+// average if the features say nothing about the links, whatever the fit has made of the rows that it
+// knows; it need not lie in [0, 1]. For must-links alone it is the probability that a must-link is
+// shorter than the distance of its end in the fit to a held-out row that no must-links join to it.
+//
+// Errors: a distance that is not finite, and ctx.Err(). Cost: O(ranked pairs log).
+func (f *Fold) Ranking(ctx context.Context, eng *engine.Engine, d []float64) (Statistic, error) {
+	for k, v := range d {
+		if math.IsNaN(v) || math.IsInf(v, 0) {
+			return Statistic{}, fmt.Errorf("distance %d of the held-out rows is %v: want a finite number", k, v)
+		}
+	}
+	own, reference := d[:len(f.Pairs)], d[len(f.Pairs):]
+	if f.component != nil {
+		return f.amongStrangers(own, reference), nil
+	}
+	return f.centered(ctx, eng, own, reference)
+}
+
+// centered is Ranking by links of both kinds.
+func (f *Fold) centered(ctx context.Context, eng *engine.Engine, own, reference []float64) (Statistic, error) {
+	m, c, rows, ends := f.Must, len(own)-f.Must, len(f.sample), len(f.ends)
+	must, cannot := newDistribution(own[:m], nil), newDistribution(own[m:], nil)
+	links := [2][]int{make([]int, ends), make([]int, ends)} // must-links and cannot-links of each end
+	for k, t := range f.end {
+		links[kind(k, m)][t]++
+	}
+	weights := make([]int, len(reference))
+	for k := range weights {
+		weights[k] = links[1][k%ends]
+	}
+	all := newDistribution(reference, weights)
+	// For each end, the means over the reference of the share of cannot-links above, of must-links
+	// below, and of the reference of cannot-links above.
+	means := make([][3]float64, ends)
+	err := eng.Each(ctx, ends, 64, func(t int) {
+		for a := range rows {
+			v := reference[a*ends+t]
+			means[t][0] += 1 - cannot.share(v)
+			means[t][1] += must.share(v)
+			if links[0][t] > 0 {
+				means[t][2] += 1 - all.share(v)
+			}
+		}
+		for k := range means[t] {
+			means[t][k] /= float64(rows)
+		}
+	})
+	if err != nil {
+		return Statistic{}, err
+	}
+	s := f.newStatistic()
+	s.Value = 0.5
+	for t, n := range links[0] {
+		s.Value -= float64(n) * means[t][2] / float64(m)
+	}
+	for k, v := range own {
+		t, part := f.end[k], 0.0
+		if k < m {
+			above := 1 - cannot.share(v)
+			s.Value += above / float64(m)
+			part = (above - means[t][0]) / float64(m)
+		} else {
+			part = (must.share(v) - means[t][1]) / float64(c)
+		}
+		s.Links[k] = part
+		s.Rows[f.row[k]] += part
+	}
+	return s, nil
+}
+
+// kind is 0 for a must-link and 1 for a cannot-link.
+func kind(k, must int) int {
+	if k < must {
+		return 0
+	}
+	return 1
+}
+
+// amongStrangers is Ranking by must-links alone.
+func (f *Fold) amongStrangers(own, reference []float64) Statistic {
+	s, m := f.newStatistic(), float64(len(own))
+	shorter := func(k, a int) float64 { return (1 - float64(compare(own[k], reference[a*len(f.ends)+f.end[k]]))) / 2 }
+	for k := range own {
+		strangers := f.strangers(k)
+		for _, a := range strangers {
+			s.Links[k] += shorter(k, a) / float64(len(strangers))
+		}
+		for _, a := range strangers {
+			s.Rows[f.sample[a]] += (shorter(k, a) - s.Links[k]) / float64(len(strangers)) / m
+		}
+		s.Value += s.Links[k] / m
+	}
+	for k, h := range s.Links {
+		s.Links[k] = (h - s.Value) / m
+		s.Rows[f.row[k]] += s.Links[k]
+	}
+	return s
+}
+
+// strangers returns the rows of the reference, as positions in the sample, that no must-links join to
+// the second end of pair k; there is at least one.
+func (f *Fold) strangers(k int) []int {
+	var list []int
+	for a, i := range f.sample {
+		if f.stranger(f.Rows[i], f.ends[f.end[k]]) {
+			list = append(list, a)
+		}
+	}
+	return list
+}
+
+// plain returns the AUC of the links themselves.
+func (f *Fold) plain(own []float64) float64 {
+	cannot, sum := newDistribution(own[f.Must:], nil), 0.0
+	for _, v := range own[:f.Must] {
+		sum += 1 - cannot.share(v)
+	}
+	return sum / float64(f.Must)
+}
+
+// distances returns the distances of the ranked pairs.
+func (f *Fold) distances(ctx context.Context, eng *engine.Engine, between Metric) ([]float64, error) {
+	list := f.Ranked()
+	d := make([]float64, len(list))
+	return d, eng.Each(ctx, len(list), 1024, func(k int) { d[k] = between(list[k][0], list[k][1]) })
+}
+
+// Agreement returns how well clusters agree with the links of the fold: the mean of the share of
+// must-links within clusters and of cannot-links between them, less what the rows of the fit alone
+// give, plus 1/2, as for [Fold.Ranking]. of is the cluster of each row.
+func (f *Fold) Agreement(of []int) Statistic {
+	s := f.newStatistic()
+	s.Value = 0.5
+	for k, p := range f.Pairs {
+		expected := 0.0 // share of the reference in the cluster of the second end
+		for _, a := range f.sample {
+			expected += together(of, f.Rows[a], p[1]) / float64(len(f.sample))
+		}
+		part := (together(of, p[0], p[1]) - expected) / 2
+		switch {
+		case k < f.Must:
+			part /= float64(f.Must)
+		default:
+			part /= -float64(len(f.Pairs) - f.Must)
+		}
+		s.Value += part
+		s.Links[k] = part
+		s.Rows[f.row[k]] += part
+	}
+	return s
+}
+
+// together is 1 for two rows of one cluster, otherwise 0.
+func together(of []int, i, j int) float64 {
+	if of[i] == of[j] {
+		return 1
+	}
+	return 0
+}
