@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/raw"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/algorithms/verdict"
@@ -29,7 +30,8 @@ import (
 // Fit prepares the columns of a table that is not prepared yet; see [Table.Prepare], and the
 // options [Prepare] and [Unprepared].
 //
-// Links may be nil if there are triplets, quadruplets or targets to learn from. A fit that stops
+// Links may be nil if there are triplets, quadruplets or targets to learn from, and for the method
+// raw, which learns nothing: the distances of its model are those of the prepared rows. A fit that stops
 // before it converges is not an error; [Model.Describe] reports it.
 //
 // Errors: wrong input (a nil table, links between a different number of rows, parameters out of
@@ -46,12 +48,11 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err := t.check("table"); err != nil {
 		return nil, err
 	}
-	l, err = s.linksOf(t, l)
+	choice, err := s.choose(l)
 	if err != nil {
 		return nil, err
 	}
-	choice, err := s.choose(l)
-	if err != nil {
+	if l, err = s.linksOf(choice.Method.Name, t, l); err != nil {
 		return nil, err
 	}
 	learner, err := s.learner(choice.Method, t, l, s.progress)
@@ -114,9 +115,9 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, method catal
 	return verdict.Assess(ctx, eng, learner, t.data.Points, l, verdict.Options{Folds: s.folds, Seed: s.seed, Progress: s.progress})
 }
 
-// linksOf returns the links to learn from; they are empty if only triplets, quadruplets or targets
-// are given.
-func (s *settings) linksOf(t *Table, l *Links) (*Links, error) {
+// linksOf returns the links that the named method learns from; they are empty if only triplets,
+// quadruplets or targets are given, or nothing is learned.
+func (s *settings) linksOf(method string, t *Table, l *Links) (*Links, error) {
 	if err := t.data.AtLeast(2); err != nil {
 		return nil, err
 	}
@@ -125,7 +126,7 @@ func (s *settings) linksOf(t *Table, l *Links) (*Links, error) {
 		return nil, checkRows(l, t)
 	case l != nil:
 		return l, nil
-	case s.triplets == nil && s.quadruplets == nil && s.targets == nil:
+	case s.triplets == nil && s.quadruplets == nil && s.targets == nil && method != raw.Method:
 		return nil, &fault.ParamError{Param: "links", Value: nil, Want: "links, or triplets, quadruplets or targets"}
 	}
 	return links.New(t.Rows(), nil)

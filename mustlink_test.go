@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // problem returns rows of two classes with labels, and links of both kinds between them.
@@ -349,4 +350,13 @@ func TestUpdate(t *testing.T) {
 	if _, err := try(mustlink.Fit(ctx, table, first, mustlink.Method("rca"))).Update(ctx, table, more); err == nil {
 		t.Error("a model of rca takes an update")
 	}
+}
+
+// TestRawWithoutLinks: the method raw needs no links, and its model has the prepared rows as
+// coordinates, to the bit.
+func TestRawWithoutLinks(t *testing.T) {
+	table, _ := problem(t, 40)
+	m := try(mustlink.Fit(t.Context(), table, nil, mustlink.Method("raw"), mustlink.Standardize()))
+	prepared := try(table.Standardize()).Data().Points.(*points.Dense)
+	equal(t, "coordinates", try(m.Embed(t.Context(), table)), mat.NewDense(prepared.N, prepared.D, prepared.Data))
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/baseline/mmc"
 	"github.com/mustlink/mustlink/algorithms/baseline/nca"
 	"github.com/mustlink/mustlink/algorithms/baseline/npk"
+	"github.com/mustlink/mustlink/algorithms/baseline/raw"
 	"github.com/mustlink/mustlink/algorithms/baseline/rca"
 	"github.com/mustlink/mustlink/algorithms/baseline/scml"
 	"github.com/mustlink/mustlink/algorithms/baseline/sdml"
@@ -59,6 +60,7 @@ var methods = sync.OnceValue(func() []Method {
 		of[sdml.Params](sdml.Decode),
 		entry(mlkr.About, mlkr.New, mlkr.Decode),
 		of[covariance.Params](covariance.Decode),
+		of[raw.Params](raw.Decode),
 		of[xiang.Params](xiang.Decode),
 		of[klein.Params](klein.Decode),
 		of[llma.Params](llma.Decode),

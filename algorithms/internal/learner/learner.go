@@ -156,8 +156,13 @@ func (f *Fit) vectors(ctx context.Context) (err error) {
 		f.Dense = dense
 		return nil
 	}
-	notice := ""
-	if f.Dense, f.axes, notice, err = kernelprincipal.Coordinates(ctx, f.Eng, f.Kernel, f.X, f.Seed); notice != "" {
+	asked, notice := f.Kernel, ""
+	if _, is := f.X.(*points.Sequences); is && asked == (kernel.Spec{}) && f.Rules.Sequences != "" {
+		if asked, err = kernel.Parse(f.Rules.Sequences); err != nil {
+			return err
+		}
+	}
+	if f.Dense, f.axes, notice, err = kernelprincipal.Coordinates(ctx, f.Eng, asked, f.X, f.Seed); notice != "" {
 		f.leftOut = []string{f.Name + notice}
 	}
 	return err

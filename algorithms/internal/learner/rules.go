@@ -12,7 +12,10 @@ import (
 type Rules struct {
 	algorithms.About
 	Needs Needs
-	Pairs bool // the method stores all pairs of the chunklets; their memory is checked first
+	// Sequences is the kernel of a linear method for sequences if nobody asks for one, "" for
+	// spectrum:k=3.
+	Sequences string
+	Pairs     bool // the method stores all pairs of the chunklets; their memory is checked first
 }
 
 // Needs is the kind of links that a method requires.

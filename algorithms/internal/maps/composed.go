@@ -94,6 +94,9 @@ func (c composed) encode(f *model.File, method string) any {
 		f.Header.Extra = map[string]json.RawMessage{}
 	}
 	f.Header.Extra[nameFirst] = about
+	if f.Tensors == nil { // the second map has none
+		f.Tensors = map[string]model.Tensor{}
+	}
 	for name, t := range own.Tensors {
 		f.Tensors[prefixFirst+name] = t
 	}

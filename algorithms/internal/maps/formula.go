@@ -10,7 +10,7 @@ import (
 // for their neighbors, is a *fault.ParamError.
 func (m *Map) Formula() (formula.Map, error) { return m.formula(m.method) }
 
-// Formulated is implemented by extensions with a formula.
+// Formulated is implemented by extensions and functions with a formula.
 type Formulated interface{ Formula() (formula.Map, error) }
 
 // NoFormula is the error of a map of the named method without a formula.
@@ -39,7 +39,10 @@ func (c composed) formula(method string) (formula.Map, error) {
 	return &formula.Chain{First: first, Then: then}, err
 }
 
-func (function) formula(method string) (formula.Map, error) {
+func (f function) formula(method string) (formula.Map, error) {
+	if own, is := f.Function.(Formulated); is {
+		return own.Formula()
+	}
 	return nil, NoFormula(method, method+" sends rows through trees")
 }
 

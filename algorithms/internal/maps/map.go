@@ -55,6 +55,9 @@ type Reader func(method string, f *model.File) (*Map, error)
 // Method returns the name of the method that made the map.
 func (m *Map) Method() string { return m.method }
 
+// Check returns the error of points that are not of the kind that the map takes, or not finite.
+func (m *Map) Check(x points.Points) error { return m.check(m.method, x) }
+
 // Embed maps n points to n x Dim coordinates.
 func (m *Map) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
 	if err := m.check(m.method, x); err != nil {

@@ -28,6 +28,7 @@ __all__ = [
     "SDML",
     "MLKR",
     "Covariance",
+    "Raw",
     "Xiang",
     "Klein",
     "LLMA",
@@ -3032,6 +3033,109 @@ class Covariance(MetricLearner):
         self.memory_limit = memory_limit
         self.verbose = verbose
         self.dims = dims
+
+
+class Raw(MetricLearner):
+    """No learning: the prepared rows as they are; ignores links: the baseline to compare with.
+
+    None: it learns nothing.
+
+    Parameters
+    ----------
+    kernel : str or None, default=None
+        Kernel such as "rbf:sigma=median", or "precomputed". None: the features, and "linear" for
+        sparse rows.
+    prepare : {"auto", "none"} or dict, default="auto"
+        What is done with columns before the fit, and with those of new points. "auto": gaps in
+        numbers are filled by medians, categories and dates become numbers, and numbers are
+        standardized unless they share a unit. "none": numbers are taken as they are, and texts and
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
+        and text changes what auto does.
+    standardize : bool, default=False
+        Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
+        transform.
+    n_links : int or {"all"} or None, default=None
+        Number of links of each kind to draw from y. None or "all": all that y implies.
+    unlabeled : object, default=None
+        The value of y for unlabeled rows. None: all rows are labeled.
+    hold_out : int, default=0
+        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
+        single fit without a quarter of the linked points. Range: >= 0.
+    preprocessor : array-like or callable or None, default=None
+        The points that indices instead of points mean: an array of shape (n, n_features), or a
+        function that returns the points of indices. None: there are no indices.
+    random_state : int or RandomState or None, default=1
+        Seed of all random choices. None: 1, so that a fit is the same every time.
+    n_jobs : int or None, default=None
+        Number of workers. None or -1: all processors. Results do not depend on it.
+    memory_limit : int or None, default=None
+        Maximum number of bytes of one request. None: no limit.
+    verbose : bool or int, default=False
+        Whether a fit writes lines about its progress to stderr.
+
+    Attributes
+    ----------
+    model_ : Model
+        The learned metric.
+    n_features_in_ : int
+        Number of features of the training points.
+    feature_names_in_ : ndarray of shape (n_features_in_,)
+        Names of the features. Defined only when the column names of X are strings.
+    preparation_ : list of dict
+        What was found in each column of the training points, and what is done with it: name, kind,
+        missing, distinct, range, example, outputs, does, warning. Empty for points without columns.
+    n_iter_ : int
+        Number of iterations of the fit, 1 for direct methods.
+    method_ : str
+        Name of the method.
+    verdict_ : dict or None
+        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
+        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
+        ("better", "similar", "worse", "unknown"), text, reasons.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mustlink import Raw
+    >>> y = np.arange(40) % 2
+    >>> X = np.random.RandomState(0).normal(size=(40, 3)) + 6 * y[:, None]
+    >>> Raw().fit(X, y).transform(X).shape[0]
+    40
+    """
+
+    _method = "raw"
+    _defaults = {
+    }
+    _uses_cannot_links = False
+    _learns_pairs = False
+    _needs_links = False
+
+    def __init__(
+        self,
+        *,
+        kernel: str | None = None,
+        prepare: Literal["auto", "none"] | dict[str, Any] = "auto",
+        standardize: bool = False,
+        n_links: int | Literal["all"] | None = None,
+        unlabeled: Any = None,
+        hold_out: int = 0,
+        preprocessor: Any = None,
+        random_state: Any = 1,
+        n_jobs: int | None = None,
+        memory_limit: int | None = None,
+        verbose: bool | int = False,
+    ):
+        self.kernel = kernel
+        self.prepare = prepare
+        self.standardize = standardize
+        self.n_links = n_links
+        self.unlabeled = unlabeled
+        self.hold_out = hold_out
+        self.preprocessor = preprocessor
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.memory_limit = memory_limit
+        self.verbose = verbose
 
 
 class Xiang(MetricLearner):

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 # The methods whose embedding is an affine map of the prepared features, unless they have a kernel.
-METHODS = frozenset({"rca", "xrca", "dca", "itml", "mmc", "lmnn", "nca", "lsml", "scml", "lfda", "sdml", "mlkr", "covariance", "xiang"})
+METHODS = frozenset({"rca", "xrca", "dca", "itml", "mmc", "lmnn", "nca", "lsml", "scml", "lfda", "sdml", "mlkr", "covariance", "raw", "xiang"})
 
 
 class Metric:

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/baseline/raw"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
@@ -181,7 +182,7 @@ func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.Required("input", "output")
 	check.Do(c.choose)
 	check.Do(func() error { return c.lesson.checkTargets(c.method) })
-	c.checkLinks(check, c.lesson.given())
+	c.checkLinks(check, c.lesson.given() || c.name == raw.Method)
 	check.Do(func() error { return c.lesson.triplets.check(c.method) })
 	check.Do(func() error { return c.lesson.quadruplets.check(c.method) })
 	check.Do(c.precision.Check)
