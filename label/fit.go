@@ -48,6 +48,7 @@ type mark struct {
 	AUC     float64 `json:"auc"`
 	Error   float64 `json:"error"`
 	Raw     float64 `json:"raw"`
+	Text    string  `json:"text"` // the verdict in words
 }
 
 // beginFits starts the goroutine of the fits.
@@ -114,7 +115,7 @@ func (s *Session) learn(set *links.Set, answers int) error {
 	if err != nil {
 		return err
 	}
-	options := []mustlink.Option{mustlink.HoldOut(1), mustlink.Seed(s.o.Seed), mustlink.Engine(s.o.Engine)}
+	options := []mustlink.Option{mustlink.HoldOut(0), mustlink.Seed(s.o.Seed), mustlink.Engine(s.o.Engine)}
 	if s.o.Method != "" {
 		options = append(options, mustlink.Method(s.o.Method))
 	}
@@ -138,7 +139,7 @@ func (s *Session) learn(set *links.Set, answers int) error {
 	if v := m.Verdict(); v.Missing != "" {
 		s.fit.note = v.Missing
 	} else {
-		s.fit.curve = append(s.fit.curve, mark{answers, v.AUC, v.Error, v.Raw})
+		s.fit.curve = append(s.fit.curve, mark{answers, min(1, max(0, v.AUC)), v.Error, min(1, max(0, v.Raw)), v.String()})
 	}
 	return nil
 }

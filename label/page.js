@@ -185,7 +185,7 @@
     byId("brings").hidden = !f.on;
     byId("stop").hidden = !f.stop;
     const c = f.curve, last = c[c.length - 1], box = byId("curve");
-    byId("verdict").textContent = last ? `Held-out links, after ${last.answers} answers: AUC ${last.auc.toFixed(3)} ± ${last.error.toFixed(3)} learned by ${f.method}, ${last.raw.toFixed(3)} raw.` : "The verdict on held-out links comes after some answers of both kinds.";
+    byId("verdict").textContent = last ? `Held-out links, after ${last.answers} answers, learned by ${f.method}: ${last.text}.` : "The verdict on held-out links comes after some answers of both kinds.";
     byId("fit-note").textContent = f.note + (f.running ? (f.note ? " " : "") + "A fit is running." : "");
     if (box.dataset.marks === String(c.length)) return;
     box.dataset.marks = String(c.length);

@@ -75,8 +75,13 @@ func Divide(set *links.Set, count int, seed uint64) (*Division, error) {
 	if count < 2 {
 		return nil, &fault.ParamError{Param: "folds", Value: count, Want: "a number >= 2"}
 	}
-	if must, cannot := set.Count(); must == 0 {
+	must, cannot := set.Count()
+	if must == 0 {
 		return nil, fault.Data("", "%d cannot-links and no must-links: want must-links too", cannot)
+	}
+	if count > len(rows)/2 {
+		return nil, fault.Data("", "%d must-links and %d cannot-links of %d rows are too few for %d folds: want at least two rows for each",
+			must, cannot, len(rows), count)
 	}
 	of := make([]int, set.N()) // 1 + part of each linked row, 0 for other rows
 	for at, k := range rand.New(rand.NewPCG(seed, streamFolds)).Perm(len(rows)) {
@@ -86,7 +91,7 @@ func Divide(set *links.Set, count int, seed uint64) (*Division, error) {
 	for part := range count {
 		d.Folds = append(d.Folds, newFold(set, of, 1+part))
 	}
-	cannot := 0
+	cannot = 0
 	for _, f := range d.Folds {
 		cannot += len(f.Pairs) - f.Must
 	}

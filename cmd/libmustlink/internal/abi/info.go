@@ -81,8 +81,9 @@ type modelInfo struct {
 // verdictInfo is the verdict of a fit.
 type verdictInfo struct {
 	*mustlink.Verdict
-	Finding string `json:"finding"`
-	Text    string `json:"text"`
+	Finding string   `json:"finding"`
+	Text    string   `json:"text"`
+	Details []string `json:"details,omitempty"` // what it rests on, in lines for people
 }
 
 // columnInfo is one column of the table of a fit.
@@ -115,7 +116,7 @@ func ModelInfo(m *mustlink.Model) any {
 		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
 	}
 	if v := m.Verdict(); v != nil {
-		info.Verdict = &verdictInfo{v, string(v.Finding()), v.String()}
+		info.Verdict = &verdictInfo{v, string(v.Finding()), v.String(), v.Details()}
 	}
 	if v := d.Objective; !math.IsNaN(v) && !math.IsInf(v, 0) {
 		info.Objective = &v

@@ -179,7 +179,7 @@ func common(m catalog.Method) []parameter {
 		{name: "standardize", hint: "bool", value: "False", help: "scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform"},
 		{name: "n_links", hint: `int | Literal["all"] | None`, value: "None", help: count},
 		{name: "unlabeled", hint: "Any", value: "None", kind: "object", help: "the value of y for unlabeled rows. None: all rows are labeled"},
-		{name: "hold_out", hint: "int", value: "0", help: "number of further fits that hold links out to assess the metric, as verdict_ says. 1: a single fit without a quarter of the linked points. Range: >= 0"},
+		{name: "hold_out", hint: "int", value: "0", help: "number of further fits, each without a part of the linked rows, that assess the metric by the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of the linked rows. Range: >= 0"},
 		{name: "preprocessor", hint: "Any", value: "None", kind: "array-like or callable or None", help: "the points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices. None: there are no indices"},
 		{name: "random_state", hint: "Any", value: "1", kind: "int or RandomState or None", help: "seed of all random choices. None: 1, so that a fit is the same every time"},
 		{name: "n_jobs", hint: "int | None", value: "None", help: "number of workers. None or -1: all processors. Results do not depend on it"},
@@ -283,9 +283,11 @@ func docstring(out *strings.Builder, m catalog.Method, all []parameter, needs bo
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------

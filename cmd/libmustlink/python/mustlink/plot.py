@@ -123,13 +123,13 @@ def verdict(of: Any, *, ax: Any = None, title: str | None = None) -> Any:
     """
     judged = of if isinstance(of, dict) else getattr(of, "verdict_", None)
     if judged is None:
-        raise ValueError(f"{type(of).__name__} has no verdict: want a fit with hold_out=1 or more")
+        raise ValueError(f"{type(of).__name__} has no verdict: want a fit with hold_out=5")
     ax = _axes(ax)
     ax.set_title(judged["text"].replace(": ", ":\n", 1) if title is None else title, fontsize="medium", wrap=bool(judged.get("missing")))
     if judged.get("missing"):
         ax.set_axis_off()
         return ax.figure
-    heights = [judged["raw"], judged["auc"]]
+    heights = [min(1.0, max(0.0, judged[k])) for k in ("raw", "auc")]
     ax.bar(["without learning", "learned"], heights, 0.55, color=["#999999", _MUST], yerr=[0, judged["error"]], capsize=5)
     for k, height in enumerate(heights):
         ax.annotate(f"{height:.3f}", (k, height), (18, 3), textcoords="offset points", ha="left")

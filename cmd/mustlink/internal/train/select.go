@@ -65,7 +65,7 @@ model is of the method raw. The gain that is printed is that of the choice on fo
 All candidates are scored on one fold, the better third on two more, and so on, but never fewer than three;
 --halving=false scores all on every fold. --incumbent names a candidate, usually a method with its defaults, that is kept unless another
 one is ahead of it by --margin standard errors on the same folds: with few links, the best of many candidates
-is partly luck. By default it is blend.`,
+is partly luck. By default it is blend. One that is not clearly better than the raw rows is not kept.`,
 		Example: `  mustlink select -i data.csv -c links.csv --standardize -o model.mlk
   mustlink select -i data.csv -c links.csv --methods krca,itml --grid eps_rel=1e-4:1e-1:4 --grid gamma=0.3,1,3 -o model.mlk
   mustlink select -i data.csv -c links.csv -n 3 --state fits.jsonl --report trials.json -o model.mlk`,
