@@ -52,32 +52,76 @@ type Part struct {
 	Statistic
 }
 
-// Combine returns the weighted mean of the figures of some folds, and its standard error: held-out
-// rows are the independent units, the rows of the fits are given, and a link between rows of two
-// folds counts once from each end, so that its two parts are correlated.
+// Combine returns the weighted mean of the figures of some folds, and its standard error: the larger
+// one of two.
+//
+// One has the held-out rows as independent units, with the rows of the fits given. A link between rows
+// of two folds counts once from each end, so that its two parts are correlated. The other lets links
+// with a common row be correlated in any way, held out or not (Aronow, Samii & Assenova 2015,
+// Political Analysis 23:564-577, equation 2): a row that is in the fits of several folds is the end of
+// links of all of them. Of few rows, and of links that were asked for one after the other, the first
+// alone is too small.
 func Combine(parts []Part) (mean, err float64) {
 	total := 0.0
 	for _, p := range parts {
 		total += p.Weight
 	}
-	variance, twice := 0.0, 0.0
-	first := map[[2]int]float64{} // the part of a link in the first fold that uses it
+	byRows, twice := 0.0, 0.0
+	e := newEffects()
 	for _, p := range parts {
 		w := p.Weight / total
 		mean += w * p.Value
 		for _, v := range p.Statistic.Rows {
-			variance += w * v * w * v
+			byRows += w * v * w * v
 		}
 		for k, v := range p.Links {
-			link := [2]int{min(p.Pairs[k][0], p.Pairs[k][1]), max(p.Pairs[k][0], p.Pairs[k][1])}
-			if before, there := first[link]; there {
-				twice += 2 * before * w * v
-			} else {
-				first[link] = w * v
-			}
+			twice += 2 * e.add(p.Pairs[k], w*v) * w * v
 		}
 	}
-	return mean, math.Sqrt(variance + max(0, twice))
+	return mean, math.Sqrt(max(byRows+max(0, twice), e.joint()))
+}
+
+// effects are the parts of an error that are due to single links.
+type effects struct {
+	at    map[[2]int]int // position of a link
+	links [][2]int
+	terms []float64
+}
+
+func newEffects() *effects { return &effects{at: map[[2]int]int{}} }
+
+// add adds a part to that of a link, and returns what it was before.
+func (e *effects) add(pair [2]int, term float64) (before float64) {
+	link := [2]int{min(pair[0], pair[1]), max(pair[0], pair[1])}
+	k, there := e.at[link]
+	if !there {
+		k = len(e.links)
+		e.at[link], e.links, e.terms = k, append(e.links, link), append(e.terms, 0)
+	}
+	before = e.terms[k]
+	e.terms[k] += term
+	return before
+}
+
+// joint returns the variance of the sum of the parts if those of links with a common row may be
+// correlated in any way.
+func (e *effects) joint() float64 {
+	own, sum := 0.0, map[int]float64{}
+	var rows []int // in the order of the links, so that sums have the same bits in every call
+	for k, link := range e.links {
+		own += e.terms[k] * e.terms[k]
+		for _, i := range link {
+			if _, there := sum[i]; !there {
+				rows = append(rows, i)
+			}
+			sum[i] += e.terms[k]
+		}
+	}
+	joint := -own
+	for _, i := range rows {
+		joint += sum[i] * sum[i]
+	}
+	return max(joint, own)
 }
 
 // distribution is a weighted sample of numbers.
