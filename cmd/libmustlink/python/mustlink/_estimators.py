@@ -399,7 +399,7 @@ class NPKL(MetricLearner):
     extension : {"ridge", "graph"}, default="ridge"
         Coordinates of new points: "ridge" (regression) or "graph" (nearest neighbors).
     plain : bool, default=False
-        True turns extrapolation off, as in the paper.
+        True turns extrapolation off, as the paper does for sl and shl.
     tol : float, default=1e-05
         The fit stops when a sweep changes the coordinates by less than this, relatively. Range:
         > 0.
@@ -688,8 +688,8 @@ class LLERatio(MetricLearner):
 
 
 class GML(MetricLearner):
-    """Geometry-aware metric learning: LogDet projections from a prior, a Gaussian kernel or a
-    graph's spectrum, which more rounds (outer) learn too.
+    """Geometry-aware metric learning: LogDet projections from a Gaussian kernel or a graph's
+    spectrum, adapted if outer > 1.
 
     Source: Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009.
 
