@@ -23,8 +23,8 @@ func readPage(t *testing.T, path string) string {
 	return string(text)
 }
 
-// tables returns the tables of a page by the name of their row and column, each as text. A name that
-// occurs in several tables has the value of the first.
+// tables returns the cells of all tables of a page by the names of their row and column. The first
+// cell of the same names counts.
 func tables(text string) map[[2]string]string {
 	out := map[[2]string]string{}
 	var head []string
@@ -55,8 +55,8 @@ func tables(text string) map[[2]string]string {
 // short returns numbers as choosing.md writes them: .645 / .659 for 0.645 / 0.659.
 func short(cell string) string { return strings.ReplaceAll(cell, "0.", ".") }
 
-// TestChoosingCopiesResults: the tables of choosing.md have the numbers of the results that they are
-// from, and the limits of README those of the same tables.
+// TestChoosingCopiesResults: the tables of choosing.md have the numbers of the results, and so have
+// the limits of README.
 func TestChoosingCopiesResults(t *testing.T) {
 	choosing := readPage(t, docs+"choosing.md")
 	shown := tables(choosing)
