@@ -74,36 +74,46 @@ func tallies(entries []Entry) map[group]Tally {
 
 // counts writes how many printed numbers are reproduced, the kinds apart.
 func counts(b *strings.Builder, entries []Entry, numbers *printed.Numbers, results string) {
+	summary(b, entries, len(numbers.All()))
 	total := map[group]int{}
 	for _, n := range numbers.All() {
 		total[group{table: n.Table, kind: kindOf(n.Key)}]++
 	}
-	own, rival := Count(entries, Own), Count(entries, Rival)
-	fold(b, "", fmt.Sprintf("The five papers print %d numbers in tables and texts. The numbers that matter are the quality of "+
-		"each paper's own method on the paper's own data, and %d of them are compared here: **%d (%.0f %%) are reproduced, %d are "+
-		"better and %d are worse**. Of the %d numbers of rivals and baselines on the same data %d are reproduced; the other %d are not, "+
-		"%d of them because our version of the rival is better than the paper prints. Times, sizes of data sets, and numbers "+
-		"on a part or another version of the data are counted apart.", len(numbers.All()), own.Compared(),
-		own.Reproduced, 100*float64(own.Reproduced)/max(1, float64(own.Compared())), own.Better, own.Worse, rival.Compared(), rival.Reproduced, rival.Compared()-rival.Reproduced, rival.Better))
-	b.WriteByte('\n')
-	fold(b, "", "*Reproduced* means at most one standard deviation away, or 1 %. The standard deviation is pooled over the printed one and "+
-		"ours over the repetitions: the root of the mean of the two variances, or the one that there is. *Better* and *worse* "+
-		"mean farther, on that side; numbers without a good side, such as sizes, are reproduced or worse. What a paper leaves "+
-		"open has one rule in all its tables, which their pages state.")
-	b.WriteByte('\n')
 	found, pages := tallies(entries), pagesOf(entries, results)
-	for _, section := range sections() {
-		fmt.Fprintf(b, "## %s\n\n", section.title)
-		fold(b, "", section.text)
+	for _, s := range sections() {
+		fmt.Fprintf(b, "## %s\n\n", s.title)
+		fold(b, "", s.text)
 		fmt.Fprintf(b, "\n| table of the paper | data | printed | compared | reproduced | %s | %s | pages |\n"+
-			"| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n", section.good, section.bad)
+			"| --- | --- | ---: | ---: | ---: | ---: | ---: | --- |\n", s.good, s.bad)
 		for _, table := range printed.Tables() {
-			writeGroup(b, group{table: table, kind: section.kind}, total, found, pages[table])
+			writeGroup(b, group{table: table, kind: s.kind}, total, found, pages[table])
 		}
 		b.WriteByte('\n')
 	}
 	size := Count(entries, Size)
-	fold(b, "", fmt.Sprintf("Of the sizes of the papers' data sets and the numbers of links, %d of %d are the printed ones.", size.Reproduced, size.Compared()))
+	fold(b, "", fmt.Sprintf("Of the sizes of the papers' data sets and the numbers of links, "+
+		"%d of %d are the printed ones.", size.Reproduced, size.Compared()))
+	b.WriteByte('\n')
+}
+
+// summary writes the counts of quality on the papers' data, and the rule of comparing.
+func summary(b *strings.Builder, entries []Entry, all int) {
+	own, rival := Count(entries, Own), Count(entries, Rival)
+	share := 100 * float64(own.Reproduced) / max(1, float64(own.Compared()))
+	fold(b, "", fmt.Sprintf("The five papers print %d numbers in tables and texts. The numbers that matter are the "+
+		"quality of each paper's own method on the paper's own data, and %d of them are compared here: "+
+		"**%d (%.0f %%) are reproduced, %d are better and %d are worse**. Of the %d numbers of rivals and "+
+		"baselines on the same data %d are reproduced; the other %d are not, %d of them because our version of "+
+		"the rival is better than the paper prints. Times, sizes of data sets, and numbers on a part or another "+
+		"version of the data are counted apart.",
+		all, own.Compared(), own.Reproduced, share, own.Better, own.Worse,
+		rival.Compared(), rival.Reproduced, rival.Compared()-rival.Reproduced, rival.Better))
+	b.WriteByte('\n')
+	fold(b, "", "*Reproduced* means at most one standard deviation away, or 1 %. The standard deviation is pooled "+
+		"over the printed one and ours over the repetitions: the root of the mean of the two variances, or the "+
+		"one that there is. *Better* and *worse* mean farther, on that side; numbers without a good side, such "+
+		"as sizes, are reproduced or worse. What a paper leaves open has one rule in all its tables, which "+
+		"their pages state.")
 	b.WriteByte('\n')
 }
 
@@ -116,12 +126,12 @@ type section struct {
 
 func sections() []section {
 	return []section{
-		{Own, "Quality of the papers' own methods", "Lines *in part* are about a part or another version of the data, and lines *none* " +
-			"have no counterpart here.", "better", "worse"},
-		{Rival, "Quality of rivals and baselines", "A rival above its printed value is not reproduced either, and it can be " +
-			"the reason why an order of methods fails.", "above", "below"},
-		{Time, "Times", "The seconds are those of the papers' hardware and programs, of 2011 and before, so *faster* says little " +
-			"about the methods. A larger speedup over a rival counts as faster.", "faster", "slower"},
+		{Own, "Quality of the papers' own methods", "Lines *in part* are about a part or another version of the " +
+			"data, and lines *none* have no counterpart here.", "better", "worse"},
+		{Rival, "Quality of rivals and baselines", "A rival above its printed value is not reproduced either, and " +
+			"it can be the reason why an order of methods fails.", "above", "below"},
+		{Time, "Times", "The seconds are those of the papers' hardware and programs, of 2011 and before, so " +
+			"*faster* says little about the methods. A larger speedup over a rival counts as faster.", "faster", "slower"},
 	}
 }
 
@@ -147,7 +157,8 @@ func writeGroup(b *strings.Builder, g group, total map[group]int, found map[grou
 			continue
 		}
 		left -= t.Compared()
-		fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %d | %d | %s |\n", g.table, data, total[g], t.Compared(), t.Reproduced, t.Better, t.Worse, strings.Join(pages, ", "))
+		fmt.Fprintf(b, "| %s | %s | %d | %d | %d | %d | %d | %s |\n", g.table, data, total[g],
+			t.Compared(), t.Reproduced, t.Better, t.Worse, strings.Join(pages, ", "))
 	}
 	if left > 0 {
 		fmt.Fprintf(b, "| %s | none | %d | 0 | - | - | - | - |\n", g.table, total[g])

@@ -39,7 +39,8 @@ func kindOf(key printed.Key) Kind {
 func directionOf(key printed.Key) Direction {
 	m := key.Measure
 	switch {
-	case kindOf(key) == Size, m == "number_of_data_sets", strings.HasPrefix(m, "sign_of"), strings.HasPrefix(m, "objective_difference"):
+	case kindOf(key) == Size, m == "number_of_data_sets",
+		strings.HasPrefix(m, "sign_of"), strings.HasPrefix(m, "objective_difference"):
 		return Neither
 	case strings.HasPrefix(m, "cpu_seconds"), strings.HasSuffix(m, "at_most"):
 		return Lower

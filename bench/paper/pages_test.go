@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/bench/printed"
 )
 
-var recount = flag.Bool("recount", false, "rewrite the counts of docs/reproduction.md from the pages of the tables")
+var recount = flag.Bool("recount", false, "rewrite the counts of docs/reproduction.md from docs/results")
 
 // TestPublishedCounts: the counts of the published page are those of the published tables.
 // `go test ./paper -run PublishedCounts -recount` rewrites them without a trial.
@@ -117,7 +117,8 @@ func (t Table) publishedKey(line []string) printed.Key {
 // huPublishedKey returns the key of a comparison of [huTimes.compared].
 func huPublishedKey(what string) printed.Key {
 	if what == "largest speedup of the square loss" {
-		return printed.Key{Table: "hu-text", Condition: "introduction; square loss", Method: huSL, Measure: "speedup_over_" + huSimply + "_more_than"}
+		return printed.Key{Table: "hu-text", Condition: "introduction; square loss", Method: huSL,
+			Measure: "speedup_over_" + huSimply + "_more_than"}
 	}
 	set, measure, _ := strings.Cut(what, ": ")
 	if name, graph, ok := strings.Cut(set, ", "); ok {

@@ -94,8 +94,9 @@ func TestChoosingCopiesResults(t *testing.T) {
 	}
 	readme := strings.Join(strings.Fields(readPage(t, "../../README.md")), " ")
 	for _, want := range []string{
-		fmt.Sprintf("(mean balanced Rand index %s, %s, %s, %s; raw %s)", heldOut(cross, "blend"), heldOut(cross, "lleratio"),
-			heldOut(cross, "krca"), heldOut(cross, "kbeta"), heldOut(cross, "raw points")),
+		fmt.Sprintf("(mean balanced Rand index %s, %s, %s, %s; raw %s)",
+			heldOut(cross, "blend"), heldOut(cross, "lleratio"), heldOut(cross, "krca"),
+			heldOut(cross, "kbeta"), heldOut(cross, "raw points")),
 		fmt.Sprintf("falls by %s for gml, %s for blend and itml, %s for lleratio and %s for krca",
 			loss(t, curves, "gml"), loss(t, curves, "blend"), loss(t, curves, "lleratio"), loss(t, curves, "krca")),
 	} {
