@@ -101,7 +101,7 @@ PYTHON ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import sklearn' 
 LABORATORY = bench
 LAB_TAGS     ?=
 LAB_PACKAGES ?= ./...
-LAB_BUILD  = cd $(LABORATORY) && $(GO) build -o $(CURDIR)/$(BIN)
+LAB_BUILD  = cd $(LABORATORY) && $(GO) build -buildvcs=true -o $(CURDIR)/$(BIN)
 
 bench-build: ## build bin/mustlink-bench, the measurements, in the same build as make build
 	$(LAB_BUILD)/mustlink-bench $(TAGFLAG) ./mustlink-bench

@@ -63,7 +63,7 @@ var About = algorithms.About{
 	Name:            Method,
 	Title:           "Blend",
 	Summary:         "lleratio, krca, npkl after krca, and krca after npkl, side by side, with gml if links are few",
-	Paper:           "of the members: Soleymani Baghshah & Bagheri Shouraki 2009; Hu, Wang & Chen 2011; Tsang, Cheung & Kwok 2005",
+	Paper:           "Soleymani Baghshah & Bagheri Shouraki 2009, Tsang, Cheung & Kwok 2005, Hu, Wang & Chen 2011, Lu, Jain & Dhillon 2009: what it combines",
 	UsesCannotLinks: true,
 	Pairwise:        true,
 }

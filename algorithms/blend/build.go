@@ -86,7 +86,7 @@ func (b *builder) fitAll(ctx context.Context, steps []int) error {
 	err = eng.For(ctx, len(steps), block, func(lo, hi int) error {
 		for _, k := range steps[lo:hi] {
 			r := &b.results[k]
-			r.err = b.fitStep(ctx, part, b.steps[k], r)
+			r.err = wayOut(b.fitStep(ctx, part, b.steps[k], r))
 			if r.err != nil && (ctx.Err() != nil || !fault.IsInput(r.err) || outOfMemory(r.err)) {
 				return r.err
 			}
@@ -203,6 +203,15 @@ func compact(y blas.Matrix) *points.Dense {
 func outOfMemory(err error) bool {
 	_, is := errors.AsType[*fault.MemoryError](err)
 	return is
+}
+
+// wayOut names a way out of the memory limit that blend has: hints of its methods name parameters
+// of theirs.
+func wayOut(err error) error {
+	if refused, is := errors.AsType[*fault.MemoryError](err); is {
+		refused.Hint = "use fewer links, or one method instead of blend, such as npkl"
+	}
+	return err
 }
 
 // status returns what the stages say together, and passes their notices on.

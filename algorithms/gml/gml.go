@@ -110,7 +110,7 @@ const (
 var About = algorithms.About{
 	Name:            Method,
 	Title:           "GML",
-	Summary:         "geometry-aware metric learning: LogDet projections whose prior, a Gaussian kernel or a graph's spectrum, is learned",
+	Summary:         "geometry-aware metric learning: LogDet projections from a Gaussian kernel or a graph's spectrum, adapted if outer > 1",
 	Paper:           "Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009",
 	DefaultKernel:   DefaultKernel,
 	UsesCannotLinks: true,

@@ -161,7 +161,7 @@ type Params struct {
 	Neighborhood `default:"neighbors=5"`
 	Plan         Plan      `json:"plan" param:"plan" default:"auto" choices:"auto (the cheaper),full (all points),reduced (points with links)" help:"rows that the sweeps update"`
 	Extension    Extension `json:"extension" param:"extension" default:"ridge" choices:"ridge (regression),graph (nearest neighbors)" help:"coordinates of new points"`
-	Plain        bool      `json:"plain,omitempty" param:"plain" help:"true turns extrapolation off, as in the paper"`
+	Plain        bool      `json:"plain,omitempty" param:"plain" help:"true turns extrapolation off, as the paper does for sl and shl"`
 	// Tol is compared with the relative change of V in a sweep, and with the square root of the
 	// relative change of the objective.
 	Tol     float64 `json:"tol" param:"tol" default:"1e-05" range:"> 0" help:"the fit stops when a sweep changes the coordinates by less than this, relatively"`

@@ -208,14 +208,16 @@ func (r *allRun) finish() error {
 	if err := r.WriteText(page, paper.Reproduction(r.entries, r.numbers, resultsFolder, command)); err != nil {
 		return err
 	}
-	tally := paper.Count(r.entries)
+	own, rivals := paper.Count(r.entries, paper.Own), paper.Count(r.entries, paper.Rival)
 	report := struct {
 		Entries []paper.Entry `json:"entries"`
-		Tally   paper.Tally   `json:"tally"`
+		Own     paper.Tally   `json:"own"`    // quality of the papers' own methods, on their data
+		Rivals  paper.Tally   `json:"rivals"` // quality of the systems they are compared with
 		Seconds float64       `json:"seconds"`
-	}{r.entries, tally, time.Since(r.start).Seconds()}
+	}{r.entries, own, rivals, time.Since(r.start).Seconds()}
 	return r.Summarize(page, report, func(w io.Writer) {
-		fmt.Fprintf(w, "printed values\treproduced %d, better %d, worse %d\n", tally.Reproduced, tally.Better, tally.Worse)
+		fmt.Fprintf(w, "own methods\treproduced %d, better %d, worse %d\n", own.Reproduced, own.Better, own.Worse)
+		fmt.Fprintf(w, "rivals\treproduced %d, above %d, below %d\n", rivals.Reproduced, rivals.Better, rivals.Worse)
 		fmt.Fprintf(w, "%s\twritten to %s\n", time.Since(r.start).Round(time.Second), page)
 	})
 }

@@ -2,6 +2,7 @@ package paper
 
 import (
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink/bench/printed"
@@ -12,28 +13,36 @@ type Kind string
 
 // The kinds of printed numbers.
 const (
-	Quality Kind = "quality"
-	Time    Kind = "time" // seconds, and ratios of them
-	Size    Kind = "size" // of the data, and numbers of links
+	Own   Kind = "own"   // quality of the paper's own method, which the paper is about
+	Rival Kind = "rival" // quality of the systems that it is compared with
+	Time  Kind = "time"  // seconds, and ratios of them
+	Size  Kind = "size"  // of the data, and numbers of links
 )
 
-// kindOf returns the kind of a measure.
-func kindOf(measure string) Kind {
+// kindOf returns the kind of a printed number.
+func kindOf(key printed.Key) Kind {
 	switch {
-	case strings.HasPrefix(measure, "cpu_seconds"), strings.HasPrefix(measure, "speedup"):
+	case strings.HasPrefix(key.Measure, "cpu_seconds"), strings.HasPrefix(key.Measure, "speedup"):
 		return Time
-	case measure == "classes", measure == "features", measure == "instances", measure == "patterns", measure == "constraints":
+	case slices.Contains([]string{"classes", "features", "instances", "patterns", "constraints"}, key.Measure):
 		return Size
 	}
-	return Quality
+	for _, own := range []string{"KRCA", "own method", "BCDNPKL", "G-ML"} { // one in each paper
+		if strings.HasPrefix(key.Method, own) {
+			return Own
+		}
+	}
+	return Rival
 }
 
-// directionOf returns the direction in which a measure is better.
-func directionOf(measure string) Direction {
+// directionOf returns the direction in which the measure of a number is better.
+func directionOf(key printed.Key) Direction {
+	m := key.Measure
 	switch {
-	case kindOf(measure) == Size, measure == "number_of_data_sets", strings.HasPrefix(measure, "sign_of"), strings.HasPrefix(measure, "objective_difference"):
+	case kindOf(key) == Size, m == "number_of_data_sets",
+		strings.HasPrefix(m, "sign_of"), strings.HasPrefix(m, "objective_difference"):
 		return Neither
-	case strings.HasPrefix(measure, "cpu_seconds"), strings.HasSuffix(measure, "at_most"):
+	case strings.HasPrefix(m, "cpu_seconds"), strings.HasSuffix(m, "at_most"):
 		return Lower
 	}
 	return Higher
@@ -93,7 +102,7 @@ func (c *comparisons) add(what string, key printed.Key, ours Value) {
 		n = printed.Builtin()
 	}
 	if number, ok := n.Find(key); ok {
-		one := Compare(what, Value{number.Value, number.SD}, ours, directionOf(key.Measure), c.why)
+		one := Compare(what, Value{number.Value, number.SD}, ours, directionOf(key), c.why)
 		one.Key = &key
 		c.list = append(c.list, one)
 	}

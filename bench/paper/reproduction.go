@@ -54,44 +54,6 @@ func (d *Drawing) Entry() Entry {
 	return e
 }
 
-// Tally counts printed values by their verdicts.
-type Tally struct {
-	Reproduced int `json:"reproduced"`
-	Better     int `json:"better"`
-	Worse      int `json:"worse"`
-}
-
-// Compared returns the number of values.
-func (t Tally) Compared() int { return t.Reproduced + t.Better + t.Worse }
-
-// Share returns the share of values that are reproduced or better, 0 if there are none.
-func (t Tally) Share() float64 {
-	return float64(t.Reproduced+t.Better) / max(1, float64(t.Compared()))
-}
-
-// count adds a verdict.
-func (t *Tally) count(v Verdict) {
-	switch v {
-	case Reproduced:
-		t.Reproduced++
-	case Better:
-		t.Better++
-	default:
-		t.Worse++
-	}
-}
-
-// Count counts the printed values of entries.
-func Count(entries []Entry) Tally {
-	var t Tally
-	for _, e := range entries {
-		for _, c := range e.Comparisons {
-			t.count(c.Verdict)
-		}
-	}
-	return t
-}
-
 // Reproduction returns a page about all entries. The argument numbers holds all that the papers
 // print; results is the folder of the pages of the entries, relative to this one, and command the
 // command that writes it.
@@ -99,16 +61,9 @@ func Reproduction(entries []Entry, numbers *printed.Numbers, results, command st
 	var b strings.Builder
 	b.WriteString("# Reproduction of the papers' tables and figures\n\n")
 	counts(&b, entries, numbers, results)
-	reasons(&b, entries, func(e Entry) (string, bool) {
-		for _, c := range e.Comparisons {
-			if c.Verdict == Worse {
-				return c.Why, true
-			}
-		}
-		return "", false
-	})
 	claimed(&b, entries, results)
 	orders(&b, entries, results)
+	reasons(&b, entries)
 	others(&b, entries, results)
 	made(&b, entries, command)
 	return b.String()
@@ -131,28 +86,33 @@ func orders(b *strings.Builder, entries []Entry, results string) {
 		}
 	}
 	b.WriteByte('\n')
-	reasons(b, entries, func(e Entry) (string, bool) {
-		for _, o := range e.Orders {
-			if o.Verdict != Reproduced {
-				return e.Why, true
-			}
-		}
-		return "", false
-	})
 }
 
-// reasons writes why some entries are not reproduced.
-func reasons(b *strings.Builder, entries []Entry, why func(Entry) (string, bool)) {
-	written := false
+// reasons writes why some numbers and orders are not reproduced.
+func reasons(b *strings.Builder, entries []Entry) {
+	b.WriteString("## Why numbers and orders differ\n\n")
 	for _, e := range entries {
-		if text, ask := why(e); ask {
+		if text, ok := e.reason(); ok {
 			fold(b, "- ", escape(e.Name)+": "+escape(text))
-			written = true
 		}
 	}
-	if written {
-		b.WriteByte('\n')
+	b.WriteByte('\n')
+}
+
+// reason returns what was tried for numbers that are worse or orders that are not reproduced, and
+// reports whether there are any.
+func (e Entry) reason() (string, bool) {
+	for _, c := range e.Comparisons {
+		if c.Verdict == Worse {
+			return c.Why, true
+		}
 	}
+	for _, o := range e.Orders {
+		if o.Verdict != Reproduced {
+			return e.Why, true
+		}
+	}
+	return "", false
 }
 
 // others writes the remaining entries: figures with their notes, and tables with missing data.

@@ -208,7 +208,7 @@ func (r *Result) comparison(i, j int) (Comparison, bool) {
 		return Compare(what, printed, r.Ours[i][j], t.Good, t.Why), true
 	}
 	key := t.Keys[i][j]
-	c := Compare(what, printed, r.Ours[i][j], directionOf(key.Measure), t.Why)
+	c := Compare(what, printed, r.Ours[i][j], directionOf(key), t.Why)
 	c.Key = &key
 	return c, true
 }

@@ -49,7 +49,7 @@ A first tour, on a file data.csv with numeric columns and a column "label":
 
   mustlink demo xor                                    # see what it does, no files needed
   mustlink links make -i data.csv --pairs 200 -o links.csv
-  mustlink fit -m krca -i data.csv -c links.csv --standardize -o model.mlk
+  mustlink fit -i data.csv -c links.csv -o model.mlk
   mustlink cluster model.mlk -i data.csv -n 2 -o clusters.csv
   mustlink score --truth data.csv --predicted clusters.csv
 

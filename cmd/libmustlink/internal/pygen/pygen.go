@@ -239,6 +239,9 @@ func summary(m catalog.Method) string {
 		return upper(text)
 	}
 	for _, other := range catalog.Methods() {
+		if other.Name == m.Name { // a word of its own sentence, such as parts
+			continue
+		}
 		text = regexp.MustCompile(`\b`+other.Name+`\b`).ReplaceAllString(text, other.Title)
 	}
 	return text
@@ -257,8 +260,16 @@ func kernel(m catalog.Method) string {
 	return strconv.Quote(m.DefaultKernel)
 }
 
+// source returns where a method comes from.
+func source(m catalog.Method) string {
+	if m.New == nil { // the method that links choose
+		return m.Paper
+	}
+	return "Source: " + m.Paper
+}
+
 func docstring(out *strings.Builder, m catalog.Method, all []parameter, needs bool) {
-	fmt.Fprintf(out, "%s\n\n%s\n\n    Parameters\n    ----------\n", wrapped(`"""`+summary(m)+".", 4), wrapped(m.Paper+".", 4))
+	fmt.Fprintf(out, "%s\n\n%s\n\n    Parameters\n    ----------\n", wrapped(`"""`+summary(m)+".", 4), wrapped(source(m)+".", 4))
 	for _, p := range all {
 		of := p.kind
 		if of == "" {

@@ -45,8 +45,8 @@ __all__ = [
 class KRCA(MetricLearner):
     """Kernel relevant component analysis: whitens what varies inside must-link groups.
 
-    Tsang, Cheung & Kwok, Kernel relevant component analysis for distance metric learning, IJCNN
-    2005.
+    Source: Tsang, Cheung & Kwok, Kernel relevant component analysis for distance metric learning,
+    IJCNN 2005.
 
     Parameters
     ----------
@@ -197,8 +197,8 @@ class KRCA(MetricLearner):
 class KBeta(MetricLearner):
     """Scalable kernel metric learning: re-weights the spectrum of a kernel on landmarks.
 
-    Yeung, Chang & Dai, A scalable kernel-based semi-supervised metric learning algorithm with
-    out-of-sample generalization ability, Neural Computation 20, 2008.
+    Source: Yeung, Chang & Dai, A scalable kernel-based semi-supervised metric learning algorithm
+    with out-of-sample generalization ability, Neural Computation 20, 2008.
 
     Parameters
     ----------
@@ -366,7 +366,7 @@ class KBeta(MetricLearner):
 class NPKL(MetricLearner):
     """Non-parametric kernel learning by block coordinate descent on a graph of all points.
 
-    Hu, Wang & Chen, BCDNPKL: scalable non-parametric kernel learning using block coordinate
+    Source: Hu, Wang & Chen, BCDNPKL: scalable non-parametric kernel learning using block coordinate
     descent, ICML 2011.
 
     Parameters
@@ -400,7 +400,7 @@ class NPKL(MetricLearner):
     extension : {"ridge", "graph"}, default="ridge"
         Coordinates of new points: "ridge" (regression) or "graph" (nearest neighbors).
     plain : bool, default=False
-        True turns extrapolation off, as in the paper.
+        True turns extrapolation off, as the paper does for sl and shl.
     tol : float, default=1e-05
         The fit stops when a sweep changes the coordinates by less than this, relatively. Range:
         > 0.
@@ -543,7 +543,7 @@ class NPKL(MetricLearner):
 class LLERatio(MetricLearner):
     """Trace-ratio metric regularized by locally linear embedding, with kernels or linear.
 
-    Soleymani Baghshah & Bagheri Shouraki, Semi-supervised metric learning using pairwise
+    Source: Soleymani Baghshah & Bagheri Shouraki, Semi-supervised metric learning using pairwise
     constraints, IJCAI 2009.
 
     Parameters
@@ -689,10 +689,10 @@ class LLERatio(MetricLearner):
 
 
 class GML(MetricLearner):
-    """Geometry-aware metric learning: LogDet projections whose prior, a Gaussian kernel or a
-    graph's spectrum, is learned.
+    """Geometry-aware metric learning: LogDet projections from a Gaussian kernel or a graph's
+    spectrum, adapted if outer > 1.
 
-    Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009.
+    Source: Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009.
 
     Parameters
     ----------
@@ -917,8 +917,8 @@ class Blend(MetricLearner):
     """LLERatio, KRCA, NPKL after KRCA, and KRCA after NPKL, side by side, with GML if links are
     few.
 
-    of the members: Soleymani Baghshah & Bagheri Shouraki 2009; Hu, Wang & Chen 2011; Tsang, Cheung
-    & Kwok 2005.
+    Source: Soleymani Baghshah & Bagheri Shouraki 2009, Tsang, Cheung & Kwok 2005, Hu, Wang & Chen
+    2011, Lu, Jain & Dhillon 2009: what it combines.
 
     Parameters
     ----------
@@ -1030,9 +1030,9 @@ class Blend(MetricLearner):
 
 
 class Parts(MetricLearner):
-    """LLERatio, KRCA or GML from many links: fitted to Parts of them, and averaged.
+    """LLERatio, KRCA or GML from many links: fitted to parts of them, and averaged.
 
-    Zhang, Duchi & Wainwright, Divide and conquer kernel ridge regression, JMLR 16, 2015.
+    Source: Zhang, Duchi & Wainwright, Divide and conquer kernel ridge regression, JMLR 16, 2015.
 
     Parameters
     ----------
@@ -1155,8 +1155,8 @@ class Parts(MetricLearner):
 class Forest(MetricLearner):
     """Randomized trees that separate cannot-links; indifferent to the scales of features.
 
-    after Xiong, Johnson, Xu & Corso, Random forests for metric learning with implicit pairwise
-    position dependence, KDD 2012.
+    Source: after Xiong, Johnson, Xu & Corso, Random forests for metric learning with implicit
+    pairwise position dependence, KDD 2012.
 
     Parameters
     ----------
@@ -1286,7 +1286,7 @@ class Forest(MetricLearner):
 class RCA(MetricLearner):
     """Relevant component analysis, linear: the baseline of krca.
 
-    Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence
+    Source: Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence
     constraints, JMLR 2005.
 
     Parameters
@@ -1416,8 +1416,8 @@ class RCA(MetricLearner):
 class XRCA(MetricLearner):
     """Relevant component analysis extended to cannot-links, linear.
 
-    Yeung & Chang, Extending the relevant component analysis algorithm for metric learning using
-    both positive and negative equivalence constraints, Pattern Recognition 39, 2006.
+    Source: Yeung & Chang, Extending the relevant component analysis algorithm for metric learning
+    using both positive and negative equivalence constraints, Pattern Recognition 39, 2006.
 
     Parameters
     ----------
@@ -1541,8 +1541,8 @@ class DCA(MetricLearner):
     """Discriminative component analysis: moves cannot-linked chunklets apart, linear or with a
     kernel.
 
-    Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image retrieval,
-    CVPR 2006.
+    Source: Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image
+    retrieval, CVPR 2006.
 
     Parameters
     ----------
@@ -1666,7 +1666,7 @@ class ITML(MetricLearner):
     """Information-theoretic metric learning, linear or with a kernel: the base of geometry-aware
     metrics.
 
-    Davis, Kulis, Jain, Sra & Dhillon, Information-theoretic metric learning, ICML 2007.
+    Source: Davis, Kulis, Jain, Sra & Dhillon, Information-theoretic metric learning, ICML 2007.
 
     Parameters
     ----------
@@ -1822,8 +1822,8 @@ class MMC(MetricLearner):
     """Maximizes the distances of cannot-links for bounded distances of must-links, linear: full or
     one weight per feature.
 
-    Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering with
-    side-information, NIPS 15, 2002.
+    Source: Xing, Ng, Jordan & Russell, Distance metric learning, with application to clustering
+    with side-information, NIPS 15, 2002.
 
     Parameters
     ----------
@@ -1953,7 +1953,7 @@ class MMC(MetricLearner):
 class LMNN(MetricLearner):
     """Large margin nearest neighbors, linear; learns from classes.
 
-    Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest neighbor
+    Source: Weinberger, Blitzer & Saul, Distance metric learning for large margin nearest neighbor
     classification, NIPS 18, 2006.
 
     Parameters
@@ -2099,7 +2099,8 @@ class LMNN(MetricLearner):
 class NCA(MetricLearner):
     """Neighborhood components analysis, linear: leave-one-out classification in expectation.
 
-    Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS 17, 2005.
+    Source: Goldberger, Roweis, Hinton & Salakhutdinov, Neighbourhood components analysis, NIPS 17,
+    2005.
 
     Parameters
     ----------
@@ -2239,8 +2240,8 @@ class NCA(MetricLearner):
 class LSML(MetricLearner):
     """Least squared-residual metric learning from relative comparisons, linear.
 
-    Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing squared
-    residual, ICDM 2012.
+    Source: Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing
+    squared residual, ICDM 2012.
 
     Parameters
     ----------
@@ -2381,7 +2382,7 @@ class LSML(MetricLearner):
 class SCML(MetricLearner):
     """Sparse compositional metric learning from triplets: few of many rank-one metrics, linear.
 
-    Shi, Bellet & Sha, Sparse compositional metric learning, AAAI 2014.
+    Source: Shi, Bellet & Sha, Sparse compositional metric learning, AAAI 2014.
 
     Parameters
     ----------
@@ -2525,8 +2526,8 @@ class SCML(MetricLearner):
 class LFDA(MetricLearner):
     """Local Fisher discriminant analysis, linear; learns from classes.
 
-    Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher discriminant
-    analysis, JMLR 8, 2007.
+    Source: Sugiyama, Dimensionality reduction of multimodal labeled data by local Fisher
+    discriminant analysis, JMLR 8, 2007.
 
     Parameters
     ----------
@@ -2660,8 +2661,8 @@ class LFDA(MetricLearner):
 class SDML(MetricLearner):
     """Sparse determinant metric learning, linear: a sparse matrix near a prior.
 
-    Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional space via
-    L1-penalized log-determinant regularization, ICML 2009.
+    Source: Qi, Tang, Zha, Chen & Zhang, An efficient sparse metric learning in high-dimensional
+    space via L1-penalized log-determinant regularization, ICML 2009.
 
     Parameters
     ----------
@@ -2792,7 +2793,7 @@ class SDML(MetricLearner):
 class MLKR(MetricLearner):
     """Metric learning for kernel regression, linear: leave-one-out error of numeric targets.
 
-    Weinberger & Tesauro, Metric learning for kernel regression, AISTATS 2007.
+    Source: Weinberger & Tesauro, Metric learning for kernel regression, AISTATS 2007.
 
     Parameters
     ----------
@@ -2920,8 +2921,8 @@ class MLKR(MetricLearner):
 class Covariance(MetricLearner):
     """Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods.
 
-    Mahalanobis, On the generalized distance in statistics, Proceedings of the National Institute of
-    Sciences of India 2, 1936.
+    Source: Mahalanobis, On the generalized distance in statistics, Proceedings of the National
+    Institute of Sciences of India 2, 1936.
 
     Parameters
     ----------
@@ -3141,7 +3142,7 @@ class Raw(MetricLearner):
 class Xiang(MetricLearner):
     """Trace-ratio metric of the links alone, linear: the baseline of lleratio.
 
-    Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and
+    Source: Xiang, Nie & Zhang, Learning a Mahalanobis distance metric for data clustering and
     classification, Pattern Recognition 41, 2008.
 
     Parameters
@@ -3258,7 +3259,8 @@ class Klein(MetricLearner):
     """Distances along shortest paths with must-links of length 0; cannot-links are longer than all
     others.
 
-    Klein, Kamvar & Manning, From instance-level constraints to space-level constraints, ICML 2002.
+    Source: Klein, Kamvar & Manning, From instance-level constraints to space-level constraints,
+    ICML 2002.
 
     Parameters
     ----------
@@ -3376,7 +3378,8 @@ class LLMA(MetricLearner):
     """Locally linear metric adaptation, spectral: a linear map plus Gaussian windows around linked
     points.
 
-    Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004.
+    Source: Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML
+    2004.
 
     Parameters
     ----------
@@ -3521,8 +3524,8 @@ class LLMA(MetricLearner):
 class Spectral(MetricLearner):
     """Kernels of a graph's Laplacian: diffusion and others, baselines of gml.
 
-    Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & Niyogi 2003
-    (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order).
+    Source: Kondor & Lafferty 2002 (diffusion), Smola & Kondor 2003 (regularized), Belkin & Niyogi
+    2003 (eigenmaps), Lanckriet et al. 2004 (alignment), Zhu et al. 2004 (order).
 
     Parameters
     ----------
@@ -3676,8 +3679,8 @@ class Spectral(MetricLearner):
 class KPCA(MetricLearner):
     """Kernel principal component analysis; ignores links: the baseline of other methods.
 
-    Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural
-    Computation 10, 1998.
+    Source: Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem,
+    Neural Computation 10, 1998.
 
     Parameters
     ----------
@@ -3799,7 +3802,7 @@ class CMVU(MetricLearner):
     """Colored maximum variance unfolding, low rank: pictures that keep the distances of neighbors,
     a baseline of gml.
 
-    Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007.
+    Source: Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007.
 
     Parameters
     ----------
@@ -3955,7 +3958,8 @@ class CMVU(MetricLearner):
 class NPK(MetricLearner):
     """The problem of npkl as a semidefinite program, for up to 500 points: its baseline.
 
-    Hoi, Jin & Lyu, Learning nonparametric kernel matrices from pairwise constraints, ICML 2007.
+    Source: Hoi, Jin & Lyu, Learning nonparametric kernel matrices from pairwise constraints, ICML
+    2007.
 
     Parameters
     ----------
@@ -4103,8 +4107,8 @@ class NPK(MetricLearner):
 class SimpleNPKL(MetricLearner):
     """Non-parametric kernels of bounded size by eigendecompositions: a baseline of npkl.
 
-    Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, JMLR 12,
-    2011.
+    Source: Zhuang, Tsang & Hoi, A family of simple non-parametric kernel learning algorithms, JMLR
+    12, 2011.
 
     Parameters
     ----------
@@ -4268,8 +4272,8 @@ class SimpleNPKL(MetricLearner):
 class SDPLR(MetricLearner):
     """The problem of npkl by a low-rank augmented Lagrangian: its baseline.
 
-    Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite programs via
-    low-rank factorization, Mathematical Programming 95, 2003.
+    Source: Burer & Monteiro, A nonlinear programming algorithm for solving semidefinite programs
+    via low-rank factorization, Mathematical Programming 95, 2003.
 
     Parameters
     ----------

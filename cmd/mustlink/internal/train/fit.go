@@ -74,7 +74,7 @@ poly:degree=2,coef=1,scale=1, cosine, spectrum:k=3 (sequences); OUTER@INNER comp
 kernels. A bandwidth may be a rule with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.
 Linear methods learn in the leading principal coordinates of a kernel, up to 100, if -k names one,
 and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for sequences).`,
-		Example: `  mustlink fit -m krca -i data.csv -c links.csv --standardize -o model.mlk
+		Example: `  mustlink fit -i data.csv -c links.csv -o model.mlk
   mustlink fit -m krca -i data.csv --links-from-labels 200 -k rbf:sigma=median -p eps_rel=1e-2 -o model.mlk
   mustlink fit -m krca -i gram.npy --gram -c chunklets.csv -o model.mlk`,
 		Args: usage.Positional(0, 0, ""),
