@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
@@ -86,6 +87,18 @@ func named(err error) error {
 func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	l.Triplets = list
 	return l
+}
+
+// Among returns the learner for the points of these rows, with their similarities and the triplets
+// of these points alone. A learner with a Basis is an error.
+func (l Learner) Among(rows []int) (algorithms.Learner, error) {
+	if l.Basis != nil {
+		return nil, input.Whole(Method, "a given basis")
+	}
+	var err error
+	l.Similarities, err = input.Similarities(l.Similarities, rows)
+	l.Triplets = links.TripletsAmong(l.Triplets, rows)
+	return l, err
 }
 
 // begin returns a fit whose input is not checked yet.

@@ -38,6 +38,27 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "kbeta".
 func (Learner) Method() string { return Method }
 
+// Among returns the learner for the points of these rows, whose landmarks are those of l among them,
+// and not more than there are points. If the rows have none of the landmarks, the error is a
+// *fault.DataError.
+func (l Learner) Among(rows []int) (algorithms.Learner, error) {
+	l.Params.Landmarks = min(l.Params.Landmarks, len(rows))
+	given := l.Params.LandmarkRows
+	if given == nil {
+		return l, nil
+	}
+	l.Params.LandmarkRows = nil
+	for _, i := range given {
+		if k, is := slices.BinarySearch(rows, i); is {
+			l.Params.LandmarkRows = append(l.Params.LandmarkRows, k)
+		}
+	}
+	if l.Params.LandmarkRows == nil {
+		return nil, fault.Data("", "kbeta: none of the %d landmarks is among these %d points: want at least one there", len(given), len(rows))
+	}
+	return l, nil
+}
+
 // Fit learns from the must-links of l on the points x, and from cannot-links if Params.Cannot says
 // so. The result has the type *[Model].
 //

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/ridge"
@@ -46,6 +47,17 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 
 // Method returns "npkl".
 func (Learner) Method() string { return Method }
+
+// Among returns the learner for the points of these rows, with the similarities of these points. A
+// learner with a Start is an error.
+func (l Learner) Among(rows []int) (algorithms.Learner, error) {
+	if l.Start != nil {
+		return nil, input.Whole(Method, "the model to start from")
+	}
+	var err error
+	l.Similarities, err = input.Similarities(l.Similarities, rows)
+	return l, err
+}
 
 // Fit learns from the links of l on the points x; points without links take part through the graph.
 // The result has the type *[Model].

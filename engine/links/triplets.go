@@ -36,6 +36,41 @@ func (t Triplet) check(n int) (column string, err error) {
 	return "", nil
 }
 
+// TripletsAmong returns the triplets of the given rows alone, renumbered so that rows[r] becomes r.
+func TripletsAmong(list []Triplet, rows []int) []Triplet {
+	var out []Triplet
+	number := numbers(rows)
+	for _, t := range list {
+		if number.rename(&t.I, &t.J, &t.K) {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// numbering has the new number of each row that is kept.
+type numbering map[int]int
+
+func numbers(rows []int) numbering {
+	of := make(numbering, len(rows))
+	for r, i := range rows {
+		of[i] = r
+	}
+	return of
+}
+
+// rename replaces rows by their new numbers. It returns false if one has none.
+func (of numbering) rename(rows ...*int) bool {
+	for _, row := range rows {
+		r, is := of[*row]
+		if !is {
+			return false
+		}
+		*row = r
+	}
+	return true
+}
+
 // Quadruplet is a relative comparison: rows I and J should be nearer to each other than rows K and
 // L. Rows are 0-based; I differs from J and K from L. The triplet (i, j, k) is the quadruplet (i,
 // j, i, k).
@@ -77,4 +112,16 @@ func (q Quadruplet) check(n int) (column string, err error) {
 		return "l", fmt.Errorf("rows %d and %d are both pairs of a quadruplet: want two different pairs", q.I, q.J)
 	}
 	return "", nil
+}
+
+// QuadrupletsAmong is [TripletsAmong] for quadruplets.
+func QuadrupletsAmong(list []Quadruplet, rows []int) []Quadruplet {
+	var out []Quadruplet
+	number := numbers(rows)
+	for _, q := range list {
+		if number.rename(&q.I, &q.J, &q.K, &q.L) {
+			out = append(out, q)
+		}
+	}
+	return out
 }

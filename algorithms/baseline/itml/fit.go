@@ -62,6 +62,12 @@ func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	})
 }
 
+// Among returns the learner for the points of these rows, with the triplets of these alone.
+func (l Learner) Among(rows []int) (algorithms.Learner, error) {
+	l.Triplets = links.TripletsAmong(l.Triplets, rows)
+	return l, nil
+}
+
 // WithTriplets returns the learner with these triplets as constraints in addition to the links.
 func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	l.Triplets = list

@@ -122,6 +122,13 @@ func (l Learner) WithQuadruplets(list []links.Quadruplet) algorithms.Learner {
 	return l
 }
 
+// Among returns the learner for the points of these rows, with the quadruplets and triplets of these alone.
+func (l Learner) Among(rows []int) (algorithms.Learner, error) {
+	l.Quadruplets = links.QuadrupletsAmong(l.Quadruplets, rows)
+	l.Triplets = links.TripletsAmong(l.Triplets, rows)
+	return l, nil
+}
+
 // WithTriplets returns the learner with the comparisons of these triplets in addition to the links.
 func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	l.Triplets = list

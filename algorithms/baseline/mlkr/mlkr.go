@@ -30,6 +30,7 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -100,6 +101,23 @@ func (Learner) Method() string { return Method }
 func (l Learner) WithTargets(values []float64) algorithms.Learner {
 	l.targets = values
 	return l
+}
+
+// Among returns the learner for the points of these rows, with the targets of these points. No
+// targets stay none; without one for each row it is a *fault.ShapeError.
+func (l Learner) Among(rows []int) (algorithms.Learner, error) {
+	if len(l.targets) == 0 {
+		return l, nil
+	}
+	own := make([]float64, len(rows))
+	for k, i := range rows {
+		if i >= len(l.targets) {
+			return nil, &fault.ShapeError{What: "number of targets", Got: len(l.targets), Want: fmt.Sprintf("one for each point, also for row %d", i)}
+		}
+		own[k] = l.targets[i]
+	}
+	l.targets = own
+	return l, nil
 }
 
 // Fit learns from n dense points of d features and n targets. Links are ignored with a notice. The

@@ -115,6 +115,12 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "scml".
 func (Learner) Method() string { return Method }
 
+// Among returns the learner for the points of these rows, with the triplets of these alone.
+func (l Learner) Among(rows []int) (algorithms.Learner, error) {
+	l.Triplets = links.TripletsAmong(l.Triplets, rows)
+	return l, nil
+}
+
 // WithTriplets returns the learner with these triplets in addition to those of the links.
 func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
 	l.Triplets = list

@@ -119,6 +119,17 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
 }
 
+// Among returns the learner for the points of these rows, with their similarities. A learner with a
+// Basis is an error.
+func (l Learner) Among(rows []int) (algorithms.Learner, error) {
+	if l.Basis != nil {
+		return nil, input.Whole(Method, "a given basis")
+	}
+	var err error
+	l.Similarities, err = input.Similarities(l.Similarities, rows)
+	return l, err
+}
+
 // Method returns "spectral".
 func (Learner) Method() string { return Method }
 

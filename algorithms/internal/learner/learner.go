@@ -52,6 +52,13 @@ func New[M Method](p M, c algorithms.Common) algorithms.Learner {
 // Method returns the name of the method.
 func (l Learner[M]) Method() string { return l.Params.Rules().Name }
 
+// Among returns the learner for the points of these rows, with the similarities of these points.
+func (l Learner[M]) Among(rows []int) (algorithms.Learner, error) {
+	var err error
+	l.Similarities, err = input.Similarities(l.Similarities, rows)
+	return l, err
+}
+
 // Fit learns from the points x and the links between them.
 //
 // Errors, in addition to those of the method: parameters that Validate refuses; points of a kind
