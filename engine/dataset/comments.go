@@ -37,6 +37,16 @@ func commentOf(column string) string {
 	return line + "\n"
 }
 
+// CutComments divides the text of a file that refers to rows where its header begins: behind a byte
+// order mark and the lines of comment.
+func CutComments(text []byte) (head, body []byte) {
+	body = bytes.TrimPrefix(text, []byte(byteOrderMark))
+	for bytes.HasPrefix(body, []byte("#")) {
+		_, body, _ = bytes.Cut(body, []byte("\n"))
+	}
+	return text[:len(text)-len(body)], body
+}
+
 // readComments reads the lines before the header that begin with #, which are comments. It notes
 // the column of labels that one of them names.
 func (r *lineReader) readComments() error {
