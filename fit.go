@@ -29,6 +29,10 @@ import (
 // Fit prepares the columns of a table that is not prepared yet; see [Table.Prepare], and the
 // options [Prepare] and [Unprepared].
 //
+// A notice names a column that agrees on all must-links and differs on all cannot-links: it may be
+// the label, and the verdict then says nothing. Links of a file that names the column that they were
+// made from (see [Table.ReadLinks]) are refused if that column is a feature.
+//
 // Links may be nil if there are triplets, quadruplets or targets to learn from. A fit that stops
 // before it converges is not an error; [Model.Describe] reports it.
 //
@@ -65,10 +69,14 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if t, err = s.prepared(eng, t); err != nil {
 		return nil, err
 	}
+	if err := t.checkLabel(l); err != nil {
+		return nil, err
+	}
 	m, choice, err := s.learn(ctx, eng, choice, learner, t, l)
 	if err != nil {
 		return nil, fault.InFile(err, t.data.Name)
 	}
+	t.noteLeaks(m, l)
 	fitted := catalog.NewFitted(eng, m, t.inputs())
 	fitted.Columns = t.columns
 	fitted.LeftOut = t.leftOut()

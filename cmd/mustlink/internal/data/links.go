@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -132,6 +133,10 @@ func (l *linksMakeCommand) run(ctx context.Context, _ []string) error {
 	set, err := l.draw(d.Labels)
 	if err != nil {
 		return err
+	}
+	source.WarnOfLeaks(l.Session, d, prepare.Leaks(d, d.Features, set))
+	if l.data.Labels == "" {
+		set = set.WithLabel(l.data.Label)
 	}
 	return l.write(set, l.links.Names(d), &l.seed)
 }

@@ -2,14 +2,19 @@ package source
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -75,6 +80,46 @@ func (l *Links) ReadWarning(ctx context.Context, s *session.Session, d *dataset.
 		s.WarnOf(l.Path, set.Warnings())
 	}
 	return set, err
+}
+
+// Leaks returns the columns of d that decide the links alone and that a table, made of d, has as
+// features, and warns about them. Links that were made from one of the features are an error.
+func (l *Links) Leaks(s *session.Session, d *dataset.Data, t *mustlink.Table, set *links.Set) ([]prepare.Leak, error) {
+	inputs := prepare.Inputs(t.Transform(), d.Features)
+	if name := set.Label(); name != "" && slices.Contains(inputs, name) {
+		return nil, fault.Data(l.Path, "the links were made from column %q, which is now a feature: want --label %s or --drop %s", name, shell(name), shell(name))
+	}
+	leaks := prepare.Leaks(d, inputs, set)
+	WarnOfLeaks(s, d, leaks)
+	return leaks, nil
+}
+
+// WarnOfLeaks warns about columns that decide links alone.
+func WarnOfLeaks(s *session.Session, d *dataset.Data, leaks []prepare.Leak) {
+	const most = 3
+	for k, leak := range leaks {
+		if k == most {
+			s.Warnf("%s: %s more decide all links as well", d.Name, session.Plural(len(leaks)-most, "column"))
+			return
+		}
+		name, advice := shell(leak.Column), ""
+		switch {
+		case d.Features == nil: // no flag names its columns
+		case d.Labels == nil:
+			advice = fmt.Sprintf(" --label %s leaves it out of the features, or --drop %s", name, name)
+		default:
+			advice = fmt.Sprintf(" --drop %s leaves it out of the features", name)
+		}
+		s.Warnf("%s: %s%s", d.Name, leak, advice)
+	}
+}
+
+// shell returns the name of a column as an argument.
+func shell(name string) string {
+	if name == "" || strings.ContainsAny(name, " \t\n\"'`$&|;<>()*?[]#~!{}\\") {
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return name
 }
 
 // Names returns the ids for links and pairs that a command writes: nil for row numbers.

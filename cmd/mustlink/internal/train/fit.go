@@ -112,6 +112,9 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkFeatures(d, table, set); err != nil {
+		return err
+	}
 	var dropped []mislabeled.Link
 	if c.drop > 0 {
 		if set, dropped, err = c.dropSuspicious(ctx, raw, table.Data(), set); err != nil {
