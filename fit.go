@@ -10,7 +10,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -80,7 +79,8 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	fitted := catalog.NewFitted(eng, m, t.inputs())
 	fitted.Columns = t.columns
 	fitted.LeftOut = t.leftOut()
-	fitted.Scaling, fitted.Fingerprint, fitted.Single = t.transform, dataset.Fingerprint(t.raw.Points), s.single
+	fitted.Scaling, fitted.Single = t.transform, s.single
+	fitted.Fingerprint = fitted.FingerprintOf(t.raw)
 	if fitted.Verdict, err = s.verdict(ctx, eng, choice.Method, t, l); err != nil {
 		return nil, err
 	}

@@ -2,7 +2,6 @@ package source
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math/rand/v2"
 	"slices"
@@ -87,7 +86,7 @@ func (l *Links) ReadWarning(ctx context.Context, s *session.Session, d *dataset.
 func (l *Links) Leaks(s *session.Session, d *dataset.Data, t *mustlink.Table, set *links.Set) ([]prepare.Leak, error) {
 	inputs := prepare.Inputs(t.Transform(), d.Features)
 	if name := set.Label(); name != "" && slices.Contains(inputs, name) {
-		return nil, fault.Data(l.Path, "the links were made from column %q, which is now a feature: want --label %s or --drop %s", name, shell(name), shell(name))
+		return nil, fault.Data(l.Path, "the links were made from column %q, which is now a feature: want %s", name, strings.Join(without(d, name), " or "))
 	}
 	leaks := prepare.Leaks(d, inputs, set)
 	WarnOfLeaks(s, d, leaks)
@@ -102,16 +101,24 @@ func WarnOfLeaks(s *session.Session, d *dataset.Data, leaks []prepare.Leak) {
 			s.Warnf("%s: %s more decide all links as well", d.Name, session.Plural(len(leaks)-most, "column"))
 			return
 		}
-		name, advice := shell(leak.Column), ""
-		switch {
-		case d.Features == nil: // no flag names its columns
-		case d.Labels == nil:
-			advice = fmt.Sprintf(" --label %s leaves it out of the features, or --drop %s", name, name)
-		default:
-			advice = fmt.Sprintf(" --drop %s leaves it out of the features", name)
+		advice := ""
+		if flags := without(d, leak.Column); d.Features != nil { // the flags name columns
+			advice = " " + flags[0] + " leaves it out of the features"
+			for _, other := range flags[1:] {
+				advice += ", or " + other
+			}
 		}
 		s.Warnf("%s: %s%s", d.Name, leak, advice)
 	}
+}
+
+// without returns the flags of which each leaves a column out of the features of d.
+func without(d *dataset.Data, column string) []string {
+	name := shell(column)
+	if d.Labels == nil {
+		return []string{"--label " + name, "--drop " + name}
+	}
+	return []string{"--drop " + name} // another --label would make a feature of the labels
 }
 
 // shell returns the name of a column as an argument.
