@@ -62,6 +62,9 @@ is shorter than a held-out cannot-link (AUC), in comparison with the prepared ro
 (raw). --folds 5 does so by five fits, --no-verdict by none. --search first compares methods by
 held-out links.
 
+A warning names a column that agrees on all must-links and differs on all cannot-links: if it is the
+label, the verdict is worthless, so leave it out (--label or --drop).
+
 A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
 the links: those most likely mislabeled.
 
