@@ -105,8 +105,9 @@ func Score[L int | string](t *Table, predicted []L) (*score.Report, error) {
 	for i, p := range predicted {
 		text[i] = fmt.Sprint(p)
 	}
-	r, err := score.All(score.Input{Truth: t.data.Labels, Predicted: text})
-	if _, clusters := any(predicted).([]int); clusters && err == nil {
+	_, clusters := any(predicted).([]int)
+	r, err := score.All(score.Input{Truth: t.data.Labels, Predicted: text, Named: !clusters})
+	if clusters && err == nil {
 		r.OfClusters()
 	}
 	return r, err

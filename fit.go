@@ -11,7 +11,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
@@ -29,6 +28,10 @@ import (
 //
 // Fit prepares the columns of a table that is not prepared yet; see [Table.Prepare], and the
 // options [Prepare] and [Unprepared].
+//
+// A notice names a column that agrees on all must-links and differs on all cannot-links: it may be
+// the label, and the verdict then says nothing. Links of a file that names the column that they were
+// made from (see [Table.ReadLinks]) are refused if that column is a feature.
 //
 // Links may be nil if there are triplets, quadruplets or targets to learn from, and for the method
 // raw, which learns nothing: the distances of its model are those of the prepared rows. A fit that stops
@@ -66,14 +69,19 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if t, err = s.prepared(eng, t); err != nil {
 		return nil, err
 	}
+	if err := t.checkLabel(l); err != nil {
+		return nil, err
+	}
 	m, choice, err := s.learn(ctx, eng, choice, learner, t, l)
 	if err != nil {
 		return nil, fault.InFile(err, t.data.Name)
 	}
+	t.noteLeaks(m, l)
 	fitted := catalog.NewFitted(eng, m, t.inputs())
 	fitted.Columns = t.columns
 	fitted.LeftOut = t.leftOut()
-	fitted.Scaling, fitted.Fingerprint, fitted.Single = t.transform, dataset.Fingerprint(t.raw.Points), s.single
+	fitted.Scaling, fitted.Single = t.transform, s.single
+	fitted.Fingerprint = fitted.FingerprintOf(t.raw)
 	if fitted.Verdict, err = s.verdict(ctx, eng, choice.Method, t, l); err != nil {
 		return nil, err
 	}

@@ -1,9 +1,12 @@
 package mustlink
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -74,11 +77,23 @@ func (t *Table) prepare(eng *engine.Engine, p Preparing) (*Table, error) {
 }
 
 // inputs returns the names of the columns that a model of the table takes.
-func (t *Table) inputs() []string {
-	if by, ok := t.transform.(*prepare.Preparation); ok {
-		return by.Columns()
+func (t *Table) inputs() []string { return prepare.Inputs(t.transform, t.raw.Features) }
+
+// checkLabel refuses links that were made from a feature of the table.
+func (t *Table) checkLabel(l *Links) error {
+	if name := l.Label(); name != "" && slices.Contains(t.inputs(), name) {
+		return &fault.DataError{File: t.raw.Name, Row: -1, Column: name, Err: errors.New("the links were made from this column, which is now a feature: want it as the label, or left out")}
 	}
-	return t.raw.Features
+	return nil
+}
+
+// noteLeaks adds to the notices of a model the columns that decide its links alone.
+func (t *Table) noteLeaks(m algorithms.Model, l *Links) {
+	if noted, is := m.(interface{ Note(notice string) }); is {
+		for _, leak := range prepare.Leaks(t.raw, t.inputs(), l) {
+			noted.Note(leak.Notice())
+		}
+	}
 }
 
 // leftOut returns the names of the columns that the preparation leaves out.

@@ -89,6 +89,7 @@ type file struct {
 	path    string
 	answer  string // the column with the word: link, or answer in a file of open questions
 	names   *names
+	head    string   // what is before the header: comments
 	columns []string // nil while there is no file
 	records []record
 	seen    fs.FileInfo // after the last reading or writing, nil for no file
@@ -138,7 +139,7 @@ func (f *file) refresh() (changed bool, err error) {
 // cut off.
 func (f *file) parse(text []byte) error {
 	if len(text) == 0 {
-		f.columns, f.records = nil, nil
+		f.head, f.columns, f.records = "", nil, nil
 		return nil
 	}
 	columns, records, kept, err := f.split(text)
@@ -155,15 +156,16 @@ func (f *file) parse(text []byte) error {
 			return err
 		}
 	}
-	f.columns, f.records = columns, records
+	head, _ := dataset.CutComments(text)
+	f.head, f.columns, f.records = string(head), columns, records
 	return nil
 }
 
 // split returns the header, the records, and the number of bytes that they take.
 func (f *file) split(text []byte) (columns []string, records []record, kept int, err error) {
 	whole := text[len(text)-1] == '\n'
-	body := bytes.TrimPrefix(text, []byte("\ufeff"))
-	mark := len(text) - len(body)
+	head, body := dataset.CutComments(text)
+	mark := len(head)
 	r := csv.NewReader(bytes.NewReader(body))
 	if columns, err = r.Read(); err != nil {
 		return nil, nil, 0, fault.Data(f.path, "its header cannot be read: want a .csv with the columns i, j, %s: %w", f.answer, err)
@@ -180,6 +182,7 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 		}
 		if err == nil {
 			line, _ := r.FieldPos(0)
+			line += bytes.Count(head, []byte("\n"))
 			var one record
 			if one, err = f.record(columns, fields, line); err == nil {
 				records, kept = append(records, one), mark+int(r.InputOffset())
@@ -206,6 +209,9 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 	}
 	return columns, records, kept, nil
 }
+
+// above returns the number of lines before the header.
+func (f *file) above() int { return strings.Count(f.head, "\n") }
 
 // knows reports whether answers can be appended to a file with these columns.
 func (f *file) knows(columns []string) bool {
@@ -306,7 +312,7 @@ func (f *file) add(list []record) error {
 		return err
 	}
 	for k := range list {
-		list[k].line = 2 + len(f.records) + k // unless fields have ends of lines
+		list[k].line = f.above() + 2 + len(f.records) + k // unless fields have ends of lines
 	}
 	f.records = append(f.records, list...)
 	return nil
@@ -361,9 +367,12 @@ func (f *file) rewrite(drop func(r *record) bool, list []record) error {
 	}
 	kept = append(kept, list...)
 	for k := range kept {
-		kept[k].fields, kept[k].line = f.row(&kept[k]), k+2
+		kept[k].fields, kept[k].line = f.row(&kept[k]), f.above()+k+2
 	}
 	err := dataset.Atomic(f.path, func(out io.Writer) error {
+		if _, err := io.WriteString(out, f.head); err != nil {
+			return err
+		}
 		w := csv.NewWriter(out)
 		w.Write(f.columns) // errors stay in w
 		for k := range kept {

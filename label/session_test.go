@@ -410,6 +410,26 @@ func TestFileOfOthers(t *testing.T) {
 	}
 }
 
+// Comments before the header stay, also when the file is written again.
+func TestComments(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "links.csv")
+	const head = "# label: kind\n# of Monday\n"
+	if err := os.WriteFile(path, []byte(head+"i,j,link\n0,3,must\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := start(t, blobs(t, 30, path))
+	give(t, s, "ann", reply{1, 2, cannot})
+	if got := content(t, path); !strings.HasPrefix(got, head+"i,j,link,who,when\n0,3,must,,\n1,2,cannot,ann,20") {
+		t.Errorf("%q", got)
+	}
+	if done, err := s.undo("ann"); !done || err != nil {
+		t.Errorf("the answer is not undone: %v", err)
+	}
+	if got := content(t, path); got != head+"i,j,link,who,when\n0,3,must,,\n" {
+		t.Errorf("%q", got)
+	}
+}
+
 // A fit follows the answers: verdict and map.
 func TestFits(t *testing.T) {
 	o := blobs(t, 90, filepath.Join(t.TempDir(), "links.csv"))

@@ -29,7 +29,9 @@ type Fitted struct {
 
 	Calibration *calibration.Calibration // of the learned distances, nil for none
 
-	Fingerprint string // dataset.Fingerprint of the training points, "" if unknown
+	// Fingerprint is that of [Fitted.FingerprintOf] of the training points, "" if unknown. Files of
+	// earlier versions have dataset.Fingerprint of their whole table.
+	Fingerprint string
 	// LibraryVersion and Build identify the program that fitted the model. If they are "", Save writes
 	// those of the running program.
 	LibraryVersion string

@@ -77,6 +77,26 @@ func (f *Fitted) Unused(features []string) string {
 	return without(features, slices.Concat(f.Features, f.LeftOut))
 }
 
+// FingerprintOf returns dataset.Fingerprint of the columns of d that the model takes, in its order:
+// other columns do not change it. Points that the model cannot take have their own.
+func (f *Fitted) FingerprintOf(d *dataset.Data) string {
+	x, err := f.ownColumns(d)
+	if err != nil {
+		return dataset.Fingerprint(d.Points)
+	}
+	if table, mixed := x.(*points.Mixed); mixed { // perhaps by a column that the model does not take
+		if dense, err := table.Dense(); err == nil {
+			x = dense
+		}
+	}
+	return dataset.Fingerprint(x)
+}
+
+// Trained reports whether the rows of d are the training rows, by the columns that the model takes.
+func (f *Fitted) Trained(d *dataset.Data) bool {
+	return f.Fingerprint != "" && (f.Fingerprint == f.FingerprintOf(d) || f.Fingerprint == dataset.Fingerprint(d.Points))
+}
+
 // columns returns the points of some columns of d, which has them. Cost: O(values) for dense
 // points.
 func columns(d *dataset.Data, names []string) (points.Points, error) {

@@ -408,3 +408,25 @@ func TestEmbedInBlocks(t *testing.T) {
 	o := harness.Run(t, dir, "embed linear.mlk -i many.csv -o out.csv")
 	harness.WantInputError(t, dir, o, before, "many.csv", fmt.Sprintf("row %d", mostRows+2))
 }
+
+// TestClassifyAlways: the accuracy is there whatever classes the rows to classify have: one of them,
+// one that no training row has, a single row.
+func TestClassifyAlways(t *testing.T) {
+	dir := t.TempDir()
+	clitest.Write(t, dir, "train.csv", "a,label\n0,x\n1,x\n10,y\n11,y\n20,z\n21,z\n")
+	for content, want := range map[string]string{
+		"0.4,x\n0.6,x\n":              "accuracy    1.0000\n",
+		"0.4,x\n9,x\n10,x\n12,y\n":    "accuracy    0.5000\n",
+		"0.4,x\n19,y\n10,y\n12,y\n":   "accuracy    0.7500\n",
+		"0.4,x\n19,new\n20,new\n":     "accuracy    0.3333\n",
+		"19,y\n":                      "accuracy    0.0000\n",
+		"19,z\n":                      "accuracy    1.0000\n",
+		"0,y\n20,other\n12,another\n": "accuracy    0.0000\n",
+	} {
+		clitest.Write(t, dir, "rows.csv", "a,label\n"+content)
+		o := harness.RunOK(t, dir, "classify --train train.csv -i rows.csv --neighbors 1 --prepare none -o out.csv")
+		if !strings.Contains(o.Stdout, want) {
+			t.Errorf("%q: want %s\n%s", content, want, o.Stdout)
+		}
+	}
+}

@@ -37,6 +37,11 @@ func newCSVReader(src *source, maxLine int) (*csvReader, error) {
 	if err != nil {
 		return nil, err
 	}
+	if src.comments {
+		if err := lines.readComments(); err != nil {
+			return nil, err
+		}
+	}
 	return &csvReader{lineReader: lines, delimiter: lines.findDelimiter()}, nil
 }
 

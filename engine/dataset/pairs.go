@@ -33,6 +33,8 @@ type LinkContext struct {
 // ReadLinks reads a file of links (columns i, j, link and perhaps bound and weight) or of chunklets
 // (columns i and chunklet); the header decides which. A link is must, cannot, 1 or -1; an empty
 // bound or weight is not given. The columns who and when, of links that people gave, are ignored.
+// Lines before the header that begin with # are comments, here and in all files that refer to rows;
+// "# label: churn" gives the set its [links.Set.Label].
 //
 // A row that does not exist, a pair of a row with itself, a pair with both signs (the error names
 // both lines) and anything unreadable are a *fault.DataError.
@@ -55,6 +57,14 @@ func (c LinkContext) firstOf(src *source) (*links.Set, error) {
 func isGzip(path string) bool { return strings.HasSuffix(strings.ToLower(path), ".gz") }
 
 func decodeLinks(src *source, c LinkContext, rep *report) (*links.Set, error) {
+	set, err := linksOrChunklets(src, c, rep)
+	if err != nil || src.label == "" {
+		return set, err
+	}
+	return set.WithLabel(src.label), nil
+}
+
+func linksOrChunklets(src *source, c LinkContext, rep *report) (*links.Set, error) {
 	r, find, err := c.begin(src, rep)
 	if err != nil {
 		return nil, err
@@ -192,7 +202,7 @@ func (c LinkContext) begin(src *source, rep *report) (*records, finder, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	src.limit = c.MemoryLimit
+	src.limit, src.comments = c.MemoryLimit, true
 	r, err := openRecords(src, c.MaxLine, rep)
 	if err != nil {
 		return nil, nil, err

@@ -32,6 +32,9 @@ type source struct {
 	file   io.ReaderAt // the regular uncompressed file of r, nil for anything else
 	copied int64       // bytes of a copy in memory, which count against the limit
 	opened *os.File    // nil for a reader of the caller
+
+	comments bool   // lines before the header that begin with # are none of the content
+	label    string // the column of labels that a comment names
 }
 
 // open opens a regular file, pipe or device for reading.

@@ -37,6 +37,7 @@ type WriteOptions struct {
 	Single bool
 	// Extensions are formats of other packages, in addition to [OutputFormats].
 	Extensions []Extension
+	comment    string // lines before the header
 	// Check, if not nil, is called when a whole file is written and before it gets its name: after an
 	// error the earlier file stays. [Mappings.Unchanged] is one.
 	Check func() error
@@ -80,6 +81,9 @@ func (o WriteOptions) table(path string, header []string, rows iter.Seq2[[]strin
 		return fault.Unknown("format", o.Format, []string{"csv", "csv.gz"})
 	}
 	return o.output(path, gz, func(w io.Writer) error {
+		if _, err := io.WriteString(w, o.comment); err != nil {
+			return err
+		}
 		c := csv.NewWriter(w)
 		if err := c.Write(header); err != nil {
 			return err
@@ -424,8 +428,8 @@ func rowName(i int, ids []string) string {
 
 // WriteLinks writes a links file: first the must-links, then the cannot-links. The columns bound
 // and weight are written if some link has one. Rows are named by ids if ids is not nil; it has one
-// for each row of s. Chunklets of a single row have no links and are lost. Errors are those of
-// writing.
+// for each row of s. Chunklets of a single row have no links and are lost. If s has a label, a
+// comment before the header names it. Errors are those of writing.
 func WriteLinks(path string, s *links.Set, ids []string, o WriteOptions) error {
 	lists := [][]links.Link{s.Must(), s.Cannot()}
 	bounds, weights := false, false
@@ -435,6 +439,7 @@ func WriteLinks(path string, s *links.Set, ids []string, o WriteOptions) error {
 			weights = weights || l.Weight != 0 && l.Weight != 1
 		}
 	}
+	o.comment = commentOf(s.Label())
 	header := []string{"i", "j", "link"}
 	if bounds {
 		header = append(header, "bound")

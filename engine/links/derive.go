@@ -1,6 +1,7 @@
 package links
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -9,7 +10,7 @@ import (
 
 // WithoutCannot returns the must-links and chunklets alone. Cost: O(1).
 func (s *Set) WithoutCannot() *Set {
-	return &Set{n: s.n, must: s.must, cliques: s.cliques, listed: s.listed}
+	return &Set{n: s.n, must: s.must, cliques: s.cliques, listed: s.listed, label: s.label}
 }
 
 // Restrict returns the links between the given rows, renumbered so that rows[r] becomes r: the set
@@ -30,7 +31,7 @@ func (s *Set) Restrict(rows []int) (*Set, error) {
 		}
 		number[i] = r + 1
 	}
-	out := &Set{n: len(rows), must: renumber(s.must, number), cannot: renumber(s.cannot, number)}
+	out := &Set{n: len(rows), must: renumber(s.must, number), cannot: renumber(s.cannot, number), label: s.label}
 	for _, i := range s.listed {
 		if number[i] != 0 {
 			out.listed = append(out.listed, number[i]-1)
@@ -83,6 +84,7 @@ func Union(a, b *Set) (*Set, error) {
 	s.duplicates += a.duplicates + b.duplicates
 	s.remarks = slices.Concat(a.remarks, b.remarks, s.remarks)
 	s.listed = s.loose(slices.Concat(a.listed, b.listed))
+	s.label = cmp.Or(a.label, b.label)
 	return s, nil
 }
 

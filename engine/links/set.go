@@ -27,6 +27,7 @@ type Set struct {
 	duplicates int
 	merged     int
 	remarks    []string // warnings from construction
+	label      string   // the column that the links were made from, "" if it is not known
 
 	expanded   lazy[[]Link]
 	components lazy[partition]
@@ -70,6 +71,18 @@ func (s *Set) Count() (must, cannot int) {
 		must += len(c) * (len(c) - 1) / 2
 	}
 	return must, len(s.cannot)
+}
+
+// Label returns the name of the column of labels that the links were made from, "" if it is not
+// known. A metric that learns from such links must not have that column as a feature. Sets that are
+// made of others keep it.
+func (s *Set) Label() string { return s.label }
+
+// WithLabel returns the links with the name of the column of labels that they were made from. Cost:
+// O(1).
+func (s *Set) WithLabel(column string) *Set {
+	return &Set{n: s.n, must: s.must, cannot: s.cannot, cliques: s.cliques, listed: s.listed,
+		duplicates: s.duplicates, merged: s.merged, remarks: s.remarks, label: column}
 }
 
 // Len returns the number of links of both signs without computing the links.

@@ -630,3 +630,24 @@ func ExampleFromChunklets() {
 	// 2 4 must
 	// 1 chunklet has a single row and adds no link (the first is row 5)
 }
+
+// TestLabel: sets that are made of others keep the column that the links were made from.
+func TestLabel(t *testing.T) {
+	plain, err := New(5, []Link{NewLink(0, 1, Must), NewLink(1, 2, Must), NewLink(2, 3, Cannot)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := plain.WithLabel("churn")
+	if plain.Label() != "" || named.Label() != "churn" || named.Len() != plain.Len() || named.N() != plain.N() {
+		t.Errorf("labels %q and %q, %d links", plain.Label(), named.Label(), named.Len())
+	}
+	for name, of := range map[string]func() (*Set, error){
+		"closure": named.Closure, "union": func() (*Set, error) { return Union(plain, named) },
+		"rows": func() (*Set, error) { return named.Restrict([]int{1, 2, 3}) },
+		"must": func() (*Set, error) { return named.WithoutCannot(), nil },
+	} {
+		if s, err := of(); err != nil || s.Label() != "churn" {
+			t.Errorf("%s: %v, label %q", name, err, s.Label())
+		}
+	}
+}

@@ -86,7 +86,7 @@ type Header struct {
 	Kernel         string          `json:"kernel,omitempty"`   // the resolved kernel, as text for kernel.Parse
 	Features       []string        `json:"features,omitempty"` // names of the columns of the training points
 	LibraryVersion string          `json:"library_version,omitempty"`
-	Fingerprint    string          `json:"fingerprint,omitempty"` // dataset.Fingerprint of the training points
+	Fingerprint    string          `json:"fingerprint,omitempty"` // of the training points, by the columns that the model takes
 	Build          string          `json:"build,omitempty"`       // backend and vector kernels of the fit
 	Precision      string          `json:"precision,omitempty"`   // [Single] for a file of [File.Narrowed]
 	Status         json.RawMessage `json:"status,omitempty"`

@@ -16,6 +16,9 @@ type Input struct {
 	// Predicted has the predicted label of each row; nil for none. Here "" is a label like any
 	// other.
 	Predicted []string
+	// Named means that the predicted labels name classes, as those of a classifier do, also where no
+	// row is of the class.
+	Named bool
 	// X is the N x D embedding, row-major and compact; nil for none.
 	X    []float64
 	N, D int
@@ -37,7 +40,7 @@ type Report struct {
 	// ClusterAccuracy is the accuracy under the best one-to-one matching of clusters to classes.
 	ClusterAccuracy *float64 `json:"cluster_accuracy,omitempty"`
 	// Accuracy compares the labels literally; nil unless every predicted label is a true label of
-	// some row, as otherwise it would only measure how clusters are named.
+	// some row, as otherwise it would only measure how clusters are named, or Input.Named.
 	Accuracy *float64 `json:"accuracy,omitempty"`
 	// Numbered is true if the predicted labels are 0 to Clusters - 1, as clusters are numbered, and
 	// another naming of them agrees better with the truth.
@@ -113,14 +116,14 @@ func All(in Input) (*Report, error) {
 			keep = append(keep, i)
 		}
 	}
-	if len(keep) < 2 {
+	if len(keep) < fewest(in.Named && in.X == nil) {
 		return nil, errUnlabeled(len(keep))
 	}
 	truth := pick(in.Truth, keep)
 	_, sizes := number(truth)
 	r := &Report{N: len(keep), Unlabeled: len(in.Truth) - len(keep), Classes: len(sizes)}
 	if in.Predicted != nil {
-		var t Table
+		t := Table{Named: in.Named}
 		if err := t.Add(in.Truth, in.Predicted); err != nil {
 			return nil, err
 		}

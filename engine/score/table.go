@@ -13,6 +13,8 @@ import (
 // blocks. Its memory grows with the number of different labels and pairs, not with the number of
 // rows. The zero value is empty.
 type Table struct {
+	// Named is as in [Input].
+	Named     bool
 	labels    counter[string, string]
 	right     uint64 // rows whose two labels are equal
 	unlabeled int
@@ -80,13 +82,21 @@ func (t *Table) Entries() int {
 }
 
 // Report returns the scores of the rows so far, as [All] does for labels. Fewer than two rows with
-// a true label are a *fault.ShapeError. Cost: O(entries), for any number of rows.
+// a true label are a *fault.ShapeError, but one row has an accuracy if Named. Cost: O(entries), for any number of rows.
 func (t *Table) Report() (*Report, error) {
 	r := &Report{N: int(t.labels.table.n), Unlabeled: t.unlabeled, Classes: len(t.labels.classes.size)}
-	if r.N < 2 {
+	if r.N < fewest(t.Named) {
 		return nil, errUnlabeled(r.N)
 	}
 	return r, r.partitions(t)
+}
+
+// fewest returns the number of rows that have a score: two for those of pairs, one for the accuracy.
+func fewest(named bool) int {
+	if named {
+		return 1
+	}
+	return 2
 }
 
 func errUnlabeled(n int) error {
@@ -96,6 +106,10 @@ func errUnlabeled(n int) error {
 // partitions computes the scores of predicted labels.
 func (r *Report) partitions(table *Table) error {
 	t := table.labels.contingency()
+	if t.n == 1 {
+		r.Clusters, r.Accuracy = 1, new(float64(table.right))
+		return nil
+	}
 	p, err := t.pairs()
 	if err != nil {
 		return err
@@ -105,13 +119,16 @@ func (r *Report) partitions(table *Table) error {
 	r.note(&r.ClusterAccuracy)(t.clusterAccuracy())
 	if table.known() {
 		r.Accuracy = new(float64(table.right) / float64(t.n))
-		r.Numbered = table.numbered() && r.ClusterAccuracy != nil && *r.Accuracy < *r.ClusterAccuracy
+		r.Numbered = !table.Named && table.numbered() && r.ClusterAccuracy != nil && *r.Accuracy < *r.ClusterAccuracy
 	}
 	return nil
 }
 
-// known reports whether all predicted labels are true labels of some row.
+// known reports whether all predicted labels are true labels of some row, or of a class without one.
 func (t *Table) known() bool {
+	if t.Named {
+		return true
+	}
 	for label := range t.labels.clusters.seen {
 		if _, ok := t.labels.classes.seen[label]; !ok {
 			return false

@@ -22,7 +22,8 @@ func TestTableIsAll(t *testing.T) {
 			return rapid.SampledFrom([]string{"", "a", "b", "c", "1", "2"}).Draw(rt, "label")
 		})
 		truth, predicted := rapid.SliceOfN(label, n, n).Draw(rt, "truth"), rapid.SliceOfN(label, n, n).Draw(rt, "predicted")
-		var table Table
+		named := rapid.Bool().Draw(rt, "named")
+		table := Table{Named: named}
 		for lo := 0; lo < n; {
 			hi := min(n, lo+rapid.IntRange(1, 20).Draw(rt, "block"))
 			if err := table.Add(truth[lo:hi], predicted[lo:hi]); err != nil {
@@ -31,7 +32,7 @@ func TestTableIsAll(t *testing.T) {
 			lo = hi
 		}
 		got, err := table.Report()
-		want, fail := All(Input{Truth: truth, Predicted: predicted})
+		want, fail := All(Input{Truth: truth, Predicted: predicted, Named: named})
 		if fmt.Sprint(err) != fmt.Sprint(fail) {
 			rt.Fatalf("error %v: want %v", err, fail)
 		}
@@ -41,8 +42,8 @@ func TestTableIsAll(t *testing.T) {
 		if err == nil {
 			scored++
 			direct, err := Accuracy(pick(truth, labeled(truth)), pick(predicted, labeled(truth)))
-			if err != nil || got.Accuracy != nil && *got.Accuracy != direct {
-				rt.Fatalf("accuracy %v: want %v (%v)", *got.Accuracy, direct, err)
+			if err != nil || got.Accuracy != nil && *got.Accuracy != direct || named && (got.Accuracy == nil || got.Numbered) {
+				rt.Fatalf("accuracy %v: want %v (%v)", got.Accuracy, direct, err)
 			}
 		}
 	})

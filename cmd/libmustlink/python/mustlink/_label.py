@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import os
 import shutil
 import subprocess
@@ -152,7 +153,7 @@ def _read(path: str, n: int) -> Links:
     if not os.path.exists(path):
         return Links(n_samples=n)
     with open(path, newline="", encoding="utf-8") as file:
-        lines = list(csv.DictReader(file))
+        lines = list(csv.DictReader(itertools.dropwhile(lambda line: line.startswith("#"), file)))
     pairs = np.array([(int(line["i"]), int(line["j"])) for line in lines], dtype=np.int64).reshape(-1, 2)
     signs = np.array([1 if line["link"] in ("must", "1", "+1") else -1 for line in lines], dtype=np.int64)
     return Links(pairs, signs, n_samples=n)

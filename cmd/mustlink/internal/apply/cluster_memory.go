@@ -76,6 +76,11 @@ func (c *clusterCommand) cluster(ctx context.Context, d *dataset.Data) (*partiti
 	if err != nil {
 		return nil, err
 	}
+	if set != nil && c.m.Fitted == nil {
+		if _, err := c.links.Leaks(c.Session, d, table, set); err != nil {
+			return nil, err
+		}
+	}
 	d = table.Data()
 	bar := c.Progress()
 	defer bar.Done()

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -22,6 +23,8 @@ type checkCommand struct {
 	links     source.Links
 	preparing source.Preparing
 	max       int
+
+	table *mustlink.Table // of data without errors; nil for sparse ones
 }
 
 func newCheck(s *session.Session) *cobra.Command {
@@ -125,7 +128,7 @@ func (c *checkCommand) checkData(ctx context.Context, r *checkReport) (*dataset.
 		}
 		return d, nil
 	}
-	table, err := c.preparing.Apply(c.Session, d)
+	c.table, err = c.preparing.Apply(c.Session, d)
 	if de, ok := errors.AsType[*fault.DataError](err); ok {
 		r.add([]dataset.Problem{{Err: de}})
 		return nil, nil
@@ -133,7 +136,7 @@ func (c *checkCommand) checkData(ctx context.Context, r *checkReport) (*dataset.
 	if err != nil {
 		return nil, err
 	}
-	r.Columns = source.Columns(table.Summary())
+	r.Columns = source.Columns(c.table.Summary())
 	return d, nil
 }
 
@@ -167,6 +170,14 @@ func (c *checkCommand) checkLinks(ctx context.Context, d *dataset.Data, r *check
 	}
 	set, err := c.links.ReadWarning(ctx, c.Session, d)
 	if err != nil {
+		return err
+	}
+	if c.table != nil {
+		_, err = c.links.Leaks(c.Session, d, c.table, set)
+	}
+	if de, ok := errors.AsType[*fault.DataError](err); ok {
+		r.add([]dataset.Problem{{Err: de}})
+	} else if err != nil {
 		return err
 	}
 	r.MustLinks, r.Cannot = set.Count()

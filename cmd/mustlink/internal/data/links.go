@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -97,7 +98,10 @@ cannot-links between rows of different classes, each pair at most once.
 --pairs N draws N of each kind. --must and --cannot set the two numbers separately.
 --components F draws must-links until the number of their connected components is F times
 the number of rows: 0.9 is little information, 0.7 is much (the rule of Xing et al. 2002
-and of later papers). With --cannot C it also draws C cannot-links.`,
+and of later papers). With --cannot C it also draws C cannot-links.
+
+With --label the file begins with a comment that names the column. A fit that has it as a
+feature is then refused: want the same --label there, or --drop.`,
 		Example: `  mustlink links make -i data.csv --pairs 200 -o links.csv
   mustlink links make -i data.csv --components 0.7 --seed 3 -o links.csv
   mustlink links make -i points.npy --labels labels.csv --must 100 --cannot 20 -o links.csv`,
@@ -132,6 +136,10 @@ func (l *linksMakeCommand) run(ctx context.Context, _ []string) error {
 	set, err := l.draw(d.Labels)
 	if err != nil {
 		return err
+	}
+	source.WarnOfLeaks(l.Session, d, prepare.Leaks(d, d.Features, set))
+	if l.data.Labels == "" {
+		set = set.WithLabel(l.data.Label)
 	}
 	return l.write(set, l.links.Names(d), &l.seed)
 }

@@ -18,7 +18,6 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/internal/session"
@@ -81,6 +80,7 @@ type inspectReport struct {
 	Prepared       []string               `json:"prepared,omitempty"`
 	Dim            int                    `json:"dim"`
 	Status         statusReport           `json:"status"`
+	Notices        []string               `json:"notices,omitempty"`
 	Verdict        *mustlink.Verdict      `json:"verdict,omitempty"`
 	LibraryVersion string                 `json:"library_version"`
 	Build          string                 `json:"build"`
@@ -151,6 +151,7 @@ func (i *inspectCommand) model(ctx context.Context, path string) (*inspectReport
 		Prepared:       about.Prepared,
 		Dim:            about.Dim,
 		Status:         statusReport{about.Converged, about.Iterations, about.Message, about.Elapsed.Seconds()},
+		Notices:        about.Notices,
 		Verdict:        fitted.Verdict,
 		LibraryVersion: h.LibraryVersion,
 		Build:          h.Build,
@@ -203,7 +204,7 @@ func (i *inspectCommand) measure(ctx context.Context, fitted *catalog.Fitted) (*
 	if err != nil {
 		return nil, err
 	}
-	fit.TrainingData = dataset.Fingerprint(d.Points) == fitted.Fingerprint
+	fit.TrainingData = fitted.Trained(d)
 	if i.suspicious == 0 {
 		return fit, nil
 	}
@@ -232,6 +233,9 @@ func (r *inspectReport) text(w io.Writer) {
 		fmt.Fprintf(w, "%s\t%v\n", f.Name, f.Value)
 	}
 	fmt.Fprintf(w, "status\t%s\n", metric.Status(r.Status.Converged, 0, r.Status.Message))
+	for _, notice := range r.Notices {
+		fmt.Fprintf(w, "notice\t%s\n", notice)
+	}
 	fmt.Fprintf(w, "made by\tmustlink %s, %s\n", r.LibraryVersion, r.Build)
 	if r.Fingerprint != "" {
 		fmt.Fprintf(w, "data\tsha256 %s\n", r.Fingerprint)

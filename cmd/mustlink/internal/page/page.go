@@ -100,7 +100,7 @@ func (m *maker) describe() error {
 	m.out.Title = session.NameOr(m.Title, filepath.Base(m.Data.Name))
 	m.out.Versions = []view.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: catalog.BuildOf(m.Eng)}}
 	x := m.Data.Points
-	m.out.Data = []view.Fact{fact("file", "%s", m.Data.Name), fact("points", "%s", source.Shape(x)), fact("fingerprint", "%s", dataset.Fingerprint(x))}
+	m.out.Data = []view.Fact{fact("file", "%s", m.Data.Name), fact("points", "%s", m.shape()), fact("fingerprint", "%s", m.fingerprint())}
 	classes := source.Classes(m.Data.Labels)
 	if m.k = m.Clusters; m.k == 0 {
 		m.k = classes
@@ -116,9 +116,35 @@ func (m *maker) describe() error {
 	return nil
 }
 
+// first returns the first model, nil for none.
+func (m *maker) first() *catalog.Fitted {
+	for _, v := range m.Spaces {
+		if v.Fitted != nil {
+			return v.Fitted
+		}
+	}
+	return nil
+}
+
+// shape returns the number of rows and of the columns that the first model takes.
+func (m *maker) shape() string {
+	if f := m.first(); f != nil && f.Features != nil && m.Data.Features != nil {
+		return fmt.Sprintf("%d x %d", m.Data.Points.Len(), len(f.Features))
+	}
+	return source.Shape(m.Data.Points)
+}
+
+// fingerprint returns that of the columns that the first model takes.
+func (m *maker) fingerprint() string {
+	if f := m.first(); f != nil {
+		return f.FingerprintOf(m.Data)
+	}
+	return dataset.Fingerprint(m.Data.Points)
+}
+
 // summary says in a line what the page is about.
 func (m *maker) summary(classes int) string {
-	text := source.Shape(m.Data.Points) + " points"
+	text := m.shape() + " points"
 	if classes > 0 {
 		text += ", " + session.Plural(classes, "label")
 	}

@@ -45,7 +45,7 @@ func (s Space) Title() string {
 
 // InSample reports whether the points are the training rows of the model.
 func (s Space) InSample(d *dataset.Data) bool {
-	return s.Fitted != nil && s.Fitted.Fingerprint != "" && s.Fitted.Fingerprint == dataset.Fingerprint(d.Points)
+	return s.Fitted != nil && s.Fitted.Trained(d)
 }
 
 // Column returns the name of a column of x.

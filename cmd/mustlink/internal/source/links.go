@@ -4,12 +4,16 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -75,6 +79,54 @@ func (l *Links) ReadWarning(ctx context.Context, s *session.Session, d *dataset.
 		s.WarnOf(l.Path, set.Warnings())
 	}
 	return set, err
+}
+
+// Leaks returns the columns of d that decide the links alone and that a table, made of d, has as
+// features, and warns about them. Links that were made from one of the features are an error.
+func (l *Links) Leaks(s *session.Session, d *dataset.Data, t *mustlink.Table, set *links.Set) ([]prepare.Leak, error) {
+	inputs := prepare.Inputs(t.Transform(), d.Features)
+	if name := set.Label(); name != "" && slices.Contains(inputs, name) {
+		return nil, fault.Data(l.Path, "the links were made from column %q, which is now a feature: want %s", name, strings.Join(without(d, name), " or "))
+	}
+	leaks := prepare.Leaks(d, inputs, set)
+	WarnOfLeaks(s, d, leaks)
+	return leaks, nil
+}
+
+// WarnOfLeaks warns about columns that decide links alone.
+func WarnOfLeaks(s *session.Session, d *dataset.Data, leaks []prepare.Leak) {
+	const most = 3
+	for k, leak := range leaks {
+		if k == most {
+			s.Warnf("%s: %s more decide all links as well", d.Name, session.Plural(len(leaks)-most, "column"))
+			return
+		}
+		advice := ""
+		if flags := without(d, leak.Column); d.Features != nil { // the flags name columns
+			advice = " " + flags[0] + " leaves it out of the features"
+			for _, other := range flags[1:] {
+				advice += ", or " + other
+			}
+		}
+		s.Warnf("%s: %s%s", d.Name, leak, advice)
+	}
+}
+
+// without returns the flags of which each leaves a column out of the features of d.
+func without(d *dataset.Data, column string) []string {
+	name := shell(column)
+	if d.Labels == nil {
+		return []string{"--label " + name, "--drop " + name}
+	}
+	return []string{"--drop " + name} // another --label would make a feature of the labels
+}
+
+// shell returns the name of a column as an argument.
+func shell(name string) string {
+	if name == "" || strings.ContainsAny(name, " \t\n\"'`$&|;<>()*?[]#~!{}\\") {
+		return "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
+	}
+	return name
 }
 
 // Names returns the ids for links and pairs that a command writes: nil for row numbers.

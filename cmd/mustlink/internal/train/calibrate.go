@@ -10,7 +10,6 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -85,7 +84,7 @@ func (c *calibrateCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if m.Fitted.Fingerprint != "" && m.Fitted.Fingerprint == dataset.Fingerprint(data.Points) {
+	if m.Fitted.Trained(data) {
 		c.Warnf("%s: these are the training rows of %s: it is too sure of links that it learned from; want others", data.Name, args[0])
 	}
 	calibrated, err := m.Model().Calibrate(ctx, mustlink.FromData(data), set)

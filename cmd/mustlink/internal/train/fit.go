@@ -65,6 +65,9 @@ prepared rows without learning (raw). It is .5 where there is nothing to learn. 
 five fits, --folds 1 one, --no-verdict none. --search first compares methods by held-out links, and
 takes the raw rows if none is clearly better.
 
+A warning names a column that agrees on all must-links and differs on all cannot-links: if it is the
+label, the verdict is worthless, so leave it out (--label or --drop).
+
 A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
 the links: those most likely mislabeled.
 
@@ -113,6 +116,9 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	}
 	table, err := c.table(d)
 	if err != nil {
+		return err
+	}
+	if err := c.checkFeatures(d, table, set); err != nil {
 		return err
 	}
 	var dropped []mislabeled.Link

@@ -167,6 +167,9 @@ func (c *labelCommand) run(ctx context.Context, _ []string) error {
 		if o.Given, err = c.links.ReadWarning(ctx, c.Session, data); err != nil {
 			return err
 		}
+		if _, err := c.links.Leaks(c.Session, data, o.Table, o.Given); err != nil {
+			return err
+		}
 	}
 	server, err := c.listen(&o)
 	if err != nil {

@@ -121,6 +121,9 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
+	if err := c.checkFeatures(d, table, set); err != nil {
+		return err
+	}
 	if o.Criterion == selection.Labels {
 		if err := source.NeedLabels(d); err != nil {
 			return err

@@ -107,6 +107,11 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
+	if m.Fitted == nil {
+		if _, err := c.links.Leaks(c.Session, data, table, set); err != nil {
+			return err
+		}
+	}
 	questions, err := activelearning.New(coordinates, set, activelearning.Options{Seed: c.seed, Classes: c.classes})
 	if err != nil {
 		return fault.InFile(err, data.Name)

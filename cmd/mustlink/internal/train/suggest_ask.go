@@ -235,7 +235,8 @@ func (l *linkAppender) begin(path string) error {
 	if len(text) == 0 {
 		return l.write([][]string{l.columns})
 	}
-	if l.columns, err = csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\ufeff")))).Read(); err != nil {
+	_, body := dataset.CutComments(text)
+	if l.columns, err = csv.NewReader(bytes.NewReader(body)).Read(); err != nil {
 		return fault.Data(path, "its header cannot be read: want a .csv that is not compressed, with the columns i, j, link: %w", err)
 	}
 	for _, c := range []string{"i", "j", "link"} {

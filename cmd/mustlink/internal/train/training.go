@@ -21,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -37,6 +38,7 @@ type training struct {
 	seed       uint64
 	precision  source.Precision
 	out        string
+	leaks      []prepare.Leak // columns that decide the links, of which a warning was given
 }
 
 // endFlags defines the flags that come last.
@@ -93,6 +95,22 @@ func (t *training) table(d *dataset.Data) (*mustlink.Table, error) {
 	return table, t.stopIfStrict()
 }
 
+// checkFeatures refuses links that were made from a feature of the table, and warns about features
+// that decide them alone.
+func (t *training) checkFeatures(d *dataset.Data, table *mustlink.Table, set *links.Set) (err error) {
+	if t.leaks, err = t.links.Leaks(t.Session, d, table, set); err != nil {
+		return err
+	}
+	return t.stopIfStrict()
+}
+
+// notices returns those of a model that no warning gave before.
+func (t *training) notices(m *mustlink.Model) []string {
+	return slices.DeleteFunc(slices.Clone(m.Describe().Notices), func(notice string) bool {
+		return slices.ContainsFunc(t.leaks, func(l prepare.Leak) bool { return l.Notice() == notice })
+	})
+}
+
 // stopIfStrict returns an error with --strict if there were warnings.
 func (t *training) stopIfStrict() error {
 	if !t.strict || len(t.Warnings()) == 0 {
@@ -130,7 +148,7 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	}
 	r := reportOf(m, table.Data().Points, set, lesson, time.Since(begin))
 	r.Model, r.Columns = t.out, source.Columns(table.Summary())
-	t.WarnOf("", m.Describe().Notices)
+	t.WarnOf("", t.notices(m))
 	if !r.Converged {
 		t.Warnf("%s did not converge: %s", r.Method, r.Message)
 	}

@@ -204,7 +204,7 @@ func (u *updateCommand) addLinks(ctx context.Context, m *metric.Metric, path str
 	}
 	r.Links = set.Len()
 	learned, err := m.Model().Update(ctx, mustlink.FromData(data), set)
-	if m.Fitted.Fingerprint == dataset.Fingerprint(data.Points) {
+	if m.Fitted.Trained(data) {
 		return learned, fault.InFile(err, u.links.Path)
 	}
 	if err != nil { // the most likely reason
