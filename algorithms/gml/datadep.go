@@ -120,7 +120,7 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, er
 			if err != nil {
 				return nil, err
 			}
-			return &learned{m, kept{about: d.about(best.result, check), weights: d.theta}}, nil
+			return &learned{d.corrected(m, best.b), kept{about: d.about(best.result, check), weights: d.theta}}, nil
 		}
 		if d.theta, err = minimizeTheta(d.Eng, d.c, d.energies(b), d.theta); err != nil {
 			return nil, err
@@ -207,15 +207,6 @@ func (d *deformed) energies(b blas.Matrix) []float64 {
 func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*maps.Map, error) {
 	n := d.X.Len()
 	rows := logdetmetric.SupportRows(d.linked, n, d.Seed)
-	turn := func(rows []int) blas.Matrix { // H of some points, |rows| x n
-		half, out := blas.NewMatrix(len(rows), d.f.Cols), d.Eng.NewMatrix(len(rows), n)
-		d.Eng.Backend().Gemm(false, false, 1, d.w.Select(rows), d.f, 0, half)
-		d.Eng.Backend().Gemm(false, true, -1, half, d.v, 0, out)
-		for a, i := range rows {
-			out.Set(a, i, out.At(a, i)+1)
-		}
-		return out
-	}
 	if err := d.Eng.Check("learned kernel matrix", 3*engine.MatrixBytes(len(rows), n), "use fewer points"); err != nil {
 		return nil, err
 	}
@@ -228,9 +219,33 @@ func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matri
 	if err != nil {
 		return nil, err
 	}
-	values := turn(rows)
-	d.Eng.Backend().Gemm(false, false, -1, change, turn(d.linked), 1, values)
+	values := d.onto(rows)
+	d.Eng.Backend().Gemm(false, false, -1, change, d.onto(d.linked), 1, values)
 	v := d.Eng.NewMatrix(axes.Rows, n)
 	d.Eng.Backend().Gemm(false, false, 1, axes, values, 0, v)
 	return maps.NewExpansion(Method, k, d.X, v, nil), nil
+}
+
+// onto returns H of some points, |rows| x n.
+func (d *deformed) onto(rows []int) blas.Matrix {
+	half, out := blas.NewMatrix(len(rows), d.f.Cols), d.Eng.NewMatrix(len(rows), d.X.Len())
+	d.Eng.Backend().Gemm(false, false, 1, d.w.Select(rows), d.f, 0, half)
+	d.Eng.Backend().Gemm(false, true, -1, half, d.v, 0, out)
+	for a, i := range rows {
+		out.Set(a, i, out.At(a, i)+1)
+	}
+	return out
+}
+
+// corrected returns m with the Gram matrices and distances of the learned kernel: with u(x) = V's(x)
+// and h(x) = H_L s(x) it is s(x, y) - u(x)'F u(y) - h(x)'B h(y).
+func (d *deformed) corrected(m *maps.Map, b blas.Matrix) *maps.Map {
+	r, q := d.v.Cols, d.v.Cols+b.Rows
+	turn, change := d.Eng.NewMatrix(d.X.Len(), q), d.Eng.NewMatrix(q, q)
+	turn.View(0, turn.Rows, 0, r).CopyFrom(d.v)
+	turn.View(0, turn.Rows, r, q).CopyFrom(d.Eng.Transposed(d.onto(d.linked)))
+	change.View(0, r, 0, r).CopyFrom(d.f)
+	change.View(r, q, r, q).CopyFrom(b)
+	d.Eng.Mirror(change)
+	return maps.Corrected(m, maps.Correction{Scale: 1, Turn: turn, Change: change})
 }

@@ -315,12 +315,16 @@ func (a *attempt) model(ctx context.Context, w *width) (*learned, error) {
 	if err != nil {
 		return nil, err
 	}
+	b, err := logdetmetric.Change(ctx, w.Eng, a.result, a.constraints)
+	if err != nil {
+		return nil, err
+	}
 	m, err := w.turned(ctx, w.linked, a.constraints, a.result)
-	if err == nil && m == nil {
-		var b blas.Matrix
-		if b, err = logdetmetric.Change(ctx, w.Eng, a.result, a.constraints); err != nil {
-			return nil, err
-		}
+	switch {
+	case err != nil:
+	case m != nil:
+		m, err = w.before.warm.Corrected(ctx, w.Eng, m, w.X.Len(), w.linked, a.alpha, b)
+	default:
 		m, err = logdetmetric.Learned(ctx, w.Eng, Method, k, a.alpha, w.X, w.linked, b, w.Params.Dims, w.Seed)
 	}
 	if err != nil {

@@ -191,16 +191,16 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 			return nil, check, err
 		}
 	}
-	if m == nil {
-		b, err := logdetmetric.Change(ctx, f.Eng, f.result, constraints)
-		if err != nil {
-			return nil, check, err
-		}
-		if m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, linked, b, f.Params.Dims, f.Seed); err != nil {
-			return nil, check, err
-		}
+	b, err := logdetmetric.Change(ctx, f.Eng, f.result, constraints)
+	if err != nil {
+		return nil, check, err
 	}
-	return m, check, nil
+	if m != nil {
+		m, err = f.before.Corrected(ctx, f.Eng, m, f.X.Len(), linked, 1, b)
+	} else {
+		m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, linked, b, f.Params.Dims, f.Seed)
+	}
+	return m, check, err
 }
 
 // reduced learns a kernel in the coordinates of landmarks, or returns nil if the whole matrix is to
