@@ -7,8 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -148,6 +151,13 @@ func TestDeformed(t *testing.T) {
 			}
 		}
 	}
+	want := mat.NewDense(n+others, n+others, nil)
+	for i := range n + others {
+		for j := range n + others {
+			want.Set(i, j, definition(i, j))
+		}
+	}
+	compareKernel(t, record.New(d.corrected(learned, b), DefaultParams(), algorithms.Status{}), all, n, want)
 	// v' K v
 	for c, got := range d.energies(b) {
 		want := 0.0
