@@ -73,7 +73,7 @@ func (m *Model) Describe() []algorithms.Statistic {
 	if m.weights != nil {
 		statistics = append(statistics, algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
 	}
-	return statistics
+	return append(statistics, m.Held()...)
 }
 
 // Formula returns the map as data, for the priors rbf and datadep; the spectral one is a

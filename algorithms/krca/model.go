@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
@@ -68,8 +69,11 @@ func (m *Model) Describe() []algorithms.Statistic {
 		{Name: "updates", Value: len(m.growth.history)},
 		{Name: "memory", Value: fault.FormatBytes(m.bytes())},
 	}
-	return figures
+	return append(figures, m.Held()...)
 }
+
+// Projected returns true: Embed holds the learned distance as closely as its directions allow.
+func (m *Model) Projected() bool { return true }
 
 // Gram evaluates the learned kernel, |x| x |y|, exactly; a nil y means x.
 // Cost: the kernel values with the n points in chunklets, r^2 flops a point and r flops an
@@ -170,6 +174,9 @@ func (m *Model) changed(ctx context.Context, eng *engine.Engine, change func(*In
 		return nil, err
 	}
 	out, err := u.model(ctx, eng, begin)
+	if _, products := u.store.(*points.Gram); err == nil && !products {
+		err = learner.Measure(ctx, eng, out, u.store)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -244,5 +244,9 @@ func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, se
 	if m.Support() > 0 {
 		f.Kernel, f.from = m.Kernel().Spec(), m.Map
 	}
-	return f.model(ctx)
+	added, err := f.model(ctx)
+	if err == nil {
+		err = learner.Measure(ctx, eng, added, x)
+	}
+	return added, err
 }

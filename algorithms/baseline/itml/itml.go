@@ -106,7 +106,7 @@ func (m *Model) Residual() float64 { return m.about.Residual }
 
 // Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
-	return append(m.Model.Describe(), m.about.Describe()...)
+	return append(append(m.Model.Describe(), m.about.Describe()...), m.Held()...)
 }
 
 // Encode stores the model in f.

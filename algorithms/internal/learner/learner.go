@@ -107,7 +107,7 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 }
 
 // Remark adds a notice to a model of the named method that tells none of its training points x
-// apart.
+// apart, and does what [Measure] does.
 func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms.Model, x points.Points) error {
 	noted, is := m.(interface{ Note(notice string) })
 	if !is {
@@ -116,6 +116,9 @@ func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms
 	notice, err := flat(ctx, eng, m, x)
 	if notice != "" {
 		noted.Note(method + ": " + notice)
+	}
+	if err == nil {
+		err = Measure(ctx, eng, m, x)
 	}
 	return err
 }
