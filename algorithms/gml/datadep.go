@@ -120,7 +120,10 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, er
 			if err != nil {
 				return nil, err
 			}
-			return &learned{d.corrected(m, best.b), kept{about: d.about(best.result, check), weights: d.theta}}, nil
+			if m, err = d.corrected(ctx, m, best.m, best.result); err != nil {
+				return nil, err
+			}
+			return &learned{m, kept{about: d.about(best.result, check), weights: d.theta}}, nil
 		}
 		if d.theta, err = minimizeTheta(d.Eng, d.c, d.energies(b), d.theta); err != nil {
 			return nil, err
@@ -237,15 +240,13 @@ func (d *deformed) onto(rows []int) blas.Matrix {
 	return out
 }
 
-// corrected returns m with the Gram matrices and distances of the learned kernel: with u(x) = V's(x)
-// and h(x) = H_L s(x) it is s(x, y) - u(x)'F u(y) - h(x)'B h(y).
-func (d *deformed) corrected(m *maps.Map, b blas.Matrix) *maps.Map {
-	r, q := d.v.Cols, d.v.Cols+b.Rows
-	turn, change := d.Eng.NewMatrix(d.X.Len(), q), d.Eng.NewMatrix(q, q)
-	turn.View(0, turn.Rows, 0, r).CopyFrom(d.v)
-	turn.View(0, turn.Rows, r, q).CopyFrom(d.Eng.Transposed(d.onto(d.linked)))
-	change.View(0, r, 0, r).CopyFrom(d.f)
-	change.View(r, q, r, q).CopyFrom(b)
-	d.Eng.Mirror(change)
-	return maps.Corrected(m, maps.Correction{Scale: 1, Turn: turn, Change: change})
+// corrected returns m with the Gram matrices and distances of the learned kernel. With u(x) = V's(x)
+// it is s(x, y) - u(x)'F u(y) - f(x)'(I - A) f(y), where f(x) = L^-1 M(l, x) = L^-1 H_l s(x) for the
+// linked points l and M(l, l) = L L'.
+func (d *deformed) corrected(ctx context.Context, m *maps.Map, prior blas.Matrix, result *logdet.Result) (*maps.Map, error) {
+	exact, err := logdetmetric.Whole(ctx, d.Eng, 1, d.linked, prior, result)
+	if err != nil {
+		return nil, err
+	}
+	return exact.With(d.Eng, m, d.v, d.f, d.onto(d.linked)), nil
 }

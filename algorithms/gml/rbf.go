@@ -315,21 +315,25 @@ func (a *attempt) model(ctx context.Context, w *width) (*learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, err := logdetmetric.Change(ctx, w.Eng, a.result, a.constraints)
-	if err != nil {
-		return nil, err
-	}
 	m, err := w.turned(ctx, w.linked, a.constraints, a.result)
-	switch {
-	case err != nil:
-	case m != nil:
-		m, err = w.before.warm.Corrected(ctx, w.Eng, m, w.X.Len(), w.linked, a.alpha, b)
-	default:
+	stored := logdetmetric.SupportRows(w.linked, w.X.Len(), w.Seed)
+	if m != nil {
+		stored = w.before.warm.Stored(w.X.Len())
+	} else if err == nil {
+		var b blas.Matrix
+		if b, err = logdetmetric.Change(ctx, w.Eng, a.result, a.constraints); err != nil {
+			return nil, err
+		}
 		m, err = logdetmetric.Learned(ctx, w.Eng, Method, k, a.alpha, w.X, w.linked, b, w.Params.Dims, w.Seed)
 	}
 	if err != nil {
 		return nil, err
 	}
+	exact, err := logdetmetric.Whole(ctx, w.Eng, a.alpha, w.linked, a.prior, a.result)
+	if err != nil {
+		return nil, err
+	}
+	m = exact.On(m, stored)
 	check, err := a.result.CheckKernel(ctx, w.Eng, a.prior, a.constraints, w.Params.Gamma)
 	if err != nil {
 		return nil, err

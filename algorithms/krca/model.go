@@ -51,6 +51,15 @@ func newModel(p Params, m *metric, e *embedding, status algorithms.Status) *Mode
 	return &Model{Model: record.New(e.extended(m), p, status), metric: m, embed: e}
 }
 
+// measure notes the share of the learned distance that the embedding of the stored points holds. It
+// is unknown for a Gram matrix, of which a model stores no values.
+func (m *Model) measure(ctx context.Context, eng *engine.Engine) error {
+	if _, is := m.embed.support.(*points.Gram); is {
+		return nil
+	}
+	return learner.Measure(ctx, eng, m, m.embed.support)
+}
+
 // Eps returns the regularization in units of the kernel.
 func (m *Model) Eps() float64 { return m.metric.eps }
 
@@ -145,6 +154,9 @@ func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.
 		return nil, input.Canceled(ctx, Method+":", err)
 	}
 	out := newModel(u.params, metric, e, algorithms.Status{Converged: true, Notices: u.Notices(), Elapsed: time.Since(begin)})
+	if err := out.measure(ctx, eng); err != nil {
+		return nil, input.Canceled(ctx, Method+":", err)
+	}
 	if len(u.growth.history) > 0 {
 		out.growth = growth{slices.Clone(u.growth.history), slices.Clone(u.growth.created), u.growth.s}
 	}
@@ -174,9 +186,6 @@ func (m *Model) changed(ctx context.Context, eng *engine.Engine, change func(*In
 		return nil, err
 	}
 	out, err := u.model(ctx, eng, begin)
-	if _, products := u.store.(*points.Gram); err == nil && !products {
-		err = learner.Measure(ctx, eng, out, u.store)
-	}
 	if err != nil {
 		return nil, err
 	}

@@ -191,16 +191,23 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 			return nil, check, err
 		}
 	}
-	b, err := logdetmetric.Change(ctx, f.Eng, f.result, constraints)
+	stored := logdetmetric.SupportRows(linked, f.X.Len(), f.Seed)
+	if m != nil {
+		stored = f.before.Stored(f.X.Len())
+	} else {
+		b, err := logdetmetric.Change(ctx, f.Eng, f.result, constraints)
+		if err != nil {
+			return nil, check, err
+		}
+		if m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, linked, b, f.Params.Dims, f.Seed); err != nil {
+			return nil, check, err
+		}
+	}
+	exact, err := logdetmetric.Ranked(ctx, f.Eng, k, f.X, linked, f.result, f.Seed)
 	if err != nil {
 		return nil, check, err
 	}
-	if m != nil {
-		m, err = f.before.Corrected(ctx, f.Eng, m, f.X.Len(), linked, 1, b)
-	} else {
-		m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, linked, b, f.Params.Dims, f.Seed)
-	}
-	return m, check, err
+	return exact.On(m, stored), check, nil
 }
 
 // reduced learns a kernel in the coordinates of landmarks, or returns nil if the whole matrix is to

@@ -101,13 +101,16 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 		err = Remark(ctx, f.Eng, f.Name, m, f.X)
 	}
 	if err == nil {
+		err = Measure(ctx, f.Eng, m, f.X)
+	}
+	if err == nil {
 		err = ctx.Err()
 	}
 	return record.Result(ctx, f.Name+": fit", m, err)
 }
 
 // Remark adds a notice to a model of the named method that tells none of its training points x
-// apart, and does what [Measure] does.
+// apart.
 func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms.Model, x points.Points) error {
 	noted, is := m.(interface{ Note(notice string) })
 	if !is {
@@ -116,9 +119,6 @@ func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms
 	notice, err := flat(ctx, eng, m, x)
 	if notice != "" {
 		noted.Note(method + ": " + notice)
-	}
-	if err == nil {
-		err = Measure(ctx, eng, m, x)
 	}
 	return err
 }

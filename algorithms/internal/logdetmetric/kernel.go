@@ -101,13 +101,12 @@ func SupportRows(linked []int, n int, seed uint64) []int {
 // direction counts as rounding.
 const rankTol = 1e-10
 
-// Learned returns the map of the named method for the learned kernel
+// Learned returns the map of the named method to the principal directions of the learned kernel
 //
 //	scale k(x, y) - scale^2 k(x, l) B k(l, y)
 //
-// of the linked points l. Its Gram matrices and distances are those of this kernel, for any points.
-// Its coordinates are those along the principal directions of the kernel on up to 2000 of the points
-// x, which include the linked ones: dims directions, all for 0. The map keeps b.
+// on [SupportRows] of the points x, which include the linked ones l. It keeps dims directions, all
+// for 0.
 func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, scale float64, x points.Points, linked []int, b blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
 	rows := SupportRows(linked, x.Len(), seed)
 	n := len(rows)
@@ -131,7 +130,7 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 	if err := scaled(ctx, eng, scale, v); err != nil {
 		return nil, err
 	}
-	return corrected(ctx, eng, maps.NewExpansion(method, k, support, v, nil), scale, among, b)
+	return maps.NewExpansion(method, k, support, v, nil), nil
 }
 
 // places returns the indices of some of the rows in the list.
@@ -141,14 +140,6 @@ func places(rows, some []int) []int {
 		out[a] = index[i]
 	}
 	return out
-}
-
-// corrected returns m with the Gram matrices and distances of the kernel of [Learned], for the
-// stored points among which are the linked ones. It changes b.
-func corrected(ctx context.Context, eng *engine.Engine, m *maps.Map, scale float64, among []int, b blas.Matrix) (*maps.Map, error) {
-	eng.Mirror(b) // it is symmetric to rounding
-	err := scaled(ctx, eng, scale*scale, b)
-	return maps.Corrected(m, maps.Correction{Scale: scale, Rows: among, Change: b}), err
 }
 
 // scaled multiplies m.

@@ -97,22 +97,16 @@ func agree(eng *engine.Engine, y, k blas.Matrix) bool {
 // supports reports whether all linked points are support points of the model, which was fitted on n
 // points.
 func (t *WarmStart) supports(n int, linked []int) bool {
-	rows := t.stored(n)
+	rows := t.Stored(n)
 	return !slices.ContainsFunc(linked, func(i int) bool {
 		_, is := slices.BinarySearch(rows, i)
 		return !is
 	})
 }
 
-// stored returns the rows of the support points of the model, which was fitted on n points.
-func (t *WarmStart) stored(n int) []int {
+// Stored returns the rows of the stored points of the model, which was fitted on n points.
+func (t *WarmStart) Stored(n int) []int {
 	return SupportRows(Supervision{Links: t.Links, Triplets: t.Triplets}.Linked(), n, t.Seed)
-}
-
-// Corrected returns m, which [WarmStart.Rotated] returned for n points, with the Gram matrices and
-// distances of the kernel of [Learned]. It keeps b.
-func (t *WarmStart) Corrected(ctx context.Context, eng *engine.Engine, m *maps.Map, n int, linked []int, scale float64, b blas.Matrix) (*maps.Map, error) {
-	return corrected(ctx, eng, m, scale, places(t.stored(n), linked), b)
 }
 
 // step is a change l z z' of the inverse, with z = e_i - e_j.

@@ -21,8 +21,8 @@ import (
 // where l are Rows of the stored points of an expansion.
 type Correction struct {
 	Scale  float64
-	Rows   []int       // ascending; nil for all stored points
-	Turn   blas.Matrix // |l| x q, no data for the identity
+	Rows   []int       // nil for all stored points
+	Turn   blas.Matrix // |l| x q, upper triangular if there are Rows
 	Change blas.Matrix // q x q, symmetric to the bit
 }
 
@@ -66,9 +66,6 @@ func (c *corrected) width() int { return c.by.Change.Rows }
 
 // changes writes the coordinates c(x) of points.
 func (c *corrected) changes(ctx context.Context, eng *engine.Engine, to blas.Matrix, x points.Points) error {
-	if c.by.Turn.Data == nil {
-		return c.kernel.CrossTo(ctx, eng, to, x, c.anchors)
-	}
 	return c.kernel.MultiplyTo(ctx, eng, to, x, c.anchors, c.by.Turn)
 }
 
@@ -212,9 +209,9 @@ func notFinite(p int, pair [2]int, v float64) error {
 
 // Suffixes of the tensors of a correction, and its members of the header.
 const (
-	tensorChange  = ".change"  // [q(q+1)/2]: the lower triangle by rows
-	tensorChanged = ".changed" // [q]: rows of the stored points, absent for all
-	tensorTurn    = ".turn_of_change"
+	tensorChange  = ".change"      // [q(q+1)/2]: the lower triangle by rows
+	tensorTurn    = ".change.turn" // [|l|, q], or [q(q+1)/2]: the lower triangle of its transpose
+	tensorChanged = ".change.rows" // [q]: l among the stored points, absent for all
 )
 
 type aboutCorrected struct {
@@ -223,17 +220,14 @@ type aboutCorrected struct {
 }
 
 func (c *corrected) encode(f *model.File, method string) any {
-	q := c.width()
-	packed := make([]float64, 0, q*(q+1)/2)
-	for i := range q {
-		packed = append(packed, c.by.Change.Row(i)[:i+1]...)
-	}
-	f.SetFloat64s(method+tensorChange, packed)
-	if c.by.Rows != nil {
-		f.SetInt64s(method+tensorChanged, stored.Int64s(c.by.Rows))
-	}
-	if c.by.Turn.Data != nil {
+	f.SetFloat64s(method+tensorChange, packed(c.by.Change))
+	if c.by.Rows == nil {
 		stored.SetMatrix(f, method+tensorTurn, c.by.Turn)
+	} else {
+		f.SetInt64s(method+tensorChanged, stored.Int64s(c.by.Rows))
+		turned := blas.NewMatrix(c.width(), c.width())
+		c.by.Turn.TransposeTo(turned)
+		f.SetFloat64s(method+tensorTurn, packed(turned))
 	}
 	return aboutCorrected{c.expansion.encode(f, method).(About), c.by.Scale}
 }
@@ -250,34 +244,63 @@ func readCorrection(m *Map, f *model.File) (*Map, error) {
 	if !(about.Scale > 0) || math.IsInf(about.Scale, 0) {
 		return nil, stored.InHeader(fault.Data("", "kernel_scale is %g: want a finite number > 0", about.Scale))
 	}
-	c, q := Correction{Scale: about.Scale}, m.Support()
-	var err error
-	if f.Has(m.method + tensorChanged) {
-		if c.Rows, err = stored.Indices(f, m.method+tensorChanged, m.Support()); err != nil {
-			return nil, err
-		}
-		q = len(c.Rows)
-	}
-	if f.Has(m.method + tensorTurn) {
-		data, err := stored.Finite(f, m.method+tensorTurn, q, -1)
-		if err != nil {
-			return nil, err
-		}
-		if q == 0 || len(data) == 0 {
-			return nil, stored.Empty(m.method + tensorTurn)
-		}
-		c.Turn = blas.MatrixOf(q, len(data)/q, data)
-		q = c.Turn.Cols
-	}
-	packed, err := stored.Finite(f, m.method+tensorChange, q*(q+1)/2)
+	c := Correction{Scale: about.Scale}
+	err := c.readTurn(f, m)
 	if err != nil {
 		return nil, err
 	}
-	c.Change = blas.NewMatrix(q, q)
-	for i := range q {
-		copy(c.Change.Row(i), packed[:i+1])
-		packed = packed[i+1:]
+	if c.Change, err = unpacked(f, m.method+tensorChange, c.Turn.Cols); err != nil {
+		return nil, err
 	}
-	c.Change.MirrorRows(0, q)
+	c.Change.Mirror()
 	return Corrected(m, c), nil
+}
+
+// readTurn reads Rows and Turn of the correction of m.
+func (c *Correction) readTurn(f *model.File, m *Map) (err error) {
+	if !f.Has(m.method + tensorChanged) {
+		data, err := stored.Finite(f, m.method+tensorTurn, m.Support(), -1)
+		if err == nil && len(data) == 0 {
+			err = stored.Empty(m.method + tensorTurn)
+		}
+		if err == nil {
+			c.Turn = blas.MatrixOf(m.Support(), len(data)/m.Support(), data)
+		}
+		return err
+	}
+	if c.Rows, err = stored.Indices(f, m.method+tensorChanged, m.Support()); err != nil {
+		return err
+	}
+	if len(c.Rows) == 0 {
+		return stored.Empty(m.method + tensorChanged)
+	}
+	turned, err := unpacked(f, m.method+tensorTurn, len(c.Rows))
+	if err == nil {
+		c.Turn = blas.NewMatrix(turned.Rows, turned.Rows)
+		turned.TransposeTo(c.Turn)
+	}
+	return err
+}
+
+// packed returns the lower triangle of a square matrix by rows.
+func packed(m blas.Matrix) []float64 {
+	out := make([]float64, 0, m.Rows*(m.Rows+1)/2)
+	for i := range m.Rows {
+		out = append(out, m.Row(i)[:i+1]...)
+	}
+	return out
+}
+
+// unpacked reads what [packed] returned, with zeros above the diagonal.
+func unpacked(f *model.File, name string, n int) (blas.Matrix, error) {
+	data, err := stored.Finite(f, name, n*(n+1)/2)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	m := blas.NewMatrix(n, n)
+	for i := range n {
+		copy(m.Row(i), data[:i+1])
+		data = data[i+1:]
+	}
+	return m, nil
 }
