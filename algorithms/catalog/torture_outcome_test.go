@@ -263,7 +263,8 @@ func (u *inUse) distances() {
 		u.check("distances of the training points", err)
 		return
 	}
-	whole := u.model.Method() != "krca" && u.model.Method() != "kbeta"
+	p, is := u.model.(algorithms.Projection)
+	whole := u.model.Method() != "kbeta" && !(is && p.Projected())
 	for k, p := range pairs {
 		i, j := p[0], p[1]
 		switch {

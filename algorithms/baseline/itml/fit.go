@@ -50,7 +50,8 @@ func (Learner) Method() string { return Method }
 // c^2 bytes, unless these are more than 1 GiB.
 //
 // Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
-// exist, and a bound that is a percentile of 0 are errors, too.
+// exist, a bound that is a percentile of 0, and a Gram matrix with negative eigenvalues are errors,
+// too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
@@ -160,6 +161,11 @@ func (f *fit) message() string {
 func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
 	if f.Params.Prior != Identity {
 		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity with a kernel"}
+	}
+	if g, is := f.X.(*points.Gram); is {
+		if err := kernel.CheckSemidefinite(ctx, f.Eng, g); err != nil {
+			return nil, check, err
+		}
 	}
 	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {

@@ -95,7 +95,11 @@ func (m *Model[P]) Encode(f *model.File) error { return m.EncodeWith(f) }
 // EncodeWith stores the model in f, with more members of the method's entry in the header: the
 // members of the structs extra.
 func (m *Model[P]) EncodeWith(f *model.File, extra ...any) error {
-	return stored.SetHeader(f, m.Method(), m.params, m.status, append([]any{m.Map.Encode(f), m.share}, extra...)...)
+	all := append([]any{m.Map.Encode(f)}, extra...)
+	if m.share.Share > 0 {
+		all = append(all, m.share)
+	}
+	return stored.SetHeader(f, m.Method(), m.params, m.status, all...)
 }
 
 // Decode returns the model that [Model.Encode] stored; extra are pointers to the structs of
@@ -115,7 +119,10 @@ func Decode[P Parameters](method string, f *model.File, read maps.Reader, extra 
 // DecodeHeader is [Decode] without the map, for methods whose parameters determine how to read it.
 func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Model[P], error) {
 	m := &Model[P]{}
-	if err := stored.Header(f, method, &m.params, &m.status, append(extra, &m.share)...); err != nil {
+	if f.Header.Extra[method] != nil {
+		extra = append(slices.Clip(extra), &m.share)
+	}
+	if err := stored.Header(f, method, &m.params, &m.status, extra...); err != nil {
 		return nil, err
 	}
 	if !(m.share.Share >= 0 && m.share.Share <= 1) {
