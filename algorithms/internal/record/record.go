@@ -65,13 +65,16 @@ func (m *Model[P]) Note(notice string) {
 // it is not known. It is for fits, before others see the model.
 func (m *Model[P]) Hold(share float64) { m.share.Share = share }
 
-// Held returns the share of [Model.Hold] as a statistic, and none if it is unknown or rounds to 1.
+// Share returns the share of [Model.Hold].
+func (m *Model[P]) Share() float64 { return m.share.Share }
+
+// Held returns the share as a statistic, and none if it is unknown or rounds to 1.
 func (m *Model[P]) Held() []algorithms.Statistic {
 	share := math.Round(1e4*m.share.Share) / 1e4
 	if share == 0 || share == 1 {
 		return nil
 	}
-	return []algorithms.Statistic{{Name: "share of the learned squared distance in the embedding", Value: share}}
+	return []algorithms.Statistic{{Name: "share of the learned squared distance in the embedding of the training rows", Value: share}}
 }
 
 // Describe returns the statistics of the model.

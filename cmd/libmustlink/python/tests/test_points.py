@@ -271,7 +271,7 @@ class Files(unittest.TestCase):
         np.testing.assert_allclose(learner.gram(self.X[:9], self.X), K[:9], atol=1e-9 * np.abs(K).max())
         pairs = np.array([(0, 5), (3, 3), (59, 2)])
         i, j = pairs.T
-        np.testing.assert_allclose(learner.distances(self.X, pairs), K[i, i] + K[j, j] - 2 * K[i, j], atol=1e-9 * np.abs(K).max())
+        np.testing.assert_allclose(learner.distances(self.X, pairs) ** 2, K[i, i] + K[j, j] - 2 * K[i, j], atol=1e-9 * np.abs(K).max())
 
     def test_without_links(self):
         with warnings.catch_warnings():

@@ -91,6 +91,9 @@ func (d *distanceCommand) writing() dataset.WriteOptions {
 
 // distances returns the distances of pairs of rows of x, which the metric takes.
 func (d *distanceCommand) distances(ctx context.Context, x points.Points, pairs [][2]int) (list []float64, err error) {
+	if _, sequences := x.(*points.Sequences); sequences && d.m.Fitted == nil {
+		return nil, fault.Data("", "sequences have no distances without a kernel: want a model")
+	}
 	if d.m.Fitted != nil {
 		list, err = d.m.Fitted.Model.Distances(ctx, d.m.Eng, x, pairs)
 	} else {
