@@ -256,7 +256,7 @@ static void meanings(void)
 	unlink(file);
 	GIVES(MUSTLINK_BAD_FILE, mustlink_load(engine, file, &read), "no such file");
 	rmdir(path);
-	free(x), free(gram), free(distance), free(pairs), free(before), free(after), free(from_file), free(bytes);
+	free(x), free(gram), free(distance), free(squared), free(pairs), free(before), free(after), free(from_file), free(bytes);
 	GIVES(MUSTLINK_OK, mustlink_model_free(model), "");
 	GIVES(MUSTLINK_OK, mustlink_model_free(again), "");
 }
