@@ -77,3 +77,32 @@ func deviations(rows [][]float64) []float64 {
 	}
 	return out
 }
+
+// TestEmbeddedShare: embed says which share of the learned distance its coordinates hold, the same
+// for blocks of any size and any number of workers, and nothing where they hold all of it. inspect
+// says it of the training rows.
+func TestEmbeddedShare(t *testing.T) {
+	dir := t.TempDir()
+	clitest.Write(t, dir, "data.csv", clitest.Blobs(600, 3, true))
+	harness.RunOK(t, dir, "fit -q -m krca -p dims=2 -i data.csv --links-from-labels 60 --no-verdict -o krca.mlk")
+	harness.RunOK(t, dir, "fit -q -m itml -i data.csv --links-from-labels 60 --no-verdict -o itml.mlk")
+	var before any
+	for _, flags := range []string{"", " --workers 1 --memory-limit 2MiB", " --precision single"} {
+		share := clitest.Parse(t, harness.RunOK(t, dir, "embed krca.mlk -i data.csv --json -o out.csv"+flags).Stdout)["embedded_share"]
+		if v, is := share.(float64); !is || !(v > 0 && v < 1) || before != nil && share != before {
+			t.Errorf("embed%s: share %v, before %v", flags, share, before)
+		}
+		before = share
+	}
+	if o := harness.RunOK(t, dir, "embed krca.mlk -i data.csv -o out.csv"); !strings.Contains(o.Stdout, "of the learned squared distance") {
+		t.Errorf("embed: %s", o.Stdout)
+	}
+	if o := harness.RunOK(t, dir, "inspect krca.mlk"); !strings.Contains(o.Stdout, "share of the learned squared distance") {
+		t.Errorf("inspect: %s", o.Stdout)
+	}
+	for _, line := range []string{"embed itml.mlk -i data.csv -o out.csv", "inspect itml.mlk"} {
+		if o := harness.RunOK(t, dir, line); strings.Contains(o.Stdout, "share of the learned") || strings.Contains(o.Stdout, "of the learned squared") {
+			t.Errorf("%s: %s", line, o.Stdout)
+		}
+	}
+}
