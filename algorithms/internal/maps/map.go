@@ -1,7 +1,8 @@
 // Package maps holds the maps from points to coordinates that models consist of: embedding, Gram
 // matrix, distances and storage. There are four kinds: linear, y = W (x - mean); an expansion over
 // stored points, y = V k(l, x) - c; a table of the coordinates of training rows with an
-// out-of-sample extension; and a function of single points.
+// out-of-sample extension; and a function of single points. An expansion can be the projection of a
+// learned kernel, whose Gram matrices and distances it then has.
 package maps
 
 import (

@@ -38,8 +38,8 @@ also .gz); all but .npy keep the column id.
 
 Euclidean distance between coordinates is the learned distance. For krca, and for gml and itml with a
 kernel, it is an approximation in so many directions: the summary says which share of the learned
-squared distance they hold, over pairs of a sample of the rows. With -p dims=0 they hold most.
-mustlink distance and gram compute the learned metric itself.
+squared distance they hold, over pairs of a sample of the rows. More directions (fit -p dims=0 for
+all) hold more. mustlink distance and gram compute the learned metric itself.
 
 Points of .csv, .npy, .parquet and .arrow are read, embedded and written block by block, also from a pipe:
 their number is bounded by the disk, not by memory. There are two exceptions. From .csv to .npy.gz,
