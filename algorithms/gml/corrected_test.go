@@ -22,11 +22,12 @@ func byFormula(t *testing.T, m *Model, x *points.Dense) *mat.Dense {
 	t.Helper()
 	linked := logdetmetric.Supervision{Links: m.warm.Links, Triplets: m.warm.Triplets}.Linked()
 	at := logdetmetric.Positions(linked)
-	all, among, p := mat.NewDense(x.N, x.N, nil), mat.NewDense(len(linked), len(linked), nil), mat.NewDense(len(linked), len(linked), nil)
+	count := len(linked)
+	all, among, p := mat.NewDense(x.N, x.N, nil), mat.NewDense(count, count, nil), mat.NewDense(count, count, nil)
 	value := func(i, j int) float64 {
 		return m.about.Alpha * math.Exp(-points.SquaredDistance(x.Row(i), x.Row(j))/(2*m.sigma()*m.sigma()))
 	}
-	across := mat.NewDense(x.N, len(linked), nil)
+	across := mat.NewDense(x.N, count, nil)
 	for i := range x.N {
 		for j := range x.N {
 			all.Set(i, j, value(i, j))

@@ -28,7 +28,9 @@ type Exact struct {
 
 // Whole returns the kernel for the prior and the learned matrix of the linked points. It costs some
 // 4 m^3 flops for m of them.
-func Whole(ctx context.Context, eng *engine.Engine, scale float64, linked []int, prior blas.Matrix, r *logdet.Result) (*Exact, error) {
+func Whole(
+	ctx context.Context, eng *engine.Engine, scale float64, linked []int, prior blas.Matrix, r *logdet.Result,
+) (*Exact, error) {
 	l, a := eng.Clone(prior), eng.Clone(r.A)
 	if err := eng.Cholesky(ctx, l); err != nil {
 		return nil, err
@@ -43,8 +45,11 @@ const negligible = 1e-12
 
 // Ranked is [Whole] for a prior kernel k whose matrix may be singular. Its points l are as many of
 // the linked ones as span their kernel matrix.
-func Ranked(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, linked []int, r *logdet.Result, seed uint64) (*Exact, error) {
-	f, err := lowrank.New(ctx, eng, k, x.Select(linked), lowrank.Options{Rest: negligible, Most: len(linked), Seed: seed})
+func Ranked(
+	ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, linked []int, r *logdet.Result, seed uint64,
+) (*Exact, error) {
+	o := lowrank.Options{Rest: negligible, Most: len(linked), Seed: seed}
+	f, err := lowrank.New(ctx, eng, k, x.Select(linked), o)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +65,9 @@ func Ranked(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.P
 
 // Exact returns the kernel for a learned matrix A in the coordinates G, which changes the part of
 // the kernel that the landmarks carry.
-func (r *Reduced) Exact(ctx context.Context, eng *engine.Engine, linked []int, a blas.Matrix) (*Exact, error) {
+func (r *Reduced) Exact(
+	ctx context.Context, eng *engine.Engine, linked []int, a blas.Matrix,
+) (*Exact, error) {
 	return exact(ctx, eng, chosen(linked, r.pivots), r.scale, r.l, eng.Clone(a))
 }
 
@@ -81,7 +88,9 @@ func within(eng *engine.Engine, l, k blas.Matrix) {
 
 // exact returns the kernel for a factor L of the prior kernel matrix of the rows, and A, which it
 // overwrites.
-func exact(ctx context.Context, eng *engine.Engine, rows []int, scale float64, l, a blas.Matrix) (*Exact, error) {
+func exact(
+	ctx context.Context, eng *engine.Engine, rows []int, scale float64, l, a blas.Matrix,
+) (*Exact, error) {
 	turn := eng.NewMatrix(l.Rows, l.Rows)
 	for i := range l.Rows {
 		turn.Set(i, i, scale)
@@ -100,7 +109,8 @@ func exact(ctx context.Context, eng *engine.Engine, rows []int, scale float64, l
 // On returns the expansion m with the Gram matrices and distances of the kernel. The stored points
 // of m are these rows, among which are all rows of the kernel.
 func (e *Exact) On(m *maps.Map, stored []int) *maps.Map {
-	return maps.Corrected(m, maps.Correction{Scale: e.scale, Rows: places(stored, e.rows), Turn: e.turn, Change: e.change})
+	by := maps.Correction{Scale: e.scale, Rows: places(stored, e.rows), Turn: e.turn, Change: e.change}
+	return maps.Corrected(m, by)
 }
 
 // With is [Exact.On] for a prior kernel that is itself a change of k, by the stored points s of m:

@@ -121,7 +121,9 @@ func (c *corrected) gram(ctx context.Context, eng *engine.Engine, x, y points.Po
 
 // distances returns the squared learned distances of pairs of rows of x, whose distinct rows are
 // few enough for the memory.
-func (c *corrected) distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (c *corrected) distances(
+	ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int,
+) ([]float64, error) {
 	out, err := c.kernel.Squared().Pairs(ctx, eng, x, pairs)
 	if err != nil {
 		return nil, err
@@ -144,7 +146,9 @@ func (c *corrected) distances(ctx context.Context, eng *engine.Engine, x points.
 }
 
 // checkedGram is gram for points that are not checked yet.
-func (c *corrected) checkedGram(ctx context.Context, eng *engine.Engine, method string, x, y points.Points) (blas.Matrix, error) {
+func (c *corrected) checkedGram(
+	ctx context.Context, eng *engine.Engine, method string, x, y points.Points,
+) (blas.Matrix, error) {
 	rows, cols := x.Len(), x.Len()
 	if y != nil {
 		if err := c.check(method, y); err != nil {
@@ -153,28 +157,34 @@ func (c *corrected) checkedGram(ctx context.Context, eng *engine.Engine, method 
 		cols = y.Len()
 	}
 	need := engine.MatrixBytes(rows, cols) + engine.MatrixBytes(cols+2*min(rows, correctedRows), c.width())
-	if err := eng.Check(fmt.Sprintf("learned kernel matrix %d x %d", rows, cols), need, "take fewer points at a time"); err != nil {
+	what := fmt.Sprintf("learned kernel matrix %d x %d", rows, cols)
+	if err := eng.Check(what, need, "take fewer points at a time"); err != nil {
 		return blas.Matrix{}, err
 	}
 	k, err := c.gram(ctx, eng, x, y)
 	if err == nil {
 		err = eng.For(ctx, rows, correctedRows, func(lo, hi int) error {
-			return finite(lo, hi, k.Row, "of the learned kernel are not representable: want smaller values (standardize the data)")
+			return finite(lo, hi, k.Row, notKernel)
 		})
 	}
 	return k, input.Canceled(ctx, method+":", err)
 }
 
+const notKernel = "of the learned kernel are not representable: want smaller values (standardize the data)"
+
 // groupRows is the largest number of distinct rows whose distances are computed at a time.
 const groupRows = 4096
 
 // checkedDistances is distances for points and pairs that are not checked yet, in groups of pairs.
-func (c *corrected) checkedDistances(ctx context.Context, eng *engine.Engine, method string, x points.Points, pairs [][2]int) ([]float64, error) {
+func (c *corrected) checkedDistances(
+	ctx context.Context, eng *engine.Engine, method string, x points.Points, pairs [][2]int,
+) ([]float64, error) {
 	if err := input.Pairs(x.Len(), pairs); err != nil {
 		return nil, err
 	}
 	most := min(2*len(pairs), x.Len(), groupRows)
-	if err := eng.Check(fmt.Sprintf("learned distances of %d points", most), 2*engine.MatrixBytes(most, c.width()), "ask for fewer pairs at a time"); err != nil {
+	what, need := fmt.Sprintf("learned distances of %d points", most), 2*engine.MatrixBytes(most, c.width())
+	if err := eng.Check(what, need, "ask for fewer pairs at a time"); err != nil {
 		return nil, err
 	}
 	out := make([]float64, 0, len(pairs))
@@ -204,7 +214,8 @@ func (c *corrected) checkedDistances(ctx context.Context, eng *engine.Engine, me
 
 // notFinite is the error of a distance that is not representable.
 func notFinite(p int, pair [2]int, v float64) error {
-	return &fault.DataError{Row: p, Err: fmt.Errorf("the learned distance of points %d and %d is %v: want smaller values (standardize the data)", pair[0], pair[1], v)}
+	const message = "the learned distance of points %d and %d is %v: want smaller values (standardize the data)"
+	return &fault.DataError{Row: p, Err: fmt.Errorf(message, pair[0], pair[1], v)}
 }
 
 // Suffixes of the tensors of a correction, and its members of the header.
