@@ -23,6 +23,7 @@ type Description struct {
 	Preparation string        // "standardize", "tfidf", "columns" or "none"
 	Prepared    []string      // for "columns": a line for each column, how it becomes numbers
 	Dim         int           // columns of Embed
+	Share       float64       // of the learned squared distance of the training rows that Embed holds: 1 for an exact one, 0 if it is unknown
 	Converged   bool          // false if the fit stopped earlier
 	Iterations  int           // 0 for a method without iterations
 	Message     string        // how the fit ended, may be ""
@@ -47,13 +48,16 @@ func (m *Model) Describe() Description {
 	d := Description{
 		Method: f.Model.Method(), Chosen: m.chosen, Columns: f.InputDim(), Features: f.Features, Preparation: f.Preparation(), Dim: m.Dim(),
 		Converged: s.Converged, Iterations: s.Iterations, Message: s.Message, Elapsed: s.Elapsed, Notices: s.Notices,
-		Objective: math.NaN(), Fingerprint: f.Fingerprint, Version: f.LibraryVersion, Build: f.Build,
+		Share: 1, Objective: math.NaN(), Fingerprint: f.Fingerprint, Version: f.LibraryVersion, Build: f.Build,
 	}
 	if by, ok := f.Scaling.(*prepare.Preparation); ok {
 		d.Prepared = by.Describe()
 	}
 	if k, ok := f.Model.(interface{ Kernel() kernel.Kernel }); ok {
 		d.Kernel = k.Kernel().String()
+	}
+	if p, ok := f.Model.(algorithms.Projection); ok && p.Projected() {
+		d.Share = p.Share()
 	}
 	if o, ok := f.Model.(algorithms.Objective); ok {
 		d.Objective = o.Objective()
@@ -76,6 +80,9 @@ func (d Description) String() string {
 	line("kernel", d.Kernel)
 	line("preparation", d.Preparation)
 	line("dimensions", d.Dim)
+	if d.Share > 0 && d.Share < 1 {
+		line("share", fmt.Sprintf("%.4g of the learned squared distance of the training rows", d.Share))
+	}
 	status := "converged"
 	if !d.Converged {
 		status = "not converged"

@@ -130,8 +130,9 @@ func (m *Model) Verdict() *Verdict {
 }
 
 // Embed returns the coordinates of the rows, a row of [Model.Dim] columns for each. Euclidean
-// distance between coordinates is the learned distance. The coordinates of a row do not depend on
-// the other rows.
+// distance between coordinates is the learned distance: exactly, or for krca and for gml and itml with
+// a kernel the Share of its square that [Model.Describe] returns. The coordinates of a row do not
+// depend on the other rows.
 func (m *Model) Embed(ctx context.Context, t *Table) (*mat.Dense, error) {
 	y, err := m.embed(ctx, "table", t)
 	if err != nil {
@@ -166,7 +167,8 @@ func (m *Model) embed(ctx context.Context, what string, t *Table) (blas.Matrix, 
 	return out, fault.InFile(err, t.raw.Name)
 }
 
-// Distances returns the learned distance between the two rows of each pair. A row that does not
+// Distances returns the learned distance between the two rows of each pair: Euclidean, not squared,
+// and that of the learned metric itself, like [Model.Gram]. A row that does not
 // exist is a *fault.DataError whose Row is the number of the pair.
 func (m *Model) Distances(ctx context.Context, t *Table, pairs [][2]int) ([]float64, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
@@ -187,7 +189,8 @@ func (m *Model) Distances(ctx context.Context, t *Table, pairs [][2]int) ([]floa
 }
 
 // Gram returns the learned kernel between the rows of t and the rows of u, a row for each row of t.
-// A nil u means t; the matrix is then symmetric.
+// A nil u means t; the matrix is then symmetric. It is the kernel of the learned metric itself, also
+// where Embed is a projection.
 func (m *Model) Gram(ctx context.Context, t, u *Table) (*mat.Dense, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
@@ -219,7 +222,7 @@ type Neighbor struct {
 
 // Neighbors returns, for each row of fresh, its k nearest rows of known in the learned distance,
 // nearest first, rows at equal distance in the order of their numbers. It embeds both tables and
-// searches exactly.
+// searches exactly; the distances are the Euclidean ones of [Model.Embed].
 func (m *Model) Neighbors(ctx context.Context, known, fresh *Table, k int) ([][]Neighbor, error) {
 	train, query, err := m.embedBoth(ctx, known, fresh)
 	if err != nil {

@@ -200,6 +200,15 @@ type (
 		// not linear, rbf or exp, or whose coordinates are not such a sum.
 		EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error)
 	}
+	// Projection is implemented by models whose Embed may hold only a part of the learned distance,
+	// which Gram and Distances compute.
+	Projection interface {
+		// Projected reports whether it may.
+		Projected() bool
+		// Share returns the share of the learned squared distance of the training points that Embed
+		// holds, 0 if it is unknown.
+		Share() float64
+	}
 	// Formulas is implemented by models that can say as data how they compute coordinates.
 	Formulas interface {
 		// Formula returns the map of Embed as data. A model without one for new rows is a

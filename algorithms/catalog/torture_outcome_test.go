@@ -264,7 +264,8 @@ func (u *inUse) distances() {
 		u.check("distances of the training points", err)
 		return
 	}
-	whole := !slices.Contains([]string{"krca", "kbeta", "raw"}, u.model.Method())
+	p, is := u.model.(algorithms.Projection)
+	whole := !slices.Contains([]string{"kbeta", "raw"}, u.model.Method()) && !(is && p.Projected())
 	for k, p := range pairs {
 		i, j := p[0], p[1]
 		switch {

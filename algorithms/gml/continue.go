@@ -6,6 +6,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
@@ -36,6 +37,9 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 		return nil, err
 	}
 	added, err := f.model(ctx)
+	if err == nil {
+		err = learner.Measure(ctx, eng, added, x)
+	}
 	return record.Result(ctx, Method+": new links", added, m.warm.Mismatch(named(err)))
 }
 

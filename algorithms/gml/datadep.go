@@ -120,6 +120,9 @@ func (d *deformed) alternate(ctx context.Context, k kernel.Kernel) (*learned, er
 			if err != nil {
 				return nil, err
 			}
+			if m, err = d.corrected(ctx, m, best.m, best.result); err != nil {
+				return nil, err
+			}
 			return &learned{m, kept{about: d.about(best.result, check), weights: d.theta}}, nil
 		}
 		if d.theta, err = minimizeTheta(d.Eng, d.c, d.energies(b), d.theta); err != nil {
@@ -207,15 +210,6 @@ func (d *deformed) energies(b blas.Matrix) []float64 {
 func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*maps.Map, error) {
 	n := d.X.Len()
 	rows := logdetmetric.SupportRows(d.linked, n, d.Seed)
-	turn := func(rows []int) blas.Matrix { // H of some points, |rows| x n
-		half, out := blas.NewMatrix(len(rows), d.f.Cols), d.Eng.NewMatrix(len(rows), n)
-		d.Eng.Backend().Gemm(false, false, 1, d.w.Select(rows), d.f, 0, half)
-		d.Eng.Backend().Gemm(false, true, -1, half, d.v, 0, out)
-		for a, i := range rows {
-			out.Set(a, i, out.At(a, i)+1)
-		}
-		return out
-	}
 	if err := d.Eng.Check("learned kernel matrix", 3*engine.MatrixBytes(len(rows), n), "use fewer points"); err != nil {
 		return nil, err
 	}
@@ -228,9 +222,31 @@ func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matri
 	if err != nil {
 		return nil, err
 	}
-	values := turn(rows)
-	d.Eng.Backend().Gemm(false, false, -1, change, turn(d.linked), 1, values)
+	values := d.onto(rows)
+	d.Eng.Backend().Gemm(false, false, -1, change, d.onto(d.linked), 1, values)
 	v := d.Eng.NewMatrix(axes.Rows, n)
 	d.Eng.Backend().Gemm(false, false, 1, axes, values, 0, v)
 	return maps.NewExpansion(Method, k, d.X, v, nil), nil
+}
+
+// onto returns H of some points, |rows| x n.
+func (d *deformed) onto(rows []int) blas.Matrix {
+	half, out := blas.NewMatrix(len(rows), d.f.Cols), d.Eng.NewMatrix(len(rows), d.X.Len())
+	d.Eng.Backend().Gemm(false, false, 1, d.w.Select(rows), d.f, 0, half)
+	d.Eng.Backend().Gemm(false, true, -1, half, d.v, 0, out)
+	for a, i := range rows {
+		out.Set(a, i, out.At(a, i)+1)
+	}
+	return out
+}
+
+// corrected returns m with the Gram matrices and distances of the learned kernel. With u(x) = V's(x)
+// it is s(x, y) - u(x)'F u(y) - f(x)'(I - A) f(y), where f(x) = L^-1 M(l, x) = L^-1 H_l s(x) for the
+// linked points l and M(l, l) = L L'.
+func (d *deformed) corrected(ctx context.Context, m *maps.Map, prior blas.Matrix, result *logdet.Result) (*maps.Map, error) {
+	exact, err := logdetmetric.Whole(ctx, d.Eng, 1, d.linked, prior, result)
+	if err != nil {
+		return nil, err
+	}
+	return exact.With(d.Eng, m, d.v, d.f, d.onto(d.linked)), nil
 }

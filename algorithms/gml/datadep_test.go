@@ -7,13 +7,17 @@ import (
 	"slices"
 	"testing"
 
+	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
 // TestTheta checks that theta is optimal: the gradient agrees with differences, and no direction
@@ -148,6 +152,23 @@ func TestDeformed(t *testing.T) {
 			}
 		}
 	}
+	want := mat.NewDense(n+others, n+others, nil)
+	for i := range n + others {
+		for j := range n + others {
+			want.Set(i, j, definition(i, j))
+		}
+	}
+	among := blas.NewMatrix(4, 4)
+	for a, p := range d.linked {
+		for c, q := range d.linked {
+			among.Set(a, c, definition(p, q))
+		}
+	}
+	exact, err := d.corrected(ctx, learned, d.among(d.linked, d.linked), &logdet.Result{A: among})
+	if err != nil {
+		t.Fatal(err)
+	}
+	compareKernel(t, record.New(exact, DefaultParams(), algorithms.Status{}), all, n, want)
 	// v' K v
 	for c, got := range d.energies(b) {
 		want := 0.0

@@ -17,8 +17,9 @@ import (
 )
 
 // Model is a fitted metric. It is immutable and safe for concurrent use. For the priors rbf and
-// datadep, Embed, Gram and Distances, documented at [algorithms.Model], cost the kernel values of a
-// point with the m stored points and 2 m Dim flops. For the spectral prior they are exact for the
+// datadep, Embed, documented at [algorithms.Model], costs the kernel values of a point with the m
+// stored points and 2 m Dim flops; Gram and Distances cost those with the l linked points and 4 l^2
+// flops (with all m points and 2 m l more for datadep), and are those of the learned kernel itself. For the spectral prior they are exact for the
 // training points, whose coordinates are stored; a new point costs its distances to all of them and
 // 2 k Dim flops for k neighbors.
 type Model struct {
@@ -73,7 +74,7 @@ func (m *Model) Describe() []algorithms.Statistic {
 	if m.weights != nil {
 		statistics = append(statistics, algorithms.Statistic{Name: "weights of the eigenvectors", Value: m.weights})
 	}
-	return statistics
+	return append(statistics, m.Held()...)
 }
 
 // Formula returns the map as data, for the priors rbf and datadep; the spectral one is a

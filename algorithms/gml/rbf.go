@@ -316,7 +316,10 @@ func (a *attempt) model(ctx context.Context, w *width) (*learned, error) {
 		return nil, err
 	}
 	m, err := w.turned(ctx, w.linked, a.constraints, a.result)
-	if err == nil && m == nil {
+	stored := logdetmetric.SupportRows(w.linked, w.X.Len(), w.Seed)
+	if m != nil {
+		stored = w.before.warm.Stored(w.X.Len())
+	} else if err == nil {
 		var b blas.Matrix
 		if b, err = logdetmetric.Change(ctx, w.Eng, a.result, a.constraints); err != nil {
 			return nil, err
@@ -326,6 +329,11 @@ func (a *attempt) model(ctx context.Context, w *width) (*learned, error) {
 	if err != nil {
 		return nil, err
 	}
+	exact, err := logdetmetric.Whole(ctx, w.Eng, a.alpha, w.linked, a.prior, a.result)
+	if err != nil {
+		return nil, err
+	}
+	m = exact.On(m, stored)
 	check, err := a.result.CheckKernel(ctx, w.Eng, a.prior, a.constraints, w.Params.Gamma)
 	if err != nil {
 		return nil, err

@@ -3,6 +3,7 @@ package krca
 import (
 	"context"
 
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -31,7 +32,7 @@ func (m *metric) distances(ctx context.Context, eng *engine.Engine, x points.Poi
 // processes pairs in groups of at most maxGroup distinct points.
 func (m *metric) parts(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, f func(p int, rho float64, ci, cj []float64)) error {
 	for lo := 0; lo < len(pairs); {
-		hi, rows := group(pairs, lo)
+		hi, rows := input.Group(pairs, lo, maxGroup)
 		shifted := func(p int, rho float64, ci, cj []float64) { f(lo+p, rho, ci, cj) }
 		if err := m.groupParts(ctx, eng, x, rows, pairs[lo:hi], shifted); err != nil {
 			return err
@@ -39,23 +40,6 @@ func (m *metric) parts(ctx context.Context, eng *engine.Engine, x points.Points,
 		lo = hi
 	}
 	return nil
-}
-
-// group returns the end of the longest run of pairs from lo on with at most maxGroup
-// distinct points (always at least one pair), and the index of each of those points.
-func group(pairs [][2]int, lo int) (hi int, rows map[int]int) {
-	rows = map[int]int{}
-	for hi = lo; hi < len(pairs); hi++ {
-		if hi > lo && len(rows)+2 > maxGroup {
-			break
-		}
-		for _, i := range pairs[hi] {
-			if _, ok := rows[i]; !ok {
-				rows[i] = len(rows)
-			}
-		}
-	}
-	return hi, rows
 }
 
 func (m *metric) groupParts(ctx context.Context, eng *engine.Engine, x points.Points, place map[int]int, pairs [][2]int,

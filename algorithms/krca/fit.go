@@ -74,6 +74,9 @@ func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err := learner.Remark(ctx, eng, Method, m, x); err != nil {
 		return nil, err
 	}
+	if err := m.measure(ctx, eng); err != nil {
+		return nil, err
+	}
 	return m, ctx.Err()
 }
 

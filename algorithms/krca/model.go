@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
@@ -50,6 +51,15 @@ func newModel(p Params, m *metric, e *embedding, status algorithms.Status) *Mode
 	return &Model{Model: record.New(e.extended(m), p, status), metric: m, embed: e}
 }
 
+// measure notes the share of the learned distance that the embedding of the stored points holds. It
+// is unknown for a Gram matrix, of which a model stores no values.
+func (m *Model) measure(ctx context.Context, eng *engine.Engine) error {
+	if _, is := m.embed.support.(*points.Gram); is {
+		return nil
+	}
+	return learner.Measure(ctx, eng, m, m.embed.support)
+}
+
 // Eps returns the regularization in units of the kernel.
 func (m *Model) Eps() float64 { return m.metric.eps }
 
@@ -68,8 +78,11 @@ func (m *Model) Describe() []algorithms.Statistic {
 		{Name: "updates", Value: len(m.growth.history)},
 		{Name: "memory", Value: fault.FormatBytes(m.bytes())},
 	}
-	return figures
+	return append(figures, m.Held()...)
 }
+
+// Projected returns true: Embed holds the learned distance as closely as its directions allow.
+func (m *Model) Projected() bool { return true }
 
 // Gram evaluates the learned kernel, |x| x |y|, exactly; a nil y means x.
 // Cost: the kernel values with the n points in chunklets, r^2 flops a point and r flops an
@@ -141,6 +154,9 @@ func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.
 		return nil, input.Canceled(ctx, Method+":", err)
 	}
 	out := newModel(u.params, metric, e, algorithms.Status{Converged: true, Notices: u.Notices(), Elapsed: time.Since(begin)})
+	if err := out.measure(ctx, eng); err != nil {
+		return nil, input.Canceled(ctx, Method+":", err)
+	}
 	if len(u.growth.history) > 0 {
 		out.growth = growth{slices.Clone(u.growth.history), slices.Clone(u.growth.created), u.growth.s}
 	}

@@ -60,11 +60,15 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 	if err != nil {
 		return nil, err
 	}
-	m, err := l.fitAt(ctx, eng, x, positions(union, c.rows), positions(union, refs), c.f, unitOf(set.N()), stage)
+	of, err := l.fitAt(ctx, eng, x, positions(union, c.rows), positions(union, refs), c.f, unitOf(set.N()), stage)
 	if err != nil {
 		return nil, err
 	}
-	return m(algorithms.Status{Converged: true, Notices: c.notices, Elapsed: time.Since(begin)}), ctx.Err()
+	m := of(algorithms.Status{Converged: true, Notices: c.notices, Elapsed: time.Since(begin)})
+	if err := m.measure(ctx, eng); err != nil {
+		return nil, err
+	}
+	return m, ctx.Err()
 }
 
 // unitOf returns the mean of k(x,x) over n points for a kernel with k(x,x) = 1, rounded like mean.

@@ -130,6 +130,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	all := make([]*maps.Map, len(parts))
 	for k, part := range parts {
 		all[k] = part.(maps.Member).Parent()
+		all[k].Project() // the mean of parts is made of coordinates
 	}
 	axes, err := p.axes(ctx, f, all)
 	if err != nil {

@@ -168,6 +168,13 @@ int mustlink_gram(mustlink_engine engine, mustlink_model model, const mustlink_p
 	                  (mustlink_matrix *)out, message()));
 }
 
+int mustlink_euclidean_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points,
+                                 const int64_t *pair, int64_t pairs, const mustlink_control *control, double *out)
+{
+	CALL(mustlinkEuclideanDistances(engine, model, (mustlink_points *)points, (int64_t *)pair, pairs,
+	                                (mustlink_control *)control, out, message()));
+}
+
 int mustlink_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points, const int64_t *pair,
                        int64_t pairs, const mustlink_control *control, double *out)
 {

@@ -37,6 +37,14 @@ extern "C" {
  * change it. */
 #define MUSTLINK_ABI 1
 
+/* Deprecated functions give a warning where they are called, unless MUSTLINK_KEEP_DEPRECATED is
+ * defined before this file is included. */
+#if defined(MUSTLINK_KEEP_DEPRECATED) || !defined(__GNUC__)
+#define MUSTLINK_DEPRECATED
+#else
+#define MUSTLINK_DEPRECATED __attribute__((deprecated))
+#endif
+
 typedef uintptr_t mustlink_engine; /* linear algebra, workers and a memory limit */
 typedef uintptr_t mustlink_model;  /* a learned metric, immutable */
 typedef uintptr_t mustlink_index;  /* rows to search for nearest neighbors, immutable */
@@ -202,7 +210,9 @@ int mustlink_update(mustlink_engine engine, mustlink_model model, const char *op
 int mustlink_model_size(mustlink_model model, int64_t *dimensions, int64_t *features);
 
 /* mustlink_embed writes the embedding of points, rows x dimensions: coordinates in which Euclidean
- * distance is the learned distance. */
+ * distance is the learned distance. For krca, and for gml and itml with a kernel, they hold a share of
+ * it, which mustlink_model_info says for the training rows; mustlink_gram and
+ * mustlink_euclidean_distances compute the learned metric itself. */
 int mustlink_embed(mustlink_engine engine, mustlink_model model, const mustlink_points *points,
                    const mustlink_control *control, const mustlink_matrix *out);
 
@@ -210,10 +220,15 @@ int mustlink_embed(mustlink_engine engine, mustlink_model model, const mustlink_
 int mustlink_gram(mustlink_engine engine, mustlink_model model, const mustlink_points *x, const mustlink_points *y,
                   const mustlink_control *control, const mustlink_matrix *out);
 
-/* mustlink_distances writes the squared learned distance of each pair of rows; pair has two row
+/* mustlink_euclidean_distances writes the learned distance of each pair of rows; pair has two row
  * numbers for each. */
+int mustlink_euclidean_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points,
+                                 const int64_t *pair, int64_t pairs, const mustlink_control *control, double *out);
+
+/* mustlink_distances writes the squares of these distances. It is deprecated: use
+ * mustlink_euclidean_distances. */
 int mustlink_distances(mustlink_engine engine, mustlink_model model, const mustlink_points *points, const int64_t *pair,
-                       int64_t pairs, const mustlink_control *control, double *out);
+                       int64_t pairs, const mustlink_control *control, double *out) MUSTLINK_DEPRECATED;
 
 /* mustlink_remarks writes what is odd about points that a model is applied to, a JSON array of
  * sentences: columns that the model does not take, and rows with texts that the fit did not see. */

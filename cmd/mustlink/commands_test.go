@@ -37,12 +37,12 @@ func TestFlow(t *testing.T) {
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n7,3\n4,4\n")
 	harness.RunOK(t, dir, "distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv")
 	k := harness.Numbers(t, clitest.Read(t, dir, "gram.csv"), true)
-	d := harness.Column(t, clitest.Read(t, dir, "distances.csv"), "squared_distance")
+	d := harness.Column(t, clitest.Read(t, dir, "distances.csv"), "distance")
 	for p, pair := range [][2]int{{0, 1}, {7, 3}, {4, 4}} {
 		i, j := pair[0], pair[1]
 		want := k[i][i] + k[j][j] - 2*k[i][j]
-		if got := harness.Number(t, d[p]); !(math.Abs(got-want) <= 1e-9*k[i][i]) {
-			t.Errorf("squared distance of %v is %g, by the Gram matrix %g", pair, got, want)
+		if got := harness.Number(t, d[p]); !(math.Abs(got*got-want) <= 1e-9*k[i][i]) {
+			t.Errorf("the square of the distance of %v is %g, by the Gram matrix %g", pair, got, want)
 		}
 	}
 	harness.RunOK(t, dir, "gram model.mlk -i data.csv -j data.csv -o cross.csv")

@@ -86,7 +86,7 @@ func TestSequences(t *testing.T) {
 		clitest.Write(t, dir, "pairs.csv", "i,j\np0,p2\np0,p1\n")
 		harness.RunOK(t, dir, "distance model.mlk -i test.fa.gz --pairs pairs.csv --links-by id -o distances.csv")
 		if d := columnOf(t, clitest.Read(t, dir, "distances.csv")); !(d[0] < d[1]) {
-			t.Errorf("%s: squared distances %v: want that within the class to be smaller", kernel, d)
+			t.Errorf("%s: distances %v: want that within the class to be smaller", kernel, d)
 		}
 		for _, line := range []string{
 			"cluster model.mlk -i test.fa.gz -n 2 --labels-from-header --json -o out.csv",

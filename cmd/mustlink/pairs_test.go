@@ -41,10 +41,10 @@ func TestPairs(t *testing.T) {
 		}
 		clitest.Write(t, dir, "all.csv", all.String())
 		harness.RunOK(t, dir, "distance -q model.mlk -i data.csv --pairs all.csv -o distances.csv")
-		squared := harness.Column(t, clitest.Read(t, dir, "distances.csv"), "squared_distance")
+		apart := harness.Column(t, clitest.Read(t, dir, "distances.csv"), "distance")
 		want := map[string]float64{}
 		for k, pair := range clitest.Lines(all.String())[1:] {
-			if d := math.Sqrt(harness.Number(t, squared[k])); d <= threshold {
+			if d := harness.Number(t, apart[k]); d <= threshold {
 				want[pair] = d
 			}
 		}

@@ -58,7 +58,7 @@ func TestUpdate(t *testing.T) {
 	got, want := columnOf(t, clitest.Read(t, dir, "three.csv")), columnOf(t, clitest.Read(t, dir, "batch.csv"))
 	for i, v := range want {
 		if d := got[i] - v; !(d*d <= 1e-20*v*v) {
-			t.Errorf("pair %d: squared distance %v, want %v", i, got[i], v)
+			t.Errorf("pair %d: distance %v, want %v", i, got[i], v)
 		}
 	}
 	harness.RunOK(t, dir, "update three.mlk --drop-last 2 -q -o back.mlk")

@@ -129,7 +129,8 @@ func TestAddLinksIsWarm(t *testing.T) {
 }
 
 // TestRotatedDirections checks that rotated directions are as accurate as directions computed from
-// scratch, compared with the learned kernel by its formula, evaluated with all points.
+// scratch, compared with the learned kernel by its formula, evaluated with all points. Distances are
+// those of the formula in both cases.
 func TestRotatedDirections(t *testing.T) {
 	turned, drawn := 0, 0
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -146,19 +147,27 @@ func TestRotatedDirections(t *testing.T) {
 		all.Dims = 1000 // all, but not those of m
 		fresh.Model = record.New(m.Map, all, m.Status())
 		ctx, eng := context.Background(), enginetest.New(t, 0)
-		var got [2][]float64
+		var got, exact [2][]float64
 		var warm *logdetmetric.WarmStart
 		for k, m := range []*Model{m, &fresh} {
 			added, err := m.AddLinks(ctx, eng, known, enginetest.Links(rt, n, list[2:]))
 			if err != nil {
 				rt.Fatal(err)
 			}
-			got[k], warm = distances(rt, added.(*Model), x, pairsOf(n+20)), added.(*Model).warm
+			got[k], warm = projected(rt, added.(*Model), x, pairsOf(n+20)), added.(*Model).warm
+			exact[k] = distances(rt, added.(*Model), x, pairsOf(n+20))
 		}
 		if !slices.Equal(got[0], got[1]) {
 			turned++
 		}
 		want := byFormula(rt, m.Kernel(), x, warm, pairsOf(n+20))
+		for k := range exact {
+			for p, v := range exact[k] {
+				if !(math.Abs(v-want[p]) <= 1e-9*slices.Max(want)) {
+					rt.Fatalf("pair %d is %.12g apart, want %.12g", p, v, want[p])
+				}
+			}
+		}
 		for _, part := range [][2]int{{0, n}, {n, n + 20}} { // pairs begin with a training point, or with a new one
 			off := [2]float64{}
 			for k := range got {
@@ -174,6 +183,20 @@ func TestRotatedDirections(t *testing.T) {
 	if 2*turned < drawn {
 		t.Errorf("directions were rotated in %d of %d problems", turned, drawn)
 	}
+}
+
+// projected returns squared distances of the coordinates.
+func projected(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) []float64 {
+	t.Helper()
+	y, err := m.Embed(context.Background(), enginetest.New(t, 0), x)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := make([]float64, len(pairs))
+	for p, pair := range pairs {
+		out[p] = points.SquaredDistance(y.Row(pair[0]), y.Row(pair[1]))
+	}
+	return out
 }
 
 // byFormula returns squared distances of the learned kernel k0 - k0 (K0 + P^-1)^-1 k0 = k0 - k0 (I

@@ -50,7 +50,8 @@ func (Learner) Method() string { return Method }
 // c^2 bytes, unless these are more than 1 GiB.
 //
 // Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
-// exist, and a bound that is a percentile of 0 are errors, too.
+// exist, a bound that is a percentile of 0, and a Gram matrix with negative eigenvalues are errors,
+// too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
@@ -167,6 +168,11 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	if f.Params.Prior != Identity {
 		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity with a kernel"}
 	}
+	if g, is := f.X.(*points.Gram); is {
+		if err := kernel.CheckSemidefinite(ctx, f.Eng, g); err != nil {
+			return nil, check, err
+		}
+	}
 	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {
 		return nil, check, err
@@ -178,7 +184,7 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	if m, check, err := f.reduced(ctx, k, linked); m != nil || err != nil {
 		return m, check, err
 	}
-	if err := f.Eng.Check("kernel matrix of linked points", 4*engine.MatrixBytes(len(linked), len(linked)), "use fewer links"); err != nil {
+	if err := f.Eng.Check("kernel matrix of linked points", 6*engine.MatrixBytes(len(linked), len(linked)), "use fewer links"); err != nil {
 		return nil, check, err
 	}
 	block, err := k.Gram(ctx, f.Eng, f.X.Select(linked))
@@ -197,7 +203,10 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 			return nil, check, err
 		}
 	}
-	if m == nil {
+	stored := logdetmetric.SupportRows(linked, f.X.Len(), f.Seed)
+	if m != nil {
+		stored = f.before.Stored(f.X.Len())
+	} else {
 		b, err := logdetmetric.Change(ctx, f.Eng, f.result, constraints)
 		if err != nil {
 			return nil, check, err
@@ -206,7 +215,11 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 			return nil, check, err
 		}
 	}
-	return m, check, nil
+	exact, err := logdetmetric.Ranked(ctx, f.Eng, k, f.X, linked, f.result, f.Seed)
+	if err != nil {
+		return nil, check, err
+	}
+	return exact.On(m, stored), check, nil
 }
 
 // reduced learns a kernel in the coordinates of landmarks, or returns nil if the whole matrix is to
@@ -250,5 +263,9 @@ func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, se
 	if m.Support() > 0 {
 		f.Kernel, f.from = m.Kernel().Spec(), m.Map
 	}
-	return f.model(ctx)
+	added, err := f.model(ctx)
+	if err == nil {
+		err = learner.Measure(ctx, eng, added, x)
+	}
+	return added, err
 }

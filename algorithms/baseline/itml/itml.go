@@ -18,8 +18,8 @@
 // The optimum is found by cyclic projections, one link after the other. If some sweeps do not reach
 // it, Newton's method for the multipliers of all links does (solvers/logdet).
 //
-// A model embeds points in the directions of the learned kernel matrix of the training points (at
-// most 2000 of them, including the linked ones).
+// Gram and Distances of a model compute this kernel. Embed projects points on the directions of the
+// learned kernel matrix of the training points (at most 2000 of them, including the linked ones).
 //
 // # Adding links and points
 //
@@ -88,8 +88,9 @@ func (p Params) Validate() error {
 
 // Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
 // documented at [algorithms.Model], cost 2 d Dim flops per point in linear mode. In kernel mode
-// they cost the point's kernel values with the stored points, which are the linked ones and at most
-// 2000 of the fit, and 2 Dim flops for each of these.
+// Embed costs the point's kernel values with the stored points, which are the linked ones and at most
+// 2000 of the fit, and 2 Dim flops for each of these. Gram and Distances cost those with the l linked
+// points and 4 l^2 flops.
 type Model struct {
 	*record.Model[Params]
 	about about
@@ -106,7 +107,7 @@ func (m *Model) Residual() float64 { return m.about.Residual }
 
 // Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
-	return append(m.Model.Describe(), m.about.Describe()...)
+	return append(append(m.Model.Describe(), m.about.Describe()...), m.Held()...)
 }
 
 // Encode stores the model in f.

@@ -117,6 +117,23 @@ func RowsOf(pairs [][2]int) (rows []int, at map[int]int) {
 	return rows, at
 }
 
+// Group returns the end of the longest run of pairs from lo on with at most so many distinct points
+// (always at least one pair), and the index of each of those points.
+func Group(pairs [][2]int, lo, most int) (hi int, rows map[int]int) {
+	rows = map[int]int{}
+	for hi = lo; hi < len(pairs); hi++ {
+		if hi > lo && len(rows)+2 > most {
+			break
+		}
+		for _, i := range pairs[hi] {
+			if _, ok := rows[i]; !ok {
+				rows[i] = len(rows)
+			}
+		}
+	}
+	return hi, rows
+}
+
 // Canceled returns err or, if the context is done, the error of the context with the canceled
 // activity.
 func Canceled(ctx context.Context, doing string, err error) error {

@@ -108,6 +108,9 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 		err = Remark(ctx, f.Eng, f.Name, m, f.X)
 	}
 	if err == nil {
+		err = Measure(ctx, f.Eng, m, f.X)
+	}
+	if err == nil {
 		err = ctx.Err()
 	}
 	return record.Result(ctx, f.Name+": fit", m, err)

@@ -105,8 +105,8 @@ const rankTol = 1e-10
 //
 //	scale k(x, y) - scale^2 k(x, l) B k(l, y)
 //
-// on up to 2000 of the points x, which include the linked ones l. It keeps dims directions, all for
-// 0.
+// on [SupportRows] of the points x, which include the linked ones l. It keeps dims directions, all
+// for 0.
 func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, scale float64, x points.Points, linked []int, b blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
 	rows := SupportRows(linked, x.Len(), seed)
 	n := len(rows)
@@ -122,10 +122,7 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 	if err := scaled(ctx, eng, scale, gram); err != nil {
 		return nil, err
 	}
-	index, among := Positions(rows), make([]int, len(linked))
-	for a, i := range linked {
-		among[a] = index[i]
-	}
+	among := places(rows, linked)
 	v, err := directions(ctx, eng, gram, among, b, dims)
 	if err != nil {
 		return nil, err
@@ -134,6 +131,15 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 		return nil, err
 	}
 	return maps.NewExpansion(method, k, support, v, nil), nil
+}
+
+// places returns the indices of some of the rows in the list.
+func places(rows, some []int) []int {
+	index, out := Positions(rows), make([]int, len(some))
+	for a, i := range some {
+		out[a] = index[i]
+	}
+	return out
 }
 
 // scaled multiplies m.

@@ -109,13 +109,22 @@ func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kerne
 	return out, nil
 }
 
-// Learned returns the map of [Learned] for a learned matrix A in the coordinates G.
+// Learned returns the map of [Learned] for a learned matrix A in the coordinates G, with the Gram
+// matrices and distances of the learned kernel itself.
 func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, linked []int, a blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
 	rows, b, err := r.landmarks(ctx, eng, linked, a)
 	if err != nil {
 		return nil, err
 	}
-	return Learned(ctx, eng, method, k, r.scale, x, rows, b, dims, seed)
+	m, err := Learned(ctx, eng, method, k, r.scale, x, rows, b, dims, seed)
+	if err != nil {
+		return nil, err
+	}
+	e, err := r.Exact(ctx, eng, linked, a)
+	if err != nil {
+		return nil, err
+	}
+	return e.On(m, SupportRows(rows, x.Len(), seed)), nil
 }
 
 // landmarks returns the rows of the landmarks, ascending, and the matrix B of [Learned] for them:

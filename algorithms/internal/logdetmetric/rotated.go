@@ -97,11 +97,16 @@ func agree(eng *engine.Engine, y, k blas.Matrix) bool {
 // supports reports whether all linked points are support points of the model, which was fitted on n
 // points.
 func (t *WarmStart) supports(n int, linked []int) bool {
-	rows := SupportRows(Supervision{Links: t.Links, Triplets: t.Triplets}.Linked(), n, t.Seed)
+	rows := t.Stored(n)
 	return !slices.ContainsFunc(linked, func(i int) bool {
 		_, is := slices.BinarySearch(rows, i)
 		return !is
 	})
+}
+
+// Stored returns the rows of the stored points of the model, which was fitted on n points.
+func (t *WarmStart) Stored(n int) []int {
+	return SupportRows(Supervision{Links: t.Links, Triplets: t.Triplets}.Linked(), n, t.Seed)
 }
 
 // step is a change l z z' of the inverse, with z = e_i - e_j.

@@ -61,8 +61,16 @@ func (e *expansion) count() int { return e.v.Cols }
 
 // Changed returns the expansion m with change(V) instead of V, and without its center.
 func Changed(m *Map, change func(v blas.Matrix) blas.Matrix) *Map {
-	e := m.form.(*expansion)
+	e := m.expansion()
 	return &Map{expand(e.basis, change(e.v), nil), m.method}
+}
+
+// expansion returns the expansion that m is, with or without a correction.
+func (m *Map) expansion() *expansion {
+	if c, is := m.form.(*corrected); is {
+		return c.expansion
+	}
+	return m.form.(*expansion)
 }
 
 func (e *expansion) Dim() int { return e.v.Rows }
@@ -161,7 +169,7 @@ func ReadExpansion(method string, f *model.File) (*Map, error) {
 			}
 		}
 	}
-	return &Map{expand(basis{k, support}, v, center), method}, nil
+	return readCorrection(&Map{expand(basis{k, support}, v, center), method}, f)
 }
 
 // ReadCentered is the [Reader] of expansions that always have a center.
@@ -170,7 +178,7 @@ func ReadCentered(method string, f *model.File) (*Map, error) {
 	if err != nil {
 		return nil, err
 	}
-	if m.form.(*expansion).center == nil {
+	if m.expansion().center == nil {
 		return nil, fault.Data("", "tensor %q is missing: want the center of the coordinates", method+tensorCenter)
 	}
 	return m, nil

@@ -1,7 +1,8 @@
 // Package maps holds the maps from points to coordinates that models consist of: embedding, Gram
 // matrix, distances and storage. There are four kinds: linear, y = W (x - mean); an expansion over
 // stored points, y = V k(l, x) - c; a table of the coordinates of training rows with an
-// out-of-sample extension; and a function of single points.
+// out-of-sample extension; and a function of single points. An expansion can be the projection of a
+// learned kernel, whose Gram matrices and distances it then has.
 package maps
 
 import (
@@ -20,7 +21,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Map maps points to coordinates. The squared Euclidean distance of coordinates is the learned one.
+// Map maps points to coordinates. The squared Euclidean distance of coordinates is the learned one,
+// or a projection of it for a map of [Corrected].
 // It is immutable and safe for concurrent use.
 type Map struct {
 	form
@@ -104,11 +106,14 @@ func finite[F float32 | float64](lo, hi int, row func(i int) []F, what string) e
 	return nil
 }
 
-// Gram evaluates the learned kernel, the inner products of embedded points, |x| x |y|. A nil y
-// means x, and then the result is exactly symmetric.
+// Gram evaluates the learned kernel, |x| x |y|: the inner products of embedded points, or the
+// kernel itself for a map of [Corrected]. A nil y means x, and then the result is exactly symmetric.
 func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	if err := m.check(m.method, x); err != nil {
 		return blas.Matrix{}, err
+	}
+	if c, is := m.form.(*corrected); is {
+		return c.checkedGram(ctx, eng, m.method, x, y)
 	}
 	rows, cols := x.Len(), x.Len()
 	if y != nil {
@@ -133,10 +138,17 @@ func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) 
 	return kernel.Linear().Cross(ctx, eng, left, &points.Dense{N: cols, D: b.Cols, Data: b.Data})
 }
 
-// Distances returns the squared learned distance of each pair of rows of x. It embeds only the rows
-// that occur in pairs. A row out of range is a *fault.DataError whose Row is the number of the
+// Distances returns the squared learned distance of each pair of rows of x: that of the coordinates,
+// or of the learned kernel itself for a map of [Corrected]. It looks only at the rows that occur in
+// pairs. A row out of range is a *fault.DataError whose Row is the number of the
 // pair.
 func (m *Map) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+	if c, is := m.form.(*corrected); is {
+		if err := m.check(m.method, x); err != nil {
+			return nil, err
+		}
+		return c.checkedDistances(ctx, eng, m.method, x, pairs)
+	}
 	return m.distances(eng, x, pairs, func(rows []int) (blas.Matrix, error) {
 		if t, is := m.form.(*table); is {
 			if own, is := t.training(x); is {
@@ -169,7 +181,7 @@ func (m *Map) distances(eng *engine.Engine, x points.Points, pairs [][2]int, emb
 	for p, pair := range pairs {
 		out[p] = t.SquaredDistance(y.Row(at[pair[0]]), y.Row(at[pair[1]]))
 		if out[p]-out[p] != 0 {
-			return nil, &fault.DataError{Row: p, Err: fmt.Errorf("the learned distance of points %d and %d is %v: want smaller values (standardize the data)", pair[0], pair[1], out[p])}
+			return nil, notFinite(p, pair, out[p])
 		}
 	}
 	return out, nil

@@ -5,12 +5,14 @@ package record
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -24,6 +26,13 @@ type Model[P Parameters] struct {
 	*maps.Map
 	params P
 	status algorithms.Status
+	share  aboutShare
+}
+
+// aboutShare is the member of the header for the share of the learned distance that the embedding
+// holds.
+type aboutShare struct {
+	Share float64 `json:"embedded_share,omitempty"` // of the training points; 0 if it is not known
 }
 
 var (
@@ -38,7 +47,7 @@ var (
 
 // New returns the model of a map.
 func New[P Parameters](m *maps.Map, params P, status algorithms.Status) *Model[P] {
-	return &Model[P]{m, params, status}
+	return &Model[P]{Map: m, params: params, status: status}
 }
 
 // Params returns the parameters of the fit.
@@ -50,6 +59,22 @@ func (m *Model[P]) Status() algorithms.Status { return m.status }
 // Note adds a notice to the status. It is for fits, before others see the model.
 func (m *Model[P]) Note(notice string) {
 	m.status.Notices = append(slices.Clip(m.status.Notices), notice)
+}
+
+// Hold notes the share of the learned distance that the embedding of the training points holds, 0 if
+// it is not known. It is for fits, before others see the model.
+func (m *Model[P]) Hold(share float64) { m.share.Share = share }
+
+// Share returns the share of [Model.Hold].
+func (m *Model[P]) Share() float64 { return m.share.Share }
+
+// Held returns the share as a statistic, and none if it is unknown or rounds to 1.
+func (m *Model[P]) Held() []algorithms.Statistic {
+	share := math.Round(1e4*m.share.Share) / 1e4
+	if share == 0 || share == 1 {
+		return nil
+	}
+	return []algorithms.Statistic{{Name: "share of the learned squared distance in the embedding of the training rows", Value: share}}
 }
 
 // Describe returns the statistics of the model.
@@ -73,7 +98,11 @@ func (m *Model[P]) Encode(f *model.File) error { return m.EncodeWith(f) }
 // EncodeWith stores the model in f, with more members of the method's entry in the header: the
 // members of the structs extra.
 func (m *Model[P]) EncodeWith(f *model.File, extra ...any) error {
-	return stored.SetHeader(f, m.Method(), m.params, m.status, append([]any{m.Map.Encode(f)}, extra...)...)
+	all := append([]any{m.Map.Encode(f)}, extra...)
+	if m.share.Share > 0 {
+		all = append(all, m.share)
+	}
+	return stored.SetHeader(f, m.Method(), m.params, m.status, all...)
 }
 
 // Decode returns the model that [Model.Encode] stored; extra are pointers to the structs of
@@ -93,8 +122,14 @@ func Decode[P Parameters](method string, f *model.File, read maps.Reader, extra 
 // DecodeHeader is [Decode] without the map, for methods whose parameters determine how to read it.
 func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Model[P], error) {
 	m := &Model[P]{}
+	if f.Header.Extra[method] != nil {
+		extra = append(slices.Clip(extra), &m.share)
+	}
 	if err := stored.Header(f, method, &m.params, &m.status, extra...); err != nil {
 		return nil, err
+	}
+	if !(m.share.Share >= 0 && m.share.Share <= 1) {
+		return nil, stored.InHeader(fault.Data("", "embedded_share is %g: want a number from 0 to 1", m.share.Share))
 	}
 	if err := m.params.Validate(); err != nil {
 		return nil, stored.InHeader(err)

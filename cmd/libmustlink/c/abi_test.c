@@ -4,6 +4,7 @@
  * do not harm calls, and calls in a fork are refused.
  */
 #include <math.h>
+#define MUSTLINK_KEEP_DEPRECATED
 #include <mustlink.h>
 #include <pthread.h>
 #include <signal.h>
@@ -209,7 +210,7 @@ static void tables(void)
 /* meanings: distances, kernel and embedding agree, and a model survives saving and loading. */
 static void meanings(void)
 {
-	double *x = draw(), *gram = exactly(N * N, sizeof *gram), *distance = exactly(N, sizeof *distance);
+	double *x = draw(), *gram = exactly(N * N, sizeof *gram), *distance = exactly(N, sizeof *distance), *squared = exactly(N, sizeof *squared);
 	int64_t *pairs = exactly(2 * N, sizeof *pairs), dim, size = 0;
 	mustlink_points points = by_rows(x);
 	mustlink_model model = fit("krca", "{\"kernel\":\"rbf:sigma=median\",\"params\":{\"dims\":3,\"eps_rel\":\"1e-2\"},\"seed\":7,\"standardize\":true,\"features\":[\"a\",\"b\",\"c\",\"d\",\"e\"]}", &points);
@@ -217,11 +218,13 @@ static void meanings(void)
 		pairs[2 * i] = i, pairs[2 * i + 1] = (i + 7) % N;
 	mustlink_matrix m = matrix(gram, N, N);
 	GIVES(MUSTLINK_OK, mustlink_gram(engine, model, &points, NULL, NULL, &m), "");
-	GIVES(MUSTLINK_OK, mustlink_distances(engine, model, &points, pairs, N, NULL, distance), "");
+	GIVES(MUSTLINK_OK, mustlink_distances(engine, model, &points, pairs, N, NULL, squared), "");
+	GIVES(MUSTLINK_OK, mustlink_euclidean_distances(engine, model, &points, pairs, N, NULL, distance), "");
 	for (int i = 0; i < N; i++) {
 		int j = (i + 7) % N;
 		double want = gram[i * N + i] + gram[j * N + j] - 2 * gram[i * N + j];
-		CHECK(fabs(distance[i] - want) <= 1e-9 * gram[0], "distance %d is %g: want %g", i, distance[i], want);
+		CHECK(fabs(squared[i] - want) <= 1e-9 * gram[0], "squared distance %d is %g: want %g", i, squared[i], want);
+		CHECK(distance[i] == sqrt(squared[i]), "distance %d is %g: want the root of %g", i, distance[i], squared[i]);
 	}
 	double *before = embedded(model, &points, &dim);
 	GIVES(MUSTLINK_TOO_SMALL, mustlink_save_bytes(model, NULL, 0, &size), "0 bytes");
@@ -253,7 +256,7 @@ static void meanings(void)
 	unlink(file);
 	GIVES(MUSTLINK_BAD_FILE, mustlink_load(engine, file, &read), "no such file");
 	rmdir(path);
-	free(x), free(gram), free(distance), free(pairs), free(before), free(after), free(from_file), free(bytes);
+	free(x), free(gram), free(distance), free(squared), free(pairs), free(before), free(after), free(from_file), free(bytes);
 	GIVES(MUSTLINK_OK, mustlink_model_free(model), "");
 	GIVES(MUSTLINK_OK, mustlink_model_free(again), "");
 }
@@ -392,10 +395,10 @@ static void mistakes(void)
 	x[3 * D + 2] = 0;
 	int64_t far[2] = {0, N};
 	double d;
-	GIVES(MUSTLINK_BAD_INPUT, mustlink_distances(engine, model, &points, far, 1, NULL, &d), "60");
-	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_distances(engine, model, &points, far, 1, NULL, NULL), "NULL");
-	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_distances(engine, model, NULL, far, 1, NULL, &d), "NULL");
-	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_distances(engine, model, &points, NULL, 1, NULL, &d), "NULL");
+	GIVES(MUSTLINK_BAD_INPUT, mustlink_euclidean_distances(engine, model, &points, far, 1, NULL, &d), "60");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_euclidean_distances(engine, model, &points, far, 1, NULL, NULL), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_euclidean_distances(engine, model, NULL, far, 1, NULL, &d), "NULL");
+	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_euclidean_distances(engine, model, &points, NULL, 1, NULL, &d), "NULL");
 	worse = l, worse.sign = NULL;
 	GIVES(MUSTLINK_BAD_ARGUMENT, mustlink_fit(engine, "rca", NULL, &points, &worse, NULL, &m2), "NULL");
 	worse = l, worse.pair = far, worse.pairs = 1;

@@ -2,6 +2,7 @@ package abi
 
 import (
 	"context"
+	"math"
 	"unsafe"
 
 	"github.com/mustlink/mustlink"
@@ -74,8 +75,8 @@ func GramMatrix(e *engine.Engine, m *mustlink.Model, p, q *Points, c *Control, o
 	})
 }
 
-// Distances implements mustlink_distances.
-func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Pointer, count int64, c *Control, out unsafe.Pointer) error {
+// Distances implements mustlink_euclidean_distances and, squared, mustlink_distances.
+func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Pointer, count int64, c *Control, squared bool, out unsafe.Pointer) error {
 	switch {
 	case count < 0 || count > 1<<40:
 		return argument("there are %d pairs: want a number >= 0", count)
@@ -98,9 +99,14 @@ func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Point
 	}
 	var d []float64
 	err = c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		d, err = f.Model.Distances(ctx, e, x, pairs) // squared distances
+		d, err = f.Model.Distances(ctx, e, x, pairs)
 		return err
 	})
+	for k, v := range d {
+		if !squared {
+			d[k] = math.Sqrt(v)
+		}
+	}
 	if err == nil {
 		copy(list[float64](out, count), d)
 	}

@@ -59,7 +59,8 @@ type modelInfo struct {
 	Chosen         string         `json:"chosen"` // why the method auto took this one
 	Kernel         string         `json:"kernel"`
 	Dim            int            `json:"dim"`
-	InputDim       int            `json:"input_dim"` // -1 for any number
+	Share          *float64       `json:"embedded_share"` // null if it is unknown
+	InputDim       int            `json:"input_dim"`      // -1 for any number
 	Features       []string       `json:"features"`
 	Scaling        string         `json:"scaling"`
 	Columns        []columnInfo   `json:"columns"`  // null if unknown
@@ -120,6 +121,9 @@ func ModelInfo(m *mustlink.Model) any {
 	}
 	if v := d.Objective; !math.IsNaN(v) && !math.IsInf(v, 0) {
 		info.Objective = &v
+	}
+	if d.Share > 0 {
+		info.Share = &d.Share
 	}
 	for _, s := range d.Statistics {
 		info.Figures[s.Name] = printable(s.Value)

@@ -1,9 +1,10 @@
 """Metrics learned from pairwise constraints.
 
 An estimator learns a kernel, and with it a distance, from a few must-links and cannot-links and
-from many points without labels. ``transform`` maps points to coordinates in which Euclidean
-distance is the learned distance. The estimators follow the scikit-learn interface, but scikit-learn
-is not required.
+from many points without labels. ``distances`` and ``gram`` compute it for any points. ``transform`` maps
+points to coordinates in which Euclidean distance is the learned distance, exactly or, for KRCA and for
+GML and ITML with a kernel, the share ``embedded_share_`` of its square. The estimators follow the
+scikit-learn interface, but scikit-learn is not required.
 
 Examples
 --------

@@ -113,7 +113,9 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
     def transform(self, X: Any, diagonal: Any = None) -> np.ndarray:
         """Map points to the embedding.
 
-        Euclidean distance in the embedding is the learned distance.
+        Euclidean distance in the embedding is the learned distance. For KRCA, and for GML and ITML
+        with a kernel, it approximates it: ``embedded_share_`` says how far. :meth:`distances` and
+        :meth:`gram` are those of the learned metric itself.
 
         Parameters
         ----------
@@ -176,8 +178,22 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             links = _pairs_of(links.labels)
         return self._score_links(points, links)
 
+    @property
+    def embedded_share_(self) -> float:
+        """The share of the learned squared distance that the coordinates of :meth:`transform` hold.
+
+        It is 1 for an estimator whose coordinates are exact, as most are. KRCA, and GML and ITML with
+        a kernel, approximate the metric in their directions: for these it is the sum of squared
+        distances of coordinates divided by that of :meth:`distances`, over pairs of training points,
+        and nan if it is unknown. New points can have less of it.
+        """
+        share = self._fitted().info()["embedded_share"]
+        return float("nan") if share is None else float(share)
+
     def distances(self, X: Any, pairs: Any) -> np.ndarray:
-        """Compute the squared learned distances of pairs of rows.
+        """Compute the learned distances of pairs of rows.
+
+        They are Euclidean, not squared, and those of the learned metric itself, like :meth:`gram`.
 
         Parameters
         ----------
@@ -189,7 +205,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         Returns
         -------
         distances : ndarray of shape (n_pairs,)
-            Squared distances. :meth:`pair_distance` returns distances that are not squared.
+            Distances.
         """
         return self._fitted()._distances(self._points(X, fitted=True), pairs)
 

@@ -138,7 +138,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
     "model_size": [_HANDLE, POINTER(c_int64), POINTER(c_int64)],
     "embed": [_HANDLE, _HANDLE, _POINTS, _CONTROL, _MATRIX],
     "gram": [_HANDLE, _HANDLE, _POINTS, _POINTS, _CONTROL, _MATRIX],
-    "distances": [_HANDLE, _HANDLE, _POINTS, c_void_p, c_int64, _CONTROL, c_void_p],
+    "euclidean_distances": [_HANDLE, _HANDLE, _POINTS, c_void_p, c_int64, _CONTROL, c_void_p],
     "model_info": [_HANDLE, c_void_p, c_int64, POINTER(c_int64)],
     "remarks": [_HANDLE, _POINTS, c_void_p, c_int64, POINTER(c_int64)],
     "save": [_HANDLE, c_char_p],

@@ -26,11 +26,11 @@ class Metric:
             raise ValueError(f"u has {len(u)} features and v has {len(v)}: want the same number")
         if self._components is None:
             value = float(self._model.distances(np.stack([u, v]), [(0, 1)])[0])
-        elif len(u) != self._components.shape[1]:
+            return value**2 if squared else value
+        if len(u) != self._components.shape[1]:
             raise ValueError(f"u has {len(u)} features: want {self._components.shape[1]}, as in fit")
-        else:
-            moved = self._components @ (u - v)
-            value = float(moved @ moved)
+        moved = self._components @ (u - v)
+        value = float(moved @ moved)
         return value if squared else value**0.5
 
 

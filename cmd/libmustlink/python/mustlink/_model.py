@@ -212,7 +212,8 @@ class Model:
     def embed(self, X: Any, *, gram: bool = False, diagonal: Any = None) -> np.ndarray:
         """Map points to the embedding.
 
-        Euclidean distance in the embedding is the learned distance.
+        Euclidean distance in the embedding is the learned distance. For KRCA, and for GML and ITML
+        with a kernel, it approximates it: "embedded_share" of :meth:`info` says how far.
 
         Parameters
         ----------
@@ -264,7 +265,9 @@ class Model:
         return out
 
     def distances(self, X: Any, pairs: Any) -> np.ndarray:
-        """Compute the squared learned distances of pairs of rows.
+        """Compute the learned distances of pairs of rows.
+
+        They are Euclidean, not squared, and those of the learned metric itself, like :meth:`gram`.
 
         Parameters
         ----------
@@ -276,7 +279,7 @@ class Model:
         Returns
         -------
         distances : ndarray of shape (n_pairs,)
-            Squared distances.
+            Distances.
         """
         return self._distances(self._points(X), pairs)
 
@@ -289,7 +292,7 @@ class Model:
             return runs_on, self._handle, x.reference(), rows.ctypes.data, len(rows), control, out.ctypes.data
 
         with x:
-            self._run("distances", len(rows), arguments)
+            self._run("euclidean_distances", len(rows), arguments)
         return out
 
     def updated(self, X: Any = None, links: Links | None = None, *, extend: bool = False, drop_last: int = 0) -> Model:

@@ -64,7 +64,7 @@ class Pairs:
         Returns
         -------
         distances : ndarray of shape (n_pairs,)
-            Distances, which are not squared; those of :meth:`distances` are.
+            Distances, as those of :meth:`distances`.
         """
         tuples = self._tuples(pairs, "pair_distance", 2)
         return self._apart(tuples, 0, 1)
@@ -199,8 +199,7 @@ class Pairs:
 
     def _apart(self, tuples: Tuples, i: int, j: int) -> np.ndarray:
         """Return the distances between places i and j of tuples."""
-        squared = self._fitted()._distances(self._points(tuples.points, fitted=True), tuples.rows[:, [i, j]])
-        return np.sqrt(squared)
+        return self._fitted()._distances(self._points(tuples.points, fitted=True), tuples.rows[:, [i, j]])
 
     def _score_links(self, points: Points, links: Links) -> float:
         """Return the area under the ROC curve for pairs, or else the share of comparisons in order."""

@@ -90,7 +90,7 @@ def distances(learner: Any, X: Any, links: Links, *, threshold: float | None = N
     """
     if not len(links.pairs):
         raise ValueError(f"links are {links!r}: want pairs of rows")
-    apart = np.sqrt(learner.distances(X, links.pairs))
+    apart = learner.distances(X, links.pairs)
     ax = _axes(ax)
     edges = np.linspace(0, apart.max() or 1, 41)
     for sign, name, color in ((1, "must-links", _MUST), (-1, "cannot-links", _CANNOT)):

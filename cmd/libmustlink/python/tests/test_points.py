@@ -271,7 +271,18 @@ class Files(unittest.TestCase):
         np.testing.assert_allclose(learner.gram(self.X[:9], self.X), K[:9], atol=1e-9 * np.abs(K).max())
         pairs = np.array([(0, 5), (3, 3), (59, 2)])
         i, j = pairs.T
-        np.testing.assert_allclose(learner.distances(self.X, pairs), K[i, i] + K[j, j] - 2 * K[i, j], atol=1e-9 * np.abs(K).max())
+        np.testing.assert_allclose(learner.distances(self.X, pairs) ** 2, K[i, i] + K[j, j] - 2 * K[i, j], atol=1e-9 * np.abs(K).max())
+
+    def test_embedded_share(self):
+        """The coordinates of KRCA hold a share of the learned distance, those of linear methods all of it."""
+        learner = KRCA(n_components=2).fit(self.X, self.y)
+        i, j = np.triu_indices(len(self.X), 1)
+        Z = learner.transform(self.X)
+        held = ((Z[i] - Z[j]) ** 2).sum() / (learner.distances(self.X, np.column_stack([i, j])) ** 2).sum()
+        self.assertLess(abs(learner.embedded_share_ - held), 0.05)
+        self.assertLess(held, 0.95)
+        self.assertEqual(RCA().fit(self.X, self.y).embedded_share_, 1)
+        self.assertTrue(np.isnan(KRCA(kernel="precomputed").fit(self.X @ self.X.T, self.y).embedded_share_))
 
     def test_without_links(self):
         with warnings.catch_warnings():

@@ -7,59 +7,61 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/prepare"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // sampleRows is the number of rows that the preparation of streamed rows is fitted to: their
 // medians are within 1.1 % of the ranks of all rows, see prepare.Sample.
 const sampleRows = 1 << 16
 
-// prepareStreamed finds how to prepare streamed rows without a model: it reads them once, and fits
+// prepareStreamed finds how m prepares streamed rows without a model: it reads them once, and fits
 // the preparation to a sample of them.
-func (c *clusterCommand) prepareStreamed(ctx context.Context) error {
-	if c.m.Fitted != nil || c.preparing.AsRead() {
+func prepareStreamed(ctx context.Context, m *metric.Metric, data *source.Data, preparing *source.Preparing, seed uint64) error {
+	if m.Fitted != nil || preparing.AsRead() {
 		return nil
 	}
-	open, err := c.data.Reopen(ctx, c.Session)
+	open, err := data.Reopen(ctx, m.Session)
 	if err != nil {
 		return err
 	}
-	sample, err := c.sample(ctx, open)
+	sample, err := sampled(ctx, m.Session, open, seed)
 	if err != nil {
 		return err
 	}
 	d, rows := sample.Data()
-	table, err := c.preparing.Apply(c.Session, d)
+	table, err := preparing.Apply(m.Session, d)
 	if err != nil {
 		return fault.InSelection(err, rows)
 	}
-	c.m.Before = &catalog.Fitted{Features: d.Features, Scaling: table.Transform()}
+	m.Before = &catalog.Fitted{Features: d.Features, Scaling: table.Transform()}
 	if len(rows) < sample.Rows() {
-		c.Warnf("%s: the preparation is fitted to a sample of %d of the %d rows", c.data.Path, len(rows), sample.Rows())
+		m.Warnf("%s: the preparation is fitted to a sample of %d of the %d rows", data.Path, len(rows), sample.Rows())
 	}
 	return nil
 }
 
 // sampleSize returns the number of rows of a sample that takes no more than an eighth of the memory
 // limit.
-func (c *clusterCommand) sampleSize(columns int) int {
+func sampleSize(limit int64, columns int) int {
 	const copies, word = 6, 8 // the sample keeps up to two rows for one, and the fit works on copies
-	if c.MemoryLimit == 0 {
+	if limit == 0 {
 		return sampleRows
 	}
-	return int(min(max(1, int64(c.MemoryLimit)/8/(copies*word*int64(max(1, columns)))), sampleRows))
+	return int(min(max(1, limit/8/(copies*word*int64(max(1, columns)))), sampleRows))
 }
 
-// sample reads all rows and keeps a sample of them.
-func (c *clusterCommand) sample(ctx context.Context, open source.Opener) (*prepare.Sample, error) {
+// sampled reads all rows and keeps a sample of them.
+func sampled(ctx context.Context, s *session.Session, open source.Opener, seed uint64) (*prepare.Sample, error) {
 	src, err := open(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer src.Close()
-	bar, begin := c.Progress(), time.Now()
+	bar, begin := s.Progress(), time.Now()
 	defer bar.Done()
 	var sample *prepare.Sample
 	for most := 1; ; {
@@ -71,8 +73,8 @@ func (c *clusterCommand) sample(ctx context.Context, open source.Opener) (*prepa
 			return nil, err
 		}
 		if sample == nil { // the first row has the width
-			most = catalog.BlockRows(part.Points.Dim(), int64(c.MemoryLimit))
-			sample = prepare.NewSample(c.sampleSize(part.Points.Dim()), c.seed)
+			most = catalog.BlockRows(part.Points.Dim(), int64(s.MemoryLimit))
+			sample = prepare.NewSample(sampleSize(int64(s.MemoryLimit), part.Points.Dim()), seed)
 		}
 		if err := sample.Add(part); err != nil {
 			return nil, err

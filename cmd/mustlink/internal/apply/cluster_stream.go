@@ -50,7 +50,7 @@ func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
 
 // clusterStreamed clusters streamed rows, or assigns them to given centers.
 func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, error) {
-	if err := c.prepareStreamed(ctx); err != nil {
+	if err := prepareStreamed(ctx, c.m, &c.data, &c.preparing, c.seed); err != nil {
 		return nil, err
 	}
 	open, err := c.m.Flags(&c.data).Reopen(ctx, c.Session)

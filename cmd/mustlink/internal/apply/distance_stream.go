@@ -2,6 +2,7 @@ package apply
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine"
@@ -106,6 +108,9 @@ func (d *distanceCommand) stream(ctx context.Context) (int, error) {
 	if err := g.readNames(ctx, pairs); err != nil {
 		return 0, err
 	}
+	if err := prepareStreamed(ctx, d.m, &d.data, &d.preparing, 0); err != nil {
+		return 0, err
+	}
 	src, err := d.m.Flags(&d.data).Open(ctx, d.Session, false)
 	if err != nil {
 		return 0, err
@@ -148,8 +153,17 @@ func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
 func (g *gathered) gather(ctx context.Context, by *source.Links, src *source.Blocks) error {
 	bar, begin := g.Progress(), time.Now()
 	defer bar.Done()
-	most := g.Fitted.BlockRows(int64(g.MemoryLimit))
-	read, stop := dataset.Prefetch(ctx, func(ctx context.Context) (*dataset.Data, error) { return src.Next(ctx, most) })
+	most := 1 // without a model the first row has the width
+	if by := cmp.Or(g.Fitted, g.Before); by != nil {
+		most = by.BlockRows(int64(g.MemoryLimit))
+	}
+	read, stop := dataset.Prefetch(ctx, func(ctx context.Context) (*dataset.Data, error) {
+		part, err := src.Next(ctx, most)
+		if err == nil && g.Fitted == nil {
+			most = max(most, catalog.BlockRows(part.Points.Dim(), int64(g.MemoryLimit)))
+		}
+		return part, err
+	})
 	defer stop()
 	for {
 		part, err := read()
@@ -252,7 +266,7 @@ func (d *distanceCommand) writeDistances(ctx context.Context, g *gathered, pairs
 		if err := g.replace(block); err != nil {
 			return dataset.Rows{}, fault.InFile(err, pairs.path)
 		}
-		distances, err := g.Fitted.Model.Distances(ctx, g.Eng, x, block)
+		distances, err := d.distances(ctx, x, block)
 		if err != nil {
 			return dataset.Rows{}, fault.InFile(fault.InRows(err, done), g.name)
 		}

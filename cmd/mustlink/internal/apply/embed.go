@@ -31,10 +31,15 @@ func newEmbed(s *session.Session) *cobra.Command {
 	e := &embedCommand{Session: s}
 	cmd := &cobra.Command{
 		Use:   "embed MODEL -i DATA -o OUT",
-		Short: "map points to coordinates in which Euclidean distance is the learned one",
-		Long: `Map points, training rows or new ones, to coordinates in which Euclidean distance is the
-learned distance: one row for each point, one column for each dimension of the model. The extension
-of OUT selects its format (.csv, .npy, .parquet, .arrow, each also .gz); all but .npy keep the column id.
+		Short: "map points to coordinates whose Euclidean distance is the learned one",
+		Long: `Map points, training rows or new ones, to coordinates: one row for each point, one column for each
+dimension of the model. The extension of OUT selects its format (.csv, .npy, .parquet, .arrow, each
+also .gz); all but .npy keep the column id.
+
+Euclidean distance between coordinates is the learned distance. For krca, and for gml and itml with a
+kernel, it is an approximation in so many directions: the summary says which share of the learned
+squared distance they hold, over pairs of a sample of the rows. More directions (fit -p dims=0 for
+all) hold more. mustlink distance and gram compute the learned metric itself.
 
 Points of .csv, .npy, .parquet and .arrow are read, embedded and written block by block, also from a pipe:
 their number is bounded by the disk, not by memory. There are two exceptions. From .csv to .npy.gz,
@@ -79,9 +84,19 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	rows := &metric.Rows{Metric: m, Open: func(context.Context) (*source.Blocks, error) { return src, nil }, Stage: "embedding"}
-	half := &singleEmbedding{m, -1}
-	if writing.Single {
-		rows.Place = half.embed
+	half, sample := &singleEmbedding{m, -1}, newShareSample(m)
+	rows.Place = func(ctx context.Context, part *dataset.Data) (y blas.Matrix, err error) {
+		x, err := m.Points(part)
+		if err != nil {
+			return y, err
+		}
+		sample.add(x)
+		if writing.Single {
+			y, err = half.embed(ctx, x)
+		} else {
+			y, err = m.Fitted.Model.Embed(ctx, m.Eng, x)
+		}
+		return y, fault.InFile(err, part.Name)
 	}
 	dim := m.Fitted.Model.Dim()
 	n, err := rows.WriteCoordinates(ctx, e.out, src.Rows, dim, writing)
@@ -92,6 +107,9 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 		e.Warnf("coordinates in single precision have an error of %.1g of the largest one, in the first rows: want --precision double, as the terms of this model cancel", half.singleError)
 	}
 	r := embedReport{matrixReport: matrixReport{Method: m.Name(), Rows: n, Cols: dim, Output: e.out, Warnings: e.Warnings()}}
+	if r.Share, err = sample.share(ctx, m); err != nil {
+		return err
+	}
 	if writing.Single {
 		r.Precision, r.Off = string(source.Single), &half.singleError
 	}
@@ -107,10 +125,14 @@ type embedReport struct {
 	matrixReport
 	Precision string   `json:"precision,omitempty"` // single, or ""
 	Off       *float64 `json:"single_error,omitempty"`
+	Share     *float64 `json:"embedded_share,omitempty"` // of the learned squared distance, nil for all of it
 }
 
 func (r embedReport) text(w io.Writer) {
 	r.matrixReport.text(w)
+	if r.Share != nil {
+		fmt.Fprintf(w, "the coordinates hold %.4g of the learned squared distance, in a sample of the rows\n", *r.Share)
+	}
 	if r.Off != nil {
 		fmt.Fprintf(w, "single precision, error %.1g of the largest coordinate in the first rows\n", *r.Off)
 	}
@@ -130,14 +152,10 @@ type singleEmbedding struct {
 const probedRows = 64
 
 // embed embeds dense vectors and returns the coordinates in double precision, exactly.
-func (s *singleEmbedding) embed(ctx context.Context, part *dataset.Data) (blas.Matrix, error) {
-	x, err := s.Points(part)
-	if err != nil {
-		return blas.Matrix{}, err
-	}
+func (s *singleEmbedding) embed(ctx context.Context, x points.Points) (blas.Matrix, error) {
 	y, err := embedSingle(ctx, s.Eng, s.Fitted.Model, x)
 	if err != nil {
-		return blas.Matrix{}, fault.InFile(err, part.Name)
+		return blas.Matrix{}, err
 	}
 	out := s.Eng.NewMatrix(y.Rows, y.Cols)
 	for i := range y.Rows {
@@ -149,7 +167,7 @@ func (s *singleEmbedding) embed(ctx context.Context, part *dataset.Data) (blas.M
 	if s.singleError < 0 {
 		err = s.probe(ctx, x, out)
 	}
-	return out, fault.InFile(err, part.Name)
+	return out, err
 }
 
 // probe compares the first coordinates with those of double precision.

@@ -26,8 +26,8 @@ func newGram(s *session.Session) *cobra.Command {
 		Use:   "gram MODEL -i DATA [-j DATA2] -o OUT",
 		Short: "write the learned kernel matrix",
 		Long: `Write the learned kernel between the rows of DATA, n x n, or between the rows of DATA and
-those of DATA2. The rows need not be training rows; the kernel is exact if the method is
-exact. The extension of OUT selects its format (.csv, .npy, .parquet, .arrow, each also .gz); all but
+those of DATA2. The rows need not be training rows. The kernel is that of the learned metric itself,
+of which the coordinates of mustlink embed may hold only a share. The extension of OUT selects its format (.csv, .npy, .parquet, .arrow, each also .gz); all but
 .npy keep the column id.`,
 		Example: `  mustlink gram model.mlk -i data.csv -o kernel.npy
   mustlink gram model.mlk -i test.csv -j train.csv -o cross.npy`,
