@@ -285,6 +285,16 @@ type population struct {
 	share        float64
 }
 
+// drawnFrom returns a number with a Beta distribution: one of some uniform numbers in order.
+func drawnFrom(beta [2]int, rng *rand.Rand) float64 {
+	u := make([]float64, beta[0]+beta[1]-1)
+	for j := range u {
+		u[j] = rng.Float64()
+	}
+	slices.Sort(u)
+	return u[beta[0]-1]
+}
+
 // draw returns a calibration on links of both kinds.
 func (p population) draw(t *testing.T, rng *rand.Rand, musts, cannots int) *Calibration {
 	t.Helper()
@@ -295,12 +305,7 @@ func (p population) draw(t *testing.T, rng *rand.Rand, musts, cannots int) *Cali
 		if k >= musts {
 			of = p.cannot
 		}
-		u := make([]float64, of[0]+of[1]-1) // one of these in order is distributed so
-		for j := range u {
-			u[j] = rng.Float64()
-		}
-		slices.Sort(u)
-		distances, must = append(distances, u[of[0]-1]), append(must, k < musts)
+		distances, must = append(distances, drawnFrom(of, rng)), append(must, k < musts)
 	}
 	c, err := Fit(distances, must)
 	if err == nil {
