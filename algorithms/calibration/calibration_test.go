@@ -173,7 +173,7 @@ func TestThresholds(t *testing.T) {
 				nearest = min(nearest, d)
 			}
 			if k < 3 {
-				if low := lowest(c.Share(), at.Must, allMust, at.Cannot, allCannot); !(math.Abs(at.Precision.Low-low) <= 1e-6*low) {
+				if low := lowest(share, at.Must, allMust, at.Cannot, allCannot); !(math.Abs(at.Precision.Low-low) <= 1e-6*low) {
 					t.Fatalf("%v at %v: want the lower bound %v", at, d, low)
 				}
 			}
@@ -210,6 +210,12 @@ func lowest(share float64, must, allMust, cannot, allCannot int) float64 {
 			return ratio > math.Exp(-newRate(int64(n)).ratio)
 		}
 		return true
+	}
+	if share == 0 {
+		return halved(func(p float64) bool {
+			ratio := math.Pow(p*float64(must+cannot)/float64(must), float64(must)) * math.Pow((1-p)/(1-float64(must)/float64(must+cannot)), float64(cannot))
+			return must > 0 && p < float64(must)/float64(must+cannot) && ratio <= math.Exp(-newRate(int64(allMust+allCannot)).ratio)
+		})
 	}
 	m := halved(func(p float64) bool { return p < float64(must)/float64(allMust) && !likely(must, allMust, p) })
 	n := halved(func(p float64) bool { return p < float64(cannot)/float64(allCannot) || likely(cannot, allCannot, p) })
@@ -295,6 +301,25 @@ func drawnFrom(beta [2]int, rng *rand.Rand) float64 {
 	return u[beta[0]-1]
 }
 
+// mix returns a calibration on pairs drawn at random, nil if they are all of one kind.
+func (p population) mix(t *testing.T, rng *rand.Rand, n int) *Calibration {
+	t.Helper()
+	musts := 0
+	for range n {
+		if rng.Float64() < p.share {
+			musts++
+		}
+	}
+	if musts == 0 || musts == n {
+		return nil
+	}
+	c, err := p.draw(t, rng, musts, n-musts).WithShare(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
 // draw returns a calibration on links of both kinds.
 func (p population) draw(t *testing.T, rng *rand.Rand, musts, cannots int) *Calibration {
 	t.Helper()
@@ -368,6 +393,38 @@ func TestCoverage(t *testing.T) {
 				}
 				if float64(max(wrong, above, apart)) > most {
 					t.Errorf("%+v, %v links: of %d draws %d claim too much, %d have a lower interval, and %d steps another probability", p, count, draws, wrong, above, apart)
+				}
+			}
+		}
+	}
+	for _, shapes := range [][2][2]int{{{2, 6}, {6, 2}}, {{2, 3}, {5, 2}}, {{3, 3}, {3, 3}}} {
+		for _, share := range []float64{0.03, 0.2, 0.5, 0.8} {
+			for _, n := range []int{30, 100, 1000} {
+				p, wrong, above := population{shapes[0], shapes[1], share}, 0, 0
+				for range draws {
+					c := p.mix(t, rng, n)
+					if c == nil {
+						continue
+					}
+					bad, high := false, false
+					for _, d := range []float64{0.1, 0.2, 0.3, 0.5, 0.7, 1} {
+						at := c.At(d)
+						bad, high = bad || p.precision(0, d) < at.Precision.Low, high || p.precision(0, d) > at.Precision.High
+					}
+					for _, claim := range []float64{0.5, 0.8, 0.9, 0.95, 1.1 * share} {
+						if at, err := c.Threshold(min(1, claim)); err == nil {
+							bad = bad || p.precision(0, at.Distance) < claim
+						}
+					}
+					if bad {
+						wrong++
+					}
+					if high {
+						above++
+					}
+				}
+				if float64(max(wrong, above)) > most {
+					t.Errorf("%+v, %d pairs: of %d draws %d claim too much, %d too little", p, n, draws, wrong, above)
 				}
 			}
 		}

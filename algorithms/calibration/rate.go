@@ -35,7 +35,7 @@ func (r rate) high(k int64) float64 { return r.above(float64(k)) }
 func (r rate) above(k float64) float64 {
 	own, rest := k/r.n, r.n-k
 	switch {
-	case rest == 0:
+	case rest == 0: // of none, too
 		return 1
 	case k == 0:
 		return -math.Expm1(-r.ratio / r.n)

@@ -58,18 +58,39 @@ func (c *Calibration) At(distance float64) Threshold {
 
 // threshold returns what these numbers of links up to a distance show.
 func (c *Calibration) threshold(distance float64, must, cannot int64) Threshold {
-	m, n := newRate(c.musts), newRate(c.cannots)
-	mLow, mHigh := m.bounds(must)
-	nLow, nHigh := n.bounds(cannot)
+	low, high := newRate(c.musts).bounds(must)
 	t := Threshold{
 		Distance: distance, Must: int(must), Cannot: int(cannot),
-		Precision: Estimate{c.estimate(must, cannot), c.mixed(mLow, nHigh), c.mixed(mHigh, nLow)},
-		Recall:    Estimate{float64(must) / m.n, mLow, mHigh},
+		Precision: Estimate{c.estimate(must, cannot), c.lower(must, cannot), c.upper(must, cannot)},
+		Recall:    Estimate{float64(must) / float64(c.musts), low, high},
 	}
 	if c.beyond(distance) {
 		t.Precision.Low, t.Precision.High, t.Recall.High = 0, 1, 1
 	}
 	return t
+}
+
+// lower returns the lower bound of the precision with these numbers of links up to a distance. If
+// the mix of links is that of pairs, it is one of the share of must-links among them; otherwise it
+// combines bounds of both kinds, which were drawn apart.
+func (c *Calibration) lower(must, cannot int64) float64 {
+	if c.share == 0 {
+		return c.upTo(must + cannot).low(must)
+	}
+	return c.mixed(newRate(c.musts).low(must), newRate(c.cannots).high(cannot))
+}
+
+// upper returns the upper bound.
+func (c *Calibration) upper(must, cannot int64) float64 {
+	if c.share == 0 {
+		return c.upTo(must + cannot).high(must)
+	}
+	return c.mixed(newRate(c.musts).high(must), newRate(c.cannots).low(cannot))
+}
+
+// upTo returns the bounds for the n nearest links.
+func (c *Calibration) upTo(n int64) rate {
+	return rate{float64(n), newRate(c.musts + c.cannots).ratio}
 }
 
 // estimate returns the precision with these numbers of links up to a distance. It counts a
@@ -105,11 +126,6 @@ func (c *Calibration) Threshold(precision float64) (Threshold, error) {
 	t := c.threshold(c.distance[best], links[0], links[1])
 	return Threshold{}, &fault.ParamError{Param: "precision", Value: precision,
 		Want: fmt.Sprintf("at most %.3g, the lower bound up to distance %.6g: %s support no more", t.Precision.Low, t.Distance, t.links())}
-}
-
-// lower returns the lower bound of the precision with these numbers of links up to a distance.
-func (c *Calibration) lower(must, cannot int64) float64 {
-	return c.mixed(newRate(c.musts).low(must), newRate(c.cannots).high(cannot))
 }
 
 // ThresholdForRecall returns the smallest distance of a link within which at least this share of
