@@ -24,7 +24,9 @@ type PairOptions = neighbors.PairOptions
 
 // Calibrate returns the model with a calibration on links between the rows of a table; m does not
 // change. The links should be others than those of the fit, on which the model is too sure. Both
-// kinds are needed. [Model.Save] stores the calibration; [Model.Update] drops it, because distances
+// kinds are needed, and they must be a random sample: of all pairs, of both kinds of pairs apart
+// (then give the share of matching pairs to Calibration.WithShare), or of the pairs up to a distance
+// (then use Calibration.OfNearPairs). [Model.Save] stores the calibration; [Model.Update] drops it, because distances
 // change.
 func (m *Model) Calibrate(ctx context.Context, t *Table, l *Links) (*Model, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
@@ -108,7 +110,8 @@ func (m *Model) Calibration() *Calibration {
 
 // Pairs returns the pairs of rows whose learned distance is at most threshold, the nearest first,
 // ties by row numbers: candidates for duplicates. [Model.Calibration] has thresholds of a chosen
-// precision or recall, and the probability of a distance. The search is exact; it is fast for many
+// precision or recall, and the probability of a distance; its method OfFound compares both with the
+// number of pairs that were found. The search is exact; it is fast for many
 // rows if few of them are near each other. A threshold with more pairs than may be found is a
 // *fault.ParamError, which says about how many there are.
 func (m *Model) Pairs(ctx context.Context, t *Table, threshold float64, o PairOptions) ([]Pair, error) {

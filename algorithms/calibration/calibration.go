@@ -13,10 +13,11 @@ import (
 type Calibration struct {
 	distance     []float64 // of the links, strictly ascending
 	must, cannot []int64   // number of links of each kind at each distance, at least one together
-	fitted       []float64 // probability at each distance, in the mix of the links; falls
+	steps        []step    // one for each distance
 	musts        int64     // number of must-links, at least 1
 	cannots      int64     // number of cannot-links, at least 1
 	share        float64   // of matching pairs; 0 for that of the links
+	near         bool      // the links are of pairs up to the last distance
 }
 
 // Fit calibrates distances on links: link k is at distances[k], and a must-link if must[k].
@@ -68,7 +69,7 @@ func (c *Calibration) add(distance float64, must, cannot int64) {
 	c.cannots += cannot
 }
 
-// complete computes the probabilities, after all links have been added.
+// complete computes the steps, after all links have been added.
 func (c *Calibration) complete() (*Calibration, error) {
 	if c.musts == 0 || c.cannots == 0 {
 		return nil, fault.Data("", "%d must-links and %d cannot-links to calibrate on: want at least one of each kind", c.musts, c.cannots)
@@ -78,8 +79,11 @@ func (c *Calibration) complete() (*Calibration, error) {
 		weight[k] = float64(c.must[k] + c.cannot[k])
 		share[k] = float64(c.must[k]) / weight[k]
 	}
-	var err error
-	c.fitted, err = isotonic.Falling(share, weight)
+	regression, err := isotonic.Falling(share, weight)
+	if err != nil {
+		return nil, err
+	}
+	c.steps, err = c.stepsOf(regression)
 	return c, err
 }
 
@@ -88,15 +92,30 @@ const leastShare = 1e-15
 
 // WithShare returns the calibration for pairs of which this share matches, 0 for the share of
 // must-links among the links. Errors: a *fault.ParamError for any other share below 1e-15, or not
-// below 1.
+// below 1, and for one of near pairs, which have the share of their links.
 func (c *Calibration) WithShare(share float64) (*Calibration, error) {
-	if share != 0 && !(share >= leastShare && share < 1) {
+	switch {
+	case share != 0 && !(share >= leastShare && share < 1):
 		return nil, &fault.ParamError{Param: "share", Value: share, Want: "a number from 1e-15 to below 1"}
+	case share != 0 && c.near:
+		return nil, &fault.ParamError{Param: "share", Value: share, Want: "none: the calibration is of near pairs, which match as often as its links"}
 	}
 	other := *c
 	other.share = share
 	return &other, nil
 }
+
+// OfNearPairs returns the calibration for links that are answers about pairs drawn at random from
+// all pairs up to the farthest of them. Precision, recall and probability are then those of these
+// pairs, and nothing is known of pairs that are farther apart. A share of matching pairs is dropped.
+func (c *Calibration) OfNearPairs() *Calibration {
+	other := *c
+	other.near, other.share = true, 0
+	return &other
+}
+
+// Near reports whether the calibration is one of [Calibration.OfNearPairs].
+func (c *Calibration) Near() bool { return c.near }
 
 // Share returns the share of matching pairs that precision and probability refer to.
 func (c *Calibration) Share() float64 {
@@ -109,29 +128,20 @@ func (c *Calibration) Share() float64 {
 // Count returns the numbers of links that the calibration rests on.
 func (c *Calibration) Count() (must, cannot int) { return int(c.musts), int(c.cannots) }
 
-// Probability returns the probability that two rows at this distance belong together. It is in
-// [0, 1] and does not rise with the distance: the isotonic regression at the distances of the
-// links, linear between them and constant beyond. It is 1 where no cannot-link, and 0 where no
-// must-link, says otherwise: few links show few of the rare cases. Cost: O(log n).
-func (c *Calibration) Probability(distance float64) float64 {
-	k, found := slices.BinarySearch(c.distance, distance)
-	last := len(c.distance) - 1
-	switch {
-	case found || k == 0:
-		return c.reweighed(c.fitted[k])
-	case k > last:
-		return c.reweighed(c.fitted[last])
-	}
-	before, after := c.reweighed(c.fitted[k-1]), c.reweighed(c.fitted[k])
-	t := (distance - c.distance[k-1]) / (c.distance[k] - c.distance[k-1])
-	return min(before, max(after, before+(after-before)*t))
-}
-
 // reweighed turns a share of must-links among links into one of matching pairs among pairs.
 func (c *Calibration) reweighed(p float64) float64 {
 	if c.share == 0 {
 		return p
 	}
-	must, cannot := p*c.share/float64(c.musts), (1-p)*(1-c.share)/float64(c.cannots)
-	return must / (must + cannot)
+	return c.mixed(p/float64(c.musts), (1-p)/float64(c.cannots))
+}
+
+// mixed returns the share of matching pairs among pairs of which these shares of the matching and
+// of the other pairs are left, 0 if none are.
+func (c *Calibration) mixed(must, cannot float64) float64 {
+	share := c.Share()
+	if must = must * share; must == 0 {
+		return 0
+	}
+	return must / (must + cannot*(1-share))
 }

@@ -1,15 +1,20 @@
 package calibration
 
 import (
+	"cmp"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
+	"gonum.org/v1/gonum/mathext"
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // drawn returns distances with many ties, and kinds of links, both of which occur.
@@ -72,9 +77,10 @@ func direct(distances []float64, must []bool, at, mustWeight, cannotWeight float
 	return lowest
 }
 
-// TestProbability compares the probability at the links with the direct definition, for the share
-// of the links and for another one: weights of links and the factor of the odds agree. Elsewhere
-// it is between those of its neighbors.
+// TestProbability: blocks of the direct isotonic regression have the share of their must-links after
+// one more link of each kind, unless bounds or the order of blocks change it. Another share
+// multiplies all odds by one factor. Probabilities fall, within their intervals, which are in
+// [0, 1], and are never 0 or 1.
 func TestProbability(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		distances, must := drawn(t)
@@ -82,35 +88,59 @@ func TestProbability(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		want := smoothed(c, distances, must)
+		for k, d := range c.distance {
+			bound := c.steps[k].value == c.steps[k].low || c.steps[k].value == c.steps[k].high
+			if !bound && slices.IsSortedFunc(want, func(a, b float64) int { return cmp.Compare(b, a) }) && !(math.Abs(c.Probability(d)-want[k]) <= 1e-12) {
+				t.Fatalf("probability %v at %v, by the definition %v", c.Probability(d), d, want[k])
+			}
+		}
 		musts, cannots := within(distances, must, 2)
-		mustWeight, cannotWeight := 1.0, 1.0
-		if share := rapid.SampledFrom([]float64{0, 0.5, 0.01, 0.9}).Draw(t, "share"); share > 0 {
-			if c, err = c.WithShare(share); err != nil || c.Share() != share {
-				t.Fatal(c, err)
-			}
-			mustWeight, cannotWeight = share/float64(musts), (1-share)/float64(cannots)
-		} else if want := float64(musts) / float64(musts+cannots); c.Share() != want {
-			t.Fatalf("share %v, want %v", c.Share(), want)
+		share := rapid.SampledFrom([]float64{0.5, 0.01, 0.9}).Draw(t, "share")
+		other, err := c.WithShare(share)
+		if err != nil || other.Share() != share || c.Share() != float64(musts)/float64(musts+cannots) {
+			t.Fatal(other, err)
 		}
+		odds := func(p float64) float64 { return p / (1 - p) }
+		factor := odds(share) / odds(c.Share())
 		for _, d := range distances {
-			if got, want := c.Probability(d), direct(distances, must, d, mustWeight, cannotWeight); !(math.Abs(got-want) <= 1e-12) {
-				t.Fatalf("probability %v at %v, by the definition %v", got, d, want)
+			if a, b := odds(c.Probability(d))*factor, odds(other.Probability(d)); !(math.Abs(a-b) <= 1e-9*a) {
+				t.Fatalf("odds %v at %v, want %v", b, d, a)
 			}
 		}
-		before := 1.0
-		for _, d := range append([]float64{0, 5, math.MaxFloat64}, grid(200)...) {
-			if p := c.Probability(d); !(p >= 0 && p <= 1) {
-				t.Fatalf("probability %v at %v", p, d)
+		before := Estimate{1, 1, 1}
+		for _, d := range append(append([]float64{0}, grid(300)...), 5, math.MaxFloat64) {
+			s := other.Interval(d)
+			if !(0 <= s.Low && s.Low <= s.Value && s.Value <= s.High && s.High <= 1 && 0 < s.Value && s.Value < 1) {
+				t.Fatalf("probability %v at %v", s, d)
 			}
-		}
-		for _, d := range grid(500) {
-			p := c.Probability(d)
-			if p > before {
-				t.Fatalf("the probability rises to %v at %v", p, d)
+			if s.Low > before.Low || s.Value > before.Value || s.High > before.High {
+				t.Fatalf("the probability rises from %v to %v at %v", before, s, d)
 			}
-			before = p
+			before = s
 		}
 	})
+}
+
+// smoothed returns, for each distance, the share of must-links, after one more link of each kind,
+// among all links at which the isotonic regression is as there.
+func smoothed(c *Calibration, distances []float64, must []bool) (out []float64) {
+	var regression []float64
+	for _, d := range c.distance {
+		regression = append(regression, direct(distances, must, d, 1, 1))
+	}
+	for _, here := range regression {
+		musts, cannots := int64(0), int64(0)
+		for k, v := range regression {
+			if math.Abs(v-here) <= 1e-9 {
+				musts, cannots = musts+c.must[k], cannots+c.cannot[k]
+			}
+		}
+		m := float64(musts+1) / float64(c.musts+2) * float64(c.musts)
+		n := float64(cannots+1) / float64(c.cannots+2) * float64(c.cannots)
+		out = append(out, m/(m+n))
+	}
+	return out
 }
 
 // grid returns numbers from 0 to 1.2.
@@ -130,69 +160,301 @@ func TestThresholds(t *testing.T) {
 			t.Fatal(err)
 		}
 		allMust, allCannot := within(distances, must, 2)
-		share := rapid.SampledFrom([]float64{0, 0.02}).Draw(t, "share")
-		precisionAt := func(d float64) float64 {
-			m, n := within(distances, must, d)
-			if share == 0 {
-				return float64(m) / float64(m+n)
-			}
-			hits, misses := share*float64(m)/float64(allMust), (1-share)*float64(n)/float64(allCannot)
-			return hits / (hits + misses)
-		}
+		share := rapid.SampledFrom([]float64{0, 0.02, 0.999}).Draw(t, "share")
 		if c, err = c.WithShare(share); err != nil {
 			t.Fatal(err)
 		}
 		level := rapid.Float64Range(0.001, 1).Draw(t, "level")
 		farthest, best, nearest := -1.0, -1.0, math.Inf(1)
-		for _, d := range distances {
-			p := precisionAt(d)
-			best = max(best, p)
-			if p >= level+1e-12 {
+		for k, d := range distances {
+			at := c.At(d)
+			if m, n := within(distances, must, d); at.Must != m || at.Cannot != n || at.Recall.Value != float64(m)/float64(allMust) {
+				t.Fatalf("%+v at %v: want %d and %d links", at, d, m, n)
+			} else if at.Recall.Value >= level {
+				nearest = min(nearest, d)
+			}
+			if k < 3 {
+				if low := lowest(share, at.Must, allMust, at.Cannot, allCannot); !(math.Abs(at.Precision.Low-low) <= 1e-6*low) {
+					t.Fatalf("%v at %v: want the lower bound %v", at, d, low)
+				}
+			}
+			if best = max(best, at.Precision.Low); at.Precision.Low >= level {
 				farthest = max(farthest, d)
 			}
-			if m, _ := within(distances, must, d); float64(m)/float64(allMust) >= level {
-				nearest = min(nearest, d)
+			for _, e := range []Estimate{at.Precision, at.Recall} {
+				if !(0 <= e.Low && e.Low <= e.Value && e.Value <= e.High && e.High <= 1 && e.Low < e.High) {
+					t.Fatalf("interval %v", e)
+				}
 			}
 		}
 		got, err := c.Threshold(level)
 		switch {
-		case math.Abs(best-level) < 1e-12: // rounding decides
 		case best < level:
-			if e, ok := err.(*fault.ParamError); !ok || e.Param != "precision" {
+			if e, ok := err.(*fault.ParamError); !ok || e.Param != "precision" || !strings.Contains(e.Want, fmt.Sprintf("at most %.3g", best)) {
 				t.Fatalf("precision %v: threshold %v, error %v, but the best is %v", level, got, err, best)
 			}
-		case err != nil || got.Distance < farthest || !(got.Precision.Value >= level) || !(math.Abs(got.Precision.Value-precisionAt(got.Distance)) < 1e-12):
+		case err != nil || got.Distance != farthest || got != c.At(farthest):
 			t.Fatalf("precision %v: threshold %v, error %v, want %v", level, got, err, farthest)
 		}
-		got, err = c.ThresholdForRecall(level)
-		if m, n := within(distances, must, nearest); err != nil || got.Distance != nearest || got.Must != m || got.Cannot != n || got.Recall.Value != float64(m)/float64(allMust) {
-			t.Fatalf("recall %v: threshold %+v, error %v, want %v with %d and %d links", level, got, err, nearest, m, n)
-		}
-		for _, e := range []Estimate{got.Precision, got.Recall} {
-			if !(0 <= e.Low && e.Low <= e.Value && e.Value <= e.High && e.High <= 1 && e.Low < e.High) {
-				t.Fatalf("interval %v", e)
-			}
+		if got, err = c.ThresholdForRecall(level); err != nil || got != c.At(nearest) {
+			t.Fatalf("recall %v: threshold %+v, error %v, want %v", level, got, err, nearest)
 		}
 	})
 }
 
-// TestInterval: the bounds of an interval solve the equation that defines it (Wilson 1927): the
-// observed share is 1.96 standard deviations from them.
-func TestInterval(t *testing.T) {
-	for _, c := range [][2]int{{38, 40}, {1, 3}, {500, 900}} {
-		e, n := wilson(c[0], c[1]), float64(c[1])
-		for _, bound := range []float64{e.Low, e.High} {
-			if z := math.Abs(e.Value-bound) / math.Sqrt(bound*(1-bound)/n); !(math.Abs(z-1.959964) < 1e-9) {
-				t.Errorf("%v of %v: bound %v is %v standard deviations away", c[0], c[1], bound, z)
+// lowest is the lower bound of a precision: bounds of both shares are found by halving where links
+// are as much less likely as they may be.
+func lowest(share float64, must, allMust, cannot, allCannot int) float64 {
+	likely := func(k, n int, p float64) bool {
+		if q := float64(k) / float64(n); p != q {
+			ratio := math.Pow(p/q, float64(k)) * math.Pow((1-p)/(1-q), float64(n-k))
+			return ratio > math.Exp(-newRate(int64(n)).ratio)
+		}
+		return true
+	}
+	if share == 0 {
+		return halved(func(p float64) bool {
+			ratio := math.Pow(p*float64(must+cannot)/float64(must), float64(must)) * math.Pow((1-p)/(1-float64(must)/float64(must+cannot)), float64(cannot))
+			return must > 0 && p < float64(must)/float64(must+cannot) && ratio <= math.Exp(-newRate(int64(allMust+allCannot)).ratio)
+		})
+	}
+	m := halved(func(p float64) bool { return p < float64(must)/float64(allMust) && !likely(must, allMust, p) })
+	n := halved(func(p float64) bool { return p < float64(cannot)/float64(allCannot) || likely(cannot, allCannot, p) })
+	return share * m / (share*m + (1-share)*n)
+}
+
+// halved returns the largest number in [0, 1] up to which a condition holds.
+func halved(holds func(p float64) bool) float64 {
+	low, high := 0.0, 1.0
+	for range 60 {
+		if middle := (low + high) / 2; holds(middle) {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return low
+}
+
+// atMost returns the probability of at most k of n.
+func atMost(k, n int, p float64) (sum float64) {
+	for j := range k + 1 {
+		all, _ := math.Lgamma(float64(n + 1))
+		in, _ := math.Lgamma(float64(j + 1))
+		out, _ := math.Lgamma(float64(n - j + 1))
+		sum += math.Exp(all-in-out) * math.Pow(p, float64(j)) * math.Pow(1-p, float64(n-j))
+	}
+	return sum
+}
+
+// TestRates: all bounds of the share up to a distance, for n uniform numbers, are right together as
+// often as promised.
+func TestRates(t *testing.T) {
+	rng := rand.New(rand.NewPCG(4, 4))
+	for _, c := range []struct{ n, draws int }{{1, 4000}, {2, 4000}, {5, 4000}, {20, 4000}, {100, 4000}, {500, 2000}, {5000, 1000}} {
+		r, wrong := newRate(int64(c.n)), 0
+		lows, highs := make([]float64, c.n+1), make([]float64, c.n+1)
+		for k := range lows {
+			lows[k], highs[k] = r.bounds(int64(k))
+		}
+		u := make([]float64, c.n)
+		for range c.draws {
+			for k := range u {
+				u[k] = rng.Float64()
+			}
+			slices.Sort(u)
+			for k := range c.n { // just before u[k] there are k, and at it k + 1
+				if u[k] > highs[k] {
+					wrong++
+					break
+				}
+			}
+		}
+		if most := missed * float64(c.draws); !(float64(wrong) <= most+3*math.Sqrt(most)) || !(float64(wrong) >= most/2-3*math.Sqrt(most)) {
+			t.Errorf("%d numbers: %d of %d draws have a wrong bound, want about %v", c.n, wrong, c.draws, most)
+		}
+		for k := range lows { // a single bound is wrong less often
+			if c.n > 100 || k == 0 || k == c.n {
+				continue
+			}
+			below, above := 1-atMost(k-1, c.n, lows[k]), atMost(k, c.n, highs[k])
+			if !(max(below, above) <= math.Exp(-r.ratio)+1e-9) {
+				t.Fatalf("%d of %d: as many have the probability %v at the lower bound, as few %v at the upper", k, c.n, below, above)
 			}
 		}
 	}
-	if e := wilson(0, 0); e != (Estimate{0, 0, 1}) {
-		t.Errorf("of no links: %v", e)
+}
+
+// population has distances of matching and of other pairs with these parameters of Beta
+// distributions, and this share of matching pairs.
+type population struct {
+	must, cannot [2]int
+	share        float64
+}
+
+// drawnFrom returns a number with a Beta distribution: one of some uniform numbers in order.
+func drawnFrom(beta [2]int, rng *rand.Rand) float64 {
+	u := make([]float64, beta[0]+beta[1]-1)
+	for j := range u {
+		u[j] = rng.Float64()
 	}
-	if e := wilson(7, 7); e.High != 1 || !(e.Low > 0.5 && e.Low < 0.8) {
-		t.Errorf("all of 7 links: %v", e)
+	slices.Sort(u)
+	return u[beta[0]-1]
+}
+
+// mix returns a calibration on pairs drawn at random, nil if they are all of one kind.
+func (p population) mix(t *testing.T, rng *rand.Rand, n int) *Calibration {
+	t.Helper()
+	musts := 0
+	for range n {
+		if rng.Float64() < p.share {
+			musts++
+		}
 	}
+	if musts == 0 || musts == n {
+		return nil
+	}
+	c, err := p.draw(t, rng, musts, n-musts).WithShare(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// draw returns a calibration on links of both kinds.
+func (p population) draw(t *testing.T, rng *rand.Rand, musts, cannots int) *Calibration {
+	t.Helper()
+	var distances []float64
+	var must []bool
+	for k := range musts + cannots {
+		of := p.must
+		if k >= musts {
+			of = p.cannot
+		}
+		distances, must = append(distances, drawnFrom(of, rng)), append(must, k < musts)
+	}
+	c, err := Fit(distances, must)
+	if err == nil {
+		c, err = c.WithShare(p.share)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// precision returns that of all pairs between two distances.
+func (p population) precision(from, to float64) float64 {
+	part := func(of [2]int) float64 {
+		a, b := float64(of[0]), float64(of[1])
+		return mathext.RegIncBeta(a, b, to) - mathext.RegIncBeta(a, b, from)
+	}
+	return p.share * part(p.must) / (p.share*part(p.must) + (1-p.share)*part(p.cannot))
+}
+
+// TestCoverage: where the truth is known, a threshold has the precision that it claims, and its
+// precision is in its interval, in 95 % of draws at least, though it was chosen by them. If must-
+// and cannot-links do not differ, more than the share is claimed in at most 5 %. Mean probabilities
+// of the pairs up to a threshold are in the intervals of their steps.
+func TestCoverage(t *testing.T) {
+	draws := race.Fewer(100)
+	most := 0.05*float64(draws) + 3*math.Sqrt(0.05*0.95*float64(draws))
+	rng := rand.New(rand.NewPCG(6, 3))
+	claims := 0
+	for _, shapes := range [][2][2]int{{{2, 6}, {6, 2}}, {{2, 3}, {5, 2}}, {{1, 8}, {8, 1}}, {{3, 3}, {3, 3}}} {
+		for _, share := range []float64{1e-4, 0.02, 0.5} {
+			for _, count := range [][2]int{{20, 20}, {100, 100}, {50, 2000}, {400, 20}} {
+				p := population{shapes[0], shapes[1], share}
+				wrong, above, apart := 0, 0, 0
+				for range draws {
+					c := p.draw(t, rng, count[0], count[1])
+					bad, high, off := false, false, false
+					for _, claim := range []float64{0.5, 0.8, 0.9, 0.95, 1.3 * share} {
+						at, err := c.Threshold(claim)
+						if err != nil {
+							continue
+						}
+						claims++
+						truth := p.precision(0, at.Distance)
+						bad, high = bad || truth < claim, high || truth > at.Precision.High
+					}
+					for _, q := range []float64{0.2, 0.5, 0.8} {
+						from, to, s := c.stepAround(q)
+						truth := p.precision(from, to)
+						off = off || truth < s.Low || truth > s.High
+					}
+					for _, b := range []struct {
+						count *int
+						is    bool
+					}{{&wrong, bad}, {&above, high}, {&apart, off}} {
+						if b.is {
+							*b.count++
+						}
+					}
+				}
+				if float64(max(wrong, above, apart)) > most {
+					t.Errorf("%+v, %v links: of %d draws %d claim too much, %d have a lower interval, and %d steps another probability", p, count, draws, wrong, above, apart)
+				}
+			}
+		}
+	}
+	for _, shapes := range [][2][2]int{{{2, 6}, {6, 2}}, {{2, 3}, {5, 2}}, {{3, 3}, {3, 3}}} {
+		for _, share := range []float64{0.03, 0.2, 0.5, 0.8} {
+			for _, n := range []int{30, 100, 1000} {
+				p, wrong, above := population{shapes[0], shapes[1], share}, 0, 0
+				for range draws {
+					c := p.mix(t, rng, n)
+					if c == nil {
+						continue
+					}
+					bad, high := false, false
+					for _, d := range []float64{0.1, 0.2, 0.3, 0.5, 0.7, 1} {
+						at := c.At(d)
+						bad, high = bad || p.precision(0, d) < at.Precision.Low, high || p.precision(0, d) > at.Precision.High
+					}
+					for _, claim := range []float64{0.5, 0.8, 0.9, 0.95, 1.1 * share} {
+						if at, err := c.Threshold(min(1, claim)); err == nil {
+							bad = bad || p.precision(0, at.Distance) < claim
+						}
+					}
+					if bad {
+						wrong++
+					}
+					if high {
+						above++
+					}
+				}
+				if float64(max(wrong, above)) > most {
+					t.Errorf("%+v, %d pairs: of %d draws %d claim too much, %d too little", p, n, draws, wrong, above)
+				}
+			}
+		}
+	}
+	if claims < 10*draws {
+		t.Errorf("only %d claims", claims)
+	}
+}
+
+// stepAround returns the ends of the step around a distance, halfway to the next steps, and its
+// interval.
+func (c *Calibration) stepAround(distance float64) (from, to float64, e Estimate) {
+	k, _ := slices.BinarySearch(c.distance, distance)
+	k = min(k, len(c.distance)-1)
+	first, last := k, k
+	for first > 0 && c.steps[first-1] == c.steps[k] {
+		first--
+	}
+	for last < len(c.steps)-1 && c.steps[last+1] == c.steps[k] {
+		last++
+	}
+	from, to = 0, 1
+	if first > 0 {
+		from = (c.distance[first-1] + c.distance[first]) / 2
+	}
+	if last < len(c.steps)-1 {
+		to = (c.distance[last] + c.distance[last+1]) / 2
+	}
+	return from, to, c.Interval(c.distance[k])
 }
 
 func TestRefuses(t *testing.T) {

@@ -13,6 +13,7 @@ const (
 	tensorMust     = "calibration.must"
 	tensorCannot   = "calibration.cannot"
 	tensorShare    = "calibration.share"
+	tensorNear     = "calibration.near" // 1 of near pairs
 )
 
 // mostLinks bounds the number of links of each kind that a file may claim.
@@ -26,6 +27,9 @@ func (c *Calibration) Encode(file *model.File) {
 	file.SetInt64s(tensorCannot, c.cannot)
 	if c.share > 0 {
 		file.SetFloat64s(tensorShare, []float64{c.share})
+	}
+	if c.near {
+		file.SetInt64s(tensorNear, []int64{1})
 	}
 }
 
@@ -60,6 +64,9 @@ func Decode(file *model.File) (*Calibration, error) {
 	if c.share, err = decodeShare(file); err != nil {
 		return nil, err
 	}
+	if c.near, err = decodeNear(file); err != nil {
+		return nil, err
+	}
 	return c.complete()
 }
 
@@ -75,4 +82,18 @@ func decodeShare(file *model.File) (float64, error) {
 		return 0, fault.Data("", "tensor %s: %g: want a number from 1e-15 to below 1", tensorShare, share[0])
 	}
 	return share[0], nil
+}
+
+func decodeNear(file *model.File) (bool, error) {
+	if !file.Has(tensorNear) {
+		return false, nil
+	}
+	near, err := file.Int64s(tensorNear, 1)
+	if err != nil {
+		return false, err
+	}
+	if near[0] != 1 || file.Has(tensorShare) {
+		return false, fault.Data("", "tensor %s: %d: want 1, and no %s", tensorNear, near[0], tensorShare)
+	}
+	return true, nil
 }

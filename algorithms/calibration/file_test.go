@@ -23,6 +23,9 @@ func TestFile(t *testing.T) {
 		if err == nil {
 			c, err = c.WithShare(rapid.SampledFrom([]float64{0, 1e-15, 0.25}).Draw(t, "share"))
 		}
+		if rapid.Bool().Draw(t, "near") {
+			c = c.OfNearPairs()
+		}
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +63,7 @@ func changed(t *testing.T, name string, tensor model.Tensor) *model.File {
 	}
 	file := &model.File{}
 	c.Encode(file)
-	if _, there := file.Tensors[name]; !there {
+	if _, there := file.Tensors[name]; !there && name != tensorNear {
 		t.Fatalf("no tensor %s", name)
 	}
 	if tensor.Shape == nil {
@@ -96,6 +99,7 @@ func TestHostileFiles(t *testing.T) {
 		{"share of 0", tensorShare, numbers(0)},
 		{"share of 1", tensorShare, numbers(1)},
 		{"share of NaN", tensorShare, numbers(math.NaN())},
+		{"near pairs with a share", tensorNear, counts(1)},
 		{"two shares", tensorShare, numbers(0.1, 0.1)},
 	} {
 		if got, err := Decode(changed(t, c.name, c.tensor)); !fault.IsInput(err) || got != nil {

@@ -2,13 +2,14 @@ package calibration
 
 import (
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Estimate is an estimated share with its interval of 95 %.
+// Estimate is an estimated share with its interval. Low is at most the true share, and High at
+// least, each at all distances at once for 95 % of all samples of as many links: so also at a
+// distance that was chosen by them.
 type Estimate struct {
 	Value float64 `json:"value"`
 	Low   float64 `json:"low"`
@@ -43,68 +44,88 @@ func (t Threshold) links() string {
 	return text(t.Must, "must-link") + " and " + text(t.Cannot, "cannot-link")
 }
 
-// At returns what the links up to a distance show. Without such links the precision is 0, in the
-// interval from 0 to 1. Cost: O(n).
+// At returns what the links up to a distance show. Cost: O(n).
 func (c *Calibration) At(distance float64) Threshold {
-	t := Threshold{Distance: distance}
+	var must, cannot int64
 	for k, d := range c.distance {
 		if d > distance {
 			break
 		}
-		t.Must += int(c.must[k])
-		t.Cannot += int(c.cannot[k])
+		must, cannot = must+c.must[k], cannot+c.cannot[k]
 	}
-	p := wilson(t.Must, t.Must+t.Cannot)
-	t.Precision = Estimate{c.reweighed(p.Value), c.reweighed(p.Low), c.reweighed(p.High)}
-	t.Recall = wilson(t.Must, int(c.musts))
+	return c.threshold(distance, must, cannot)
+}
+
+// threshold returns what these numbers of links up to a distance show.
+func (c *Calibration) threshold(distance float64, must, cannot int64) Threshold {
+	low, high := newRate(c.musts).bounds(must)
+	t := Threshold{
+		Distance: distance, Must: int(must), Cannot: int(cannot),
+		Precision: Estimate{c.estimate(must, cannot), c.lower(must, cannot), c.upper(must, cannot)},
+		Recall:    Estimate{float64(must) / float64(c.musts), low, high},
+	}
+	if c.beyond(distance) {
+		t.Precision.Low, t.Precision.High, t.Recall.High = 0, 1, 1
+	}
 	return t
 }
 
-// wilson returns the share of k in n with the interval of Wilson (1927) for a normal quantile of
-// 1.96, which is in [0, 1] and has a width also for k = 0 and k = n.
-func wilson(k, n int) Estimate {
-	if n == 0 {
-		return Estimate{0, 0, 1}
+// lower returns the lower bound of the precision with these numbers of links up to a distance. If
+// the mix of links is that of pairs, it is one of the share of must-links among them; otherwise it
+// combines bounds of both kinds, which were drawn apart.
+func (c *Calibration) lower(must, cannot int64) float64 {
+	if c.share == 0 {
+		return c.upTo(must + cannot).low(must)
 	}
-	const z = 1.959964
-	p, count := float64(k)/float64(n), float64(n)
-	center := (p + z*z/(2*count)) / (1 + z*z/count)
-	half := z / (1 + z*z/count) * math.Sqrt(p*(1-p)/count+z*z/(4*count*count))
-	return Estimate{p, max(0, min(p, center-half)), min(1, max(p, center+half))}
+	return c.mixed(newRate(c.musts).low(must), newRate(c.cannots).high(cannot))
+}
+
+// upper returns the upper bound.
+func (c *Calibration) upper(must, cannot int64) float64 {
+	if c.share == 0 {
+		return c.upTo(must + cannot).high(must)
+	}
+	return c.mixed(newRate(c.musts).high(must), newRate(c.cannots).low(cannot))
+}
+
+// upTo returns the bounds for the n nearest links.
+func (c *Calibration) upTo(n int64) rate {
+	return rate{float64(n), newRate(c.musts + c.cannots).ratio}
+}
+
+// estimate returns the precision with these numbers of links up to a distance. It counts a
+// cannot-link more than there are, as thresholds are chosen before the next one.
+func (c *Calibration) estimate(must, cannot int64) float64 {
+	return c.mixed(float64(must)/float64(c.musts), min(1, float64(cannot+1)/float64(c.cannots+1)))
 }
 
 // Threshold returns the largest distance of a link up to which at least this share of pairs
-// matches, as far as the links tell: it has the largest recall of all thresholds with that
-// precision. Pairs at the threshold itself are within it.
-//
-// The precision is an estimate from the links, and the largest distance is chosen by it, so it is
-// slightly too good: see the interval.
+// matches with a probability of 95 %: the lower bound of its precision is at least this share. It
+// has the largest recall of all thresholds with that bound. Pairs at the threshold itself are
+// within it.
 //
 // Errors: a *fault.ParamError for a precision that is not above 0 and at most 1, and for one that
-// no threshold has; it states the best. Cost: O(n).
+// the links do not support; it states the largest that they support. Cost: O(n).
 func (c *Calibration) Threshold(precision float64) (Threshold, error) {
 	if err := checkShare("precision", precision); err != nil {
 		return Threshold{}, err
 	}
-	chosen, best, highest := -1, -1, -1.0
-	must, cannot := int64(0), int64(0)
-	for k := range c.distance {
-		must += c.must[k]
-		cannot += c.cannot[k]
-		p := c.reweighed(float64(must) / float64(must+cannot))
-		if p >= precision {
-			chosen = k
+	must, cannot := c.musts, c.cannots // up to k
+	best, bestLow, links, last := 0, -1.0, [2]int64{}, len(c.distance)-1
+	for k := last; k >= 0; k-- {
+		// Without a cannot-link at the next distance, the bound there is no lower.
+		if (k == last || c.cannot[k+1] > 0) && c.estimate(must, cannot) >= min(bestLow, precision) {
+			if low := c.lower(must, cannot); low >= precision {
+				return c.threshold(c.distance[k], must, cannot), nil
+			} else if low > bestLow {
+				best, bestLow, links = k, low, [2]int64{must, cannot}
+			}
 		}
-		if p >= highest {
-			best, highest = k, p
-		}
+		must, cannot = must-c.must[k], cannot-c.cannot[k]
 	}
-	if chosen < 0 {
-		t := c.At(c.distance[best])
-		return Threshold{}, &fault.ParamError{Param: "precision", Value: precision,
-			Want: fmt.Sprintf("at most %.4g, the best of the calibration, up to distance %.6g with %s", t.Precision.Value, t.Distance, t.links())}
-	}
-	return c.At(c.distance[chosen]), nil
+	t := c.threshold(c.distance[best], links[0], links[1])
+	return Threshold{}, &fault.ParamError{Param: "precision", Value: precision,
+		Want: fmt.Sprintf("at most %.3g, the lower bound up to distance %.6g: %s support no more", t.Precision.Low, t.Distance, t.links())}
 }
 
 // ThresholdForRecall returns the smallest distance of a link within which at least this share of

@@ -28,7 +28,7 @@ func calibrated(t *testing.T) string {
 // probabilities with what the calibration says, in any number of workers.
 func TestPairs(t *testing.T) {
 	dir := calibrated(t)
-	for _, flag := range []string{"--threshold 2", "--precision .9", "--recall .8", "--recall .8 --share 0.4"} {
+	for _, flag := range []string{"--threshold 2", "--precision .7", "--recall .8", "--recall .8 --share 0.4"} {
 		report := clitest.Parse(t, harness.RunOK(t, dir, "pairs calibrated.mlk -i data.csv "+flag+" --workers 1 -o pairs.csv --json").Stdout)
 		text := clitest.Read(t, dir, "pairs.csv")
 		threshold := report["threshold"].(float64)
@@ -111,5 +111,87 @@ func TestCalibrate(t *testing.T) {
 	}
 	if shown := clitest.Parse(t, harness.RunOK(t, dir, "inspect updated.mlk --json").Stdout); shown["calibration"] != nil {
 		t.Errorf("the updated model has the calibration %v", shown["calibration"])
+	}
+}
+
+// TestPrecisionThatFails: a precision is refused that links do not support, or that the number of
+// pairs makes impossible, with what would support it; without --precision the same is a warning, and
+// the probabilities are lowered.
+func TestPrecisionThatFails(t *testing.T) {
+	dir := calibrated(t)
+	o := harness.Run(t, dir, "pairs calibrated.mlk -i data.csv --precision .99 -o out.csv")
+	if o.Code != 2 || !strings.Contains(o.Stderr, "--precision is 0.99: want at most 0.") || !strings.Contains(o.Stderr, "suggest --near") {
+		t.Errorf("code %d, %q", o.Code, o.Stderr)
+	}
+	harness.RunOK(t, dir, "calibrate -q model.mlk -i other.csv -c held.csv --share .9 -o often.mlk")
+	harness.RunOK(t, dir, "calibrate -q model.mlk -i other.csv -c held.csv --share .01 -o seldom.mlk")
+	for model, want := range map[string]string{"often.mlk": "the share is at most 0.", "seldom.mlk": "matching pairs are as near"} {
+		o := harness.RunOK(t, dir, "pairs "+model+" -i data.csv --recall 1 -o out.csv --json")
+		if !strings.Contains(o.Stderr, want) {
+			t.Errorf("%s: %q", model, o.Stderr)
+		}
+		report := clitest.Parse(t, o.Stdout)
+		high := report["calibrated"].(map[string]any)["precision"].(map[string]any)["high"].(float64)
+		mean, p := 0.0, harness.Column(t, clitest.Read(t, dir, "out.csv"), "probability")
+		for _, v := range p {
+			mean += harness.Number(t, v) / float64(len(p))
+		}
+		if !(mean <= high+1e-9) || high == 1 && model == "seldom.mlk" {
+			t.Errorf("%s: the mean probability is %v, the precision at most %v", model, mean, high)
+		}
+	}
+	o = harness.Run(t, dir, "pairs often.mlk -i data.csv --precision .9 -o out.csv")
+	if o.Code != 2 || !strings.Contains(o.Stderr, "calibrate --near") {
+		t.Errorf("code %d, %q", o.Code, o.Stderr)
+	}
+}
+
+// TestWithoutModel: prepared rows are calibrated and searched as by a model of method raw.
+func TestWithoutModel(t *testing.T) {
+	dir := calibrated(t)
+	harness.RunOK(t, dir, "fit -q -m raw --standardize -i other.csv -o raw.mlk")
+	harness.RunOK(t, dir, "calibrate -q raw.mlk -i other.csv -c held.csv -o a.mlk")
+	harness.RunOK(t, dir, "calibrate -q --standardize -i other.csv -c held.csv -o b.mlk")
+	for _, model := range []string{"a", "b"} {
+		harness.RunOK(t, dir, "pairs -q "+model+".mlk -i other.csv --recall .8 -o "+model+".csv")
+	}
+	if a, b := clitest.Read(t, dir, "a.csv"), clitest.Read(t, dir, "b.csv"); a != b || len(clitest.Lines(a)) < 20 {
+		t.Error("other pairs without a model")
+	}
+	harness.RunOK(t, dir, "pairs -q raw.mlk -i other.csv --threshold 1.5 -o a.csv")
+	harness.RunOK(t, dir, "pairs -q --standardize -i other.csv --threshold 1.5 -o b.csv")
+	if clitest.Read(t, dir, "a.csv") != clitest.Read(t, dir, "b.csv") {
+		t.Error("other pairs of raw rows without a model")
+	}
+}
+
+// TestSuggestNear: the pairs to ask are some of those up to the distance, without those of links.
+// A calibration on their answers is one of near pairs.
+func TestSuggestNear(t *testing.T) {
+	dir := calibrated(t)
+	harness.RunOK(t, dir, "pairs -q model.mlk -i other.csv --threshold 4 -o all.csv")
+	harness.RunOK(t, dir, "suggest -q model.mlk -i other.csv -c held.csv --near 4 -n 60 -o ask.csv")
+	near, asked := map[string]bool{}, clitest.Lines(clitest.Read(t, dir, "ask.csv"))[1:]
+	for _, line := range clitest.Lines(clitest.Read(t, dir, "all.csv")) {
+		near[strings.Join(strings.Split(line, ",")[:2], ",")] = true
+	}
+	known := clitest.Read(t, dir, "held.csv")
+	labels := harness.Column(t, clitest.Read(t, dir, "other.csv"), "label")
+	answers := "i,j,link\n"
+	for _, pair := range asked {
+		if !near[pair] || strings.Contains(known, "\n"+pair+",") {
+			t.Errorf("pair %s is asked", pair)
+		}
+		var i, j int
+		fmt.Sscanf(pair, "%d,%d", &i, &j)
+		answers += pair + map[bool]string{true: ",must\n", false: ",cannot\n"}[labels[i] == labels[j]]
+	}
+	if len(asked) != 60 {
+		t.Errorf("%d pairs are asked", len(asked))
+	}
+	clitest.Write(t, dir, "answers.csv", answers)
+	o := harness.Run(t, dir, "calibrate model.mlk -i other.csv -c answers.csv --near -o near.mlk")
+	if strings.Contains(answers, ",cannot") != (o.Code == 0) || o.Code == 0 && !strings.Contains(o.Stdout, "of near pairs matches") {
+		t.Errorf("code %d, %q %q", o.Code, o.Stdout, o.Stderr)
 	}
 }

@@ -2,6 +2,7 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -28,6 +29,7 @@ type pairsCommand struct {
 	neighbors int
 	most      int
 	out       string
+	preparing source.Preparing
 }
 
 // usualPairs is the usual largest number of pairs.
@@ -36,7 +38,7 @@ const usualPairs = 20_000_000
 func newPairs(s *session.Session) *cobra.Command {
 	p := &pairsCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:   "pairs MODEL -i DATA (--threshold D | --precision P | --recall R) -o PAIRS",
+		Use:   "pairs [MODEL] -i DATA (--threshold D | --precision P | --recall R) -o PAIRS",
 		Short: "list the pairs of rows that belong together",
 		Long: `Write all pairs of rows of DATA whose learned distance is at most a threshold: duplicates, or
 records of one person. PAIRS is a CSV with the columns i, j (0-based rows, i < j, or ids with
@@ -44,9 +46,14 @@ records of one person. PAIRS is a CSV with the columns i, j (0-based rows, i < j
 pairs at equal distance in the order of i, then j.
 
 The threshold is a distance D, which is not squared, or follows from the calibration of MODEL (see
-mustlink calibrate): the largest distance with the precision P, or the smallest with the recall R.
-The summary says how many links that rests on. --share replaces the share of matching pairs that
-precision and probability refer to.
+mustlink calibrate): the largest distance at which the lower bound of the precision is P, or the
+smallest with the recall R. A precision that its links do not support is refused. The summary says
+how many links a threshold rests on. --share replaces the share of matching pairs that precision and
+probability refer to. Without MODEL the distance is that of the prepared rows, and D is needed.
+
+The share of matching pairs, times the recall, times all pairs of rows is the number of matching
+pairs up to the threshold. If it contradicts the number of pairs that were found, precision and
+probabilities are lowered, with a warning, to what is possible; with --precision it is an error.
 
 The search is exact, and compares only rows that are near each other in the principal directions of
 the coordinates: a million rows of 32 columns, with one or two duplicates each, take half a minute of
@@ -56,7 +63,7 @@ among the K nearest of the other. A threshold with more than --max-pairs pairs i
 number that it would have.`,
 		Example: `  mustlink pairs calibrated.mlk -i data.csv --precision .95 -o pairs.csv
   mustlink pairs model.mlk -i data.csv --threshold 0.3 --neighbors 5 --links-by id -o pairs.csv`,
-		Args: usage.Positional(1, 1, "MODEL"),
+		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: s.Checked(p.check, p.run),
 	}
 	f := cmd.Flags()
@@ -68,6 +75,7 @@ number that it would have.`,
 	f.Float64Var(&p.share, "share", 0, "the share `S` of matching pairs among those to judge (default: that of the calibration)")
 	f.IntVar(&p.neighbors, "neighbors", 0, "only pairs with a row among the `K` nearest of the other (default: all)")
 	f.IntVar(&p.most, "max-pairs", usualPairs, "refuse to find more than `N` pairs")
+	p.preparing.Flags(cmd, "without MODEL: ")
 	f.StringVarP(&p.out, "output", "o", "", "the file of `PAIRS` to write; - for standard output")
 	return cmd
 }
@@ -85,6 +93,10 @@ func (p *pairsCommand) check(check *session.Checks, args []string) {
 		check.Refuse(flags.Changed(name) && !(v > 0 && v <= 1), "--%s is %v: want a number > 0 and <= 1", name, v)
 	}
 	check.Share(p.share)
+	for _, name := range []string{"precision", "recall", "share"} {
+		check.Refuse(len(args) == 0 && flags.Changed(name), "--%s is given without MODEL: want --threshold alone, or a model of mustlink calibrate", name)
+	}
+	p.preparing.Check(check, len(args) > 0, &p.data)
 	check.Refuse(flags.Changed("neighbors") && p.neighbors < 1, "--neighbors is %d: want a number >= 1", p.neighbors)
 	check.AtLeast("--max-pairs", p.most, 1)
 	check.Models(args)
@@ -105,25 +117,32 @@ type pairsReport struct {
 }
 
 func (p *pairsCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, p.Session, args[0])
+	m, err := metric.Open(ctx, p.Session, args...)
 	if err != nil {
 		return err
 	}
-	calibrated, err := p.calibration(m, args[0])
-	if err != nil {
-		return err
-	}
-	r := &pairsReport{Method: m.Name(), Output: p.out}
-	if r.Distance, err = p.distance(calibrated); err != nil {
-		return fault.InFile(usage.RenameParams(err, "precision", "--precision", "recall", "--recall"), args[0])
-	}
-	if calibrated != nil {
-		at := calibrated.At(r.Distance)
-		r.Calibrated = &at
+	r := &pairsReport{Method: m.Name(), Output: p.out, Distance: p.threshold}
+	var calibrated *calibration.Calibration
+	if len(args) > 0 {
+		if calibrated, err = p.calibration(m, args[0]); err != nil {
+			return err
+		}
+		if r.Distance, err = p.distance(calibrated); err != nil {
+			return fault.InFile(unsupported(usage.RenameParams(err, "precision", "--precision", "recall", "--recall")), args[0])
+		}
 	}
 	data, err := m.Read(ctx, &p.data)
 	if err != nil {
 		return err
+	}
+	if len(args) == 0 {
+		table, err := p.preparing.Apply(p.Session, data)
+		if err != nil {
+			return err
+		}
+		if err := m.Unlearned(ctx, table); err != nil {
+			return err
+		}
 	}
 	if err := p.rows.NeedIDs(data); err != nil {
 		return err
@@ -132,13 +151,24 @@ func (p *pairsCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := p.write(ctx, pairs, calibrated, p.rows.Names(data)); err != nil {
+	r.Rows, r.Pairs = data.Points.Len(), len(pairs)
+	probabilities, err := p.judge(r, calibrated, pairs)
+	if err != nil {
+		return fault.InFile(err, data.Name)
+	}
+	if err := p.write(ctx, pairs, probabilities, p.rows.Names(data)); err != nil {
 		return err
 	}
-	r.Rows, r.Pairs = data.Points.Len(), len(pairs)
-	p.warnOfShare(r, calibrated)
 	r.Warnings = p.Warnings()
 	return p.Summarize(p.out, r, r.text)
+}
+
+// unsupported adds to the error of a precision what would support it.
+func unsupported(err error) error {
+	if e, is := errors.AsType[*fault.ParamError](err); is && e.Param == "--precision" {
+		e.Want += " (answer pairs of 'mustlink suggest --near', and pass the answers to 'mustlink calibrate --near')"
+	}
+	return err
 }
 
 // calibration returns the calibration of the model, nil if there is none and none is needed.
@@ -176,23 +206,35 @@ func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset
 	return pairs, usage.RenameParams(err, "threshold", "--threshold")
 }
 
-// warnOfShare warns if the calibration expects many more matching pairs up to the threshold than
-// there are pairs at all: then matching pairs are rarer than it takes for granted.
-func (p *pairsCommand) warnOfShare(r *pairsReport, c *calibration.Calibration) {
-	if c == nil || p.neighbors > 0 || r.Calibrated.Must == 0 {
-		return
+// judge returns the probabilities of the pairs, nil without a calibration. It compares the number
+// of pairs with that of the matching pairs that the calibration expects, and refuses a precision
+// that this makes impossible.
+func (p *pairsCommand) judge(r *pairsReport, c *calibration.Calibration, pairs []mustlink.Pair) ([]float64, error) {
+	if c == nil {
+		return nil, nil
 	}
-	all, recall := float64(r.Rows)*float64(r.Rows-1)/2, r.Calibrated.Recall
-	if expected := c.Share() * recall.Low * all; 1.5*float64(r.Pairs) < expected {
-		p.Warnf("precision and probability are those of pairs of which a share of %.2g matches, but of all pairs of rows at most %.2g do: they are too high; want --share", c.Share(), max(1, float64(r.Pairs))/(recall.Value*all))
+	distances := make([]float64, len(pairs))
+	for k, pair := range pairs {
+		distances[k] = pair.Distance
 	}
+	all := float64(r.Rows) * float64(r.Rows-1) / 2
+	found := c.OfFound(r.Distance, distances, all, p.neighbors == 0)
+	r.Calibrated = &found.Threshold
+	switch {
+	case found.Doubt == "":
+	case found.Precision.Low < p.precision:
+		return nil, &fault.ParamError{Param: "--precision", Value: p.precision,
+			Want: fmt.Sprintf("at most %.3g: %s (want --share of all pairs of rows, or 'mustlink calibrate --near')", found.Precision.Low, found.Doubt)}
+	default:
+		p.Warnf("%s; precision and probability are lowered to that (want --share of all pairs of rows, or 'mustlink calibrate --near')", found.Doubt)
+	}
+	return found.Probabilities, nil
 }
 
-// write writes the pairs, with probabilities if there is a calibration. ids are nil for row
-// numbers.
-func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, c *calibration.Calibration, ids []string) error {
+// write writes the pairs, with probabilities if there are some. ids are nil for row numbers.
+func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, probabilities []float64, ids []string) error {
 	columns, numbers := []string{"distance"}, make([]float64, 1, 2)
-	if c != nil {
+	if probabilities != nil {
 		columns, numbers = append(columns, "probability"), numbers[:2]
 	}
 	if err := ctx.Err(); err != nil {
@@ -200,8 +242,8 @@ func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, c *cali
 	}
 	return dataset.WriteMeasuredPairs(p.out, len(pairs), columns, func(k int) (i, j int, _ []float64, err error) {
 		numbers[0] = pairs[k].Distance
-		if c != nil {
-			numbers[1] = c.Probability(pairs[k].Distance)
+		if probabilities != nil {
+			numbers[1] = probabilities[k]
 		}
 		return int(pairs[k].I), int(pairs[k].J), numbers, ctx.Err()
 	}, ids, p.WritingText())

@@ -17,39 +17,53 @@ import (
 
 type calibrateCommand struct {
 	*session.Session
-	data  source.Data
-	links source.Links
-	share float64
-	out   string
+	data      source.Data
+	links     source.Links
+	share     float64
+	near      bool
+	out       string
+	preparing source.Preparing
 }
 
 func newCalibrate(s *session.Session) *cobra.Command {
 	c := &calibrateCommand{Session: s}
 	cmd := &cobra.Command{
-		Use:   "calibrate MODEL -i DATA -c LINKS -o MODEL",
+		Use:   "calibrate [MODEL] -i DATA -c LINKS -o MODEL",
 		Short: "learn from links which distances mean that two rows belong together",
 		Long: `Write MODEL with a calibration: the probability that two rows at a distance belong together, and
 the distances up to which they do with a chosen precision or recall. mustlink pairs uses them.
+Without a MODEL to read, the prepared rows are calibrated as they are, as a model of method raw.
 
 LINKS must have links of both kinds, and they should be links that the fit did not use: the model
 is too sure of those that it learned from. The probability is an isotonic regression of must-links
-against cannot-links on the distance. The precision at a threshold is the share of must-links among
-the links up to it, the recall the share of all must-links up to it. Both come with an interval of
-95 % and the links that they rest on. The precision of a threshold rests on the links below it:
-with few of them, choose a higher precision than needed.
+against cannot-links on the distance, no surer than the number of links at a distance supports. The
+precision at a threshold is the share of matching pairs among the pairs up to it, the recall the
+share of all matching pairs up to it. Both come with an interval and the links that they rest on.
+Each bound of it holds for all thresholds at once in 95 % of all samples of links. A threshold for a
+precision is one whose lower bound has this precision.
 
-Precision and probability are those of the mix of LINKS. Among all pairs of rows far fewer match.
-With --share S they are those of pairs of which the share S matches. A small share requires many
-cannot-links: with a thousand, one in a thousand is the rarest error that can show.`,
+That holds only if LINKS are a random sample, in one of three ways:
+- pairs of rows drawn at random: then their mix is that of all pairs of rows;
+- must-links drawn at random among the matching pairs, cannot-links among the others: then --share S
+  says which share S of all pairs of rows matches. With a small share a precision requires very many
+  cannot-links: at one in a thousand even a thousand cannot-links of which none is near support only
+  a precision of a tenth;
+- with --near, answers about pairs drawn at random from those up to a distance, as 'mustlink suggest
+  --near' proposes them. Their mix is that of these pairs, so a few hundred support a high precision.
+Cannot-links that were chosen because they are near make precisions with --share too low.`,
 		Example: `  mustlink calibrate model.mlk -i data.csv -c held-out.csv -o calibrated.mlk
-  mustlink pairs calibrated.mlk -i data.csv --precision .95 -o pairs.csv`,
-		Args: usage.Positional(1, 1, "MODEL"),
+  mustlink pairs calibrated.mlk -i data.csv --precision .95 -o pairs.csv
+  mustlink suggest model.mlk -i data.csv --near 0.8 -n 300 -o ask.csv
+  mustlink calibrate model.mlk -i data.csv -c answers.csv --near -o calibrated.mlk`,
+		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
 	c.data.Flags(cmd)
 	c.links.Flags(cmd)
 	f.Float64Var(&c.share, "share", 0, "the share `S` of matching pairs among those to judge (default: that of LINKS)")
+	f.BoolVar(&c.near, "near", false, "LINKS are answers about pairs that 'mustlink suggest --near' drew: precision and recall are those of pairs up to the farthest of them")
+	c.preparing.Flags(cmd, "without MODEL: ")
 	f.StringVarP(&c.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
 	return cmd
 }
@@ -58,6 +72,8 @@ cannot-links: with a thousand, one in a thousand is the rarest error that can sh
 func (c *calibrateCommand) check(check *session.Checks, args []string) {
 	check.Required("input", "links", "output")
 	check.Share(c.share)
+	check.Exclusive("share", "near")
+	c.preparing.Check(check, len(args) > 0, &c.data)
 	check.Models(args)
 	c.data.Check(check)
 	c.links.Check(check)
@@ -72,7 +88,7 @@ type calibrateReport struct {
 }
 
 func (c *calibrateCommand) run(ctx context.Context, args []string) error {
-	m, err := metric.Open(ctx, c.Session, args[0])
+	m, err := metric.Open(ctx, c.Session, args...)
 	if err != nil {
 		return err
 	}
@@ -84,7 +100,15 @@ func (c *calibrateCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if m.Fitted.Trained(data) {
+	if len(args) == 0 {
+		table, err := c.preparing.Apply(c.Session, data)
+		if err != nil {
+			return err
+		}
+		if err := m.Unlearned(ctx, table); err != nil {
+			return err
+		}
+	} else if m.Fitted.Trained(data) {
 		c.Warnf("%s: these are the training rows of %s: it is too sure of links that it learned from; want others", data.Name, args[0])
 	}
 	calibrated, err := m.Model().Calibrate(ctx, mustlink.FromData(data), set)
@@ -94,6 +118,9 @@ func (c *calibrateCommand) run(ctx context.Context, args []string) error {
 	record := calibrated.Record()
 	if record.Calibration, err = record.Calibration.WithShare(c.share); err != nil {
 		return usage.RenameParams(err, "share", "--share")
+	}
+	if c.near {
+		record.Calibration = record.Calibration.OfNearPairs()
 	}
 	if err := metric.Save(ctx, c.Session, c.out, calibrated); err != nil {
 		return err

@@ -6,13 +6,18 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math/rand/v2"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms/activelearning"
+	"github.com/mustlink/mustlink/algorithms/neighbors"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -27,6 +32,7 @@ type suggestCommand struct {
 	count       int
 	classes     int
 	interactive bool
+	near        float64
 	seed        uint64
 	preparing   source.Preparing
 	out         string
@@ -51,13 +57,18 @@ without it. With --classes, a row that belongs to no other class belongs to the 
 'mustlink links close' writes the links that the answers imply; methods that learn from single pairs (npkl,
 itml, gml) give better results with them.
 
+With --near D the pairs are drawn at random from all pairs up to the distance D, without those of LINKS. Their
+answers show which of the pairs that look alike match: pass them to 'mustlink calibrate --near'. D should be
+somewhat above the threshold that is wanted; 'mustlink pairs --threshold D' says how many pairs there are.
+
 --interactive shows two rows side by side and reads an answer from standard input: y (they belong together), n,
 s (skip), q (quit), or two rows and y or n, such as "3 12 y", for a pair of your own choice. Every answer is
 appended to LINKS and is on disk before the next query, so an interrupt loses nothing. An answer that
 contradicts the links so far is refused; the message names those links, and the query is repeated.`,
 		Example: `  mustlink suggest -i data.csv --standardize -n 20 -o pairs.csv
   mustlink suggest model.mlk -i data.csv -c links.csv -n 20 -o pairs.csv
-  mustlink suggest -i data.csv --standardize -c links.csv --interactive --classes 3`,
+  mustlink suggest -i data.csv --standardize -c links.csv --interactive --classes 3
+  mustlink suggest model.mlk -i data.csv --near 0.8 -n 300 -o ask.csv`,
 		Args: usage.Positional(0, 1, "at most one MODEL"),
 		RunE: s.Checked(c.check, c.run),
 	}
@@ -68,6 +79,7 @@ contradicts the links so far is refused; the message names those links, and the 
 	f.IntVarP(&c.count, "count", "n", suggestedPairs, "number of pairs; with --interactive the maximum number of answers (default all)")
 	f.IntVar(&c.classes, "classes", 0, "number of classes, if it is known")
 	f.BoolVar(&c.interactive, "interactive", false, "ask, and append the answers to LINKS, a .csv file that is created if it does not exist")
+	f.Float64Var(&c.near, "near", 0, "draw the pairs from all pairs up to the distance `D`")
 	c.preparing.Flags(cmd, "without MODEL: ")
 	usage.SeedFlag(f, &c.seed)
 	f.StringVarP(&c.out, "output", "o", "", "the file of `PAIRS` to write; - for standard output")
@@ -112,6 +124,9 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 			return err
 		}
 	}
+	if c.near > 0 {
+		return c.nearPairs(ctx, m.Eng, data, coordinates, set)
+	}
 	questions, err := activelearning.New(coordinates, set, activelearning.Options{Seed: c.seed, Classes: c.classes})
 	if err != nil {
 		return fault.InFile(err, data.Name)
@@ -129,14 +144,39 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	if len(pairs) < c.count {
 		c.Warnf("only %s can be queried at once: the others depend on the answers, or are known", session.Plural(len(pairs), "pair"))
 	}
+	return c.write(ctx, data, pairs, questions.Classes())
+}
+
+func (c *suggestCommand) write(ctx context.Context, data *dataset.Data, pairs [][2]int, classes int) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if err := dataset.WritePairs(c.out, pairs, c.links.Names(data), c.WritingText()); err != nil {
 		return err
 	}
-	r := &suggestReport{Pairs: len(pairs), Classes: questions.Classes(), Output: c.out, Warnings: c.Warnings()}
+	r := &suggestReport{Pairs: len(pairs), Classes: classes, Output: c.out, Warnings: c.Warnings()}
 	return c.Summarize(c.out, r, r.text)
+}
+
+// nearPairs draws pairs from those up to a distance, without those of links.
+func (c *suggestCommand) nearPairs(ctx context.Context, eng *engine.Engine, data *dataset.Data, coordinates blas.Matrix, set *links.Set) error {
+	found, err := neighbors.Pairs(ctx, eng, coordinates, c.near, neighbors.PairOptions{})
+	if err != nil {
+		return fault.InFile(usage.RenameParams(err, "threshold", "--near"), data.Name)
+	}
+	known := map[[2]int]bool{}
+	for _, l := range slices.Concat(set.Must(), set.Cannot()) {
+		known[[2]int{min(l.I, l.J), max(l.I, l.J)}] = true
+	}
+	found = slices.DeleteFunc(found, func(p neighbors.Pair) bool { return known[[2]int{int(p.I), int(p.J)}] })
+	var pairs [][2]int
+	for _, k := range rand.New(rand.NewPCG(c.seed, 0)).Perm(len(found))[:min(c.count, len(found))] {
+		pairs = append(pairs, [2]int{int(found[k].I), int(found[k].J)})
+	}
+	if len(pairs) < c.count {
+		c.Warnf("%s: there are only %s up to the distance %g", data.Name, session.Plural(len(pairs), "pair"), c.near)
+	}
+	return c.write(ctx, data, pairs, 0)
 }
 
 // check finds mistakes that do not require reading anything.
@@ -144,6 +184,9 @@ func (c *suggestCommand) check(check *session.Checks, args []string) {
 	check.Required("input")
 	check.AtLeast("-n, --count", c.count, 1)
 	check.Refuse(c.classes < 0 || c.classes == 1 || check.Cmd.Flags().Changed("classes") && c.classes == 0, "--classes is %d: want a number >= 2", c.classes)
+	check.Refuse(check.Cmd.Flags().Changed("near") && !(c.near > 0), "--near is %v: want a distance > 0", c.near)
+	check.Exclusive("near", "interactive")
+	check.Exclusive("near", "classes")
 	c.preparing.Check(check, len(args) > 0, &c.data)
 	check.Models(args)
 	c.data.Check(check)
