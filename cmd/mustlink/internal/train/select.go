@@ -59,7 +59,7 @@ three what the rows of the fit alone give is subtracted, so that they are .5 whe
 learn. With -n the default is combined, without it ranking.
 
 A candidate is chosen only if it is clearly better than the raw rows: by more standard errors the more
-candidates there are (2.7 for seven, 3.1 for 45), since the best of many is ahead by luck. If none is, the
+candidates there are (2.4 for seven, 3.1 for 45), since the best of many is ahead by luck. If none is, the
 model is of the method raw. The gain that is printed is that of the choice on folds that it was not made by.
 
 All candidates are scored on one fold, the better third on two more, and so on, but never fewer than three;
