@@ -7,6 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/raw"
+	"github.com/mustlink/mustlink/algorithms/baseline/raw"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/algorithms/verdict"
@@ -113,6 +114,8 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, method catal
 	switch {
 	case !s.holdsOut:
 		return nil, nil
+	case method.Name == raw.Method:
+		return &Verdict{Missing: "the method raw learns nothing"}, nil
 	case l.Len() == 0:
 		return &Verdict{Missing: "there are no links to hold out"}, nil
 	}

@@ -111,13 +111,13 @@ func (v *Verdict) Details() []string {
 	if v.Alone {
 		links = fmt.Sprintf("%d must-links", v.Must)
 	}
-	line := fmt.Sprintf("judged on %s of %d rows that %d of %d fits did not know, each fit with %d of %d parts of the linked rows",
-		links, v.Rows, v.Fits, v.Parts, v.Parts-1, v.Parts)
+	line := fmt.Sprintf("judged on %s of %d new rows by %d of %d fits, each without one of %d parts of the linked rows",
+		links, v.Rows, v.Fits, v.Parts, v.Parts)
 	if v.Fits+v.Failed < v.Parts {
 		line += fmt.Sprintf("; all %d fits would find smaller gains", v.Parts)
 	}
 	if v.Failed > 0 {
-		line += fmt.Sprintf("; %d fits failed", v.Failed)
+		line += fmt.Sprintf("; failed fits: %d", v.Failed)
 	}
 	out := []string{line}
 	if v.Candidates > 0 {
