@@ -2,9 +2,8 @@ package calibration
 
 import "math"
 
-// missed is the probability that a bound of the share of one kind of links up to a distance is
-// wrong at any distance. A bound of both kinds, such as that of a precision, is wrong twice as often.
-const missed = 0.025
+// missed is the probability that a lower bound, or an upper one, is wrong at any distance.
+const missed = 0.05
 
 // rate bounds shares of a population from counts in a sample of it.
 type rate struct {
@@ -17,9 +16,15 @@ type rate struct {
 // distance, and all n upper bounds, are right together with the probability 1 - missed (Berk & Jones,
 // Zeitschrift für Wahrscheinlichkeitstheorie 47, 1979). It is a fit from above to that of n from 1 to
 // 20,000; its slope is that of large n.
-func newRate(n int64) rate {
-	return rate{float64(n), 3.75 + 1.15*math.Log(math.Log(float64(n)+2))}
-}
+//
+// A quotient of bounds of two samples is wrong no more often: where it is, the two likelihoods
+// together are at least as small as that of one sample where its own bound is.
+func newRate(n int64) rate { return rate{float64(n), ratioOf(n)} }
+
+// upTo returns bounds of the share of must-links among the nearest n of all links.
+func upTo(n, all int64) rate { return rate{float64(n), ratioOf(all)} }
+
+func ratioOf(n int64) float64 { return 3.05 + 1.1*math.Log(math.Log(float64(n)+2)) }
 
 // bounds returns bounds of the share of which k of n are a sample.
 func (r rate) bounds(k int64) (low, high float64) { return r.low(k), r.high(k) }

@@ -75,7 +75,7 @@ func (c *Calibration) threshold(distance float64, must, cannot int64) Threshold 
 // combines bounds of both kinds, which were drawn apart.
 func (c *Calibration) lower(must, cannot int64) float64 {
 	if c.share == 0 {
-		return c.upTo(must + cannot).low(must)
+		return upTo(must+cannot, c.musts+c.cannots).low(must)
 	}
 	return c.mixed(newRate(c.musts).low(must), newRate(c.cannots).high(cannot))
 }
@@ -83,14 +83,9 @@ func (c *Calibration) lower(must, cannot int64) float64 {
 // upper returns the upper bound.
 func (c *Calibration) upper(must, cannot int64) float64 {
 	if c.share == 0 {
-		return c.upTo(must + cannot).high(must)
+		return upTo(must+cannot, c.musts+c.cannots).high(must)
 	}
 	return c.mixed(newRate(c.musts).high(must), newRate(c.cannots).low(cannot))
-}
-
-// upTo returns the bounds for the n nearest links.
-func (c *Calibration) upTo(n int64) rate {
-	return rate{float64(n), newRate(c.musts + c.cannots).ratio}
 }
 
 // estimate returns the precision with these numbers of links up to a distance. It counts a

@@ -8,7 +8,7 @@ import warnings
 
 import numpy as np
 
-from mustlink import DCA, GML, ITML, KRCA, LFDA, LMNN, LSML, MLKR, MMC, NCA, RCA, SCML, SDML, XRCA, Covariance, Links, NotFittedError, Notice, Xiang
+from mustlink import DCA, GML, ITML, KRCA, LFDA, LMNN, LSML, MLKR, MMC, NCA, RCA, SCML, SDML, XRCA, Covariance, Links, NotFittedError, Notice, Raw, Xiang
 from mustlink._linear import METHODS
 from mustlink._sklearn import HAVE_SKLEARN
 from mustlink._threshold import best_threshold
@@ -206,7 +206,7 @@ class Thresholds(unittest.TestCase):
 
 
 class Matrices(unittest.TestCase):
-    CLASSES = (RCA, XRCA, DCA, ITML, MMC, LMNN, NCA, LSML, SCML, LFDA, SDML, MLKR, Covariance, Xiang)
+    CLASSES = (RCA, XRCA, DCA, ITML, MMC, LMNN, NCA, LSML, SCML, LFDA, SDML, MLKR, Covariance, Raw, Xiang)
 
     def test_all_linear_methods(self):
         X, y = blobs()

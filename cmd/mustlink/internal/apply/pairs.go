@@ -135,14 +135,8 @@ func (p *pairsCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if len(args) == 0 {
-		table, err := p.preparing.Apply(p.Session, data)
-		if err != nil {
-			return err
-		}
-		if err := m.Unlearned(ctx, table); err != nil {
-			return err
-		}
+	if err := m.NeedModel(ctx, &p.preparing, data); err != nil {
+		return err
 	}
 	if err := p.rows.NeedIDs(data); err != nil {
 		return err

@@ -208,5 +208,5 @@ func Params(method string, raw json.RawMessage, chosen []algorithms.Statistic) s
 		}
 		parts = append(parts, name+"="+value)
 	}
-	return strings.Join(parts, " ")
+	return cmp.Or(strings.Join(parts, " "), "none")
 }

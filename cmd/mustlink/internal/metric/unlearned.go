@@ -5,11 +5,20 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/baseline/raw"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine/dataset"
 )
 
-// Unlearned makes the metric that of a model of method raw, which has the rows of a prepared table
-// as they are, for commands that need a model and are given none.
-func (m *Metric) Unlearned(ctx context.Context, table *mustlink.Table) error {
+// NeedModel makes the metric that of a model of method raw if no model was named: of the rows of d
+// as they are after this preparation.
+func (m *Metric) NeedModel(ctx context.Context, preparing *source.Preparing, d *dataset.Data) error {
+	if m.Fitted != nil {
+		return nil
+	}
+	table, err := preparing.Apply(m.Session, d)
+	if err != nil {
+		return err
+	}
 	model, err := mustlink.Fit(ctx, table, nil, mustlink.Method(raw.Method), mustlink.Unprepared(), mustlink.Engine(m.Eng))
 	if err == nil {
 		m.Fitted = model.Record()
