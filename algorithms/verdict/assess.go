@@ -158,29 +158,30 @@ func (a *assessment) parts(of func(k int) Statistic) []Part {
 }
 
 // run fits the method without some folds: with Options.Folds 1 as few as judge, with 0 as many as the
-// time allows.
+// time allows. If none of the few works, no others are tried.
 func (a *assessment) run(ctx context.Context) error {
 	folds := a.division.Folds
 	few := 1
 	for a.division.enough(folds[:few], a.set) != nil {
 		few++
 	}
-	switch a.fits = len(folds); a.o.Folds {
-	case 0:
-		if err := a.without(ctx, 0, few); err != nil {
-			return err
-		}
+	a.fits = len(folds)
+	if a.o.Folds == 1 {
+		a.fits = few
+	}
+	if err := a.without(ctx, 0, few); err != nil || a.failed == few {
+		return err
+	}
+	to := a.fits
+	if a.o.Folds == 0 {
 		budget := a.o.Budget
 		if budget == 0 {
 			budget = usualBudget
 		}
 		each := max(time.Since(a.start)/time.Duration(few), 1)
-		more := min(int((budget-time.Since(a.start))/each), len(folds)-few)
-		return a.without(ctx, few, few+max(0, more))
-	case 1:
-		a.fits = few
+		to = min(to, few+int(max(0, (budget-time.Since(a.start))/each)))
 	}
-	return a.without(ctx, 0, a.fits)
+	return a.without(ctx, few, to)
 }
 
 // without fits the method without each of the folds from one up to another.
