@@ -68,9 +68,9 @@ func byFormula(t *testing.T, m *Model, x *points.Dense) *mat.Dense {
 // TestLearnedKernel: Gram matrices and distances are those of the learned kernel, between training
 // points, new points, and both; also with few directions, after new links, and after storing.
 func TestLearnedKernel(t *testing.T) {
-	const n, others = 120, 40
+	const n, many, few = 120, 600, 40 // many are more than a block
 	ctx, eng := context.Background(), enginetest.New(t, 0)
-	x, labels, _ := enginetest.Rings(t, n+others, 2, 1)
+	x, labels, _ := enginetest.Rings(t, n+many, 2, 1)
 	train := points.Slice(x, 0, n).(*points.Dense)
 	set, more := enginetest.Drawn(t, labels[:n], 25, 25, 1), enginetest.Drawn(t, labels[:n], 2, 2, 2)
 	for _, width := range []float64{2, 1, 0.3} {
@@ -82,7 +82,11 @@ func TestLearnedKernel(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			some := points.Slice(x, 0, n+few).(*points.Dense)
 			for _, m := range []*Model{m, added.(*Model), enginetest.Reread(t, m, Decode)} {
+				compareKernel(t, m, some, n, byFormula(t, m, some))
+			}
+			if width == 2 && dims > 0 {
 				compareKernel(t, m, x, n, byFormula(t, m, x))
 			}
 		}

@@ -74,49 +74,61 @@ const correctedRows = 512
 
 // gram returns the learned kernel between points that passed check. A nil y means x.
 func (c *corrected) gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
-	other := y
 	if y == nil {
-		other = x
+		return c.symmetric(ctx, eng, x)
 	}
-	k, right := eng.UnclearedMatrix(x.Len(), other.Len()), eng.GetMatrix(other.Len(), c.width())
+	k, right := eng.UnclearedMatrix(x.Len(), y.Len()), eng.GetMatrix(y.Len(), c.width())
 	defer eng.PutMatrix(right)
-	if err := c.changes(ctx, eng, right, other); err != nil {
+	if err := c.changes(ctx, eng, right, y); err != nil {
 		return k, err
-	}
-	if y == nil {
-		if err := c.kernel.GramTo(ctx, eng, k, x); err != nil {
-			return k, err
-		}
 	}
 	for lo := 0; lo < x.Len(); lo += correctedRows {
 		hi := min(lo+correctedRows, x.Len())
-		to := k.View(lo, hi, 0, k.Cols)
-		left := right.View(lo, min(hi, right.Rows), 0, right.Cols)
-		if y != nil {
-			part := points.Slice(x, lo, hi)
-			if err := c.kernel.CrossTo(ctx, eng, to, part, y); err != nil {
-				return k, fault.InRows(err, lo)
-			}
-			left = eng.GetMatrix(hi-lo, c.width())
-			if err := c.changes(ctx, eng, left, part); err != nil {
-				return k, fault.InRows(err, lo)
-			}
+		part, to := points.Slice(x, lo, hi), k.View(lo, hi, 0, k.Cols)
+		if err := c.kernel.CrossTo(ctx, eng, to, part, y); err != nil {
+			return k, fault.InRows(err, lo)
 		}
-		half := eng.GetMatrix(hi-lo, c.width())
-		eng.Backend().Gemm(false, false, 1, left, c.by.Change, 0, half)
-		eng.Backend().Gemm(false, true, -1, half, right, c.by.Scale, to)
-		eng.PutMatrix(half)
-		if y != nil {
-			eng.PutMatrix(left)
+		left := eng.GetMatrix(hi-lo, c.width())
+		err := c.changes(ctx, eng, left, part)
+		if err == nil {
+			err = c.correct(ctx, eng, to, left, right)
 		}
-		if err := ctx.Err(); err != nil {
+		eng.PutMatrix(left)
+		if err != nil {
+			return k, fault.InRows(err, lo)
+		}
+	}
+	return k, nil
+}
+
+// symmetric is gram of points with themselves.
+func (c *corrected) symmetric(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error) {
+	k, all := eng.UnclearedMatrix(x.Len(), x.Len()), eng.GetMatrix(x.Len(), c.width())
+	defer eng.PutMatrix(all)
+	if err := c.changes(ctx, eng, all, x); err != nil {
+		return k, err
+	}
+	if err := c.kernel.GramTo(ctx, eng, k, x); err != nil {
+		return k, err
+	}
+	for lo := 0; lo < x.Len(); lo += correctedRows {
+		hi := min(lo+correctedRows, x.Len())
+		left := all.View(lo, hi, 0, all.Cols)
+		if err := c.correct(ctx, eng, k.View(lo, hi, 0, hi), left, all.View(0, hi, 0, all.Cols)); err != nil {
 			return k, err
 		}
 	}
-	if y == nil {
-		eng.Mirror(k)
-	}
+	eng.Mirror(k)
 	return k, nil
+}
+
+// correct turns values of k between rows with the coordinates left and right into learned ones.
+func (c *corrected) correct(ctx context.Context, eng *engine.Engine, k, left, right blas.Matrix) error {
+	half := eng.GetMatrix(left.Rows, c.width())
+	defer eng.PutMatrix(half)
+	eng.Backend().Gemm(false, false, 1, left, c.by.Change, 0, half)
+	eng.Backend().Gemm(false, true, -1, half, right, c.by.Scale, k)
+	return ctx.Err()
 }
 
 // distances returns the squared learned distances of pairs of rows of x, whose distinct rows are

@@ -25,7 +25,7 @@ func TestStreamedDistances(t *testing.T) {
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
 	clitest.Write(t, dir, dataset.ByRow+".csv", harness.Pairs("i,j", " %d,%+d", 400, 300))
 	clitest.Write(t, dir, dataset.ByID+".csv", harness.Pairs("j,i,link", "p%[2]d,p%[1]d,must", 400, 300))
-	for _, method := range []string{"krca", "rca", "kbeta", "npkl", "itml"} {
+	for _, method := range []string{"krca", "gml", "rca", "kbeta", "npkl", "itml"} {
 		saveModel(t, dir, method)
 		for _, by := range []string{dataset.ByRow, dataset.ByID} {
 			var want string

@@ -36,7 +36,8 @@ func newNeighbors(s *session.Session) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "neighbors MODEL --train DATA -i NEW [-k K] -o OUT",
 		Short: "list the nearest training rows of each row",
-		Long: `Write the K nearest rows of --train for each row of -i, in the learned distance. OUT has the columns
+		Long: `Write the K nearest rows of --train for each row of -i, in the learned distance: the Euclidean one of
+the coordinates of mustlink embed. OUT has the columns
 row (of -i), rank (1 for the nearest), neighbor (a row of --train) and distance, which is not squared;
 the rows of -i come in their order, equal distances in the order of the rows of --train. Rows are
 0-based numbers, or ids with --links-by id, and then OUT is a CSV. A row that is in both files is its
