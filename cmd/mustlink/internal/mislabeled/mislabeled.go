@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -109,8 +110,9 @@ type Violation struct {
 	J        int     `json:"j"`
 	Link     string  `json:"link"`
 	Line     int     `json:"line,omitempty"`
-	Distance float64 `json:"squared_distance"`
-	Bound    float64 `json:"expected"` // maximum for a must-link, minimum for a cannot-link
+	Apart    float64 `json:"distance"`
+	Distance float64 `json:"squared_distance"` // deprecated: its square
+	Bound    float64 `json:"expected"`         // maximum of the square for a must-link, minimum for a cannot-link
 	excess   float64
 }
 
@@ -152,7 +154,7 @@ func Measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, x poin
 
 func (f *Fit) assess(l links.Link, distance, bound, excess float64) {
 	if excess > 0 {
-		f.Violated = append(f.Violated, Violation{l.I, l.J, l.Sign.String(), l.Line, distance, bound, excess})
+		f.Violated = append(f.Violated, Violation{l.I, l.J, l.Sign.String(), l.Line, math.Sqrt(distance), distance, bound, excess})
 	}
 }
 
