@@ -120,6 +120,9 @@ type PathLearner interface {
 	// PathValue returns the name of the parameter and the learner's own value, which is 0 if it is not
 	// on the path.
 	PathValue() (name string, value float64)
+	// PathProjected reports whether models keep some directions of the metric alone, so that the
+	// distances of their coordinates are not those of the path.
+	PathProjected() bool
 	// FitPath is Fit for all values of the parameter.
 	FitPath(ctx context.Context, eng *engine.Engine, x points.Points, l *links.Set) (Path, error)
 }

@@ -29,6 +29,9 @@ var (
 // PathValue returns gamma.
 func (l Learner) PathValue() (name string, value float64) { return "gamma", l.Params.Gamma }
 
+// PathProjected reports whether a model keeps leading directions alone.
+func (l Learner) PathProjected() bool { return l.Params.Dims > 0 }
+
 // FitPath checks what fits of all gamma share. It ignores gamma of l.Params. Errors are those of
 // Fit's input. The result has the type *[Path], which keeps x and set.
 func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {

@@ -24,6 +24,9 @@ var (
 // PathValue returns reg_d.
 func (l Learner) PathValue() (name string, value float64) { return "reg_d", l.Params.RegD }
 
+// PathProjected returns false: coordinates have the distances of the path.
+func (l Learner) PathProjected() bool { return false }
+
 // FitPath learns what fits of all reg_d share. It ignores reg_d of l.Params. Errors and cost are
 // those of Fit. The result has the type *[Path].
 func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {

@@ -37,6 +37,9 @@ func (l Learner) PathValue() (name string, value float64) {
 	return parameter, l.Params.EpsRel
 }
 
+// PathProjected reports whether a model keeps leading directions alone.
+func (l Learner) PathProjected() bool { return l.Params.Dims > 0 }
+
 // FitPath is Fit with form=spectral for all values of eps; it ignores that of l.Params. Errors are
 // those of Fit. The result has the type *[Path].
 //

@@ -33,6 +33,9 @@ func (l Learner) PathValue() (name string, value float64) {
 	return parameter, l.Params.C
 }
 
+// PathProjected returns false: coordinates have the distances of the path.
+func (l Learner) PathProjected() bool { return false }
+
 // FitPath computes what the fits of all C share: the graph, and its reduction to the points with
 // links. It ignores C of l.Params. Errors are those of Fit. The result has the type *[Path].
 func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {

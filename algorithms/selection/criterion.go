@@ -172,7 +172,13 @@ func (j *evaluator) measure(ctx context.Context, eng *engine.Engine, m algorithm
 
 // ranking returns the ranking of the fold.
 func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (verdict.Statistic, error) {
-	d, err := m.Distances(ctx, eng, j.x, j.folds[f].Ranked())
+	var d []float64
+	var err error
+	if raw, is := m.(unlearned); is { // it may have no coordinates
+		d, err = raw.Distances(ctx, eng, j.x, j.folds[f].Ranked())
+	} else {
+		d, err = j.folds[f].Distances(ctx, eng, m, j.x)
+	}
 	if err != nil {
 		return verdict.Statistic{}, err
 	}

@@ -17,8 +17,8 @@ const cacheBytes = 256 << 20
 
 // families groups candidates that one path fits: they differ only in the parameter of the path. A
 // path fits its values in its own order, not in that of the candidates. A path gives only
-// distances, so it serves only the criterion ranking. There it is faster even for a single
-// candidate, which needs no embedding.
+// distances, so it serves only the criterion ranking, and only models whose coordinates have these
+// distances. There it is faster even for a single candidate, which needs no embedding.
 func (s *search) families(list []int) [][]int {
 	at := map[string]int{}
 	var out [][]int
@@ -55,7 +55,7 @@ func (s *search) path(c Candidate) (l algorithms.PathLearner, name string, value
 		return nil, "", 0, false
 	}
 	name, value = l.PathValue()
-	return l, name, value, value != 0
+	return l, name, value, value != 0 && !l.PathProjected()
 }
 
 // scores scores a family on fold f. An invalid value of the parameter affects only its own

@@ -85,14 +85,16 @@ func (f *Fold) centered(ctx context.Context, eng *engine.Engine, own, reference 
 	for t, n := range links[0] {
 		s.Value -= float64(n) * means[t][2] / float64(m)
 	}
+	// A reference has the held-out row itself among its rows: without it, the deviation would be larger.
+	others := float64(rows) / float64(max(1, rows-1))
 	for k, v := range own {
 		t, part := f.end[k], 0.0
 		if k < m {
 			above := 1 - cannot.share(v)
 			s.Value += above / float64(m)
-			part = (above - means[t][0]) / float64(m)
+			part = (above - means[t][0]) / float64(m) * others
 		} else {
-			part = (must.share(v) - means[t][1]) / float64(c)
+			part = (must.share(v) - means[t][1]) / float64(c) * others
 		}
 		s.Links[k] = part
 		s.Rows[f.row[k]] += part
