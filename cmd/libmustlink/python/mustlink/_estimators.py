@@ -86,8 +86,9 @@ class KRCA(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -118,9 +119,11 @@ class KRCA(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -246,8 +249,9 @@ class KBeta(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -278,9 +282,11 @@ class KBeta(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -421,8 +427,9 @@ class NPKL(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -451,9 +458,11 @@ class NPKL(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -583,8 +592,9 @@ class LLERatio(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -615,9 +625,11 @@ class LLERatio(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -766,8 +778,9 @@ class GML(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -798,9 +811,11 @@ class GML(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -942,8 +957,9 @@ class Blend(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -974,9 +990,11 @@ class Blend(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1059,8 +1077,9 @@ class Parts(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1091,9 +1110,11 @@ class Parts(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1187,8 +1208,9 @@ class Forest(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1219,9 +1241,11 @@ class Forest(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1317,8 +1341,9 @@ class RCA(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1349,9 +1374,11 @@ class RCA(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1444,8 +1471,9 @@ class XRCA(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1476,9 +1504,11 @@ class XRCA(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1569,8 +1599,9 @@ class DCA(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1601,9 +1632,11 @@ class DCA(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1707,8 +1740,9 @@ class ITML(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1739,9 +1773,11 @@ class ITML(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1855,8 +1891,9 @@ class MMC(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -1885,9 +1922,11 @@ class MMC(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1991,8 +2030,9 @@ class LMNN(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2023,9 +2063,11 @@ class LMNN(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2135,8 +2177,9 @@ class NCA(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2167,9 +2210,11 @@ class NCA(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2277,8 +2322,9 @@ class LSML(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2309,9 +2355,11 @@ class LSML(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2418,8 +2466,9 @@ class SCML(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2450,9 +2499,11 @@ class SCML(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2559,8 +2610,9 @@ class LFDA(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2591,9 +2643,11 @@ class LFDA(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2695,8 +2749,9 @@ class SDML(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2725,9 +2780,11 @@ class SDML(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2853,9 +2910,11 @@ class MLKR(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2947,8 +3006,9 @@ class Covariance(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -2979,9 +3039,11 @@ class Covariance(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3039,7 +3101,7 @@ class Covariance(MetricLearner):
 class Raw(MetricLearner):
     """No learning: the prepared rows as they are; ignores links: the baseline to compare with.
 
-    None: it learns nothing.
+    Source: None: it learns nothing.
 
     Parameters
     ----------
@@ -3060,8 +3122,9 @@ class Raw(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3090,9 +3153,11 @@ class Raw(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3168,8 +3233,9 @@ class Xiang(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3200,9 +3266,11 @@ class Xiang(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3284,8 +3352,9 @@ class Klein(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3316,9 +3385,11 @@ class Klein(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3416,8 +3487,9 @@ class LLMA(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3448,9 +3520,11 @@ class LLMA(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3570,8 +3644,9 @@ class Spectral(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3600,9 +3675,11 @@ class Spectral(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3706,8 +3783,9 @@ class KPCA(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3738,9 +3816,11 @@ class KPCA(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3845,8 +3925,9 @@ class CMVU(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -3877,9 +3958,11 @@ class CMVU(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -4000,8 +4083,9 @@ class NPK(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -4030,9 +4114,11 @@ class NPK(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -4157,8 +4243,9 @@ class SimpleNPKL(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -4187,9 +4274,11 @@ class SimpleNPKL(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -4319,8 +4408,9 @@ class SDPLR(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -4349,9 +4439,11 @@ class SDPLR(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -4454,8 +4546,9 @@ class AutoMetric(MetricLearner):
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
-        Number of further fits that hold links out to assess the metric, as verdict_ says. 1: a
-        single fit without a quarter of the linked points. Range: >= 0.
+        Number of further fits, each without a part of the linked rows, that assess the metric by
+        the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
+        the linked rows. Range: >= 0.
     preprocessor : array-like or callable or None, default=None
         The points that indices instead of points mean: an array of shape (n, n_features), or a
         function that returns the points of indices. None: there are no indices.
@@ -4484,9 +4577,11 @@ class AutoMetric(MetricLearner):
     method_ : str
         Name of the method.
     verdict_ : dict or None
-        With hold_out, how well the metric ranks links that fits did not use, in comparison with the
-        prepared points without learning: auc, raw, error, gain_error, must, cannot, fits, finding
-        ("better", "similar", "worse", "unknown"), text, reasons.
+        With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
+        with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
+        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
+        there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
