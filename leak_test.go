@@ -49,7 +49,8 @@ func TestLabelIsNoFeature(t *testing.T) {
 		m := try(mustlink.Fit(ctx, all, pairs, mustlink.Method(method)))
 		var file bytes.Buffer
 		try(m.WriteTo(&file))
-		for _, m := range []*mustlink.Model{m, try(mustlink.LoadFrom(bytes.NewReader(file.Bytes()), int64(file.Len())))} {
+		for _, m := range []*mustlink.Model{m, try(mustlink.LoadFrom(bytes.NewReader(file.Bytes()),
+			int64(file.Len())))} {
 			if found := leaks(m); len(found) != 1 || !strings.HasPrefix(found[0], `column "churn" agrees on all must-links`) {
 				t.Errorf("%s: %q", method, found)
 			}

@@ -358,5 +358,6 @@ func TestRawWithoutLinks(t *testing.T) {
 	table, _ := problem(t, 40)
 	m := try(mustlink.Fit(t.Context(), table, nil, mustlink.Method("raw"), mustlink.Standardize()))
 	prepared := try(table.Standardize()).Data().Points.(*points.Dense)
-	equal(t, "coordinates", try(m.Embed(t.Context(), table)), mat.NewDense(prepared.N, prepared.D, prepared.Data))
+	equal(t, "coordinates", try(m.Embed(t.Context(), table)), mat.NewDense(prepared.N, prepared.D,
+		prepared.Data))
 }

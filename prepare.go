@@ -82,7 +82,9 @@ func (t *Table) inputs() []string { return prepare.Inputs(t.transform, t.raw.Fea
 // checkLabel refuses links that were made from a feature of the table.
 func (t *Table) checkLabel(l *Links) error {
 	if name := l.Label(); name != "" && slices.Contains(t.inputs(), name) {
-		return &fault.DataError{File: t.raw.Name, Row: -1, Column: name, Err: errors.New("the links were made from this column, which is now a feature: want it as the label, or left out")}
+		return &fault.DataError{File: t.raw.Name, Row: -1, Column: name,
+			Err: errors.New("the links were made from this column, which is now a feature: want it as the label, " +
+				"or left out")}
 	}
 	return nil
 }

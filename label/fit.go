@@ -139,7 +139,8 @@ func (s *Session) learn(set *links.Set, answers int) error {
 	if v := m.Verdict(); v.Missing != "" {
 		s.fit.note = v.Missing
 	} else {
-		s.fit.curve = append(s.fit.curve, mark{answers, min(1, max(0, v.AUC)), v.Error, min(1, max(0, v.Raw)), v.String()})
+		s.fit.curve = append(s.fit.curve, mark{answers, min(1, max(0, v.AUC)), v.Error, min(1, max(0, v.Raw)),
+			v.String()})
 	}
 	return nil
 }

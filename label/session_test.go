@@ -419,7 +419,8 @@ func TestComments(t *testing.T) {
 	}
 	s := start(t, blobs(t, 30, path))
 	give(t, s, "ann", reply{1, 2, cannot})
-	if got := content(t, path); !strings.HasPrefix(got, head+"i,j,link,who,when\n0,3,must,,\n1,2,cannot,ann,20") {
+	if got := content(t, path); !strings.HasPrefix(got,
+		head+"i,j,link,who,when\n0,3,must,,\n1,2,cannot,ann,20") {
 		t.Errorf("%q", got)
 	}
 	if done, err := s.undo("ann"); !done || err != nil {

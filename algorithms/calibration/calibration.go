@@ -98,7 +98,8 @@ func (c *Calibration) WithShare(share float64) (*Calibration, error) {
 	case share != 0 && !(share >= leastShare && share < 1):
 		return nil, &fault.ParamError{Param: "share", Value: share, Want: "a number from 1e-15 to below 1"}
 	case share != 0 && c.near:
-		return nil, &fault.ParamError{Param: "share", Value: share, Want: "none: the calibration is of near pairs, which match as often as its links"}
+		return nil, &fault.ParamError{Param: "share", Value: share,
+			Want: "none: the calibration is of near pairs, which match as often as its links"}
 	}
 	other := *c
 	other.share = share

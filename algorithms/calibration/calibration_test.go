@@ -91,7 +91,8 @@ func TestProbability(t *testing.T) {
 		want := smoothed(c, distances, must)
 		for k, d := range c.distance {
 			bound := c.steps[k].value == c.steps[k].low || c.steps[k].value == c.steps[k].high
-			if !bound && slices.IsSortedFunc(want, func(a, b float64) int { return cmp.Compare(b, a) }) && !(math.Abs(c.Probability(d)-want[k]) <= 1e-12) {
+			if !bound && slices.IsSortedFunc(want, func(a, b float64) int { return cmp.Compare(b, a) }) &&
+				!(math.Abs(c.Probability(d)-want[k]) <= 1e-12) {
 				t.Fatalf("probability %v at %v, by the definition %v", c.Probability(d), d, want[k])
 			}
 		}
@@ -168,13 +169,15 @@ func TestThresholds(t *testing.T) {
 		farthest, best, nearest := -1.0, -1.0, math.Inf(1)
 		for k, d := range distances {
 			at := c.At(d)
-			if m, n := within(distances, must, d); at.Must != m || at.Cannot != n || at.Recall.Value != float64(m)/float64(allMust) {
+			if m, n := within(distances, must, d); at.Must != m || at.Cannot != n ||
+				at.Recall.Value != float64(m)/float64(allMust) {
 				t.Fatalf("%+v at %v: want %d and %d links", at, d, m, n)
 			} else if at.Recall.Value >= level {
 				nearest = min(nearest, d)
 			}
 			if k < 3 {
-				if low := lowest(share, at.Must, allMust, at.Cannot, allCannot); !(math.Abs(at.Precision.Low-low) <= 1e-6*low) {
+				if low := lowest(share, at.Must, allMust, at.Cannot,
+					allCannot); !(math.Abs(at.Precision.Low-low) <= 1e-6*low) {
 					t.Fatalf("%v at %v: want the lower bound %v", at, d, low)
 				}
 			}
@@ -190,7 +193,8 @@ func TestThresholds(t *testing.T) {
 		got, err := c.Threshold(level)
 		switch {
 		case best < level:
-			if e, ok := err.(*fault.ParamError); !ok || e.Param != "precision" || !strings.Contains(e.Want, fmt.Sprintf("at most %.3g", best)) {
+			if e, ok := err.(*fault.ParamError); !ok || e.Param != "precision" || !strings.Contains(e.Want,
+				fmt.Sprintf("at most %.3g", best)) {
 				t.Fatalf("precision %v: threshold %v, error %v, but the best is %v", level, got, err, best)
 			}
 		case err != nil || got.Distance != farthest || got != c.At(farthest):
@@ -214,12 +218,17 @@ func lowest(share float64, must, allMust, cannot, allCannot int) float64 {
 	}
 	if share == 0 {
 		return halved(func(p float64) bool {
-			ratio := math.Pow(p*float64(must+cannot)/float64(must), float64(must)) * math.Pow((1-p)/(1-float64(must)/float64(must+cannot)), float64(cannot))
-			return must > 0 && p < float64(must)/float64(must+cannot) && ratio <= math.Exp(-upTo(1, int64(allMust+allCannot)).ratio)
+			ratio := math.Pow(p*float64(must+cannot)/float64(must),
+				float64(must)) * math.Pow((1-p)/(1-float64(must)/float64(must+cannot)), float64(cannot))
+			return must > 0 && p < float64(must)/float64(must+cannot) && ratio <= math.Exp(-upTo(1,
+				int64(allMust+allCannot)).ratio)
 		})
 	}
 	m := halved(func(p float64) bool { return p < float64(must)/float64(allMust) && !likely(must, allMust, p) })
-	n := halved(func(p float64) bool { return p < float64(cannot)/float64(allCannot) || likely(cannot, allCannot, p) })
+	n := halved(func(p float64) bool {
+		return p < float64(cannot)/float64(allCannot) || likely(cannot, allCannot,
+			p)
+	})
 	return share * m / (share*m + (1-share)*n)
 }
 
@@ -251,7 +260,8 @@ func atMost(k, n int, p float64) (sum float64) {
 // often as promised.
 func TestRates(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
-	for _, c := range []struct{ n, draws int }{{1, 4000}, {2, 4000}, {5, 4000}, {20, 4000}, {100, 4000}, {500, 2000}, {5000, 1000}} {
+	for _, c := range []struct{ n, draws int }{{1, 4000}, {2, 4000}, {5, 4000}, {20, 4000}, {100, 4000}, {500,
+		2000}, {5000, 1000}} {
 		r, wrong := newRate(int64(c.n)), 0
 		lows, highs := make([]float64, c.n+1), make([]float64, c.n+1)
 		for k := range lows {
@@ -270,7 +280,8 @@ func TestRates(t *testing.T) {
 				}
 			}
 		}
-		if most := missed * float64(c.draws); !(float64(wrong) <= most+3*math.Sqrt(most)) || !(float64(wrong) >= most/2-3*math.Sqrt(most)) {
+		if most := missed * float64(c.draws); !(float64(wrong) <= most+3*math.Sqrt(most)) ||
+			!(float64(wrong) >= most/2-3*math.Sqrt(most)) {
 			t.Errorf("%d numbers: %d of %d draws have a wrong bound, want about %v", c.n, wrong, c.draws, most)
 		}
 		for k := range lows { // a single bound is wrong less often
@@ -279,7 +290,8 @@ func TestRates(t *testing.T) {
 			}
 			below, above := 1-atMost(k-1, c.n, lows[k]), atMost(k, c.n, highs[k])
 			if !(max(below, above) <= math.Exp(-r.ratio)+1e-9) {
-				t.Fatalf("%d of %d: as many have the probability %v at the lower bound, as few %v at the upper", k, c.n, below, above)
+				t.Fatalf("%d of %d: as many have the probability %v at the lower bound, as few %v at the upper", k, c.n,
+					below, above)
 			}
 		}
 	}
@@ -394,7 +406,8 @@ func TestCoverage(t *testing.T) {
 				}
 				tried, failed = tried+draws, failed+wrong
 				if float64(max(wrong, above, apart)) > most {
-					t.Errorf("%+v, %v links: of %d draws %d claim too much, %d have a lower interval, and %d steps another probability", p, count, draws, wrong, above, apart)
+					t.Errorf("%+v, %v links: of %d draws %d claim too much, %d have a lower interval, and %d steps "+
+						"another probability", p, count, draws, wrong, above, apart)
 				}
 			}
 		}

@@ -35,7 +35,8 @@ func (c *Calibration) OfFound(threshold float64, distances []float64, all float6
 	if most := c.Share() * f.Recall.High * all; !c.near && most < count {
 		f.limit(most / count)
 		if f.Doubt == "" {
-			f.Doubt = fmt.Sprintf("if a share of %.2g of all pairs matches, at most %.0f matching pairs are as near, but there are %d pairs: at most %.3g of them match", c.Share(), most, len(distances), most/count)
+			f.Doubt = fmt.Sprintf("if a share of %.2g of all pairs matches, at most %.0f matching pairs are as "+
+				"near, but there are %d pairs: at most %.3g of them match", c.Share(), most, len(distances), most/count)
 		}
 	}
 	return f
@@ -59,7 +60,9 @@ func (c *Calibration) possible(threshold float64, distances []float64, all float
 		recall := rate.low(must)
 		if most := max(1, float64(there)) / all; share*recall > most {
 			share = max(leastShare, most/recall)
-			doubt = fmt.Sprintf("if a share of %.2g of all pairs matched, at least %.0f matching pairs would be within distance %.6g, but there are %d pairs: the share is at most %.2g", c.Share(), c.Share()*recall*all, d, there, share)
+			doubt = fmt.Sprintf("if a share of %.2g of all pairs matched, at least %.0f matching pairs would be "+
+				"within distance %.6g, but there are %d pairs: the share is at most "+
+				"%.2g", c.Share(), c.Share()*recall*all, d, there, share)
 		}
 	}
 	if doubt == "" {

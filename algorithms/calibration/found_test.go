@@ -43,7 +43,8 @@ func TestOfFound(t *testing.T) {
 				}
 				most := min(1, max(c.Share(), p.share)*all/float64(max(1, count)))
 				if f.Precision.Value > most || !(mean <= f.Precision.High+1e-9) || len(f.Probabilities) != count {
-					t.Fatalf("share %v: %d pairs, precision %v, mean probability %v: want at most %v", share, count, f.Precision, mean, most)
+					t.Fatalf("share %v: %d pairs, precision %v, mean probability %v: want at most %v", share, count,
+						f.Precision, mean, most)
 				}
 				if share == 0 && threshold > 0.3 && shape[0] != shape[1] && f.Doubt == "" {
 					t.Errorf("no doubt of a share of a half with %d pairs", count)
@@ -100,10 +101,12 @@ func TestNearPairs(t *testing.T) {
 	if a, b := near.At(4), c.At(4); a != b {
 		t.Errorf("%v, want %v", a, b)
 	}
-	if at := near.At(4.5); at.Precision.Low != 0 || at.Precision.High != 1 || at.Recall.High != 1 || near.Interval(4.5).Low != 0 {
+	if at := near.At(4.5); at.Precision.Low != 0 || at.Precision.High != 1 || at.Recall.High != 1 ||
+		near.Interval(4.5).Low != 0 {
 		t.Errorf("beyond the farthest link: %v", at)
 	}
-	if f := near.OfFound(4, distances, 1e6, true); f.Doubt != "" || f.Threshold != near.At(4) || f.Probabilities[0] != near.Probability(1) {
+	if f := near.OfFound(4, distances, 1e6, true); f.Doubt != "" || f.Threshold != near.At(4) ||
+		f.Probabilities[0] != near.Probability(1) {
 		t.Errorf("%+v", f)
 	}
 	file := &model.File{}

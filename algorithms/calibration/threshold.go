@@ -120,7 +120,8 @@ func (c *Calibration) Threshold(precision float64) (Threshold, error) {
 	}
 	t := c.threshold(c.distance[best], links[0], links[1])
 	return Threshold{}, &fault.ParamError{Param: "precision", Value: precision,
-		Want: fmt.Sprintf("at most %.3g, the lower bound up to distance %.6g: %s support no more", t.Precision.Low, t.Distance, t.links())}
+		Want: fmt.Sprintf("at most %.3g, the lower bound up to distance %.6g: %s support no more", t.Precision.Low,
+			t.Distance, t.links())}
 }
 
 // ThresholdForRecall returns the smallest distance of a link within which at least this share of

@@ -95,7 +95,8 @@ func (f *Fitted) FingerprintOf(d *dataset.Data) string {
 
 // Trained reports whether the rows of d are the training rows, by the columns that the model takes.
 func (f *Fitted) Trained(d *dataset.Data) bool {
-	return f.Fingerprint != "" && (f.Fingerprint == f.FingerprintOf(d) || f.Fingerprint == dataset.Fingerprint(d.Points))
+	return f.Fingerprint != "" && (f.Fingerprint == f.FingerprintOf(d) ||
+		f.Fingerprint == dataset.Fingerprint(d.Points))
 }
 
 // columns returns the points of some columns of d, which has them. Cost: O(values) for dense

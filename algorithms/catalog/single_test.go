@@ -66,7 +66,8 @@ func TestEmbedSingle(t *testing.T) {
 			if strings.HasPrefix(p.method.Name, "gml") { // 130 directions of an ill-conditioned kernel matrix, whose weights are large
 				tolerance = 1e-2
 			}
-			if y.Rows != want.Rows || y.Cols != want.Cols || (worst == 0) != (p.method.Name == "raw") || worst > tolerance*largest(want.Data) {
+			if y.Rows != want.Rows || y.Cols != want.Cols || (worst == 0) != (p.method.Name == "raw") ||
+				worst > tolerance*largest(want.Data) {
 				t.Errorf("%d x %d places, %.2g of the largest away: want %d x %d, rounded to single precision", y.Rows, y.Cols, worst/largest(want.Data), want.Rows, want.Cols)
 			}
 			last, err := with.EmbedSingle(ctx, other, &points.Single{N: 1, D: narrow.D, Data: narrow.Row(narrow.N - 1)})

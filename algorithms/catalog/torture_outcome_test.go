@@ -272,7 +272,8 @@ func (u *inUse) distances() {
 		case d[k]-d[k] != 0 || d[k] < 0 || i == j && d[k] != 0:
 			u.blame("squared distance of %d and %d is %v", i, j, d[k])
 			return
-		case u.g.Rows == n && !u.indefinite && u.model.Method() != "raw" && !(math.Abs(d[k]-(u.g.At(i, i)+u.g.At(j, j)-2*u.g.At(i, j))) <= 1e-9*(u.g.At(i, i)+u.g.At(j, j))+u.rounding()):
+		case u.g.Rows == n && !u.indefinite && u.model.Method() != "raw" && !(math.Abs(d[k]-(u.g.At(i, i)+u.g.At(j,
+			j)-2*u.g.At(i, j))) <= 1e-9*(u.g.At(i, i)+u.g.At(j, j))+u.rounding()):
 			u.blame("squared distance of %d and %d is %g, by the kernel %g + %g - 2 %g", i, j, d[k], u.g.At(i, i), u.g.At(j, j), u.g.At(i, j))
 			return
 		case whole && u.y.Rows == n && !(math.Abs(d[k]-points.SquaredDistance(u.y.Row(i), u.y.Row(j))) <= 1e-9*d[k]):

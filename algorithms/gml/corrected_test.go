@@ -23,7 +23,8 @@ func byFormula(t *testing.T, m *Model, x *points.Dense) *mat.Dense {
 	linked := logdetmetric.Supervision{Links: m.warm.Links, Triplets: m.warm.Triplets}.Linked()
 	at := logdetmetric.Positions(linked)
 	count := len(linked)
-	all, among, p := mat.NewDense(x.N, x.N, nil), mat.NewDense(count, count, nil), mat.NewDense(count, count, nil)
+	all, among, p := mat.NewDense(x.N, x.N, nil), mat.NewDense(count, count, nil), mat.NewDense(count, count,
+		nil)
 	value := func(i, j int) float64 {
 		return m.about.Alpha * math.Exp(-points.SquaredDistance(x.Row(i), x.Row(j))/(2*m.sigma()*m.sigma()))
 	}

@@ -109,9 +109,10 @@ const (
 
 // About describes the method.
 var About = algorithms.About{
-	Name:            Method,
-	Title:           "GML",
-	Summary:         "geometry-aware metric learning: LogDet projections from a Gaussian kernel or a graph's spectrum, adapted if outer > 1",
+	Name:  Method,
+	Title: "GML",
+	Summary: "geometry-aware metric learning: LogDet projections from a Gaussian kernel or a graph's " +
+		"spectrum, adapted if outer > 1",
 	Paper:           "Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009",
 	DefaultKernel:   DefaultKernel,
 	UsesCannotLinks: true,

@@ -54,7 +54,8 @@ func (l Learner) Among(rows []int) (algorithms.Learner, error) {
 		}
 	}
 	if l.Params.LandmarkRows == nil {
-		return nil, fault.Data("", "kbeta: none of the %d landmarks is among these %d points: want at least one there", len(given), len(rows))
+		return nil, fault.Data("", "kbeta: none of the %d landmarks is among these %d points: want at least one "+
+			"there", len(given), len(rows))
 	}
 	return l, nil
 }

@@ -123,7 +123,8 @@ func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*
 	if err != nil {
 		return nil, input.Canceled(ctx, Method+": path", err)
 	}
-	m := newModel(l.Params, &metric, e, algorithms.Status{Converged: true, Notices: p.notices, Elapsed: time.Since(begin)})
+	m := newModel(l.Params, &metric, e, algorithms.Status{Converged: true, Notices: p.notices,
+		Elapsed: time.Since(begin)})
 	if err := m.measure(ctx, eng); err != nil {
 		return nil, input.Canceled(ctx, Method+": path", err)
 	}

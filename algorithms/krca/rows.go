@@ -60,7 +60,8 @@ func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Point
 	if err != nil {
 		return nil, err
 	}
-	of, err := l.fitAt(ctx, eng, x, positions(union, c.rows), positions(union, refs), c.f, unitOf(set.N()), stage)
+	of, err := l.fitAt(ctx, eng, x, positions(union, c.rows), positions(union, refs), c.f, unitOf(set.N()),
+		stage)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,8 @@ const streamHalves = 0x68616c766573
 func halve(set *links.Set, seed uint64) (two [2]*links.Set, err error) {
 	must, cannot := set.Count()
 	if must < 2 {
-		return two, fault.Data("", "%d must-links and %d cannot-links: want at least 2 must-links, one for each half", must, cannot)
+		return two, fault.Data("", "%d must-links and %d cannot-links: want at least 2 must-links, one for each "+
+			"half", must, cannot)
 	}
 	r := rand.New(rand.NewPCG(seed, streamHalves))
 	var parts [2][]links.Link
@@ -130,7 +131,8 @@ func (j *evaluator) weight(f int) float64 {
 }
 
 // score fits a candidate on fold f and returns its score.
-func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, f int) (verdict.Statistic, error) {
+func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, f int) (verdict.Statistic,
+	error) {
 	if j.o.Criterion == Stability {
 		return j.stability(ctx, eng, c, f)
 	}
@@ -150,7 +152,8 @@ func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, 
 }
 
 // measure returns the score of a model on fold f.
-func (j *evaluator) measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (verdict.Statistic, error) {
+func (j *evaluator) measure(ctx context.Context, eng *engine.Engine, m algorithms.Model,
+	f int) (verdict.Statistic, error) {
 	switch j.o.Criterion {
 	case Agreement:
 		return j.agreement(ctx, eng, m, f)
@@ -171,7 +174,8 @@ func (j *evaluator) measure(ctx context.Context, eng *engine.Engine, m algorithm
 }
 
 // ranking returns the ranking of the fold.
-func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (verdict.Statistic, error) {
+func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithms.Model,
+	f int) (verdict.Statistic, error) {
 	var d []float64
 	var err error
 	if raw, is := m.(unlearned); is { // it may have no coordinates
@@ -199,7 +203,8 @@ func (j *evaluator) clusters(ctx context.Context, eng *engine.Engine, m algorith
 }
 
 // agreement returns how well clusters agree with the links of the fold.
-func (j *evaluator) agreement(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (verdict.Statistic, error) {
+func (j *evaluator) agreement(ctx context.Context, eng *engine.Engine, m algorithms.Model,
+	f int) (verdict.Statistic, error) {
 	of, err := j.clusters(ctx, eng, m)
 	if err != nil {
 		return verdict.Statistic{}, err
@@ -224,10 +229,12 @@ func (j *evaluator) labeled(f int) (test, train []int) {
 
 // labels returns the accuracy of nearest-neighbor classification of the fold's labeled points by
 // the other labeled points.
-func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model, f int) (s verdict.Statistic, err error) {
+func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms.Model,
+	f int) (s verdict.Statistic, err error) {
 	test, train := j.labeled(f)
 	if len(test) == 0 || len(train) == 0 {
-		return s, fault.Data("", "fold %d has %d labeled points and leaves %d: want at least one of each; give more labels, or fewer folds", f+1, len(test), len(train))
+		return s, fault.Data("", "fold %d has %d labeled points and leaves %d: want at least one of each; give "+
+			"more labels, or fewer folds", f+1, len(test), len(train))
 	}
 	of := make([]string, len(train))
 	for k, i := range train {
@@ -259,7 +266,8 @@ func (j *evaluator) labels(ctx context.Context, eng *engine.Engine, m algorithms
 
 // stability returns the agreement between the clusters of two models, each fitted on one half of
 // the links.
-func (j *evaluator) stability(ctx context.Context, eng *engine.Engine, c Candidate, f int) (verdict.Statistic, error) {
+func (j *evaluator) stability(ctx context.Context, eng *engine.Engine, c Candidate, f int) (verdict.Statistic,
+	error) {
 	var of [2][]int
 	for k, half := range j.halves[f] {
 		l, err := c.Learner(j.o.Seed, nil)

@@ -73,7 +73,8 @@ func (s *search) scores(ctx context.Context, eng *engine.Engine, family []Candid
 	return out
 }
 
-func (s *search) pathScores(ctx context.Context, eng *engine.Engine, family []Candidate, f int, out []outcome) error {
+func (s *search) pathScores(ctx context.Context, eng *engine.Engine, family []Candidate, f int,
+	out []outcome) error {
 	values := make([]float64, len(family))
 	var l algorithms.Learner
 	for k, c := range family {

@@ -21,7 +21,8 @@ func TestFamiliesAreTheFits(t *testing.T) {
 		values = append(values, strconv.FormatFloat(math.Pow(10, -6+float64(v)/2), 'g', 3, 64))
 	}
 	values = append(values, "1e300") // n eps would overflow
-	list, err := Grid([]string{"krca", "rca"}, []Axis{{"dims", []string{"0"}}, {"kernel", []string{"linear", "rbf:sigma=msq"}}, {"eps_rel", values}})
+	list, err := Grid([]string{"krca", "rca"}, []Axis{{"dims", []string{"0"}}, {"kernel", []string{"linear",
+		"rbf:sigma=msq"}}, {"eps_rel", values}})
 	if err != nil {
 		t.Fatal(err)
 	}

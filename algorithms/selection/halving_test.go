@@ -65,7 +65,8 @@ func TestHalving(t *testing.T) {
 			for _, better := range r.Trials[:k] {
 				kept := incumbent != nil && better.Candidate.String() == incumbent.String()
 				have := len(trial.Scores)
-				if ours, _ := verdict.Combine(j.weighted(better.figures[:have])); !kept && len(better.Scores) > have && ours < trial.Mean {
+				if ours, _ := verdict.Combine(j.weighted(better.figures[:have])); !kept && len(better.Scores) > have &&
+					ours < trial.Mean {
 					t.Errorf("%s was dropped with %v, and %s kept with %v", trial.Candidate, trial.Mean, better.Candidate, ours)
 				}
 			}

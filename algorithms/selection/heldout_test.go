@@ -142,7 +142,8 @@ func TestRankingByHand(t *testing.T) {
 				t.Fatal(err)
 			}
 			must, cannot := held.Pairs[:held.Must], held.Pairs[held.Must:]
-			want := 0.5 + rankedRight(y, must, cannot) - rankedRight(y, everywhere(must, held.Rows), everywhere(cannot, held.Rows))
+			want := 0.5 + rankedRight(y, must, cannot) - rankedRight(y, everywhere(must, held.Rows), everywhere(cannot,
+				held.Rows))
 			if got, err := j.score(ctx, eng, c, f); err != nil || !(math.Abs(got.Value-want) <= 1e-9) {
 				t.Errorf("%s, fold %d: ranking %v, by hand %v, error %v", c, f+1, got.Value, want, err)
 			}

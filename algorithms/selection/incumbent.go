@@ -84,7 +84,8 @@ func (s *search) choose(r *Result) {
 		if len(t.Scores) == s.parts() && (r.Raw == nil || *t.Gain > r.Needed**t.GainError) {
 			clear = append(clear, t)
 		}
-		if at >= 0 && len(t.Scores) == len(s.trials[at].Scores) && t.Candidate.String() != s.trials[at].Candidate.String() {
+		if at >= 0 && len(t.Scores) == len(s.trials[at].Scores) &&
+			t.Candidate.String() != s.trials[at].Candidate.String() {
 			v := s.ahead(t.figures, s.trials[at].figures)
 			t.Ahead = &v
 		}
@@ -142,7 +143,8 @@ func (s *search) judge(r *Result) {
 	if s.o.Criterion != Ranking {
 		return
 	}
-	v := &verdict.Verdict{Raw: r.Raw.Mean, AUC: r.Raw.Mean, Found: verdict.Similar, Fits: s.parts(), Parts: s.o.Folds, Candidates: len(r.Trials)}
+	v := &verdict.Verdict{Raw: r.Raw.Mean, AUC: r.Raw.Mean, Found: verdict.Similar, Fits: s.parts(),
+		Parts: s.o.Folds, Candidates: len(r.Trials)}
 	v.Must, v.Cannot, v.Rows = verdict.Count(s.folds)
 	v.Alone = v.Cannot == 0
 	if r.Best.Method != Raw {

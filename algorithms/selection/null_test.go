@@ -26,7 +26,8 @@ func TestNothingToSelect(t *testing.T) {
 				labels[i] = string(rune('a' + r.IntN(3)))
 			}
 			o := DefaultOptions()
-			o.Candidates, o.Criterion, o.Clusters, o.Seed = candidates("krca", "itml", "lleratio", "xrca", "gml"), criterion, 3, uint64(k)
+			o.Candidates, o.Criterion, o.Clusters, o.Seed = candidates("krca", "itml", "lleratio", "xrca",
+				"gml"), criterion, 3, uint64(k)
 			s, err := Select(t.Context(), enginetest.New(t, 1), x, enginetest.Drawn(t, labels, 60, 60, uint64(k)), o)
 			if err != nil {
 				t.Fatal(err)
@@ -34,7 +35,8 @@ func TestNothingToSelect(t *testing.T) {
 			if s.Best.Method != Raw {
 				chosen++
 			}
-			if v := s.Verdict(); criterion == Ranking && (v == nil || (v.Found == "better") != (s.Best.Method != Raw) || v.Validate() != nil) {
+			if v := s.Verdict(); criterion == Ranking && (v == nil ||
+				(v.Found == "better") != (s.Best.Method != Raw) || v.Validate() != nil) {
 				t.Errorf("%s is selected, verdict %+v", s.Best, v)
 			}
 			gains, squares = gains+s.Gain, squares+s.Gain*s.Gain
@@ -43,7 +45,8 @@ func TestNothingToSelect(t *testing.T) {
 		mean := gains / n
 		err := math.Sqrt((squares/n - mean*mean) / n)
 		if rate := float64(chosen) / n; rate > chance+3*math.Sqrt(chance*(1-chance)/n) || mean > 0.02+3*err {
-			t.Errorf("%s: %.3f of %d selections take a method, mean gain %.4f ± %.4f", criterion, rate, draws, mean, err)
+			t.Errorf("%s: %.3f of %d selections take a method, mean gain %.4f ± %.4f", criterion, rate, draws, mean,
+				err)
 		}
 		t.Logf("%s: %d of %d, gain %.4f ± %.4f", criterion, chosen, draws, mean, err)
 	}

@@ -65,7 +65,8 @@ func TestSelect(t *testing.T) {
 		if o.Criterion == Labels { // the nearest labels are right without learning
 			best = Raw
 		}
-		if r.Best.String() != best || r.Trials[0].Candidate.String() != "krca" || r.Fits != 12 || len(r.Trials) != 4 || r.Trials[0].Mean < r.Trials[1].Mean {
+		if r.Best.String() != best || r.Trials[0].Candidate.String() != "krca" || r.Fits != 12 ||
+			len(r.Trials) != 4 || r.Trials[0].Mean < r.Trials[1].Mean {
 			t.Errorf("%s: best is %s, the first %s", criterion, r.Best, r.Trials[0].Candidate)
 		}
 		o.State = filepath.Join(t.TempDir(), "state")

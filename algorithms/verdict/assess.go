@@ -80,7 +80,8 @@ type assessment struct {
 
 // newAssessment divides the links and measures the raw points. If there are too few links, it returns
 // the verdict.
-func newAssessment(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points, set *links.Set, o Options) (*assessment, *Verdict, error) {
+func newAssessment(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points,
+	set *links.Set, o Options) (*assessment, *Verdict, error) {
 	switch {
 	case set.N() != x.Len():
 		return nil, nil, &fault.ShapeError{What: "number of points of the links", Got: set.N(), Want: fmt.Sprintf("%d, as there are points", x.Len())}
@@ -218,7 +219,8 @@ func (a *assessment) without(ctx context.Context, from, to int) error {
 }
 
 func (a *assessment) report() {
-	a.o.Progress.Report(algorithms.Progress{Stage: "verdict", Done: a.done, Total: a.fits, Objective: math.NaN(), Residual: math.NaN(), Elapsed: time.Since(a.start)})
+	a.o.Progress.Report(algorithms.Progress{Stage: "verdict", Done: a.done, Total: a.fits, Objective: math.NaN(),
+		Residual: math.NaN(), Elapsed: time.Since(a.start)})
 }
 
 // jobs returns the fits without the folds; one that cannot begin is empty, with its error in failures.

@@ -46,7 +46,8 @@ func TestFindings(t *testing.T) {
 	x, labels, _ := enginetest.Rings(t, 120, 5, 3)
 	right := enginetest.Drawn(t, labels, 150, 150, 4)
 	for _, folds := range []int{1, 4} {
-		if v := judged(t, "lleratio", x, right, folds); v.Finding() != verdict.Better || v.Gain < 0.2 || v.Fits != folds || len(v.Reasons) > 0 {
+		if v := judged(t, "lleratio", x, right, folds); v.Finding() != verdict.Better || v.Gain < 0.2 ||
+			v.Fits != folds || len(v.Reasons) > 0 {
 			t.Errorf("rings, %d folds: %+v", folds, v)
 		}
 	}
@@ -123,7 +124,8 @@ func TestMissing(t *testing.T) {
 			t.Errorf("%s: %+v, want %q", name, v, c.want)
 		}
 	}
-	if v := judged(t, "krca", x, enginetest.Drawn(t, labels, 80, 0, 4), 1); v.Finding() != verdict.Better || !v.Alone || v.Cannot != 0 {
+	if v := judged(t, "krca", x, enginetest.Drawn(t, labels, 80, 0, 4), 1); v.Finding() != verdict.Better ||
+		!v.Alone || v.Cannot != 0 {
 		t.Errorf("must-links alone: %+v", v)
 	}
 }

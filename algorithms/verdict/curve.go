@@ -86,7 +86,8 @@ func Grow(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x point
 // step adds the figures of fits to one of so many parts of the links, on the folds
 // that whole used.
 func (c *Curve) step(ctx context.Context, whole *assessment, of int, seed uint64) error {
-	whole.o.Progress.Report(algorithms.Progress{Stage: "learning curve", Done: len(c.Steps), Total: steps, Objective: math.NaN(), Residual: math.NaN()})
+	whole.o.Progress.Report(algorithms.Progress{Stage: "learning curve", Done: len(c.Steps), Total: steps,
+		Objective: math.NaN(), Residual: math.NaN()})
 	now := *whole
 	learned := 0
 	if of > 1 {

@@ -53,7 +53,8 @@ func rawMetric(ctx context.Context, eng *engine.Engine, x points.Points) (Metric
 
 // Distances returns the squared distances of the ranked pairs in the coordinates that the model gives
 // rows of x: those that clusters, neighbors and pairs are made of.
-func (f *Fold) Distances(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) ([]float64, error) {
+func (f *Fold) Distances(ctx context.Context, eng *engine.Engine, m algorithms.Model,
+	x points.Points) ([]float64, error) {
 	between, err := embedded(ctx, eng, m, x, f.Rows, f.ends)
 	if err != nil {
 		return nil, err
@@ -64,12 +65,14 @@ func (f *Fold) Distances(ctx context.Context, eng *engine.Engine, m algorithms.M
 // embedded returns the squared distance of two of some rows in the coordinates that the model gives
 // them: those that clusters, neighbors and pictures are made of. A model may have an exact distance
 // in a space of more dimensions.
-func embedded(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points, lists ...[]int) (Metric, error) {
+func embedded(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points,
+	lists ...[]int) (Metric, error) {
 	rows := slices.Concat(lists...)
 	slices.Sort(rows)
 	rows = slices.Compact(rows)
 	what := fmt.Sprintf("coordinates of %d rows to judge by", len(rows))
-	if err := eng.Check(what, engine.MatrixBytes(len(rows), m.Dim()), "use fewer links, or no verdict"); err != nil {
+	if err := eng.Check(what, engine.MatrixBytes(len(rows), m.Dim()),
+		"use fewer links, or no verdict"); err != nil {
 		return nil, err
 	}
 	y, err := m.Embed(ctx, eng, x.Select(rows))

@@ -80,7 +80,8 @@ func Divide(set *links.Set, count int, seed uint64) (*Division, error) {
 		return nil, fault.Data("", "%d cannot-links and no must-links: want must-links too", cannot)
 	}
 	if count > len(rows)/2 {
-		return nil, fault.Data("", "%d must-links and %d cannot-links of %d rows are too few for %d folds: want at least two rows for each",
+		return nil, fault.Data("", "%d must-links and %d cannot-links of %d rows are too few for %d folds: want "+
+			"at least two rows for each",
 			must, cannot, len(rows), count)
 	}
 	of := make([]int, set.N()) // 1 + part of each linked row, 0 for other rows
@@ -207,7 +208,8 @@ func (d *Division) enough(folds []*Fold, set *links.Set) error {
 	if d.Alone && allCannot == 0 {
 		need = fmt.Sprintf("%d must-links to rows of other groups", leastLinks)
 	}
-	return fault.Data("", "%d must-links and %d cannot-links are too few to hold some out: want at least %s, of %d rows, to judge by",
+	return fault.Data("", "%d must-links and %d cannot-links are too few to hold some out: want at least %s, "+
+		"of %d rows, to judge by",
 		allMust, allCannot, need, leastRows)
 }
 
@@ -228,7 +230,8 @@ func Count(folds []*Fold) (must, cannot, rows int) {
 // these rows: all rows but those of the fold. To the fitted model those are new points, as the rows
 // of later data will be. No link is carried over by a row of the fold. Rows of a Gram matrix keep
 // their entries for the points of the fold, which a fit does not read.
-func (f *Fold) Training(eng *engine.Engine, l algorithms.Learner, x points.Points) (algorithms.Learner, points.Points, *links.Set, error) {
+func (f *Fold) Training(eng *engine.Engine, l algorithms.Learner, x points.Points) (algorithms.Learner,
+	points.Points, *links.Set, error) {
 	what := fmt.Sprintf("the %d points of a fit", len(f.kept))
 	if err := eng.Check(what, points.Bytes(x), "use fewer points"); err != nil {
 		return nil, nil, nil, err

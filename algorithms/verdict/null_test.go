@@ -34,7 +34,8 @@ var designs = []struct {
 	{"pairs at random", func(t *testing.T, _ points.Points, labels []string, seed uint64) *links.Set {
 		return enginetest.Drawn(t, labels, 60, 60, seed)
 	}},
-	{"all pairs of a few components", func(t *testing.T, _ points.Points, labels []string, seed uint64) *links.Set {
+	{"all pairs of a few components", func(t *testing.T, _ points.Points, labels []string,
+		seed uint64) *links.Set {
 		some := make([]string, len(labels))
 		for _, i := range rand.New(rand.NewPCG(seed, 2)).Perm(len(labels))[:20] {
 			some[i] = labels[i]
@@ -104,12 +105,13 @@ func nullRows(n int, structured bool, r *rand.Rand) points.Points {
 
 // slow reports whether fits of a method without signal take long: it is tried on fewer draws.
 func slow(method string) bool {
-	return slices.Contains([]string{"scml", "npk", "nca", "lsml", "kbeta", "forest", "simplenpkl", "sdplr", "cmvu"}, method)
+	return slices.Contains([]string{"scml", "npk", "nca", "lsml", "kbeta", "forest", "simplenpkl", "sdplr",
+		"cmvu"}, method)
 }
 
 // Where labels have nothing to do with rows, no method is called better in more than one verdict of
-// twenty, whatever the design of the links, and gains are 0 on average unless distances chose them: all methods, on noise and on
-// clusters that the labels do not know.
+// twenty, whatever the design of the links, and gains are 0 on average unless distances chose them: all
+// methods, on noise and on clusters that the labels do not know.
 func TestNothingToFind(t *testing.T) {
 	const n = 80
 	draws := race.Fewer(3)
@@ -125,7 +127,8 @@ func TestNothingToFind(t *testing.T) {
 			if m.UsesTargets || slow(m.Name) && k >= 2*len(designs) {
 				continue
 			}
-			v, err := verdict.Assess(t.Context(), enginetest.New(t, 1), learner(t, m.Name), x, set, verdict.Options{Folds: 5, Seed: uint64(k)})
+			v, err := verdict.Assess(t.Context(), enginetest.New(t, 1), learner(t, m.Name), x, set,
+				verdict.Options{Folds: 5, Seed: uint64(k)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -150,7 +153,8 @@ func TestNothingToFind(t *testing.T) {
 	gain, gainError := meanOf(gains)
 	t.Logf("%.0f verdicts: better %.4f ± %.4f, gain %.4f ± %.4f", total, rate, rateError, gain, gainError)
 	if total < 15*float64(len(better)) || rate > 0.05+3*rateError || math.Abs(gain) > 4*gainError {
-		t.Errorf("%.0f verdicts without signal: %.3f ± %.3f are \"better\", mean gain %.4f ± %.4f", total, rate, rateError, gain, gainError)
+		t.Errorf("%.0f verdicts without signal: %.3f ± %.3f are \"better\", mean gain %.4f ± %.4f", total, rate,
+			rateError, gain, gainError)
 	}
 }
 

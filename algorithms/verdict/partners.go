@@ -53,7 +53,8 @@ func (f *Fold) gallery(seed uint64) (rows []int, nearest int) {
 // hits returns the share of must-links whose partner in the gallery is among the nearest rows of the
 // held-out end, less that of the other rows of the reference in its place: 0 on average if the
 // features say nothing about the links.
-func (f *Fold) hits(ctx context.Context, eng *engine.Engine, between Metric, gallery []int, nearest int) (Statistic, error) {
+func (f *Fold) hits(ctx context.Context, eng *engine.Engine, between Metric, gallery []int,
+	nearest int) (Statistic, error) {
 	position := make([]int, len(f.Rows)) // 1 + position in the sample
 	for a, i := range f.sample {
 		position[i] = a + 1

@@ -49,7 +49,8 @@ func (f *Fold) Ranking(ctx context.Context, eng *engine.Engine, d []float64) (St
 }
 
 // centered is Ranking by links of both kinds.
-func (f *Fold) centered(ctx context.Context, eng *engine.Engine, own, reference []float64) (Statistic, error) {
+func (f *Fold) centered(ctx context.Context, eng *engine.Engine, own, reference []float64) (Statistic,
+	error) {
 	m, c, rows, ends := f.Must, len(own)-f.Must, len(f.sample), len(f.ends)
 	must, cannot := newDistribution(own[:m], nil), newDistribution(own[m:], nil)
 	links := [2][]int{make([]int, ends), make([]int, ends)} // must-links and cannot-links of each end
@@ -113,7 +114,10 @@ func kind(k, must int) int {
 // amongStrangers is Ranking by must-links alone.
 func (f *Fold) amongStrangers(own, reference []float64) Statistic {
 	s, m := f.newStatistic(), float64(len(own))
-	shorter := func(k, a int) float64 { return (1 - float64(compare(own[k], reference[a*len(f.ends)+f.end[k]]))) / 2 }
+	shorter := func(k, a int) float64 {
+		return (1 - float64(compare(own[k],
+			reference[a*len(f.ends)+f.end[k]]))) / 2
+	}
 	for k := range own {
 		strangers := f.strangers(k)
 		for _, a := range strangers {

@@ -86,7 +86,8 @@ func (v *Verdict) Finding() Finding {
 
 // String returns the verdict as a line of text.
 func (v *Verdict) String() string {
-	sense := map[Finding]string{Better: "the learned metric is better", Similar: "no clear difference", Worse: "worse than raw"}
+	sense := map[Finding]string{Better: "the learned metric is better", Similar: "no clear difference",
+		Worse: "worse than raw"}
 	if v.Missing != "" {
 		return "not judged: " + v.Missing
 	}
@@ -111,7 +112,8 @@ func (v *Verdict) Details() []string {
 	if v.Alone {
 		links = fmt.Sprintf("%d must-links", v.Must)
 	}
-	line := fmt.Sprintf("judged on %s of %d new rows by %d of %d fits, each without one of %d parts of the linked rows",
+	line := fmt.Sprintf("judged on %s of %d new rows by %d of %d fits, each without one of %d parts of the "+
+		"linked rows",
 		links, v.Rows, v.Fits, v.Parts, v.Parts)
 	if v.Fits+v.Failed < v.Parts {
 		line += fmt.Sprintf("; all %d fits would find smaller gains", v.Parts)
@@ -121,10 +123,12 @@ func (v *Verdict) Details() []string {
 	}
 	out := []string{line}
 	if v.Candidates > 0 {
-		out = append(out, fmt.Sprintf("chosen among %d candidates by the same links: the gain is that of the choice on links that it was not made by", v.Candidates))
+		out = append(out, fmt.Sprintf("chosen among %d candidates by the same links: the gain is that of the "+
+			"choice on links that it was not made by", v.Candidates))
 	}
 	if p := v.Partners; p != nil {
-		out = append(out, fmt.Sprintf("the partner of a must-link is among the %d nearest rows, beyond chance: %.2f (raw %.2f), gain %.2f ± %.2f",
+		out = append(out, fmt.Sprintf("the partner of a must-link is among the %d nearest rows, beyond chance: "+
+			"%.2f (raw %.2f), gain %.2f ± %.2f",
 			p.Nearest, p.Hits, p.Raw, p.Gain, p.GainError))
 	}
 	if v.Found == Similar && v.GainError > crude {
@@ -137,7 +141,8 @@ func (v *Verdict) Details() []string {
 // that compared other links is said to be missing.
 func (v *Verdict) Validate() error {
 	if v.Found == "" && v.Missing == "" {
-		*v = Verdict{Missing: "the model is of an earlier version, whose verdict could take noise for a gain: fit again"}
+		*v = Verdict{Missing: "the model is of an earlier version, whose verdict could take noise for a gain: " +
+			"fit again"}
 	}
 	for _, x := range []float64{v.AUC, v.Raw} {
 		if !(x >= -0.5 && x <= 1.5) {
@@ -156,8 +161,10 @@ func (v *Verdict) Validate() error {
 			}
 		}
 	}
-	if v.Must < 0 || v.Cannot < 0 || v.Fits < 0 || v.Rows < 0 || v.Parts < v.Fits || v.Failed < 0 || v.Candidates < 0 {
-		return fault.Data("", "%d must-links, %d cannot-links, %d rows and %d of %d fits: want numbers >= 0, at most as many fits as parts",
+	if v.Must < 0 || v.Cannot < 0 || v.Fits < 0 || v.Rows < 0 || v.Parts < v.Fits || v.Failed < 0 ||
+		v.Candidates < 0 {
+		return fault.Data("", "%d must-links, %d cannot-links, %d rows and %d of %d fits: want numbers >= 0, at "+
+			"most as many fits as parts",
 			v.Must, v.Cannot, v.Rows, v.Fits, v.Parts)
 	}
 	if v.Missing == "" && v.Found != Better && v.Found != Similar && v.Found != Worse {

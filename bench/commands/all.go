@@ -217,7 +217,8 @@ func (r *allRun) finish() error {
 	}{r.entries, own, rivals, time.Since(r.start).Seconds()}
 	return r.Summarize(page, report, func(w io.Writer) {
 		fmt.Fprintf(w, "own methods\treproduced %d, better %d, worse %d\n", own.Reproduced, own.Better, own.Worse)
-		fmt.Fprintf(w, "rivals\treproduced %d, above %d, below %d\n", rivals.Reproduced, rivals.Better, rivals.Worse)
+		fmt.Fprintf(w, "rivals\treproduced %d, above %d, below %d\n", rivals.Reproduced, rivals.Better,
+			rivals.Worse)
 		fmt.Fprintf(w, "%s\twritten to %s\n", time.Since(r.start).Round(time.Second), page)
 	})
 }

@@ -90,7 +90,10 @@ func drawn(ctx context.Context, eng *engine.Engine, t paper.Trial, l Links) (*pr
 // permuted returns as many links, drawn in the same way after the labels were permuted.
 func (p *problem) permuted() (*links.Set, error) {
 	labels := slices.Clone(p.training.labels)
-	rand.New(rand.NewPCG(p.seed, 1)).Shuffle(len(labels), func(i, j int) { labels[i], labels[j] = labels[j], labels[i] })
+	rand.New(rand.NewPCG(p.seed, 1)).Shuffle(len(labels), func(i, j int) {
+		labels[i], labels[j] = labels[j],
+			labels[i]
+	})
 	return drawLinks(labels, p.links.Len(), 0, p.seed)
 }
 

@@ -158,7 +158,8 @@ func (p *problem) verdict(ctx context.Context, eng *engine.Engine, system string
 }
 
 // judged returns the verdict on a system by some links of the training rows.
-func (p *problem) judged(ctx context.Context, eng *engine.Engine, system string, set *links.Set) (*verdict.Verdict, error) {
+func (p *problem) judged(ctx context.Context, eng *engine.Engine, system string,
+	set *links.Set) (*verdict.Verdict, error) {
 	l, err := learner(system, p.seed, classes(p.training.labels))
 	if err != nil {
 		return nil, err
@@ -212,9 +213,12 @@ func is(v bool) int {
 // Markdown returns the page.
 func (v *Verdicts) Markdown() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "# Verdicts: what a fit says of itself, and what is so\n\n%d data sets, %g links a row, repetitions: %d.\n\n", len(v.signal()), v.Links, v.Results[0].Repetitions)
-	b.WriteString("Mean gains over raw points. The fits of a verdict know two thirds of the links, the final fit all.\n\n")
-	b.WriteString("| system | gain, verdict | gain, held-out rows | mean standard error | mean distance of the two gains | fits' time |\n| --- |" + strings.Repeat(" ---: |", 5) + "\n")
+	fmt.Fprintf(&b, "# Verdicts: what a fit says of itself, and what is so\n\n%d data sets, %g links a row, "+
+		"repetitions: %d.\n\n", len(v.signal()), v.Links, v.Results[0].Repetitions)
+	b.WriteString("Mean gains over raw points. The fits of a verdict know two thirds of the links, the final " +
+		"fit all.\n\n")
+	b.WriteString("| system | gain, verdict | gain, held-out rows | mean standard error | mean distance of " +
+		"the two gains | fits' time |\n| --- |" + strings.Repeat(" ---: |", 5) + "\n")
 	for i, name := range v.Systems {
 		mean := func(f func(x []float64) float64) float64 { return v.mean(i, f) }
 		stated, fresh := mean(statedGain), mean(freshGain)
@@ -222,17 +226,23 @@ func (v *Verdicts) Markdown() string {
 		fmt.Fprintf(&b, "| %s | %.3f | %.3f | %.3f | %.3f | %.1f |\n", name, stated, fresh,
 			mean(func(x []float64) float64 { return x[verdictError] }), apart, mean(func(x []float64) float64 { return x[costs] }))
 	}
-	b.WriteString("\n## Claims\n\n\"Better\" or \"worse\" than raw points, where the verdict is clear. A claim is right if held-out rows have the same sign. A gain is large above .05.\n\n")
-	b.WriteString("| system | verdicts | better | worse | right claims | large gains | found |\n| --- |" + strings.Repeat(" ---: |", 6) + "\n")
+	b.WriteString("\n## Claims\n\n\"Better\" or \"worse\" than raw points, where the verdict is clear. A " +
+		"claim is right if held-out rows have the same sign. A gain is large above .05.\n\n")
+	b.WriteString("| system | verdicts | better | worse | right claims | large gains | found |\n| --- " +
+		"|" + strings.Repeat(" ---: |", 6) + "\n")
 	for i, name := range v.Systems {
 		c := v.claims(i)
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d |\n", name, c.all, c.better, c.worse, c.right, c.large, c.found)
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %d | %d | %d |\n", name, c.all, c.better, c.worse, c.right, c.large,
+			c.found)
 	}
-	b.WriteString("\n## Without signal\n\nThe same rows with permuted labels, and rows of noise: there is nothing to find, and each claim is false.\n\n")
-	b.WriteString("| system | verdicts | better | worse | mean gain |\n| --- |" + strings.Repeat(" ---: |", 4) + "\n")
+	b.WriteString("\n## Without signal\n\nThe same rows with permuted labels, and rows of noise: there is " +
+		"nothing to find, and each claim is false.\n\n")
+	b.WriteString("| system | verdicts | better | worse | mean gain |\n| --- |" + strings.Repeat(" ---: |",
+		4) + "\n")
 	for i, name := range v.Systems {
 		c := v.claims(i)
-		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", name, c.null, c.nullBetter, c.nullWorse, number(setMean(v.Results, func(r *paper.Result) float64 { return r.Ours[i][nullGain].Mean }), false))
+		fmt.Fprintf(&b, "| %s | %d | %d | %d | %s |\n", name, c.null, c.nullBetter, c.nullWorse,
+			number(setMean(v.Results, func(r *paper.Result) float64 { return r.Ours[i][nullGain].Mean }), false))
 	}
 	v.bySet(&b)
 	provenance(&b, fmt.Sprintf("verdicts --links-per-row %g", v.Links), v.Results, v.Missing, v.Build, v.Seconds)
@@ -244,7 +254,8 @@ func freshGain(x []float64) float64  { return x[freshAUC] - x[freshRaw] }
 
 // signal returns the results of the sets that have something to find.
 func (v *Verdicts) signal() []*paper.Result {
-	return slices.DeleteFunc(slices.Clone(v.Results), func(r *paper.Result) bool { return r.Table.Name == "verdicts-noise" })
+	return slices.DeleteFunc(slices.Clone(v.Results),
+		func(r *paper.Result) bool { return r.Table.Name == "verdicts-noise" })
 }
 
 // mean returns the mean of a value of a system over all trials that were judged.

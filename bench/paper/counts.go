@@ -100,7 +100,8 @@ func counts(b *strings.Builder, entries []Entry, numbers *printed.Numbers, resul
 func summary(b *strings.Builder, entries []Entry, all int) {
 	own, rival := Count(entries, Own), Count(entries, Rival)
 	share := 100 * float64(own.Reproduced) / max(1, float64(own.Compared()))
-	fold(b, "", fmt.Sprintf("The five papers print %d numbers in tables and texts. The numbers that matter are the "+
+	fold(b, "", fmt.Sprintf("The five papers print %d numbers in tables and texts. The numbers that matter "+
+		"are the "+
 		"quality of each paper's own method on the paper's own data, and %d of them are compared here: "+
 		"**%d (%.0f %%) are reproduced, %d are better and %d are worse**. Of the %d numbers of rivals and "+
 		"baselines on the same data %d are reproduced; the other %d are not, %d of them because our version of "+
@@ -109,7 +110,8 @@ func summary(b *strings.Builder, entries []Entry, all int) {
 		all, own.Compared(), own.Reproduced, share, own.Better, own.Worse,
 		rival.Compared(), rival.Reproduced, rival.Compared()-rival.Reproduced, rival.Better))
 	b.WriteByte('\n')
-	fold(b, "", "*Reproduced* means at most one standard deviation away, or 1 %. The standard deviation is pooled "+
+	fold(b, "", "*Reproduced* means at most one standard deviation away, or 1 %. The standard deviation is "+
+		"pooled "+
 		"over the printed one and ours over the repetitions: the root of the mean of the two variances, or the "+
 		"one that there is. *Better* and *worse* mean farther, on that side; numbers without a good side, such "+
 		"as sizes, are reproduced or worse. What a paper leaves open has one rule in all its tables, which "+
@@ -128,10 +130,12 @@ func sections() []section {
 	return []section{
 		{Own, "Quality of the papers' own methods", "Lines *in part* are about a part or another version of the " +
 			"data, and lines *none* have no counterpart here.", "better", "worse"},
-		{Rival, "Quality of rivals and baselines", "A rival above its printed value is not reproduced either, and " +
+		{Rival, "Quality of rivals and baselines", "A rival above its printed value is not reproduced either, " +
+			"and " +
 			"it can be the reason why an order of methods fails.", "above", "below"},
 		{Time, "Times", "The seconds are those of the papers' hardware and programs, of 2011 and before, so " +
-			"*faster* says little about the methods. A larger speedup over a rival counts as faster.", "faster", "slower"},
+			"*faster* says little about the methods. A larger speedup over a rival counts as " +
+			"faster.", "faster", "slower"},
 	}
 }
 

@@ -73,7 +73,10 @@ func luFigure6() Table {
 		Tried:    luPosesTried(),
 		Revision: 3,
 		Own:      fmt.Sprintf("gml, round %d", luRounds), Good: Higher,
-		Why:      "The bound, the weight of the links and the norm of the kernel, which the paper does not state, decide: with a normalized kernel the order is the paper's, and with a firm bound and links between all three objects gml has the printed value at 12 images, where diffusion has 0.255 (gml, firm, triples). The page says what else was tried.",
+		Why: "The bound, the weight of the links and the norm of the kernel, which the paper does not " +
+			"state, decide: with a normalized kernel the order is the paper's, and with a firm bound and links " +
+			"between all three objects gml has the printed value at 12 images, where diffusion has 0.255 (gml, " +
+			"firm, triples). The page says what else was tried.",
 		Compared: luPoseCompared,
 		Claims:   luPoseClaims,
 		Prepare: func(_ context.Context, _ *engine.Engine, t Trial) (any, error) {

@@ -139,7 +139,8 @@ func TestCounts(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, page)
 		}
 	}
-	if own, rival := Count(entries, Own), Count(entries, Rival); own != (Tally{Worse: 1}) || rival != (Tally{Better: 1}) {
+	if own, rival := Count(entries, Own), Count(entries, Rival); own != (Tally{Worse: 1}) ||
+		rival != (Tally{Better: 1}) {
 		t.Errorf("own methods %+v and rivals %+v: want one worse and one better", own, rival)
 	}
 }

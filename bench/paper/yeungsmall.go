@@ -59,7 +59,9 @@ func yeungFigure4() Table {
 		Tried:    yeungSmallTried(),
 		Revision: 4,
 		Own:      "kbeta", Variants: []string{yeungDefault}, Good: Higher,
-		Why:      "With all points as landmarks and all directions, the weights depend on few pairs in hundreds of directions. Neither eps, landmarks nor the scaling of features changes this. A narrower kernel helps on two of the six sets, and fewer directions, the product's default, on most.",
+		Why: "With all points as landmarks and all directions, the weights depend on few pairs in hundreds " +
+			"of directions. Neither eps, landmarks nor the scaling of features changes this. A narrower kernel " +
+			"helps on two of the six sets, and fewer directions, the product's default, on most.",
 		Optional: map[string]string{},
 		Prepare:  loadYeungSmall,
 		Compared: yeungSigns,

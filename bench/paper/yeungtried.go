@@ -37,7 +37,10 @@ func yeung4Tried() []string {
 func yeungSmallTried() []string {
 	return []string{
 		"eps of the weights. With all points as landmarks some directions hardly vary over the few pairs, and take most of the weight. reg_d of 1e-6, 0.01, 0.1 and 1 gives a Rand index of 0.855, 0.867, 0.870 and 0.564 and J of 1.12, 1.11, 1.06 and 1.01 on wine, 0.517, 0.517, 0.514 and 0.502 on boston: eps is not the reason.",
-		"Width of the kernel, which the paper does not state: exp(-|x-y|^2 / (0.1 m)) with all directions gives J of 2.10 on ionosphere (RCA 2.01, LLMA 1.13) and 1.31 on protein (RCA 1.21, LLMA 1.34), but 1.46 on soybean and about 1.0 on wine and boston (a program of its own). No one width makes kbeta the best in J on all six sets.",
+		"Width of the kernel, which the paper does not state: exp(-|x-y|^2 / (0.1 m)) with all directions gives " +
+			"J of 2.10 on ionosphere (RCA 2.01, LLMA 1.13) and 1.31 on protein (RCA 1.21, LLMA 1.34), but 1.46 on " +
+			"soybean and about 1.0 on wine and boston (a program of its own). No one width makes kbeta the best in " +
+			"J on all six sets.",
 		"Landmarks: 20, 40 and 100 give J of 1.74, 1.67 and 1.25 on wine, 1.10, 1.10 and 1.17 on protein, 1.04, 1.04 and 1.03 on boston.",
 		"Directions: 10 and 20 give J of 2.06 and 1.74 on wine, 1.23 and 1.14 on protein, 6.13 and 5.23 on soybean, 1.24 and 1.38 on ionosphere, 1.12 and 1.07 on boston. Fewer directions are the best of all that was tried, and the product's default.",
 		"Scaling: features not standardized give J of kbeta 2.62, 1.17, 1.32, 1.24 and 1.02 (soybean to boston), scaled to 0 to 1 3.80, 1.16, 1.11, 1.25 and 1.00.",

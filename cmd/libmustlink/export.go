@@ -200,7 +200,8 @@ func mustlinkGram(e C.mustlink_engine, m C.mustlink_model, x, y *C.mustlink_poin
 }
 
 //export mustlinkEuclideanDistances
-func mustlinkEuclideanDistances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points, pair *C.int64_t, pairs C.int64_t,
+func mustlinkEuclideanDistances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points,
+	pair *C.int64_t, pairs C.int64_t,
 	control *C.mustlink_control, out *C.double, message *C.char) C.int {
 	return distances(e, m, points, pair, pairs, control, false, out, message)
 }
@@ -211,10 +212,12 @@ func mustlinkDistances(e C.mustlink_engine, m C.mustlink_model, points *C.mustli
 	return distances(e, m, points, pair, pairs, control, true, out, message)
 }
 
-func distances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points, pair *C.int64_t, pairs C.int64_t,
+func distances(e C.mustlink_engine, m C.mustlink_model, points *C.mustlink_points, pair *C.int64_t,
+	pairs C.int64_t,
 	control *C.mustlink_control, squared bool, out *C.double, message *C.char) C.int {
 	return withModel(e, m, message, func(eng *engine.Engine, model *mustlink.Model) error {
-		return abi.Distances(eng, model, pointsOf(points), unsafe.Pointer(pair), int64(pairs), controlOf(control), squared, unsafe.Pointer(out))
+		return abi.Distances(eng, model, pointsOf(points), unsafe.Pointer(pair), int64(pairs), controlOf(control),
+			squared, unsafe.Pointer(out))
 	})
 }
 

@@ -17,7 +17,8 @@ func noiseWithLabel(t *testing.T, dir string) {
 	var s strings.Builder
 	s.WriteString("a,b,c,churn\n")
 	for range 200 {
-		fmt.Fprintf(&s, "%.4f,%.4f,%.4f,%s\n", rng.Float64(), rng.Float64(), rng.Float64(), []string{"no", "yes"}[rng.IntN(2)])
+		fmt.Fprintf(&s, "%.4f,%.4f,%.4f,%s\n", rng.Float64(), rng.Float64(), rng.Float64(), []string{"no",
+			"yes"}[rng.IntN(2)])
 	}
 	clitest.Write(t, dir, "t.csv", s.String())
 }
@@ -32,7 +33,8 @@ func TestLabelAmongFeatures(t *testing.T) {
 		t.Errorf("the links are %.60q", text)
 	}
 	before := clitest.Names(t, dir)
-	for _, line := range []string{"fit -i t.csv -c l.csv -o m.mlk", "select -i t.csv -c l.csv -o m.mlk", "check -i t.csv -c l.csv"} {
+	for _, line := range []string{"fit -i t.csv -c l.csv -o m.mlk", "select -i t.csv -c l.csv -o m.mlk",
+		"check -i t.csv -c l.csv"} {
 		o := harness.Run(t, dir, line)
 		if o.Code != 2 || !strings.Contains(o.Stdout+o.Stderr, `column "churn", which is now a feature: want --label churn or --drop churn`) {
 			t.Errorf("%s: exit code %d\n%s%s", line, o.Code, o.Stdout, o.Stderr)
@@ -47,7 +49,8 @@ func TestLabelAmongFeatures(t *testing.T) {
 			if flags == "--label churn" {
 				harness.RunOK(t, dir, "links close -q -n 200 -c l.csv -o closed.csv")
 			}
-			if o := harness.RunOK(t, dir, fit+flags+" --no-verdict -c "+file); strings.Contains(o.Stderr, "is it the label") {
+			if o := harness.RunOK(t, dir, fit+flags+" --no-verdict -c "+file); strings.Contains(o.Stderr,
+				"is it the label") {
 				t.Errorf("%s: %s", flags, o.Stderr)
 			}
 		}
@@ -55,7 +58,8 @@ func TestLabelAmongFeatures(t *testing.T) {
 	clitest.Write(t, dir, "plain.csv", strings.TrimPrefix(clitest.Read(t, dir, "l.csv"), "# label: churn\n"))
 	const warning = `t.csv: column "churn" agrees on all must-links and differs on all cannot-links: is it the label? --label churn leaves it out of the features, or --drop churn`
 	for _, line := range []string{fit + "-c plain.csv", "check -i t.csv -c plain.csv"} {
-		if o := harness.RunOK(t, dir, line); strings.Count(o.Stderr, "is it the label") != 1 || !strings.Contains(o.Stderr, warning) {
+		if o := harness.RunOK(t, dir, line); strings.Count(o.Stderr, "is it the label") != 1 ||
+			!strings.Contains(o.Stderr, warning) {
 			t.Errorf("%s: %s", line, o.Stderr)
 		}
 	}
@@ -104,15 +108,18 @@ func TestTrainingRowsWithOtherColumns(t *testing.T) {
 	clitest.Write(t, dir, "turned.csv", turned.String())
 	clitest.Write(t, dir, "others.csv", others.String())
 	for file, trained := range map[string]bool{"t.csv": true, "turned.csv": true, "others.csv": false} {
-		if o := harness.RunOK(t, dir, "inspect m.mlk -c l.csv -i "+file); strings.Contains(o.Stdout, "on data that differ from those of the fit") == trained {
+		if o := harness.RunOK(t, dir, "inspect m.mlk -c l.csv -i "+file); strings.Contains(o.Stdout,
+			"on data that differ from those of the fit") == trained {
 			t.Errorf("%s: inspect says\n%s", file, o.Stdout)
 		}
-		if o := harness.RunOK(t, dir, "calibrate m.mlk -c l.csv -o c.mlk -i "+file); strings.Contains(o.Stderr, "these are the training rows of m.mlk") != trained {
+		if o := harness.RunOK(t, dir, "calibrate m.mlk -c l.csv -o c.mlk -i "+file); strings.Contains(o.Stderr,
+			"these are the training rows of m.mlk") != trained {
 			t.Errorf("%s: calibrate says %s", file, o.Stderr)
 		}
 		harness.RunOK(t, dir, "report -q m.mlk -c l.csv -o r.html -i "+file)
 		page := clitest.Read(t, dir, "r.html")
-		if strings.Contains(page, "in-sample") != trained || !strings.Contains(page, "200 x 2 points") || strings.Contains(page, "200 x 4") {
+		if strings.Contains(page, "in-sample") != trained || !strings.Contains(page, "200 x 2 points") ||
+			strings.Contains(page, "200 x 4") {
 			t.Errorf("%s: the report says in-sample: %v", file, strings.Contains(page, "in-sample"))
 		}
 	}

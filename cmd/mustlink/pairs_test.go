@@ -120,12 +120,14 @@ func TestCalibrate(t *testing.T) {
 func TestPrecisionThatFails(t *testing.T) {
 	dir := calibrated(t)
 	o := harness.Run(t, dir, "pairs calibrated.mlk -i data.csv --precision .99 -o out.csv")
-	if o.Code != 2 || !strings.Contains(o.Stderr, "--precision is 0.99: want at most 0.") || !strings.Contains(o.Stderr, "suggest --near") {
+	if o.Code != 2 || !strings.Contains(o.Stderr, "--precision is 0.99: want at most 0.") ||
+		!strings.Contains(o.Stderr, "suggest --near") {
 		t.Errorf("code %d, %q", o.Code, o.Stderr)
 	}
 	harness.RunOK(t, dir, "calibrate -q model.mlk -i other.csv -c held.csv --share .9 -o often.mlk")
 	harness.RunOK(t, dir, "calibrate -q model.mlk -i other.csv -c held.csv --share .01 -o seldom.mlk")
-	for model, want := range map[string]string{"often.mlk": "the share is at most 0.", "seldom.mlk": "matching pairs are as near"} {
+	for model, want := range map[string]string{"often.mlk": "the share is at most 0.",
+		"seldom.mlk": "matching pairs are as near"} {
 		o := harness.RunOK(t, dir, "pairs "+model+" -i data.csv --recall 1 -o out.csv --json")
 		if !strings.Contains(o.Stderr, want) {
 			t.Errorf("%s: %q", model, o.Stderr)
@@ -155,7 +157,8 @@ func TestWithoutModel(t *testing.T) {
 	for _, model := range []string{"a", "b"} {
 		harness.RunOK(t, dir, "pairs -q "+model+".mlk -i other.csv --recall .8 -o "+model+".csv")
 	}
-	if a, b := clitest.Read(t, dir, "a.csv"), clitest.Read(t, dir, "b.csv"); a != b || len(clitest.Lines(a)) < 20 {
+	if a, b := clitest.Read(t, dir, "a.csv"), clitest.Read(t, dir, "b.csv"); a != b ||
+		len(clitest.Lines(a)) < 20 {
 		t.Error("other pairs without a model")
 	}
 	harness.RunOK(t, dir, "pairs -q raw.mlk -i other.csv --threshold 1.5 -o a.csv")
@@ -191,7 +194,8 @@ func TestSuggestNear(t *testing.T) {
 	}
 	clitest.Write(t, dir, "answers.csv", answers)
 	o := harness.Run(t, dir, "calibrate model.mlk -i other.csv -c answers.csv --near -o near.mlk")
-	if strings.Contains(answers, ",cannot") != (o.Code == 0) || o.Code == 0 && !strings.Contains(o.Stdout, "of near pairs matches") {
+	if strings.Contains(answers, ",cannot") != (o.Code == 0) || o.Code == 0 && !strings.Contains(o.Stdout,
+		"of near pairs matches") {
 		t.Errorf("code %d, %q %q", o.Code, o.Stdout, o.Stderr)
 	}
 }

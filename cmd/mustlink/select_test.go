@@ -40,7 +40,8 @@ func TestSelectCommand(t *testing.T) {
 	if usual["criterion"] != "combined" || usual["incumbent"] != "blend" || usual["best"].(map[string]any)["method"] != "blend" {
 		t.Errorf("with -n and no other choice: criterion %v, incumbent %v, best %v", usual["criterion"], usual["incumbent"], usual["best"])
 	}
-	kept := harness.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent krca --margin 1e5 -o m4")
+	kept := harness.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent krca --margin "+
+		"1e5 -o m4")
 	if !strings.Contains(kept.Stdout, "krca stays: no candidate is ahead by more than 100000 standard errors") {
 		t.Errorf("%s", kept.Stdout)
 	}

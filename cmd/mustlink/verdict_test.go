@@ -16,7 +16,8 @@ func TestVerdict(t *testing.T) {
 	o := harness.RunOK(t, dir, "fit -m krca -k rbf:sigma=0.5msq -i rings.csv -c links.csv -o model")
 	lines := strings.Split(strings.TrimSpace(o.Stdout), "\n")
 	last := lines[len(lines)-2]
-	if !strings.HasPrefix(last, "held-out links: AUC ") || !strings.HasSuffix(last, ": the learned metric is better") || !strings.HasPrefix(lines[len(lines)-1], "- judged on ") {
+	if !strings.HasPrefix(last, "held-out links: AUC ") || !strings.HasSuffix(last,
+		": the learned metric is better") || !strings.HasPrefix(lines[len(lines)-1], "- judged on ") {
 		t.Errorf("%s", o.Stdout)
 	}
 	if shown := harness.RunOK(t, dir, "inspect model").Stdout; !strings.Contains(shown, last) {

@@ -68,7 +68,8 @@ func TestCommentsBeforeTheHeader(t *testing.T) {
 	if list, err := DecodeTriplets(in("i,j,k\n#0,#1,#3\n"), "t.csv", false, c); err != nil || len(list) != 1 {
 		t.Errorf("triplets %v, %v", list, err)
 	}
-	if list, err := DecodeQuadruplets(in("i,j,k,l\n#0,#1,#2,#3\n"), "q.csv", false, c); err != nil || len(list) != 1 {
+	if list, err := DecodeQuadruplets(in("i,j,k,l\n#0,#1,#2,#3\n"), "q.csv", false, c); err != nil ||
+		len(list) != 1 {
 		t.Errorf("quadruplets %v, %v", list, err)
 	}
 	_, err = DecodeLinks(in("i,j,link\n#0,#9,must\n"), "l.csv", false, c)

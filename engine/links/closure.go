@@ -27,7 +27,8 @@ func (s *Set) Closure() (*Set, error) {
 	if err := checkClosure(groups, joined); err != nil {
 		return nil, err
 	}
-	out := &Set{n: s.n, listed: s.listed, duplicates: s.duplicates, merged: s.merged, remarks: s.remarks, label: s.label}
+	out := &Set{n: s.n, listed: s.listed, duplicates: s.duplicates, merged: s.merged, remarks: s.remarks,
+		label: s.label}
 	out.must = mergeGiven(s.must, pairsOf(groups))
 	var implied []Link
 	for _, ab := range joined {

@@ -35,7 +35,8 @@ func (l Leak) String() string {
 	if l.All {
 		all = "all"
 	}
-	return fmt.Sprintf("column %q agrees on %s must-links and differs on %s cannot-links: is it the label?", l.Column, all, all)
+	return fmt.Sprintf("column %q agrees on %s must-links and differs on %s cannot-links: is it the label?",
+		l.Column, all, all)
 }
 
 // Notice is the notice of a fit that had the column as a feature.

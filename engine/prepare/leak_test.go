@@ -21,7 +21,8 @@ import (
 func leaky(t *testing.T, n, classes, count int, seed uint64) (*dataset.Data, *links.Set) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
-	labels, number, changed, noise, gaps := make([]string, n), make([]float64, n), make([]float64, n), make([]float64, n), make([]float64, n)
+	labels, number, changed, noise, gaps := make([]string, n), make([]float64, n), make([]float64,
+		n), make([]float64, n), make([]float64, n)
 	codes, coin := make([]int32, n), make([]int32, n)
 	for i := range n {
 		c := rng.IntN(classes)
@@ -39,8 +40,10 @@ func leaky(t *testing.T, n, classes, count int, seed uint64) (*dataset.Data, *li
 		levels[k] = fmt.Sprint("class ", k)
 	}
 	return &dataset.Data{Points: &points.Mixed{N: n, Columns: []points.Column{
-		{Name: "noise", Numbers: noise}, {Name: "number", Numbers: number}, {Name: "text", Codes: codes, Levels: levels},
-		{Name: "coin", Codes: coin, Levels: levels}, {Name: "gaps", Numbers: gaps}, {Name: "changed", Numbers: changed},
+		{Name: "noise", Numbers: noise}, {Name: "number", Numbers: number}, {Name: "text", Codes: codes,
+			Levels: levels},
+		{Name: "coin", Codes: coin, Levels: levels}, {Name: "gaps", Numbers: gaps}, {Name: "changed",
+			Numbers: changed},
 	}}}, enginetest.Drawn(t, labels, count, count, seed)
 }
 
@@ -50,7 +53,8 @@ func TestLeaks(t *testing.T) {
 			d, set := leaky(t, 200, classes, 100, seed)
 			var names []string
 			for _, l := range Leaks(d, nil, set) {
-				if names = append(names, l.Column); !l.All || !strings.Contains(l.String(), "column "+fmt.Sprintf("%q", l.Column)+" agrees on all must-links") {
+				if names = append(names, l.Column); !l.All || !strings.Contains(l.String(), "column "+fmt.Sprintf("%q",
+					l.Column)+" agrees on all must-links") {
 					t.Errorf("%+v: %s", l, l)
 				}
 			}
@@ -165,7 +169,8 @@ func TestLeaksOfLargeChunklets(t *testing.T) {
 	if count, _ := set.Count(); count <= mostMust {
 		t.Fatalf("%d must-links: want more than %d", count, mostMust)
 	}
-	if found := Leaks(&dataset.Data{Points: x}, nil, set); len(found) != 1 || found[0].Column != "0" || !found[0].All {
+	if found := Leaks(&dataset.Data{Points: x}, nil, set); len(found) != 1 || found[0].Column != "0" ||
+		!found[0].All {
 		t.Errorf("%v", found)
 	}
 }
@@ -176,7 +181,8 @@ func TestLeaksOfData(t *testing.T) {
 	if dir == "" {
 		t.Skip("MUSTLINK_DATA is not set")
 	}
-	for _, name := range []string{"balance-scale", "boston", "breast-w", "german", "german-24", "glass", "heart", "image", "ionosphere",
+	for _, name := range []string{"balance-scale", "boston", "breast-w", "german", "german-24", "glass", "heart",
+		"image", "ionosphere",
 		"iris", "pima-diabetes", "protein", "sonar", "soybean-small", "vehicle", "wine"} {
 		d, err := dataset.Read(filepath.Join(dir, name+".csv"), dataset.ReadOptions{Mixed: true})
 		if err != nil {

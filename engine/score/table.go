@@ -119,7 +119,8 @@ func (r *Report) partitions(table *Table) error {
 	r.note(&r.ClusterAccuracy)(t.clusterAccuracy())
 	if table.known() {
 		r.Accuracy = new(float64(table.right) / float64(t.n))
-		r.Numbered = !table.Named && table.numbered() && r.ClusterAccuracy != nil && *r.Accuracy < *r.ClusterAccuracy
+		r.Numbered = !table.Named && table.numbered() && r.ClusterAccuracy != nil &&
+			*r.Accuracy < *r.ClusterAccuracy
 	}
 	return nil
 }

@@ -42,7 +42,8 @@ func TestTableIsAll(t *testing.T) {
 		if err == nil {
 			scored++
 			direct, err := Accuracy(pick(truth, labeled(truth)), pick(predicted, labeled(truth)))
-			if err != nil || got.Accuracy != nil && *got.Accuracy != direct || named && (got.Accuracy == nil || got.Numbered) {
+			if err != nil || got.Accuracy != nil && *got.Accuracy != direct || named && (got.Accuracy == nil ||
+				got.Numbered) {
 				rt.Fatalf("accuracy %v: want %v (%v)", got.Accuracy, direct, err)
 			}
 		}

@@ -184,7 +184,8 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	if m, check, err := f.reduced(ctx, k, linked); m != nil || err != nil {
 		return m, check, err
 	}
-	if err := f.Eng.Check("kernel matrix of linked points", 6*engine.MatrixBytes(len(linked), len(linked)), "use fewer links"); err != nil {
+	if err := f.Eng.Check("kernel matrix of linked points", 6*engine.MatrixBytes(len(linked), len(linked)),
+		"use fewer links"); err != nil {
 		return nil, check, err
 	}
 	block, err := k.Gram(ctx, f.Eng, f.X.Select(linked))

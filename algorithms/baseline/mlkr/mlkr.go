@@ -112,7 +112,8 @@ func (l Learner) Among(rows []int) (algorithms.Learner, error) {
 	own := make([]float64, len(rows))
 	for k, i := range rows {
 		if i >= len(l.targets) {
-			return nil, &fault.ShapeError{What: "number of targets", Got: len(l.targets), Want: fmt.Sprintf("one for each point, also for row %d", i)}
+			return nil, &fault.ShapeError{What: "number of targets", Got: len(l.targets),
+				Want: fmt.Sprintf("one for each point, also for row %d", i)}
 		}
 		own[k] = l.targets[i]
 	}

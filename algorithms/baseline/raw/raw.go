@@ -75,13 +75,15 @@ type Model struct{ *record.Model[Params] }
 
 // Describe returns the statistics of the model.
 func (m *Model) Describe() []algorithms.Statistic {
-	return append([]algorithms.Statistic{{Name: "learned", Value: "nothing: the prepared rows as they are"}}, m.Model.Describe()...)
+	return append([]algorithms.Statistic{{Name: "learned", Value: "nothing: the prepared rows as they are"}},
+		m.Model.Describe()...)
 }
 
 // Distances returns the squared distance of each pair of rows of x; see [algorithms.Model]. With a
 // kernel it is exact, at O(d) per pair, where coordinates may leave out directions; only the
 // distance of two new rows of a Gram matrix is that of their coordinates.
-func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
 	if m.Kernel().String() == "" || unknown(x, pairs) {
 		return m.Model.Distances(ctx, eng, x, pairs)
 	}
@@ -99,14 +101,16 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	for p, pair := range pairs {
 		out[p] = square(pair[0], pair[1])
 		if math.IsNaN(out[p]) || math.IsInf(out[p], 0) {
-			return nil, &fault.DataError{Row: p, Err: fmt.Errorf("the distance of points %d and %d is %v: want smaller values (standardize the data)", pair[0], pair[1], out[p])}
+			return nil, &fault.DataError{Row: p, Err: fmt.Errorf("the distance of points %d and %d is %v: want "+
+				"smaller values (standardize the data)", pair[0], pair[1], out[p])}
 		}
 	}
 	return out, nil
 }
 
 // squared returns the function of two rows of x that is their squared distance under the kernel.
-func (m *Model) squared(ctx context.Context, eng *engine.Engine, x points.Points) (func(i, j int) float64, error) {
+func (m *Model) squared(ctx context.Context, eng *engine.Engine, x points.Points) (func(i, j int) float64,
+	error) {
 	if _, sparse := x.(*points.CSR); sparse && m.Kernel().IsLinear() {
 		return func(i, j int) float64 { return kernel.SquaredDistance(x, x, i, j) }, nil
 	}
@@ -119,7 +123,8 @@ func unknown(x points.Points, pairs [][2]int) bool {
 	g, is := x.(*points.Gram)
 	return is && slices.ContainsFunc(pairs, func(p [2]int) bool {
 		n := g.Len()
-		return p[0] != p[1] && min(p[0], p[1]) >= 0 && max(p[0], p[1]) < n && max(g.Reference[p[0]], g.Reference[p[1]]) < 0
+		return p[0] != p[1] && min(p[0], p[1]) >= 0 && max(p[0], p[1]) < n && max(g.Reference[p[0]],
+			g.Reference[p[1]]) < 0
 	})
 }
 

@@ -47,7 +47,8 @@ func vectors(n, d int) *points.Dense {
 // whatever the links say.
 func TestRowsAsTheyAre(t *testing.T) {
 	x := vectors(30, 7)
-	for _, m := range []algorithms.Model{fit(t, x), fit(t, x, links.NewLink(3, 9, links.Must), links.NewLink(4, 5, links.Cannot))} {
+	for _, m := range []algorithms.Model{fit(t, x), fit(t, x, links.NewLink(3, 9, links.Must), links.NewLink(4,
+		5, links.Cannot))} {
 		for _, y := range []*points.Dense{x, {N: 2, D: 7, Data: slices.Repeat([]float64{-3}, 14)}} {
 			z, err := m.Embed(t.Context(), enginetest.New(t, 3), y)
 			if err != nil {
@@ -91,7 +92,8 @@ func TestDistances(t *testing.T) {
 		t.Fatal(err)
 	}
 	pairs := [][2]int{{0, 1}, {5, 5}, {1, 29}, {29, 1}, {12, 20}}
-	for name, x := range map[string]points.Points{"dense": x, "sparse": enginetest.Sparse(x), "Gram": g, "sequences": sequences} {
+	for name, x := range map[string]points.Points{"dense": x, "sparse": enginetest.Sparse(x), "Gram": g,
+		"sequences": sequences} {
 		m := fit(t, x)
 		got, err := m.Distances(t.Context(), eng, x, pairs)
 		if err != nil {
@@ -141,7 +143,9 @@ func TestNewRowsOfGram(t *testing.T) {
 
 func TestRefuses(t *testing.T) {
 	eng, m := enginetest.New(t, 1), fit(t, vectors(9, 3))
-	for name, x := range map[string]points.Points{"features": vectors(9, 4), "sparse": enginetest.Sparse(vectors(9, 3)), "NaN": &points.Dense{N: 1, D: 3, Data: []float64{0, math.NaN(), 0}}} {
+	for name, x := range map[string]points.Points{"features": vectors(9, 4),
+		"sparse": enginetest.Sparse(vectors(9, 3)), "NaN": &points.Dense{N: 1, D: 3, Data: []float64{0, math.NaN(),
+			0}}} {
 		if _, err := m.Embed(t.Context(), eng, x); !fault.IsInput(err) {
 			t.Errorf("%s: error %v is not one of the input", name, err)
 		}

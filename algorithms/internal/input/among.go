@@ -15,7 +15,8 @@ func Similarities(s blas.Matrix, rows []int) (blas.Matrix, error) {
 	out := blas.NewMatrix(len(rows), len(rows))
 	for k, i := range rows {
 		if i >= s.Rows || i >= s.Cols {
-			return blas.Matrix{}, &fault.DataError{Row: k, Err: fmt.Errorf("row %d is not in the %d x %d similarities: want one for each point", i, s.Rows, s.Cols)}
+			return blas.Matrix{}, &fault.DataError{Row: k, Err: fmt.Errorf("row %d is not in the %d x %d "+
+				"similarities: want one for each point", i, s.Rows, s.Cols)}
 		}
 		from, to := s.Row(i), out.Row(k)
 		for c, j := range rows {
@@ -30,5 +31,6 @@ func Similarities(s blas.Matrix, rows []int) (blas.Matrix, error) {
 
 // Whole returns the error of a learner with a state of all points that parts of them cannot use.
 func Whole(method, state string) error {
-	return fault.Data("", "%s: %s belongs to all points: want a learner without it for a part of them", method, state)
+	return fault.Data("", "%s: %s belongs to all points: want a learner without it for a part of them", method,
+		state)
 }

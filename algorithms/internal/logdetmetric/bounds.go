@@ -116,7 +116,8 @@ func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x point
 		count = n * (n - 1) / 2
 	}
 	const pairBytes = 24 // two rows and a distance, then the distance and a key
-	if err := eng.Check("percentiles of squared distances", pairBytes*int64(count), "give upper and lower of itml or gml as values"); err != nil {
+	if err := eng.Check("percentiles of squared distances", pairBytes*int64(count),
+		"give upper and lower of itml or gml as values"); err != nil {
 		return nil, err
 	}
 	var values []float64

@@ -74,7 +74,8 @@ func (m *Model[P]) Held() []algorithms.Statistic {
 	if share == 0 || share == 1 {
 		return nil
 	}
-	return []algorithms.Statistic{{Name: "share of the learned squared distance in the embedding of the training rows", Value: share}}
+	return []algorithms.Statistic{{Name: "share of the learned squared distance in the embedding of the " +
+		"training rows", Value: share}}
 }
 
 // Describe returns the statistics of the model.
@@ -129,7 +130,8 @@ func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Mo
 		return nil, err
 	}
 	if !(m.share.Share >= 0 && m.share.Share <= 1) {
-		return nil, stored.InHeader(fault.Data("", "embedded_share is %g: want a number from 0 to 1", m.share.Share))
+		return nil, stored.InHeader(fault.Data("", "embedded_share is %g: want a number from 0 to 1",
+			m.share.Share))
 	}
 	if err := m.params.Validate(); err != nil {
 		return nil, stored.InHeader(err)

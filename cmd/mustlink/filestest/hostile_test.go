@@ -232,8 +232,9 @@ func TestWideSparseFile(t *testing.T) {
 		text.WriteString("\n")
 	}
 	clitest.Write(t, dir, "wide.svm", text.String())
-	clitest.Write(t, dir, "few.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,4,must\n2,6,must\n1,5,must\n3,7,must\n"+
-		"0,1,cannot\n2,5,cannot\n4,7,cannot\n6,3,cannot\n0,5,cannot\n2,1,cannot\n4,3,cannot\n6,7,cannot\n")
+	clitest.Write(t, dir, "few.csv",
+		"i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,4,must\n2,6,must\n1,5,must\n3,7,must\n"+
+			"0,1,cannot\n2,5,cannot\n4,7,cannot\n6,3,cannot\n0,5,cannot\n2,1,cannot\n4,3,cannot\n6,7,cannot\n")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n3,4\n")
 	harness.RunOK(t, dir, "fit -q -m krca -i wide.svm -c few.csv -o wide.mlk --memory-limit 100MB")
 	lines := []string{

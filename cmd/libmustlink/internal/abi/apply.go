@@ -76,7 +76,8 @@ func GramMatrix(e *engine.Engine, m *mustlink.Model, p, q *Points, c *Control, o
 }
 
 // Distances implements mustlink_euclidean_distances and, squared, mustlink_distances.
-func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Pointer, count int64, c *Control, squared bool, out unsafe.Pointer) error {
+func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Pointer, count int64, c *Control,
+	squared bool, out unsafe.Pointer) error {
 	switch {
 	case count < 0 || count > 1<<40:
 		return argument("there are %d pairs: want a number >= 0", count)

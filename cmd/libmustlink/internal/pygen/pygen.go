@@ -179,7 +179,9 @@ func common(m catalog.Method) []parameter {
 		{name: "standardize", hint: "bool", value: "False", help: "scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform"},
 		{name: "n_links", hint: `int | Literal["all"] | None`, value: "None", help: count},
 		{name: "unlabeled", hint: "Any", value: "None", kind: "object", help: "the value of y for unlabeled rows. None: all rows are labeled"},
-		{name: "hold_out", hint: "int", value: "0", help: "number of further fits, each without a part of the linked rows, that assess the metric by the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of the linked rows. Range: >= 0"},
+		{name: "hold_out", hint: "int", value: "0", help: "number of further fits, each without a part of the " +
+			"linked rows, that assess the metric by the links of these rows, as verdict_ says. 5 is usual; 1: a " +
+			"single fit without a fifth of the linked rows. Range: >= 0"},
 		{name: "preprocessor", hint: "Any", value: "None", kind: "array-like or callable or None", help: "the points that indices instead of points mean: an array of shape (n, n_features), or a function that returns the points of indices. None: there are no indices"},
 		{name: "random_state", hint: "Any", value: "1", kind: "int or RandomState or None", help: "seed of all random choices. None: 1, so that a fit is the same every time"},
 		{name: "n_jobs", hint: "int | None", value: "None", help: "number of workers. None or -1: all processors. Results do not depend on it"},

@@ -68,7 +68,8 @@ func (t Task) read() (*problem, error) {
 		return nil, err
 	}
 	if name := set.Label(); name != "" && slices.Contains(t.Features, name) {
-		return nil, fault.Data(t.Links, "the links were made from column %q, which is now a feature: want files without it", name)
+		return nil, fault.Data(t.Links, "the links were made from column %q, which is now a feature: want files "+
+			"without it", name)
 	}
 	p := &problem{set: set}
 	if p.learner, err = t.learner(t.Kernel); err != nil {

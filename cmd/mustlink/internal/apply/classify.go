@@ -138,7 +138,8 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 	}
 	rows := &metric.Rows{Metric: m, Stage: "classification", Open: open}
 	r := &classifyReport{Metric: m.Name(), Train: known.Rows, Neighbors: c.neighbors, Output: c.out}
-	r.Scores, err = writeLabels(ctx, rows, c.out, true, func(ctx context.Context, block metric.Block) ([]string, error) {
+	r.Scores, err = writeLabels(ctx, rows, c.out, true, func(ctx context.Context, block metric.Block) ([]string,
+		error) {
 		r.N += block.At.Rows
 		return neighbors.Classify(ctx, m.Eng, known, train.Labels, block.At, c.neighbors)
 	})

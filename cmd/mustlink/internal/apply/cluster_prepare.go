@@ -20,7 +20,8 @@ const sampleRows = 1 << 16
 
 // prepareStreamed finds how m prepares streamed rows without a model: it reads them once, and fits
 // the preparation to a sample of them.
-func prepareStreamed(ctx context.Context, m *metric.Metric, data *source.Data, preparing *source.Preparing, seed uint64) error {
+func prepareStreamed(ctx context.Context, m *metric.Metric, data *source.Data, preparing *source.Preparing,
+	seed uint64) error {
 	if m.Fitted != nil || preparing.AsRead() {
 		return nil
 	}
@@ -39,7 +40,8 @@ func prepareStreamed(ctx context.Context, m *metric.Metric, data *source.Data, p
 	}
 	m.Before = &catalog.Fitted{Features: d.Features, Scaling: table.Transform()}
 	if len(rows) < sample.Rows() {
-		m.Warnf("%s: the preparation is fitted to a sample of %d of the %d rows", data.Path, len(rows), sample.Rows())
+		m.Warnf("%s: the preparation is fitted to a sample of %d of the %d rows", data.Path, len(rows),
+			sample.Rows())
 	}
 	return nil
 }
@@ -55,7 +57,8 @@ func sampleSize(limit int64, columns int) int {
 }
 
 // sampled reads all rows and keeps a sample of them.
-func sampled(ctx context.Context, s *session.Session, open source.Opener, seed uint64) (*prepare.Sample, error) {
+func sampled(ctx context.Context, s *session.Session, open source.Opener, seed uint64) (*prepare.Sample,
+	error) {
 	src, err := open(ctx)
 	if err != nil {
 		return nil, err

@@ -115,7 +115,8 @@ func (c *clusterCommand) readCenters(ctx context.Context) (*cluster.Assigner, er
 // assign writes the cluster of every row, and counts rows and inertia.
 func (c *clusterCommand) assign(ctx context.Context, rows *metric.Rows, to *cluster.Assigner, r *clusterReport) (err error) {
 	r.N, r.Clusters, r.Sizes, r.Inertia = 0, c.k, make([]int, c.k), 0
-	r.Scores, err = writeLabels(ctx, rows, c.out, false, func(ctx context.Context, block metric.Block) ([]string, error) {
+	r.Scores, err = writeLabels(ctx, rows, c.out, false, func(ctx context.Context, block metric.Block) ([]string,
+		error) {
 		labels, distances := make([]int, block.At.Rows), make([]float64, block.At.Rows)
 		if err := to.Assign(ctx, c.m.Eng, block.At, labels, distances); err != nil {
 			return nil, err

@@ -71,7 +71,8 @@ func (d *distanceCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	work := d.inMemory
-	if d.data.InBlocks(d.Session) && (d.preparing.AsRead() || source.CanReadTwice(d.data.Path) && !d.preparing.Weighs()) {
+	if d.data.InBlocks(d.Session) && (d.preparing.AsRead() || source.CanReadTwice(d.data.Path) &&
+		!d.preparing.Weighs()) {
 		work = d.stream
 	}
 	n, err := work(ctx)
@@ -90,7 +91,8 @@ func (d *distanceCommand) writing() dataset.WriteOptions {
 }
 
 // distances returns the distances of pairs of rows of x, which the metric takes.
-func (d *distanceCommand) distances(ctx context.Context, x points.Points, pairs [][2]int) (list []float64, err error) {
+func (d *distanceCommand) distances(ctx context.Context, x points.Points, pairs [][2]int) (list []float64,
+	err error) {
 	if _, sequences := x.(*points.Sequences); sequences && d.m.Fitted == nil {
 		return nil, fault.Data("", "sequences have no distances without a kernel: want a model")
 	}

@@ -131,7 +131,8 @@ type embedReport struct {
 func (r embedReport) text(w io.Writer) {
 	r.matrixReport.text(w)
 	if r.Share != nil {
-		fmt.Fprintf(w, "the coordinates hold %.4g of the learned squared distance, in a sample of the rows\n", *r.Share)
+		fmt.Fprintf(w, "the coordinates hold %.4g of the learned squared distance, in a sample of the rows\n",
+			*r.Share)
 	}
 	if r.Off != nil {
 		fmt.Fprintf(w, "single precision, error %.1g of the largest coordinate in the first rows\n", *r.Off)

@@ -94,7 +94,8 @@ func (p *pairsCommand) check(check *session.Checks, args []string) {
 	}
 	check.Share(p.share)
 	for _, name := range []string{"precision", "recall", "share"} {
-		check.Refuse(len(args) == 0 && flags.Changed(name), "--%s is given without MODEL: want --threshold alone, or a model of mustlink calibrate", name)
+		check.Refuse(len(args) == 0 && flags.Changed(name), "--%s is given without MODEL: want --threshold "+
+			"alone, or a model of mustlink calibrate", name)
 	}
 	p.preparing.Check(check, len(args) > 0, &p.data)
 	check.Refuse(flags.Changed("neighbors") && p.neighbors < 1, "--neighbors is %d: want a number >= 1", p.neighbors)
@@ -128,7 +129,8 @@ func (p *pairsCommand) run(ctx context.Context, args []string) error {
 			return err
 		}
 		if r.Distance, err = p.distance(calibrated); err != nil {
-			return fault.InFile(unsupported(usage.RenameParams(err, "precision", "--precision", "recall", "--recall")), args[0])
+			return fault.InFile(unsupported(usage.RenameParams(err, "precision", "--precision", "recall", "--recall")),
+				args[0])
 		}
 	}
 	data, err := m.Read(ctx, &p.data)
@@ -160,7 +162,8 @@ func (p *pairsCommand) run(ctx context.Context, args []string) error {
 // unsupported adds to the error of a precision what would support it.
 func unsupported(err error) error {
 	if e, is := errors.AsType[*fault.ParamError](err); is && e.Param == "--precision" {
-		e.Want += " (answer pairs of 'mustlink suggest --near', and pass the answers to 'mustlink calibrate --near')"
+		e.Want += " (answer pairs of 'mustlink suggest --near', and pass the answers to 'mustlink calibrate " +
+			"--near')"
 	}
 	return err
 }
@@ -203,7 +206,8 @@ func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset
 // judge returns the probabilities of the pairs, nil without a calibration. It compares the number
 // of pairs with that of the matching pairs that the calibration expects, and refuses a precision
 // that this makes impossible.
-func (p *pairsCommand) judge(r *pairsReport, c *calibration.Calibration, pairs []mustlink.Pair) ([]float64, error) {
+func (p *pairsCommand) judge(r *pairsReport, c *calibration.Calibration, pairs []mustlink.Pair) ([]float64,
+	error) {
 	if c == nil {
 		return nil, nil
 	}
@@ -218,15 +222,18 @@ func (p *pairsCommand) judge(r *pairsReport, c *calibration.Calibration, pairs [
 	case found.Doubt == "":
 	case found.Precision.Low < p.precision:
 		return nil, &fault.ParamError{Param: "--precision", Value: p.precision,
-			Want: fmt.Sprintf("at most %.3g: %s (want --share of all pairs of rows, or 'mustlink calibrate --near')", found.Precision.Low, found.Doubt)}
+			Want: fmt.Sprintf("at most %.3g: %s (want --share of all pairs of rows, or 'mustlink calibrate --near')",
+				found.Precision.Low, found.Doubt)}
 	default:
-		p.Warnf("%s; precision and probability are lowered to that (want --share of all pairs of rows, or 'mustlink calibrate --near')", found.Doubt)
+		p.Warnf("%s; precision and probability are lowered to that (want --share of all pairs of rows, or "+
+			"'mustlink calibrate --near')", found.Doubt)
 	}
 	return found.Probabilities, nil
 }
 
 // write writes the pairs, with probabilities if there are some. ids are nil for row numbers.
-func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, probabilities []float64, ids []string) error {
+func (p *pairsCommand) write(ctx context.Context, pairs []mustlink.Pair, probabilities []float64,
+	ids []string) error {
 	columns, numbers := []string{"distance"}, make([]float64, 1, 2)
 	if probabilities != nil {
 		columns, numbers = append(columns, "probability"), numbers[:2]

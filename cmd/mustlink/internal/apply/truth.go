@@ -17,7 +17,8 @@ type truth struct {
 
 // writeLabels writes the labels that label returns for each block of rows, and scores them against
 // the labels of the data. With named these are names of classes, also where no row is of the class.
-func writeLabels(ctx context.Context, rows *metric.Rows, path string, named bool, label func(context.Context, metric.Block) ([]string, error)) (*score.Report, error) {
+func writeLabels(ctx context.Context, rows *metric.Rows, path string, named bool, label func(context.Context,
+	metric.Block) ([]string, error)) (*score.Report, error) {
 	t := &truth{Metric: rows.Metric, table: score.Table{Named: named}}
 	err := rows.WriteLabels(ctx, path, func(ctx context.Context, block metric.Block) ([]string, error) {
 		labels, err := label(ctx, block)

@@ -27,7 +27,8 @@ func CalibrationOf(c *calibration.Calibration) *Calibration {
 	if c == nil {
 		return nil
 	}
-	r := &Calibration{Share: c.Share(), Near: c.Near(), Precisions: []calibration.Threshold{}, Recalls: []calibration.Threshold{}}
+	r := &Calibration{Share: c.Share(), Near: c.Near(), Precisions: []calibration.Threshold{},
+		Recalls: []calibration.Threshold{}}
 	r.Must, r.Cannot = c.Count()
 	for _, p := range []float64{0.99, 0.95, 0.9, 0.8, 0.5} {
 		t, err := c.Threshold(p)
@@ -53,7 +54,8 @@ func (c *Calibration) Text(w io.Writer) {
 	if c.Near {
 		of = "near pairs"
 	}
-	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n", session.Plural(c.Must, "must-link"), session.Plural(c.Cannot, "cannot-link"), c.Share, of)
+	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n", session.Plural(c.Must, "must-link"),
+		session.Plural(c.Cannot, "cannot-link"), c.Share, of)
 	if c.Most != "" {
 		fmt.Fprintf(w, "by precision\t%s\n", c.Most)
 	}

@@ -19,7 +19,8 @@ func (m *Metric) NeedModel(ctx context.Context, preparing *source.Preparing, d *
 	if err != nil {
 		return err
 	}
-	model, err := mustlink.Fit(ctx, table, nil, mustlink.Method(raw.Method), mustlink.Unprepared(), mustlink.Engine(m.Eng))
+	model, err := mustlink.Fit(ctx, table, nil, mustlink.Method(raw.Method), mustlink.Unprepared(),
+		mustlink.Engine(m.Eng))
 	if err == nil {
 		m.Fitted = model.Record()
 	}

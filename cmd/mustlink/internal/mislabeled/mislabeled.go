@@ -154,7 +154,8 @@ func Measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, x poin
 
 func (f *Fit) assess(l links.Link, distance, bound, excess float64) {
 	if excess > 0 {
-		f.Violated = append(f.Violated, Violation{l.I, l.J, l.Sign.String(), l.Line, math.Sqrt(distance), distance, bound, excess})
+		f.Violated = append(f.Violated, Violation{l.I, l.J, l.Sign.String(), l.Line, math.Sqrt(distance), distance,
+			bound, excess})
 	}
 }
 

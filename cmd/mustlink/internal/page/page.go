@@ -100,7 +100,8 @@ func (m *maker) describe() error {
 	m.out.Title = session.NameOr(m.Title, filepath.Base(m.Data.Name))
 	m.out.Versions = []view.Fact{{Name: "mustlink", Value: catalog.Version()}, {Name: "build", Value: catalog.BuildOf(m.Eng)}}
 	x := m.Data.Points
-	m.out.Data = []view.Fact{fact("file", "%s", m.Data.Name), fact("points", "%s", m.shape()), fact("fingerprint", "%s", m.fingerprint())}
+	m.out.Data = []view.Fact{fact("file", "%s", m.Data.Name), fact("points", "%s", m.shape()),
+		fact("fingerprint", "%s", m.fingerprint())}
 	classes := source.Classes(m.Data.Labels)
 	if m.k = m.Clusters; m.k == 0 {
 		m.k = classes

@@ -83,10 +83,12 @@ func (l *Links) ReadWarning(ctx context.Context, s *session.Session, d *dataset.
 
 // Leaks returns the columns of d that decide the links alone and that a table, made of d, has as
 // features, and warns about them. Links that were made from one of the features are an error.
-func (l *Links) Leaks(s *session.Session, d *dataset.Data, t *mustlink.Table, set *links.Set) ([]prepare.Leak, error) {
+func (l *Links) Leaks(s *session.Session, d *dataset.Data, t *mustlink.Table, set *links.Set) ([]prepare.Leak,
+	error) {
 	inputs := prepare.Inputs(t.Transform(), d.Features)
 	if name := set.Label(); name != "" && slices.Contains(inputs, name) {
-		return nil, fault.Data(l.Path, "the links were made from column %q, which is now a feature: want %s", name, strings.Join(without(d, name), " or "))
+		return nil, fault.Data(l.Path, "the links were made from column %q, which is now a feature: want %s", name,
+			strings.Join(without(d, name), " or "))
 	}
 	leaks := prepare.Leaks(d, inputs, set)
 	WarnOfLeaks(s, d, leaks)

@@ -63,7 +63,8 @@ Cannot-links that were chosen because they are near make precisions with --share
 	c.data.Flags(cmd)
 	c.links.Flags(cmd)
 	f.Float64Var(&c.share, "share", 0, "the share `S` of matching pairs among those to judge (default: that of LINKS)")
-	f.BoolVar(&c.near, "near", false, "LINKS are answers about pairs that 'mustlink suggest --near' drew: precision and recall are those of pairs up to the farthest of them")
+	f.BoolVar(&c.near, "near", false, "LINKS are answers about pairs that 'mustlink suggest --near' drew: "+
+		"precision and recall are those of pairs up to the farthest of them")
 	c.preparing.Flags(cmd, "without MODEL: ")
 	f.StringVarP(&c.out, "output", "o", "", "the `MODEL` file to write; - for standard output")
 	return cmd

@@ -96,8 +96,10 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 	f.Float64Var(&c.drop, "drop-suspicious", 0, "leave out this `SHARE` of the links, such as 0.1: the most suspicious ones, as 'inspect --suspicious' ranks them")
 	c.endFlags(cmd)
 	c.flag(cmd)
-	f.BoolVar(&c.noVerdict, "no-verdict", false, "do not assess the metric on held-out links, which takes up to five more fits")
-	f.IntVar(&c.folds, "folds", 0, "parts of the linked rows that the verdict holds out, each from a fit; 1: one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)")
+	f.BoolVar(&c.noVerdict, "no-verdict", false, "do not assess the metric on held-out links, which takes up "+
+		"to five more fits")
+	f.IntVar(&c.folds, "folds", 0, "parts of the linked rows that the verdict holds out, each from a fit; 1: "+
+		"one fit without a fifth of them (default: 5 parts, as many as ten seconds allow)")
 	f.StringVar(&c.curve, "curve", "", "a picture (.png, .svg, .pdf) or .json `FILE`: AUC of held-out links after an eighth, a quarter, half and all of the others, which takes up to four more fits")
 	c.precision.Flag(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
 	c.outputFlag(cmd)

@@ -138,7 +138,8 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 	if o.Incumbent != nil {
 		r.Incumbent, r.Margin = o.Incumbent.String(), o.Margin
 	}
-	if r.Model, err = c.learn(ctx, eng, chosen.Best, table, set, catalog.Lesson{}, chosen.Verdict()); err != nil {
+	if r.Model, err = c.learn(ctx, eng, chosen.Best, table, set, catalog.Lesson{},
+		chosen.Verdict()); err != nil {
 		return err
 	}
 	if c.report != "" {
@@ -315,11 +316,13 @@ func writeTrial(w io.Writer, t selection.Trial) {
 func (r *selectReport) verdict(w io.Writer) {
 	defer func() {
 		if r.Raw != nil {
-			fmt.Fprintf(w, "the choice gained %+.4f ± %.4f over raw on folds that it was not made by\n", r.Gain, r.GainError)
+			fmt.Fprintf(w, "the choice gained %+.4f ± %.4f over raw on folds that it was not made by\n", r.Gain,
+				r.GainError)
 		}
 	}()
 	if r.Best.Method == selection.Raw {
-		fmt.Fprintf(w, "raw stays: no candidate is ahead by %.2f standard errors, which the best of %d needs\n", r.Needed, len(r.Trials))
+		fmt.Fprintf(w, "raw stays: no candidate is ahead by %.2f standard errors, which the best of %d needs\n",
+			r.Needed, len(r.Trials))
 		return
 	}
 	if r.Incumbent == "" {

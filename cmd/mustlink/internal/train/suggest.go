@@ -159,7 +159,8 @@ func (c *suggestCommand) write(ctx context.Context, data *dataset.Data, pairs []
 }
 
 // nearPairs draws pairs from those up to a distance, without those of links.
-func (c *suggestCommand) nearPairs(ctx context.Context, eng *engine.Engine, data *dataset.Data, coordinates blas.Matrix, set *links.Set) error {
+func (c *suggestCommand) nearPairs(ctx context.Context, eng *engine.Engine, data *dataset.Data,
+	coordinates blas.Matrix, set *links.Set) error {
 	found, err := neighbors.Pairs(ctx, eng, coordinates, c.near, neighbors.PairOptions{})
 	if err != nil {
 		return fault.InFile(usage.RenameParams(err, "threshold", "--near"), data.Name)
@@ -174,7 +175,8 @@ func (c *suggestCommand) nearPairs(ctx context.Context, eng *engine.Engine, data
 		pairs = append(pairs, [2]int{int(found[k].I), int(found[k].J)})
 	}
 	if len(pairs) < c.count {
-		c.Warnf("%s: there are only %s up to the distance %g", data.Name, session.Plural(len(pairs), "pair"), c.near)
+		c.Warnf("%s: there are only %s up to the distance %g", data.Name, session.Plural(len(pairs), "pair"),
+			c.near)
 	}
 	return c.write(ctx, data, pairs, 0)
 }
