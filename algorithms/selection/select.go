@@ -80,7 +80,8 @@ type Result struct {
 	// better, so that one selection in twenty has one that is none; 0 without Raw.
 	Needed float64 `json:"needed,omitempty"`
 	// Gain is what the choice gained over Raw on folds that it was not made by. It is less than the gain
-	// of the candidate, which is in part luck. GainError is the standard error of that.
+	// of the candidate, which is in part luck, but not free of it, as folds share links: .01 to .03
+	// where there is nothing to learn. GainError is its standard error.
 	Gain      float64 `json:"gain"`
 	GainError float64 `json:"gain_error"`
 	Fits      int     `json:"fits"`

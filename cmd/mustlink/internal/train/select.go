@@ -314,16 +314,13 @@ func writeTrial(w io.Writer, t selection.Trial) {
 
 // verdict explains the choice, and says what it gained.
 func (r *selectReport) verdict(w io.Writer) {
-	defer func() {
-		if r.Raw != nil {
-			fmt.Fprintf(w, "the choice gained %+.4f ± %.4f over raw on folds that it was not made by\n", r.Gain,
-				r.GainError)
-		}
-	}()
 	if r.Best.Method == selection.Raw {
 		fmt.Fprintf(w, "raw stays: no candidate is ahead by %.2f standard errors, which the best of %d needs\n",
 			r.Needed, len(r.Trials))
 		return
+	}
+	if r.Raw != nil {
+		fmt.Fprintf(w, "the choice gained %+.4f ± %.4f over raw on folds that it was not made by\n", r.Gain, r.GainError)
 	}
 	if r.Incumbent == "" {
 		return
