@@ -122,6 +122,9 @@ func TestBackendsAgreeOnData(t *testing.T) {
 	}
 	tried := 0
 	for _, path := range append(plain, packed...) {
+		if strings.HasSuffix(path, "-labels.csv") { // of rows in another file
+			continue
+		}
 		d, err := dataset.Read(path, dataset.ReadOptions{})
 		if err != nil {
 			t.Errorf("%s: %v", path, err)

@@ -186,7 +186,7 @@ func (j *evaluator) ranking(ctx context.Context, eng *engine.Engine, m algorithm
 	if err != nil {
 		return verdict.Statistic{}, err
 	}
-	return j.folds[f].Ranking(ctx, eng, d)
+	return j.folds[f].Ranking(ctx, d)
 }
 
 // clusters returns the k-means clusters of all points.

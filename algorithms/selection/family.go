@@ -93,7 +93,7 @@ func (s *search) pathScores(ctx context.Context, eng *engine.Engine, family []Ca
 		return err
 	}
 	for k, d := range distances {
-		if out[k].score, err = s.folds[f].Ranking(ctx, eng, d); err != nil {
+		if out[k].score, err = s.folds[f].Ranking(ctx, d); err != nil {
 			return err
 		}
 	}

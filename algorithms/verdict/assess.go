@@ -143,7 +143,7 @@ func (a *assessment) figures(ctx context.Context, f *Fold, between Metric) (out 
 	if !a.division.Alone {
 		out.plain = f.plain(d[:len(f.Pairs)])
 	}
-	out.ranking, err = f.Ranking(ctx, a.eng, d)
+	out.ranking, err = f.Ranking(ctx, d)
 	return out, err
 }
 

@@ -119,7 +119,9 @@ func (c *Curve) step(ctx context.Context, whole *assessment, of int, seed uint64
 		gain := now.parts(func(k int) Statistic { return whole.learned[k].ranking.Minus(now.learned[k].ranking) })
 		c.Gain, c.GainError = Combine(gain)
 	}
-	c.Raw = v.Raw
+	if of == 1 {
+		c.Raw = v.Raw
+	}
 	c.Steps = append(c.Steps, Step{learned / whole.done, v.AUC, v.Error})
 	return nil
 }

@@ -51,7 +51,7 @@ const (
 	usualParts      = 5
 	partsOfFew      = 3       // of fewer than fewRows linked rows
 	fewRows         = 15      // linked rows
-	mostReferences  = 1 << 21 // distances of a reference: more are slow to sort, and say nothing new
+	mostReferences  = 1 << 20 // distances of a reference: more are slow to sort, and say nothing new
 	leastReferences = 32      // rows of a reference
 )
 

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/selection"
 	"github.com/mustlink/mustlink/engine"
 )
 
@@ -103,24 +104,40 @@ func (f *Fold) hits(ctx context.Context, eng *engine.Engine, between Metric, gal
 
 // nearest tells which rows of a gallery are near a row.
 type nearest struct {
-	row     int
-	between Metric
-	all     distribution
-	rank    float64 // the last one that counts
+	row      int
+	between  Metric
+	farthest float64 // the distance of the last rank that counts
+	at       bool    // whether rows at that distance count; they share the mean of their ranks
 }
 
 func newNearest(row int, between Metric, gallery []int, rank int) nearest {
-	d := make([]float64, len(gallery))
+	keys := make([]selection.Key, len(gallery))
 	for k, i := range gallery {
-		d[k] = between(row, i)
+		keys[k] = selection.Key{Value: between(row, i), Row: int32(i)}
 	}
-	return nearest{row, between, newDistribution(d, nil), float64(rank)}
+	rank = min(rank, len(keys))
+	selection.First(keys, rank)
+	n := nearest{row: row, between: between}
+	for _, k := range keys[:rank] {
+		n.farthest = max(n.farthest, k.Value)
+	}
+	below, equal := 0.0, 0.0
+	for _, k := range keys {
+		switch compare(k.Value, n.farthest) {
+		case -1:
+			below++
+		case 0:
+			equal++
+		}
+	}
+	n.at = below+(equal+1)/2 <= float64(rank)
+	return n
 }
 
-// hit is 1 for a row of the gallery among the nearest, otherwise 0; rows at one distance share the
-// mean of their ranks.
+// hit is 1 for a row of the gallery among the nearest, otherwise 0.
 func (n nearest) hit(i int) float64 {
-	if n.all.share(n.between(n.row, i))*float64(len(n.all.at))+0.5 <= n.rank {
+	v := n.between(n.row, i)
+	if v < n.farthest || n.at && v == n.farthest {
 		return 1
 	}
 	return 0

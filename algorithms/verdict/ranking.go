@@ -1,9 +1,11 @@
 package verdict
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/engine"
 )
@@ -35,7 +37,7 @@ func (f *Fold) Ranked() [][2]int {
 // shorter than the distance of its end in the fit to a held-out row that no must-links join to it.
 //
 // Errors: a distance that is not finite, and ctx.Err(). Cost: O(ranked pairs log).
-func (f *Fold) Ranking(ctx context.Context, eng *engine.Engine, d []float64) (Statistic, error) {
+func (f *Fold) Ranking(ctx context.Context, d []float64) (Statistic, error) {
 	for k, v := range d {
 		if math.IsNaN(v) || math.IsInf(v, 0) {
 			return Statistic{}, fmt.Errorf("distance %d of the held-out rows is %v: want a finite number", k, v)
@@ -45,42 +47,18 @@ func (f *Fold) Ranking(ctx context.Context, eng *engine.Engine, d []float64) (St
 	if f.component != nil {
 		return f.amongStrangers(own, reference), nil
 	}
-	return f.centered(ctx, eng, own, reference)
+	return f.centered(own, reference), ctx.Err()
 }
 
 // centered is Ranking by links of both kinds.
-func (f *Fold) centered(ctx context.Context, eng *engine.Engine, own, reference []float64) (Statistic,
-	error) {
-	m, c, rows, ends := f.Must, len(own)-f.Must, len(f.sample), len(f.ends)
-	must, cannot := newDistribution(own[:m], nil), newDistribution(own[m:], nil)
-	links := [2][]int{make([]int, ends), make([]int, ends)} // must-links and cannot-links of each end
+func (f *Fold) centered(own, reference []float64) Statistic {
+	m, c, rows := f.Must, len(own)-f.Must, len(f.sample)
+	must, cannot := newDistribution(own[:m]), newDistribution(own[m:])
+	links := [2][]int{make([]int, len(f.ends)), make([]int, len(f.ends))} // must-links and cannot-links of each end
 	for k, t := range f.end {
 		links[kind(k, m)][t]++
 	}
-	weights := make([]int, len(reference))
-	for k := range weights {
-		weights[k] = links[1][k%ends]
-	}
-	all := newDistribution(reference, weights)
-	// For each end, the means over the reference of the share of cannot-links above, of must-links
-	// below, and of the reference of cannot-links above.
-	means := make([][3]float64, ends)
-	err := eng.Each(ctx, ends, 64, func(t int) {
-		for a := range rows {
-			v := reference[a*ends+t]
-			means[t][0] += 1 - cannot.share(v)
-			means[t][1] += must.share(v)
-			if links[0][t] > 0 {
-				means[t][2] += 1 - all.share(v)
-			}
-		}
-		for k := range means[t] {
-			means[t][k] /= float64(rows)
-		}
-	})
-	if err != nil {
-		return Statistic{}, err
-	}
+	means := f.references(reference, must, cannot, links[1])
 	s := f.newStatistic()
 	s.Value = 0.5
 	for t, n := range links[0] {
@@ -100,7 +78,39 @@ func (f *Fold) centered(ctx context.Context, eng *engine.Engine, own, reference 
 		s.Links[k] = part
 		s.Rows[f.row[k]] += part
 	}
-	return s, nil
+	return s
+}
+
+// references returns for each end the means over the reference of the share of cannot-links above, of
+// must-links below, and of the reference of cannot-links above. cannots is the number of cannot-links
+// of each end. One sort gives them all; it has at most mostReferences distances, on one core.
+func (f *Fold) references(reference []float64, must, cannot distribution, cannots []int) [][3]float64 {
+	type distance struct {
+		v   float64
+		end int32
+	}
+	sorted, total := make([]distance, len(reference)), 0.0
+	for k, v := range reference {
+		sorted[k] = distance{v, int32(k % len(f.ends))}
+		total += float64(cannots[sorted[k].end])
+	}
+	slices.SortFunc(sorted, func(a, b distance) int { return cmp.Or(compare(a.v, b.v), cmp.Compare(a.end, b.end)) })
+	means, below := make([][3]float64, len(f.ends)), 0.0
+	shorter, longer := must.ascending(), cannot.ascending()
+	for from := 0; from < len(sorted); {
+		to, equal, v := from, 0.0, sorted[from].v
+		for ; to < len(sorted) && sorted[to].v == v; to++ {
+			equal += float64(cannots[sorted[to].end])
+		}
+		shares := [3]float64{1 - longer(v), shorter(v), 1 - (below+equal/2)/total}
+		for _, d := range sorted[from:to] {
+			for k, share := range shares {
+				means[d.end][k] += share / float64(len(f.sample))
+			}
+		}
+		from, below = to, below+equal
+	}
+	return means
 }
 
 // kind is 0 for a must-link and 1 for a cannot-link.
@@ -149,7 +159,7 @@ func (f *Fold) strangers(k int) []int {
 
 // plain returns the AUC of the links themselves.
 func (f *Fold) plain(own []float64) float64 {
-	cannot, sum := newDistribution(own[f.Must:], nil), 0.0
+	cannot, sum := newDistribution(own[f.Must:]), 0.0
 	for _, v := range own[:f.Must] {
 		sum += 1 - cannot.share(v)
 	}

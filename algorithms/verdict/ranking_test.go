@@ -33,7 +33,7 @@ func ranked(t *testing.T, f *Fold, between Metric) Statistic {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := f.Ranking(t.Context(), eng, d)
+	s, err := f.Ranking(t.Context(), d)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,33 +124,10 @@ func (e *effects) joint() float64 {
 	return max(joint, own)
 }
 
-// distribution is a weighted sample of numbers.
-type distribution struct {
-	at    []float64 // ascending
-	below []float64 // below[k] is the weight of the first k
-}
+// distribution is a sample of numbers, ascending.
+type distribution []float64
 
-// newDistribution returns the distribution of numbers with whole weights, 1 for nil.
-func newDistribution(values []float64, weights []int) distribution {
-	d := distribution{below: make([]float64, 1, len(values)+1)}
-	if weights == nil {
-		d.at = slices.Sorted(slices.Values(values))
-		for k := range d.at {
-			d.below = append(d.below, float64(k+1))
-		}
-		return d
-	}
-	order := make([]int, len(values))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortFunc(order, func(a, b int) int { return compare(values[a], values[b]) })
-	for k, i := range order {
-		d.at = append(d.at, values[i])
-		d.below = append(d.below, d.below[k]+float64(weights[i]))
-	}
-	return d
-}
+func newDistribution(values []float64) distribution { return slices.Sorted(slices.Values(values)) }
 
 func compare(a, b float64) int {
 	switch {
@@ -162,17 +139,25 @@ func compare(a, b float64) int {
 	return 0
 }
 
-// share returns the share of the weight below v; numbers equal to v count half.
+// share returns the share of numbers below v; those equal to v count half.
 func (d distribution) share(v float64) float64 {
-	from, found := slices.BinarySearch(d.at, v)
+	from, found := slices.BinarySearch(d, v)
 	to := from
 	if found {
-		to, _ = slices.BinarySearchFunc(d.at, v, func(x, v float64) int {
-			if x > v {
-				return 1
-			}
-			return -1
-		})
+		to, _ = slices.BinarySearch(d, math.Nextafter(v, math.Inf(1)))
 	}
-	return (d.below[from] + d.below[to]) / 2 / d.below[len(d.at)]
+	return float64(from+to) / 2 / float64(len(d))
+}
+
+// ascending returns share for numbers that do not fall from call to call, at O(1) each.
+func (d distribution) ascending() func(v float64) float64 {
+	from, to := 0, 0
+	return func(v float64) float64 {
+		for from < len(d) && d[from] < v {
+			from++
+		}
+		for to = max(to, from); to < len(d) && d[to] == v; to++ {
+		}
+		return float64(from+to) / 2 / float64(len(d))
+	}
 }
