@@ -307,7 +307,7 @@ func (a *assessment) verdict() *Verdict {
 	v.Must, v.Cannot, v.Rows = Count(folds)
 	v.AUC, v.Error = Combine(learned)
 	v.Gain, v.GainError = Combine(a.gains(func(f figures) Statistic { return f.ranking }))
-	v.Raw = v.AUC - v.Gain
+	v.Raw, _ = Combine(a.fitted(func(k int) Statistic { return a.raw[k].ranking }))
 	v.Found = found(v.Gain, v.GainError, Clear)
 	if a.partners {
 		v.Partners = a.found()
@@ -320,11 +320,16 @@ func (a *assessment) verdict() *Verdict {
 
 // gains returns learned less raw figures of the folds that were fitted.
 func (a *assessment) gains(of func(figures) Statistic) []Part {
+	return a.fitted(func(k int) Statistic { return of(a.learned[k]).Minus(of(a.raw[k])) })
+}
+
+// fitted returns figures of the folds that were fitted.
+func (a *assessment) fitted(of func(k int) Statistic) []Part {
 	return a.parts(func(k int) Statistic {
 		if a.learned[k].ranking.Rows == nil {
 			return Statistic{}
 		}
-		return of(a.learned[k]).Minus(of(a.raw[k]))
+		return of(k)
 	})
 }
 
