@@ -25,9 +25,9 @@ type PairOptions = neighbors.PairOptions
 // Calibrate returns the model with a calibration on links between the rows of a table; m does not
 // change. The links should be others than those of the fit, on which the model is too sure. Both
 // kinds are needed, and they must be a random sample: of all pairs, of both kinds of pairs apart
-// (then give the share of matching pairs to Calibration.WithShare), or of the pairs up to a distance
-// (then use Calibration.OfNearPairs). [Model.Save] stores the calibration; [Model.Update] drops it, because distances
-// change.
+// (then give the share of matching pairs to Calibration.WithShare), or of the pairs up to a
+// distance (then use Calibration.OfNearPairs). [Model.Save] stores the calibration; [Model.Update]
+// drops it, because distances change.
 func (m *Model) Calibrate(ctx context.Context, t *Table, l *Links) (*Model, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err

@@ -23,7 +23,7 @@ type Description struct {
 	Preparation string        // "standardize", "tfidf", "columns" or "none"
 	Prepared    []string      // for "columns": a line for each column, how it becomes numbers
 	Dim         int           // columns of Embed
-	Share       float64       // of the learned squared distance of the training rows that Embed holds: 1 for an exact one, 0 if it is unknown
+	Share       float64       // of the learned squared distance of rows that Embed holds; 0: unknown
 	Converged   bool          // false if the fit stopped earlier
 	Iterations  int           // 0 for a method without iterations
 	Message     string        // how the fit ended, may be ""

@@ -30,12 +30,12 @@ import (
 // options [Prepare] and [Unprepared].
 //
 // A notice names a column that agrees on all must-links and differs on all cannot-links: it may be
-// the label, and the verdict then says nothing. Links of a file that names the column that they were
-// made from (see [Table.ReadLinks]) are refused if that column is a feature.
+// the label, and the verdict then says nothing. Links of a file that names the column that they
+// were made from (see [Table.ReadLinks]) are refused if that column is a feature.
 //
 // Links may be nil if there are triplets, quadruplets or targets to learn from, and for the method
-// raw, which learns nothing: the distances of its model are those of the prepared rows. A fit that stops
-// before it converges is not an error; [Model.Describe] reports it.
+// raw, which learns nothing: the distances of its model are those of the prepared rows. A fit that
+// stops before it converges is not an error; [Model.Describe] reports it.
 //
 // Errors: wrong input (a nil table, links between a different number of rows, parameters out of
 // range, values that are not finite), and ctx.Err(), wrapped. Cost: that of the method; see its

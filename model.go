@@ -116,8 +116,8 @@ func (m *Model) Dim() int {
 	return m.fitted.Model.Dim()
 }
 
-// Verdict says how well a metric ranks links of rows that its fit did not know, in comparison with the
-// prepared rows without learning.
+// Verdict says how well a metric ranks links of rows that its fit did not know, in comparison with
+// the prepared rows without learning.
 type Verdict = verdict.Verdict
 
 // Verdict returns the verdict of a fit with the option [HoldOut], nil for other models. The file of
@@ -130,9 +130,9 @@ func (m *Model) Verdict() *Verdict {
 }
 
 // Embed returns the coordinates of the rows, a row of [Model.Dim] columns for each. Euclidean
-// distance between coordinates is the learned distance: exactly, or for krca and for gml and itml with
-// a kernel the Share of its square that [Model.Describe] returns. The coordinates of a row do not
-// depend on the other rows.
+// distance between coordinates is the learned distance: exactly, or for krca and for gml and itml
+// with a kernel the Share of its square that [Model.Describe] returns. The coordinates of a row do
+// not depend on the other rows.
 func (m *Model) Embed(ctx context.Context, t *Table) (*mat.Dense, error) {
 	y, err := m.embed(ctx, "table", t)
 	if err != nil {
@@ -189,8 +189,8 @@ func (m *Model) Distances(ctx context.Context, t *Table, pairs [][2]int) ([]floa
 }
 
 // Gram returns the learned kernel between the rows of t and the rows of u, a row for each row of t.
-// A nil u means t; the matrix is then symmetric. It is the kernel of the learned metric itself, also
-// where Embed is a projection.
+// A nil u means t; the matrix is then symmetric. It is the kernel of the learned metric itself,
+// also where Embed is a projection.
 func (m *Model) Gram(ctx context.Context, t, u *Table) (*mat.Dense, error) {
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err

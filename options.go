@@ -147,10 +147,10 @@ func Targets(values []float64) Option {
 	return Option{"Targets", fit, func(s *settings) { s.targets = values }}
 }
 
-// HoldOut makes [Fit] assess its metric by links that it holds out from further fits. The linked rows
-// are dealt into folds parts, and each of folds fits is without the rows of one part. With folds 1 a
-// single fit is without a fifth of the linked rows, and with 0 there are five such fits, or as many
-// of them as take no more than ten seconds. [Model.Verdict] has the result.
+// HoldOut makes [Fit] assess its metric by links that it holds out from further fits. The linked
+// rows are dealt into folds parts, and each of folds fits is without the rows of one part. With
+// folds 1 a single fit is without a fifth of the linked rows, and with 0 there are five such fits,
+// or as many of them as take no more than ten seconds. [Model.Verdict] has the result.
 func HoldOut(folds int) Option {
 	return Option{"HoldOut", fit, func(s *settings) { s.holdsOut, s.folds = true, folds }}
 }

@@ -16,10 +16,10 @@ type Restrictable interface {
 }
 
 // Among returns the learner for the points x.Select(rows), where x are the points that l is for:
-// what l holds of the other rows is dropped, and the rest is renumbered. It is l itself, or an equal
-// learner, unless l refers to rows. The rows must be ascending, each once, and >= 0; others are a
-// *fault.DataError. So is a learner of which nothing is left that it could learn with, or that
-// cannot be restricted.
+// what l holds of the other rows is dropped, and the rest is renumbered. It is l itself, or an
+// equal learner, unless l refers to rows. The rows must be ascending, each once, and >= 0; others
+// are a *fault.DataError. So is a learner of which nothing is left that it could learn with, or
+// that cannot be restricted.
 //
 // Cost: a copy of the restricted similarities, m x m for m rows; otherwise O(m + what l holds).
 func Among(l Learner, rows []int) (Learner, error) {

@@ -108,7 +108,8 @@ func (c *Calibration) WithShare(share float64) (*Calibration, error) {
 
 // OfNearPairs returns the calibration for links that are answers about pairs drawn at random from
 // all pairs up to the farthest of them. Precision, recall and probability are then those of these
-// pairs, and nothing is known of pairs that are farther apart. A share of matching pairs is dropped.
+// pairs, and nothing is known of pairs that are farther apart. A share of matching pairs is
+// dropped.
 func (c *Calibration) OfNearPairs() *Calibration {
 	other := *c
 	other.near, other.share = true, 0

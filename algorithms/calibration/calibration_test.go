@@ -77,10 +77,10 @@ func direct(distances []float64, must []bool, at, mustWeight, cannotWeight float
 	return lowest
 }
 
-// TestProbability: blocks of the direct isotonic regression have the share of their must-links after
-// one more link of each kind, unless bounds or the order of blocks change it. Another share
-// multiplies all odds by one factor. Probabilities fall, within their intervals, which are in
-// [0, 1], and are never 0 or 1.
+// TestProbability: blocks of the direct isotonic regression have the share of their must-links
+// after one more link of each kind, unless bounds or the order of blocks change it. Another share
+// multiplies all odds by one factor. Probabilities fall, within their intervals, which are in [0,
+// 1], and are never 0 or 1.
 func TestProbability(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		distances, must := drawn(t)

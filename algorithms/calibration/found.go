@@ -42,8 +42,8 @@ func (c *Calibration) OfFound(threshold float64, distances []float64, all float6
 	return f
 }
 
-// possible returns the calibration for a share that leaves no more matching pairs up to any distance
-// than there are pairs, and what is wrong with its own share, "" if nothing.
+// possible returns the calibration for a share that leaves no more matching pairs up to any
+// distance than there are pairs, and what is wrong with its own share, "" if nothing.
 func (c *Calibration) possible(threshold float64, distances []float64, all float64) (*Calibration, string) {
 	rate, must, share, doubt := newRate(c.musts), int64(0), c.Share(), ""
 	for k, d := range c.distance {

@@ -11,11 +11,11 @@ type rate struct {
 	ratio float64 // logarithm of the largest ratio of likelihoods
 }
 
-// newRate returns the bounds for a sample of n: the shares under which the sample is not less likely
-// than under its own by more than a ratio. With this ratio all n lower bounds of the shares up to a
-// distance, and all n upper bounds, are right together with the probability 1 - missed (Berk & Jones,
-// Zeitschrift für Wahrscheinlichkeitstheorie 47, 1979). It is a fit from above to that of n from 1 to
-// 20,000; its slope is that of large n.
+// newRate returns the bounds for a sample of n: the shares under which the sample is not less
+// likely than under its own by more than a ratio. With this ratio all n lower bounds of the shares
+// up to a distance, and all n upper bounds, are right together with the probability 1 - missed
+// (Berk & Jones, Zeitschrift für Wahrscheinlichkeitstheorie 47, 1979). It is a fit from above to
+// that of n from 1 to 20,000; its slope is that of large n.
 //
 // A quotient of bounds of two samples is wrong no more often: where it is, the two likelihoods
 // together are at least as small as that of one sample where its own bound is.

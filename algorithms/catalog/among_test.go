@@ -45,8 +45,8 @@ func table(s [][]float64, rows []int) []string {
 	return lines
 }
 
-// A learner among some rows fits the same model as one whose files and lesson were cut to these rows
-// by hand.
+// A learner among some rows fits the same model as one whose files and lesson were cut to these
+// rows by hand.
 func TestAmong(t *testing.T) {
 	const n = 60
 	ctx, eng, rng := t.Context(), enginetest.New(t, 2), rand.New(rand.NewPCG(1, 2))

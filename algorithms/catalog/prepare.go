@@ -233,10 +233,10 @@ func (f *Fitted) EmbedBlocks(ctx context.Context, eng *engine.Engine, d *dataset
 const ShareRows = learner.ShareRows
 
 // Share returns the share of the learned distance that the embedding of prepared rows x holds: the
-// sum of |z - z'|^2 over pairs of rows divided by the sum of their squared learned distances, at most
-// 1000 pairs of 200 rows drawn from a fixed seed. It is 1 for a model whose embedding is exact, and 0
-// if it is unknown: if no two rows differ, and for rows of a Gram matrix that are not its reference
-// objects. It costs the distances and the embedding of these rows.
+// sum of |z - z'|^2 over pairs of rows divided by the sum of their squared learned distances, at
+// most 1000 pairs of 200 rows drawn from a fixed seed. It is 1 for a model whose embedding is
+// exact, and 0 if it is unknown: if no two rows differ, and for rows of a Gram matrix that are not
+// its reference objects. It costs the distances and the embedding of these rows.
 func (f *Fitted) Share(ctx context.Context, eng *engine.Engine, x points.Points) (float64, error) {
 	return learner.Share(ctx, eng, f.Model, x)
 }

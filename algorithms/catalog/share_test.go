@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// TestShare: the share of the learned distance that an embedding holds is that over all pairs of the
-// rows, but for the sample of pairs. It is 1 for an exact embedding. A model keeps that of its
+// TestShare: the share of the learned distance that an embedding holds is that over all pairs of
+// the rows, but for the sample of pairs. It is 1 for an exact embedding. A model keeps that of its
 // training points, in a file too, and shows it.
 func TestShare(t *testing.T) {
 	ctx, eng := t.Context(), enginetest.New(t, 2)

@@ -240,9 +240,9 @@ func (d *deformed) onto(rows []int) blas.Matrix {
 	return out
 }
 
-// corrected returns m with the Gram matrices and distances of the learned kernel. With u(x) = V's(x)
-// it is s(x, y) - u(x)'F u(y) - f(x)'(I - A) f(y), where f(x) = L^-1 M(l, x) = L^-1 H_l s(x) for the
-// linked points l and M(l, l) = L L'.
+// corrected returns m with the Gram matrices and distances of the learned kernel. With u(x) =
+// V's(x) it is s(x, y) - u(x)'F u(y) - f(x)'(I - A) f(y), where f(x) = L^-1 M(l, x) = L^-1 H_l s(x)
+// for the linked points l and M(l, l) = L L'.
 func (d *deformed) corrected(ctx context.Context, m *maps.Map, prior blas.Matrix,
 	result *logdet.Result) (*maps.Map, error) {
 	exact, err := logdetmetric.Whole(ctx, d.Eng, 1, d.linked, prior, result)

@@ -37,11 +37,11 @@
 //
 // # New points
 //
-// For rbf and datadep the learned kernel of any two points is k0(x, y) - k0(x, .)' B k0(., y), where
-// k0 = M for datadep and M(x, y) = s(x, y) - s_x' T' s_y. Gram and Distances compute it; Embed
-// projects on some of its directions. For spectral, a new point gets the coordinates of its nearest
-// training points, combined with the weights that reconstruct it from them, and its distances are
-// those of the coordinates. The metric does not change.
+// For rbf and datadep the learned kernel of any two points is k0(x, y) - k0(x, .)' B k0(., y),
+// where k0 = M for datadep and M(x, y) = s(x, y) - s_x' T' s_y. Gram and Distances compute it;
+// Embed projects on some of its directions. For spectral, a new point gets the coordinates of its
+// nearest training points, combined with the weights that reconstruct it from them, and its
+// distances are those of the coordinates. The metric does not change.
 //
 // # Adding links
 //

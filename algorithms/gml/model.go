@@ -19,9 +19,9 @@ import (
 // Model is a fitted metric. It is immutable and safe for concurrent use. For the priors rbf and
 // datadep, Embed, documented at [algorithms.Model], costs the kernel values of a point with the m
 // stored points and 2 m Dim flops; Gram and Distances cost those with the l linked points and 4 l^2
-// flops (with all m points and 2 m l more for datadep), and are those of the learned kernel itself. For the spectral prior they are exact for the
-// training points, whose coordinates are stored; a new point costs its distances to all of them and
-// 2 k Dim flops for k neighbors.
+// flops (with all m points and 2 m l more for datadep), and are those of the learned kernel itself.
+// For the spectral prior they are exact for the training points, whose coordinates are stored; a
+// new point costs its distances to all of them and 2 k Dim flops for k neighbors.
 type Model struct {
 	*record.Traced[Params] // the objective of every round, which falls
 	kept

@@ -38,8 +38,8 @@ func New(p Params, c algorithms.Common) algorithms.Learner {
 // Method returns "kbeta".
 func (Learner) Method() string { return Method }
 
-// Among returns the learner for the points of these rows, whose landmarks are those of l among them,
-// and not more than there are points. If the rows have none of the landmarks, the error is a
+// Among returns the learner for the points of these rows, whose landmarks are those of l among
+// them, and not more than there are points. If the rows have none of the landmarks, the error is a
 // *fault.DataError.
 func (l Learner) Among(rows []int) (algorithms.Learner, error) {
 	l.Params.Landmarks = min(l.Params.Landmarks, len(rows))

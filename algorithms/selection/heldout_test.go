@@ -116,8 +116,8 @@ func TestHeldOutPointsAreOutOfTheFit(t *testing.T) {
 }
 
 // The ranking of a fold by hand, in coordinates of a fit on the other points: how often a must-link
-// of a held-out row is shorter than a cannot-link of one, less how often the distances of all held-out
-// rows from the same rows of the fit are.
+// of a held-out row is shorter than a cannot-link of one, less how often the distances of all
+// held-out rows from the same rows of the fit are.
 func TestRankingByHand(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, _, set := rings(t)

@@ -95,7 +95,7 @@ func (s *search) choose(r *Result) {
 		r.Best = s.defend(clear, at).Candidate
 	}
 	if r.Raw != nil {
-		s.judge(r)
+		s.crossFit(r)
 	}
 }
 
@@ -118,10 +118,10 @@ func (s *search) defend(trials []*Trial, incumbent int) *Trial {
 	return trials[at]
 }
 
-// judge computes what the choice gained on folds that it was not made by: for every fold, that of the
-// candidate whose gain on the other folds is largest, 0 if none has any; only candidates that were
-// scored on all folds take part. It also makes the verdict.
-func (s *search) judge(r *Result) {
+// crossFit computes what the choice gained on folds that it was not made by: for every fold, that
+// of the candidate whose gain on the other folds is largest, 0 if none has any; only candidates
+// that were scored on all folds take part. It also makes the verdict.
+func (s *search) crossFit(r *Result) {
 	var all []*Trial
 	for k := range r.Trials {
 		if t := &r.Trials[k]; t.Error == "" && len(t.Scores) == s.parts() {

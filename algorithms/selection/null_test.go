@@ -10,8 +10,9 @@ import (
 	"github.com/mustlink/mustlink/internal/race"
 )
 
-// Without anything to learn, one selection of twenty among several methods takes another one than the
-// points themselves, whatever the criterion, and the gain that it states is not above 0 by much.
+// Without anything to learn, one selection of twenty among several methods takes another one than
+// the points themselves, whatever the criterion, and the gain that it states is not above 0 by
+// much.
 func TestNothingToSelect(t *testing.T) {
 	for _, criterion := range []Criterion{Ranking, Agreement, Combined} {
 		draws, chosen, gains, squares := race.Fewer(60), 0, 0.0, 0.0

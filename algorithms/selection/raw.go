@@ -13,8 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Raw names the points without learning: their trial, and the method that is selected if no candidate
-// is clearly better.
+// Raw names the points without learning: their trial, and the method that is selected if no
+// candidate is clearly better.
 const Raw = raw.Method
 
 // unlearned is the metric of the points without learning.

@@ -79,9 +79,9 @@ type Result struct {
 	// Needed is the number of standard errors by which a candidate must be ahead of Raw to be clearly
 	// better, so that one selection in twenty has one that is none; 0 without Raw.
 	Needed float64 `json:"needed,omitempty"`
-	// Gain is what the choice gained over Raw on folds that it was not made by. It is less than the gain
-	// of the candidate, which is in part luck, but not free of it, as folds share links: .01 to .03
-	// where there is nothing to learn. GainError is its standard error.
+	// Gain is what the choice gained over Raw on folds that it was not made by. It is less than the
+	// gain of the candidate, which is in part luck, but not free of it, as folds share links: .01
+	// to .03 where there is nothing to learn. GainError is its standard error.
 	Gain      float64 `json:"gain"`
 	GainError float64 `json:"gain_error"`
 	Fits      int     `json:"fits"`
@@ -92,8 +92,8 @@ type Result struct {
 	judged *verdict.Verdict
 }
 
-// Verdict returns the verdict on the selected candidate by the links of the selection, nil unless the
-// criterion is Ranking. It takes no further fits.
+// Verdict returns the verdict on the selected candidate by the links of the selection, nil unless
+// the criterion is Ranking. It takes no further fits.
 func (r *Result) Verdict() *verdict.Verdict { return r.judged }
 
 // keep is the divisor of the number of candidates in a round of halving, fewest the number of those

@@ -33,9 +33,9 @@ const usualBudget = 10 * time.Second
 // links between these rows and those of the fit, in comparison with x as it is. Parameters of the
 // learner that name rows are restricted with the rows.
 //
-// If too few links are there, or all fits fail, the verdict says so in Missing; this is no error. The
-// result has the same bits for any number of workers. With Folds 0 the number of fits depends on the
-// time that they take, unless they take less than Budget together.
+// If too few links are there, or all fits fail, the verdict says so in Missing; this is no error.
+// The result has the same bits for any number of workers. With Folds 0 the number of fits depends
+// on the time that they take, unless they take less than Budget together.
 //
 // Errors: links between another number of points (*fault.ShapeError), folds < 0
 // (*fault.ParamError), ctx.Err(), wrapped. Cost: a fit for every fold, on fewer points and links
@@ -78,8 +78,8 @@ type assessment struct {
 	part func(set *links.Set) (*links.Set, error)
 }
 
-// newAssessment divides the links and measures the raw points. If there are too few links, it returns
-// the verdict.
+// newAssessment divides the links and measures the raw points. If there are too few links, it
+// returns the verdict.
 func newAssessment(ctx context.Context, eng *engine.Engine, l algorithms.Learner, x points.Points,
 	set *links.Set, o Options) (*assessment, *Verdict, error) {
 	switch {
@@ -158,8 +158,8 @@ func (a *assessment) parts(of func(k int) Statistic) []Part {
 	return list
 }
 
-// run fits the method without some folds: with Options.Folds 1 as few as judge, with 0 as many as the
-// time allows. If none of the few works, no others are tried.
+// run fits the method without some folds: with Options.Folds 1 as few as judge, with 0 as many as
+// the time allows. If none of the few works, no others are tried.
 func (a *assessment) run(ctx context.Context) error {
 	folds := a.division.Folds
 	few := 1
@@ -223,7 +223,8 @@ func (a *assessment) report() {
 		Residual: math.NaN(), Elapsed: time.Since(a.start)})
 }
 
-// jobs returns the fits without the folds; one that cannot begin is empty, with its error in failures.
+// jobs returns the fits without the folds; one that cannot begin is empty, with its error in
+// failures.
 func (a *assessment) jobs(folds []*Fold, failures []error) iter.Seq[batch.Job] {
 	return func(yield func(batch.Job) bool) {
 		for k, f := range folds {

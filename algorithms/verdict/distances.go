@@ -51,8 +51,8 @@ func rawMetric(ctx context.Context, eng *engine.Engine, x points.Points) (Metric
 	return func(i, j int) float64 { return max(0, value(i, i)+value(j, j)-2*value(i, j)) }, nil
 }
 
-// Distances returns the squared distances of the ranked pairs in the coordinates that the model gives
-// rows of x: those that clusters, neighbors and pairs are made of.
+// Distances returns the squared distances of the ranked pairs in the coordinates that the model
+// gives rows of x: those that clusters, neighbors and pairs are made of.
 func (f *Fold) Distances(ctx context.Context, eng *engine.Engine, m algorithms.Model,
 	x points.Points) ([]float64, error) {
 	between, err := embedded(ctx, eng, m, x, f.Rows, f.ends)

@@ -12,12 +12,12 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Fold is a part of the linked rows that a fit does not see, with the links that judge the fit: those
-// with exactly one end among these rows.
+// Fold is a part of the linked rows that a fit does not see, with the links that judge the fit:
+// those with exactly one end among these rows.
 //
-// A metric may draw rows that it does not know to the middle, and rows that it knows apart. Links of
-// two known rows, of two new ones and of one of each are therefore not comparable; these links are,
-// because each of them joins a new row to a row of the fit.
+// A metric may draw rows that it does not know to the middle, and rows that it knows apart. Links
+// of two known rows, of two new ones and of one of each are therefore not comparable; these links
+// are, because each of them joins a new row to a row of the fit.
 type Fold struct {
 	Rows  []int    // held out, ascending
 	Pairs [][2]int // the held-out row and the row of the fit of each link, must-links first
@@ -55,15 +55,15 @@ const (
 	leastReferences = 32      // rows of a reference
 )
 
-// Divide deals the linked rows at random into count parts of equal size, row by row, and returns the
-// parts whose links can judge a fit. With count 0 there are five parts, and three of fewer than 15
-// rows.
+// Divide deals the linked rows at random into count parts of equal size, row by row, and returns
+// the parts whose links can judge a fit. With count 0 there are five parts, and three of fewer than
+// 15 rows.
 //
-// Components of must-links are not kept together: a held-out row has links to rows of the fit of both
-// kinds, so that they can be compared.
+// Components of must-links are not kept together: a held-out row has links to rows of the fit of
+// both kinds, so that they can be compared.
 //
-// Errors: count 1 or negative (*fault.ParamError); too few links (*fault.DataError that says what is
-// missing). Cost: O(n + links) for each part.
+// Errors: count 1 or negative (*fault.ParamError); too few links (*fault.DataError that says what
+// is missing). Cost: O(n + links) for each part.
 func Divide(set *links.Set, count int, seed uint64) (*Division, error) {
 	rows := linked(set)
 	if count == 0 {
@@ -184,8 +184,9 @@ func (f *Fold) secondEnds() []int {
 // stranger reports whether no must-links join two rows.
 func (f *Fold) stranger(i, j int) bool { return f.component[i] != f.component[j] }
 
-// Weight returns the weight of the fold among others: the number of its links, of m must-links and c
-// cannot-links m c / (m + c), which is that of a comparison of both. It is 0 without links to compare.
+// Weight returns the weight of the fold among others: the number of its links, of m must-links and
+// c cannot-links m c / (m + c), which is that of a comparison of both. It is 0 without links to
+// compare.
 func (f *Fold) Weight() float64 {
 	m, c := float64(f.Must), float64(len(f.Pairs)-f.Must)
 	switch {

@@ -52,10 +52,11 @@ var designs = []struct {
 	{"active questions", asked},
 }
 
-// asking is the design whose questions go to the nearest groups first, until a must-link ends them: a
-// cannot-link of a row is shorter than its must-link. The distance without learning, which chose them,
-// is behind on such links, so that others gain on average, though not clearly in more verdicts.
-const asking = 2
+// queries is the design whose questions go to the nearest groups first, until a must-link ends
+// them: a cannot-link of a row is shorter than its must-link. The distance without learning, which
+// chose them, is behind on such links, so that others gain on average, though not clearly in more
+// verdicts.
+const queries = 2
 
 // asked returns the links of questions that active learning chooses, answered by labels.
 func asked(t *testing.T, x points.Points, labels []string, seed uint64) *links.Set {
@@ -110,8 +111,8 @@ func slow(method string) bool {
 }
 
 // Where labels have nothing to do with rows, no method is called better in more than one verdict of
-// twenty, whatever the design of the links, and gains are 0 on average unless distances chose them: all
-// methods, on noise and on clusters that the labels do not know.
+// twenty, whatever the design of the links, and gains are 0 on average unless distances chose them:
+// all methods, on noise and on clusters that the labels do not know.
 func TestNothingToFind(t *testing.T) {
 	const n = 80
 	draws := race.Fewer(3)
@@ -122,7 +123,7 @@ func TestNothingToFind(t *testing.T) {
 		r := rand.New(rand.NewPCG(uint64(k), 31))
 		x := nullRows(n, k%2 == 0, r)
 		set := designs[k%len(designs)].draw(t, x, labeledAtRandom(n, r), uint64(k))
-		b, g, judgements := 0.0, 0.0, 0.0
+		b, g, found := 0.0, 0.0, 0.0
 		for _, m := range catalog.Methods() {
 			if m.UsesTargets || slow(m.Name) && k >= 2*len(designs) {
 				continue
@@ -140,11 +141,11 @@ func TestNothingToFind(t *testing.T) {
 				b++
 			}
 			g += v.Gain
-			judgements++
+			found++
 		}
-		better, total = append(better, b), total+judgements
-		if k%len(designs) != asking {
-			gains = append(gains, g/judgements)
+		better, total = append(better, b), total+found
+		if k%len(designs) != queries {
+			gains = append(gains, g/found)
 		}
 	}
 	rate, rateError := meanOf(better)
@@ -193,8 +194,9 @@ func TestNothingToFindByMustLinks(t *testing.T) {
 	}
 }
 
-// Where there is something to learn, claims have the sign of the truth on rows that no fit has seen,
-// and most large gains are found. Columns of noise hide the columns that tell the classes apart.
+// Where there is something to learn, claims have the sign of the truth on rows that no fit has
+// seen, and most large gains are found. Columns of noise hide the columns that tell the classes
+// apart.
 func TestSomethingToFind(t *testing.T) {
 	claimed, right, large, found := 0, 0, 0, 0
 	for k := range race.Fewer(10) {
@@ -241,8 +243,8 @@ func rows(from, to int) []int {
 	return list
 }
 
-// classesIn returns rows of three classes, 2 standard deviations apart in two columns, and columns of
-// noise.
+// classesIn returns rows of three classes, 2 standard deviations apart in two columns, and columns
+// of noise.
 func classesIn(n, noise int, r *rand.Rand) (*points.Dense, []string) {
 	d := 2 + noise
 	data, labels := make([]float64, n*d), make([]string, n)

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 )
 
-// Partners says how often the partner of a held-out row, the other end of its must-link, is among its
-// nearest rows: of use where there are many classes, of which the AUC of pairs shows little.
+// Partners says how often the partner of a held-out row, the other end of its must-link, is among
+// its nearest rows: of use where there are many classes, of which the AUC of pairs shows little.
 type Partners struct {
 	Nearest int `json:"nearest"` // number of nearest rows of the fit that count
 	// Hits is the share of must-links whose partner is among them, less that of other held-out rows
@@ -51,8 +51,8 @@ func (f *Fold) gallery(seed uint64) (rows []int, nearest int) {
 	return rows, max(10, len(rows)/100)
 }
 
-// hits returns the share of must-links whose partner in the gallery is among the nearest rows of the
-// held-out end, less that of the other rows of the reference in its place: 0 on average if the
+// hits returns the share of must-links whose partner in the gallery is among the nearest rows of
+// the held-out end, less that of the other rows of the reference in its place: 0 on average if the
 // features say nothing about the links.
 func (f *Fold) hits(ctx context.Context, eng *engine.Engine, between Metric, gallery []int,
 	nearest int) (Statistic, error) {

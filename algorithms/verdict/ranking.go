@@ -13,8 +13,8 @@ import (
 // Metric returns the squared distance of two rows. It is safe for concurrent use.
 type Metric func(i, j int) float64
 
-// Ranked returns the pairs of rows whose distances a ranking needs: the links, and then every row of
-// the reference with the second end of every link.
+// Ranked returns the pairs of rows whose distances a ranking needs: the links, and then every row
+// of the reference with the second end of every link.
 func (f *Fold) Ranked() [][2]int {
 	list := append(make([][2]int, 0, len(f.Pairs)+len(f.sample)*len(f.ends)), f.Pairs...)
 	for _, a := range f.sample {
@@ -26,15 +26,16 @@ func (f *Fold) Ranked() [][2]int {
 }
 
 // Ranking returns how well distances rank the links of the fold, by the distances of the ranked
-// pairs: the probability that a must-link is shorter than a cannot-link (AUC), less what the rows of
-// the fit alone give, plus 1/2.
+// pairs: the probability that a must-link is shorter than a cannot-link (AUC), less what the rows
+// of the fit alone give, plus 1/2.
 //
 // The rows of the fit that have must-links may be nearer to all new rows than those that have
 // cannot-links; then the links are ranked well by any new rows, whatever these are like. So the AUC
-// of distances from all held-out rows to the same rows of the fit is subtracted. The figure is 1/2 on
-// average if the features say nothing about the links, whatever the fit has made of the rows that it
-// knows; it need not lie in [0, 1]. For must-links alone it is the probability that a must-link is
-// shorter than the distance of its end in the fit to a held-out row that no must-links join to it.
+// of distances from all held-out rows to the same rows of the fit is subtracted. The figure is 1/2
+// on average if the features say nothing about the links, whatever the fit has made of the rows
+// that it knows; it need not lie in [0, 1]. For must-links alone it is the probability that a
+// must-link is shorter than the distance of its end in the fit to a held-out row that no must-links
+// join to it.
 //
 // Errors: a distance that is not finite, and ctx.Err(). Cost: O(ranked pairs log).
 func (f *Fold) Ranking(ctx context.Context, d []float64) (Statistic, error) {
@@ -64,7 +65,7 @@ func (f *Fold) centered(own, reference []float64) Statistic {
 	for t, n := range links[0] {
 		s.Value -= float64(n) * means[t][2] / float64(m)
 	}
-	// A reference has the held-out row itself among its rows: without it, the deviation would be larger.
+	// A reference has the held-out row itself among its rows: without it, the part would be larger.
 	others := float64(rows) / float64(max(1, rows-1))
 	for k, v := range own {
 		t, part := f.end[k], 0.0
@@ -81,9 +82,10 @@ func (f *Fold) centered(own, reference []float64) Statistic {
 	return s
 }
 
-// references returns for each end the means over the reference of the share of cannot-links above, of
-// must-links below, and of the reference of cannot-links above. cannots is the number of cannot-links
-// of each end. One sort gives them all; it has at most mostReferences distances, on one core.
+// references returns for each end the means over the reference of the share of cannot-links above,
+// of must-links below, and of the reference of cannot-links above. cannots is the number of
+// cannot-links of each end. One sort gives them all; it has at most mostReferences distances, on
+// one core.
 func (f *Fold) references(reference []float64, must, cannot distribution, cannots []int) [][3]float64 {
 	type distance struct {
 		v   float64
@@ -145,8 +147,8 @@ func (f *Fold) amongStrangers(own, reference []float64) Statistic {
 	return s
 }
 
-// strangers returns the rows of the reference, as positions in the sample, that no must-links join to
-// the second end of pair k; there is at least one.
+// strangers returns the rows of the reference, as positions in the sample, that no must-links join
+// to the second end of pair k; there is at least one.
 func (f *Fold) strangers(k int) []int {
 	var list []int
 	for a, i := range f.sample {

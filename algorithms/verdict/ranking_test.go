@@ -9,7 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 )
 
-// vector is the worked example of docs/verdict.md: rows 0 to 3 are held out from a fit of rows 4 to 6.
+// vector is the worked example of docs/verdict.md: rows 0 to 3 are held out from a fit of rows 4 to
+// 6.
 func vector(t *testing.T) (f *Fold, learned, raw [][]float64) {
 	t.Helper()
 	set, err := links.New(7, []links.Link{
@@ -116,7 +117,8 @@ func phi(a, b float64) float64 {
 	return 0
 }
 
-// The ranking and its parts are those of the definition: sums over all links, rows and pairs of rows.
+// The ranking and its parts are those of the definition: sums over all links, rows and pairs of
+// rows.
 func TestRankingIsItsDefinition(t *testing.T) {
 	for seed := range uint64(5) {
 		d, between := drawn(t, seed, 50, 40)
@@ -310,8 +312,8 @@ func TestCombine(t *testing.T) {
 	}
 }
 
-// Every linked row is held out once, in parts of equal size. The links of a fit have no held-out row,
-// those that judge have one.
+// Every linked row is held out once, in parts of equal size. The links of a fit have no held-out
+// row, those that judge have one.
 func TestDivide(t *testing.T) {
 	for seed := range uint64(10) {
 		for _, count := range []int{0, 2, 3, 7} {

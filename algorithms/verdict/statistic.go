@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// Statistic is a figure of one fold in one metric, with the linear parts of its error. Figures of two
-// metrics on the same fold, and their parts, can be subtracted.
+// Statistic is a figure of one fold in one metric, with the linear parts of its error. Figures of
+// two metrics on the same fold, and their parts, can be subtracted.
 type Statistic struct {
 	Value float64   `json:"value"`
 	Rows  []float64 `json:"rows"`  // the part of the error that is due to each row of Fold.Rows
@@ -52,15 +52,15 @@ type Part struct {
 	Statistic
 }
 
-// Combine returns the weighted mean of the figures of some folds, and its standard error: the larger
-// one of two.
+// Combine returns the weighted mean of the figures of some folds, and its standard error: the
+// larger one of two.
 //
-// One has the held-out rows as independent units, with the rows of the fits given. A link between rows
-// of two folds counts once from each end, so that its two parts are correlated. The other lets links
-// with a common row be correlated in any way, held out or not (Aronow, Samii & Assenova 2015,
-// Political Analysis 23:564-577, equation 2): a row that is in the fits of several folds is the end of
-// links of all of them. Of few rows, and of links that were asked for one after the other, the first
-// alone is too small.
+// One has the held-out rows as independent units, with the rows of the fits given. A link between
+// rows of two folds counts once from each end, so that its two parts are correlated. The other lets
+// links with a common row be correlated in any way, held out or not (Aronow, Samii & Assenova 2015,
+// Political Analysis 23:564-577, equation 2): a row that is in the fits of several folds is the end
+// of links of all of them. Of few rows, and of links that were asked for one after the other, the
+// first alone is too small.
 func Combine(parts []Part) (mean, err float64) {
 	total := 0.0
 	for _, p := range parts {

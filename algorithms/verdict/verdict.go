@@ -1,10 +1,10 @@
 // Package verdict (engine room: may change) says whether a learned metric is better than the points
 // without learning, by links of rows that its fits did not use.
 //
-// Linked rows are dealt into parts ([Divide]). Each part is left out of a fit, with all links of its
-// rows, and the links between these rows and those of the fit judge the metric ([Fold.Ranking]).
-// [Assess] does so for one method, [Grow] for growing parts of the links; package selection compares
-// methods in the same way.
+// Linked rows are dealt into parts ([Divide]). Each part is left out of a fit, with all links of
+// its rows, and the links between these rows and those of the fit judge the metric
+// ([Fold.Ranking]). [Assess] does so for one method, [Grow] for growing parts of the links; package
+// selection compares methods in the same way.
 package verdict
 
 import (
@@ -95,7 +95,8 @@ func (v *Verdict) String() string {
 		shown(v.AUC), v.Error, shown(v.Raw), v.Gain, v.GainError, sense[v.Found])
 }
 
-// shown returns an AUC for people: a figure that leaves [0, 1] by what was subtracted is drawn back.
+// shown returns an AUC for people: a figure that leaves [0, 1] by what was subtracted is drawn
+// back.
 func shown(auc float64) float64 { return min(1, max(0, auc)) }
 
 const (
@@ -103,7 +104,8 @@ const (
 	crude = 0.05 // standard error from which a gain may be missed
 )
 
-// Details returns what the verdict rests on, in lines for people; none for a fit that was not judged.
+// Details returns what the verdict rests on, in lines for people; none for a fit that was not
+// judged.
 func (v *Verdict) Details() []string {
 	if v.Missing != "" {
 		return nil
@@ -137,8 +139,8 @@ func (v *Verdict) Details() []string {
 	return out
 }
 
-// Validate returns an error for a verdict of a file that no fit can have made. A verdict of versions
-// that compared other links is said to be missing.
+// Validate returns an error for a verdict of a file that no fit can have made. A verdict of
+// versions that compared other links is said to be missing.
 func (v *Verdict) Validate() error {
 	if v.Found == "" && v.Missing == "" {
 		*v = Verdict{Missing: "the model is of an earlier version, whose verdict could take noise for a gain: " +

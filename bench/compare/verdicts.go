@@ -59,8 +59,8 @@ func VerdictMeasures() []string {
 }
 
 // RunVerdicts compares the verdict of a fit with the truth: the AUC of all pairs of held-out rows,
-// of which the fit and its verdict know nothing. With permuted labels, and on the set of noise, there
-// is nothing to find. If o.Systems is nil, the systems are blend, lleratio, itml and krca.
+// of which the fit and its verdict know nothing. With permuted labels, and on the set of noise,
+// there is nothing to find. If o.Systems is nil, the systems are blend, lleratio, itml and krca.
 func RunVerdicts(ctx context.Context, eng *engine.Engine, o Options) (*Verdicts, error) {
 	if o.Systems == nil {
 		o.Systems = verdictSystems()

@@ -409,8 +409,8 @@ func TestEmbedInBlocks(t *testing.T) {
 	harness.WantInputError(t, dir, o, before, "many.csv", fmt.Sprintf("row %d", mostRows+2))
 }
 
-// TestClassifyAlways: the accuracy is there whatever classes the rows to classify have: one of them,
-// one that no training row has, a single row.
+// TestClassifyAlways: the accuracy is there whatever classes the rows to classify have: one of
+// them, one that no training row has, a single row.
 func TestClassifyAlways(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "train.csv", "a,label\n0,x\n1,x\n10,y\n11,y\n20,z\n21,z\n")

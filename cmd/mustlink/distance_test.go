@@ -28,7 +28,7 @@ func TestRawDistances(t *testing.T) {
 	for _, flag := range []string{"--prepare=none", "--standardize"} {
 		scale := []float64{1, 1, 1}
 		if flag == "--standardize" {
-			scale = deviations(rows)
+			scale = spreads(rows)
 		}
 		var before string
 		limits := []string{"", " --memory-limit 1MiB --workers 1"}
@@ -62,8 +62,8 @@ func TestRawDistances(t *testing.T) {
 	}
 }
 
-// deviations returns the standard deviation of each column.
-func deviations(rows [][]float64) []float64 {
+// spreads returns the standard deviation of each column.
+func spreads(rows [][]float64) []float64 {
 	out := make([]float64, len(rows[0]))
 	for c := range out {
 		mean, squares := 0.0, 0.0

@@ -115,8 +115,8 @@ func TestCalibrate(t *testing.T) {
 }
 
 // TestPrecisionThatFails: a precision is refused that links do not support, or that the number of
-// pairs makes impossible, with what would support it; without --precision the same is a warning, and
-// the probabilities are lowered.
+// pairs makes impossible, with what would support it; without --precision the same is a warning,
+// and the probabilities are lowered.
 func TestPrecisionThatFails(t *testing.T) {
 	dir := calibrated(t)
 	o := harness.Run(t, dir, "pairs calibrated.mlk -i data.csv --precision .99 -o out.csv")

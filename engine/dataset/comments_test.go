@@ -52,8 +52,8 @@ func TestLinksKeepTheirLabel(t *testing.T) {
 	})
 }
 
-// Every file that refers to rows may begin with comments, and lines are counted with them. Below the
-// header a line with # is data.
+// Every file that refers to rows may begin with comments, and lines are counted with them. Below
+// the header a line with # is data.
 func TestCommentsBeforeTheHeader(t *testing.T) {
 	const comment = "\ufeff# of \"a; b\"\r\n#\n"
 	c := LinkContext{N: 4, IDs: []string{"#0", "#1", "#2", "#3"}, By: ByID}

@@ -113,8 +113,8 @@ func linkedPairs(set *links.Set) (must, cannot [][2]int) {
 	return must, cannot
 }
 
-// countUpTo counts the pairs that are wrong. It stops, and is not ok, if more than one in leakErrors
-// are.
+// countUpTo counts the pairs that are wrong. It stops, and is not ok, if more than one in
+// leakErrors are.
 func countUpTo(pairs [][2]int, wrong func(a, b int) bool) (count int, ok bool) {
 	for _, p := range pairs {
 		if wrong(p[0], p[1]) {

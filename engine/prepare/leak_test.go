@@ -68,8 +68,8 @@ func TestLeaks(t *testing.T) {
 	}
 }
 
-// A column that differs from the label in one row of a hundred links is found, and is said to decide
-// nearly all.
+// A column that differs from the label in one row of a hundred links is found, and is said to
+// decide nearly all.
 func TestLeaksOfNearlyAllLinks(t *testing.T) {
 	d, set := leaky(t, 400, 2, 100, 3)
 	wrong := set.Must()[0].I

@@ -82,7 +82,8 @@ func (t *Table) Entries() int {
 }
 
 // Report returns the scores of the rows so far, as [All] does for labels. Fewer than two rows with
-// a true label are a *fault.ShapeError, but one row has an accuracy if Named. Cost: O(entries), for any number of rows.
+// a true label are a *fault.ShapeError, but one row has an accuracy if Named. Cost: O(entries), for
+// any number of rows.
 func (t *Table) Report() (*Report, error) {
 	r := &Report{N: int(t.labels.table.n), Unlabeled: t.unlabeled, Classes: len(t.labels.classes.size)}
 	if r.N < fewest(t.Named) {
@@ -91,7 +92,8 @@ func (t *Table) Report() (*Report, error) {
 	return r, r.partitions(t)
 }
 
-// fewest returns the number of rows that have a score: two for those of pairs, one for the accuracy.
+// fewest returns the number of rows that have a score: two for those of pairs, one for the
+// accuracy.
 func fewest(named bool) int {
 	if named {
 		return 1
@@ -125,7 +127,8 @@ func (r *Report) partitions(table *Table) error {
 	return nil
 }
 
-// known reports whether all predicted labels are true labels of some row, or of a class without one.
+// known reports whether all predicted labels are true labels of some row, or of a class without
+// one.
 func (t *Table) known() bool {
 	if t.Named {
 		return true

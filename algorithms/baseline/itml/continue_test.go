@@ -129,8 +129,8 @@ func TestAddLinksIsWarm(t *testing.T) {
 }
 
 // TestRotatedDirections checks that rotated directions are as accurate as directions computed from
-// scratch, compared with the learned kernel by its formula, evaluated with all points. Distances are
-// those of the formula in both cases.
+// scratch, compared with the learned kernel by its formula, evaluated with all points. Distances
+// are those of the formula in both cases.
 func TestRotatedDirections(t *testing.T) {
 	turned, drawn := 0, 0
 	propertytest.Check(t, func(rt *rapid.T) {

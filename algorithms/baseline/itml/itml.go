@@ -88,9 +88,9 @@ func (p Params) Validate() error {
 
 // Model is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
 // documented at [algorithms.Model], cost 2 d Dim flops per point in linear mode. In kernel mode
-// Embed costs the point's kernel values with the stored points, which are the linked ones and at most
-// 2000 of the fit, and 2 Dim flops for each of these. Gram and Distances cost those with the l linked
-// points and 4 l^2 flops.
+// Embed costs the point's kernel values with the stored points, which are the linked ones and at
+// most 2000 of the fit, and 2 Dim flops for each of these. Gram and Distances cost those with the l
+// linked points and 4 l^2 flops.
 type Model struct {
 	*record.Model[Params]
 	about about

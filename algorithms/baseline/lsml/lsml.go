@@ -122,7 +122,8 @@ func (l Learner) WithQuadruplets(list []links.Quadruplet) algorithms.Learner {
 	return l
 }
 
-// Among returns the learner for the points of these rows, with the quadruplets and triplets of these alone.
+// Among returns the learner for the points of these rows, with the quadruplets and triplets of
+// these alone.
 func (l Learner) Among(rows []int) (algorithms.Learner, error) {
 	l.Quadruplets = links.QuadrupletsAmong(l.Quadruplets, rows)
 	l.Triplets = links.TripletsAmong(l.Triplets, rows)

@@ -43,7 +43,7 @@ func vectors(n, d int) *points.Dense {
 	return x
 }
 
-// TestRowsAsTheyAre: coordinates of training rows and of new ones have the bits of the rows,
+// TestRowsAsTheyAre: coordinates of training rows and of new ones are the rows, to the bit,
 // whatever the links say.
 func TestRowsAsTheyAre(t *testing.T) {
 	x := vectors(30, 7)

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// ShareRows is the largest number of rows, and shareSteps the number of pairs for each of them, that
-// [Share] looks at.
+// ShareRows is the largest number of rows, and shareSteps the number of pairs for each of them,
+// that [Share] looks at.
 const (
 	ShareRows  = 200
 	shareSteps = 5
@@ -19,8 +19,8 @@ const (
 // Share returns the share of the learned distance that the embedding of the points x holds: the sum
 // of |z - z'|^2 over pairs of rows divided by the sum of their squared learned distances, at most
 // 1000 pairs of 200 rows drawn from a fixed seed. It is 1 for a model whose embedding is exact. It
-// is 0, for unknown, if no two rows differ, and for rows of a Gram matrix that are not its reference
-// objects, whose distances are not known.
+// is 0, for unknown, if no two rows differ, and for rows of a Gram matrix that are not its
+// reference objects, whose distances are not known.
 func Share(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) (float64, error) {
 	if p, is := m.(algorithms.Projection); !is || !p.Projected() {
 		return 1, nil

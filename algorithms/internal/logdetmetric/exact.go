@@ -13,12 +13,14 @@ import (
 )
 
 // Exact is the learned kernel of any two points. Let L L' be the prior kernel matrix of some points
-// l, scale k(l, l), and A = L^-1 K L'^-1 for the learned matrix K of these. Then the learned kernel is
+// l, scale k(l, l), and A = L^-1 K L'^-1 for the learned matrix K of these. Then the learned kernel
+// is
 //
 //	scale k(x, y) - f(x)'(I - A) f(y),   f(x) = L^-1 scale k(l, x)
 //
 // which equals scale k(x, y) - scale^2 k(x, l) B k(l, y) with B = P - P K P for the signed
-// multipliers P. That form loses the digits of large multipliers; f(x)'f(x) is at most scale k(x, x).
+// multipliers P. That form loses the digits of large multipliers; f(x)'f(x) is at most scale k(x,
+// x).
 type Exact struct {
 	rows   []int // l, training points
 	scale  float64
@@ -39,8 +41,8 @@ func Whole(
 	return exact(ctx, eng, linked, scale, l, a)
 }
 
-// negligible is the trace of the prior kernel matrix, relative to the whole, that [Ranked] leaves as
-// it is. Smaller parts are rounding.
+// negligible is the trace of the prior kernel matrix, relative to the whole, that [Ranked] leaves
+// as it is. Smaller parts are rounding.
 const negligible = 1e-12
 
 // Ranked is [Whole] for a prior kernel k whose matrix may be singular. Its points l are as many of
@@ -109,7 +111,7 @@ func exact(
 // On returns the expansion m with the Gram matrices and distances of the kernel. The stored points
 // of m are these rows, among which are all rows of the kernel.
 func (e *Exact) On(m *maps.Map, stored []int) *maps.Map {
-	by := maps.Correction{Scale: e.scale, Rows: places(stored, e.rows), Turn: e.turn, Change: e.change}
+	by := maps.Correction{Scale: e.scale, Rows: positions(stored, e.rows), Turn: e.turn, Change: e.change}
 	return maps.Corrected(m, by)
 }
 

@@ -122,7 +122,7 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 	if err := scaled(ctx, eng, scale, gram); err != nil {
 		return nil, err
 	}
-	among := places(rows, linked)
+	among := positions(rows, linked)
 	v, err := directions(ctx, eng, gram, among, b, dims)
 	if err != nil {
 		return nil, err
@@ -133,8 +133,8 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 	return maps.NewExpansion(method, k, support, v, nil), nil
 }
 
-// places returns the indices of some of the rows in the list.
-func places(rows, some []int) []int {
+// positions returns the indices of some of the rows in the list.
+func positions(rows, some []int) []int {
 	index, out := Positions(rows), make([]int, len(some))
 	for a, i := range some {
 		out[a] = index[i]

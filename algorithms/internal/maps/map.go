@@ -107,7 +107,8 @@ func finite[F float32 | float64](lo, hi int, row func(i int) []F, what string) e
 }
 
 // Gram evaluates the learned kernel, |x| x |y|: the inner products of embedded points, or the
-// kernel itself for a map of [Corrected]. A nil y means x, and then the result is exactly symmetric.
+// kernel itself for a map of [Corrected]. A nil y means x, and then the result is exactly
+// symmetric.
 func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) (blas.Matrix, error) {
 	if err := m.check(m.method, x); err != nil {
 		return blas.Matrix{}, err
@@ -138,9 +139,9 @@ func (m *Map) Gram(ctx context.Context, eng *engine.Engine, x, y points.Points) 
 	return kernel.Linear().Cross(ctx, eng, left, &points.Dense{N: cols, D: b.Cols, Data: b.Data})
 }
 
-// Distances returns the squared learned distance of each pair of rows of x: that of the coordinates,
-// or of the learned kernel itself for a map of [Corrected]. It looks only at the rows that occur in
-// pairs. A row out of range is a *fault.DataError whose Row is the number of the
+// Distances returns the squared learned distance of each pair of rows of x: that of the
+// coordinates, or of the learned kernel itself for a map of [Corrected]. It looks only at the rows
+// that occur in pairs. A row out of range is a *fault.DataError whose Row is the number of the
 // pair.
 func (m *Map) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
 	if c, is := m.form.(*corrected); is {

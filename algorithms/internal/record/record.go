@@ -61,8 +61,8 @@ func (m *Model[P]) Note(notice string) {
 	m.status.Notices = append(slices.Clip(m.status.Notices), notice)
 }
 
-// Hold notes the share of the learned distance that the embedding of the training points holds, 0 if
-// it is not known. It is for fits, before others see the model.
+// Hold notes the share of the learned distance that the embedding of the training points holds, 0
+// if it is not known. It is for fits, before others see the model.
 func (m *Model[P]) Hold(share float64) { m.share.Share = share }
 
 // Share returns the share of [Model.Hold].

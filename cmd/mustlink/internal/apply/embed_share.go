@@ -55,7 +55,8 @@ func (s *shareSample) addTable(x *points.Dense) {
 	}
 }
 
-// share returns the share in the rows of the sample, nil if it is unknown or the embedding is exact.
+// share returns the share in the rows of the sample, nil if it is unknown or the embedding is
+// exact.
 func (s *shareSample) share(ctx context.Context, m *metric.Metric) (*float64, error) {
 	if s == nil || s.rows == nil {
 		return nil, nil

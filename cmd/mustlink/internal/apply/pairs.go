@@ -148,7 +148,7 @@ func (p *pairsCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	r.Rows, r.Pairs = data.Points.Len(), len(pairs)
-	probabilities, err := p.judge(r, calibrated, pairs)
+	probabilities, err := p.probabilities(r, calibrated, pairs)
 	if err != nil {
 		return fault.InFile(err, data.Name)
 	}
@@ -203,10 +203,10 @@ func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset
 	return pairs, usage.RenameParams(err, "threshold", "--threshold")
 }
 
-// judge returns the probabilities of the pairs, nil without a calibration. It compares the number
-// of pairs with that of the matching pairs that the calibration expects, and refuses a precision
-// that this makes impossible.
-func (p *pairsCommand) judge(r *pairsReport, c *calibration.Calibration, pairs []mustlink.Pair) ([]float64,
+// probabilities returns the probabilities of the pairs, nil without a calibration. It compares the
+// number of pairs with that of the matching pairs that the calibration expects, and refuses a
+// precision that this makes impossible.
+func (p *pairsCommand) probabilities(r *pairsReport, c *calibration.Calibration, pairs []mustlink.Pair) ([]float64,
 	error) {
 	if c == nil {
 		return nil, nil

@@ -170,8 +170,8 @@ func Status(converged bool, iterations int, message string) string {
 	return text
 }
 
-// WriteVerdict writes the verdict of a fit, what it rests on, and the likely reasons if the metric is
-// not better. It writes nothing for a fit that was not judged.
+// WriteVerdict writes the verdict of a fit, what it rests on, and the likely reasons if the metric
+// is not better. It writes nothing for a fit that was not judged.
 func WriteVerdict(w io.Writer, v *mustlink.Verdict) {
 	if v == nil {
 		return

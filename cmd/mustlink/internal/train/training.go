@@ -119,8 +119,8 @@ func (t *training) stopIfStrict() error {
 	return usage.Errorf("%s with --strict: want none", session.Plural(len(t.Warnings()), "warning"))
 }
 
-// learn fits the chosen candidate, writes the model and reports. judged is the verdict of a search, nil
-// for none.
+// learn fits the chosen candidate, writes the model and reports. judged is the verdict of a search,
+// nil for none.
 func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selection.Candidate,
 	table *mustlink.Table, set *links.Set, lesson catalog.Lesson, judged *mustlink.Verdict, more ...mustlink.Option) (*fitReport, error) {
 	begin := time.Now()
