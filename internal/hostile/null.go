@@ -76,7 +76,7 @@ func compile(dir, library string, calls []string) error {
 
 var (
 	comment   = regexp.MustCompile(`(?s)/\*.*?\*/`)
-	prototype = regexp.MustCompile(`(?m)^(?:int|int32_t|const char \*)\s*(mustlink_\w+)\(([^;]*)\);`)
+	prototype = regexp.MustCompile(`(?m)^(?:int|int32_t|const char \*)\s*(mustlink_\w+)\(([^;]*)\)(?: MUSTLINK_DEPRECATED)?;`)
 	structure = regexp.MustCompile(`(?s)typedef struct (mustlink_\w+) \{(.*?)\}`)
 	space     = regexp.MustCompile(`\s+`)
 )

@@ -248,8 +248,8 @@ func checkEngine(pkg, target string) string {
 // aboveCatalog are the packages of algorithms that work with all methods by name.
 var aboveCatalog = []string{"selection", "labelnoise"}
 
-// aboveMethods are methods, and tools, that are made of others.
-var aboveMethods = []string{"blend", "parts", "neighborindex"}
+// aboveMethods are methods, and tools, that are made of others or fit any of them.
+var aboveMethods = []string{"blend", "parts", "neighborindex", "verdict"}
 
 // checkAlgorithms checks an import between two packages of algorithms: all may import the contract
 // and internal packages, only the catalog and methods made of methods may import methods, and only

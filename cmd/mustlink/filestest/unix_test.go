@@ -98,7 +98,8 @@ func interrupt(t *testing.T, dir, line string, signal os.Signal, feed func(io.Wr
 		t.Fatal(err)
 	}
 	feed(stdin)
-	time.Sleep(300 * time.Millisecond)
+	awaitReading(t, stdin)
+	time.Sleep(300 * time.Millisecond) // a part of the work
 	if err := cmd.Process.Signal(signal); err != nil {
 		t.Fatalf("the command ended before the signal: %v\n%s", err, stderr.String())
 	}
