@@ -12,7 +12,9 @@ import (
 // to handle signals. A pipe that is closed is not waited for.
 func awaitReading(t *testing.T, pipe io.Writer) {
 	t.Helper()
-	file, is := pipe.(interface{ SyscallConn() (syscall.RawConn, error) })
+	file, is := pipe.(interface {
+		SyscallConn() (syscall.RawConn, error)
+	})
 	if !is {
 		return
 	}
