@@ -8,8 +8,8 @@ import (
 	"unsafe"
 )
 
-// awaitReading waits until a command has read from the pipe to its standard input: then it has begun
-// to handle signals. A pipe that is closed is not waited for.
+// awaitReading waits until a command has read from the pipe to its standard input: then it handles
+// signals. A pipe that is closed is not waited for.
 func awaitReading(t *testing.T, pipe io.Writer) {
 	t.Helper()
 	file, is := pipe.(interface {
