@@ -41,6 +41,7 @@ func Methods() any {
 	var out []methodInfo
 	for _, m := range catalog.Methods() {
 		info := methodInfo{m.Name, m.Summary, m.Paper, m.DefaultKernel, m.Baseline, m.UsesCannotLinks, m.UsesTriplets, m.UsesTargets, m.Pairwise, nil}
+		info.Parameters = []parameterInfo{}
 		for _, p := range m.Parameters {
 			one := parameterInfo{Name: p.Name, Default: p.Default, Help: p.Help, Type: string(p.Type), Range: p.Range}
 			for _, c := range slices.Concat(p.Choices, p.Words) {

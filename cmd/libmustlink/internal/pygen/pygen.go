@@ -298,9 +298,9 @@ func docstring(out *strings.Builder, m catalog.Method, all []parameter, needs bo
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------

@@ -121,9 +121,9 @@ class KRCA(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -284,9 +284,9 @@ class KBeta(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -460,9 +460,9 @@ class NPKL(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -627,9 +627,9 @@ class LLERatio(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -813,9 +813,9 @@ class GML(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -992,9 +992,9 @@ class Blend(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1112,9 +1112,9 @@ class Parts(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1243,9 +1243,9 @@ class Forest(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1376,9 +1376,9 @@ class RCA(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1506,9 +1506,9 @@ class XRCA(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1634,9 +1634,9 @@ class DCA(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1775,9 +1775,9 @@ class ITML(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -1924,9 +1924,9 @@ class MMC(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2065,9 +2065,9 @@ class LMNN(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2212,9 +2212,9 @@ class NCA(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2357,9 +2357,9 @@ class LSML(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2501,9 +2501,9 @@ class SCML(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2645,9 +2645,9 @@ class LFDA(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2782,9 +2782,9 @@ class SDML(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -2912,9 +2912,9 @@ class MLKR(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3041,9 +3041,9 @@ class Covariance(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3155,9 +3155,9 @@ class Raw(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3268,9 +3268,9 @@ class Xiang(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3387,9 +3387,9 @@ class Klein(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3522,9 +3522,9 @@ class LLMA(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3677,9 +3677,9 @@ class Spectral(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3818,9 +3818,9 @@ class KPCA(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -3960,9 +3960,9 @@ class CMVU(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -4116,9 +4116,9 @@ class NPK(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -4276,9 +4276,9 @@ class SimpleNPKL(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -4441,9 +4441,9 @@ class SDPLR(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------
@@ -4579,9 +4579,9 @@ class AutoMetric(MetricLearner):
     verdict_ : dict or None
         With hold_out, how well the metric ranks links of rows that fits did not know, in comparison
         with the prepared points without learning: auc, raw, error, gain, gain_error, must, cannot,
-        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details, reasons,
-        and partners (hits, raw, gain, gain_error, nearest) where there are many classes. auc is .5 if
-        there is nothing to learn, and may slightly leave [0, 1].
+        rows, fits, parts, finding ("better", "similar", "worse", "unknown"), text, details and
+        reasons. Where there are many classes: partners (hits, raw, gain, gain_error, nearest). auc
+        is .5 if there is nothing to learn, and may slightly leave [0, 1].
 
     Examples
     --------

@@ -123,7 +123,7 @@ def verdict(of: Any, *, ax: Any = None, title: str | None = None) -> Any:
     """
     judged = of if isinstance(of, dict) else getattr(of, "verdict_", None)
     if judged is None:
-        raise ValueError(f"{type(of).__name__} has no verdict: want a fit with hold_out=5")
+        raise ValueError(f"{type(of).__name__} has no verdict: want a fit with hold_out=1 or more")
     ax = _axes(ax)
     ax.set_title(judged["text"].replace(": ", ":\n", 1) if title is None else title, fontsize="medium", wrap=bool(judged.get("missing")))
     if judged.get("missing"):
