@@ -34,11 +34,14 @@ func newEngine(t testing.TB, workers int) *engine.Engine {
 }
 
 // folder returns a folder that holds two small sets under the names of real ones.
-func folder(t testing.TB) string {
+func folder(t testing.TB) string { return folderOf(t, 80) }
+
+// folderOf returns the folder of sets of so many rows.
+func folderOf(t testing.TB, n int) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, generator := range map[string]string{"iris.csv": "xor", "wine.csv": "rings"} {
-		d, err := dataset.Generate(generator, dataset.GenerateOptions{N: 80, Seed: 3})
+		d, err := dataset.Generate(generator, dataset.GenerateOptions{N: n, Seed: 3})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,7 +289,8 @@ func TestFailure(t *testing.T) {
 // TestChooser: the system that selects a method is as good as its best candidate on a set where
 // linear methods fail.
 func TestChooser(t *testing.T) {
-	o := Options{Sets: []string{"iris"}, Systems: []string{"rca", "krca", "select methods=krca+rca"}, Repetitions: 2, Seed: 4, Data: folder(t)}
+	o := Options{Sets: []string{"iris"}, Systems: []string{"rca", "krca", "select methods=krca+rca"}, Repetitions: 2, Seed: 4, Data: folderOf(t, 200),
+		Links: Links{PerRow: 3}}
 	c, err := Run(context.Background(), newEngine(t, 2), o)
 	if err != nil {
 		t.Fatal(err)
