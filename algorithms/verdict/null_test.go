@@ -125,7 +125,7 @@ func TestNothingToFind(t *testing.T) {
 		set := designs[k%len(designs)].draw(t, x, labeledAtRandom(n, r), uint64(k))
 		b, g, found := 0.0, 0.0, 0.0
 		for _, m := range catalog.Methods() {
-			if m.UsesTargets || slow(m.Name) && k >= 2*len(designs) {
+			if m.UsesTargets || slow(m.Name) && k >= len(designs) {
 				continue
 			}
 			v, err := verdict.Assess(t.Context(), enginetest.New(t, 1), learner(t, m.Name), x, set,
