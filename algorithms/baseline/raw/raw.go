@@ -48,8 +48,6 @@ var About = algorithms.About{
 // Params are the parameters of the method: none.
 type Params struct{}
 
-// DefaultParams returns the parameters.
-func DefaultParams() Params { return Params{} }
 
 // Validate returns nil.
 func (Params) Validate() error { return nil }
