@@ -48,7 +48,6 @@ var About = algorithms.About{
 // Params are the parameters of the method: none.
 type Params struct{}
 
-
 // Validate returns nil.
 func (Params) Validate() error { return nil }
 
