@@ -64,6 +64,7 @@ func (f *Fold) hits(ctx context.Context, eng *engine.Engine, between Metric, gal
 	for k, i := range f.row[:f.Must] {
 		wanted[i] = append(wanted[i], k)
 	}
+	partners := slices.Compact(slices.Sorted(slices.Values(f.end[:f.Must]))) // the ends of must-links
 	own, reference := make([]float64, f.Must), make([][]float64, len(f.sample))
 	err := eng.Each(ctx, len(f.Rows), 1, func(i int) {
 		if position[i] == 0 && len(wanted[i]) == 0 {
@@ -75,8 +76,8 @@ func (f *Fold) hits(ctx context.Context, eng *engine.Engine, between Metric, gal
 		}
 		if a := position[i] - 1; a >= 0 {
 			reference[a] = make([]float64, len(f.ends))
-			for t, row := range f.ends {
-				reference[a][t] = near.hit(row)
+			for _, t := range partners {
+				reference[a][t] = near.hit(f.ends[t])
 			}
 		}
 	})
