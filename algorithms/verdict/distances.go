@@ -30,10 +30,6 @@ func Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [
 
 // rawMetric returns the squared distance of two rows of x without learning.
 func rawMetric(ctx context.Context, eng *engine.Engine, x points.Points) (Metric, error) {
-	switch x.(type) {
-	case *points.Dense, *points.CSR:
-		return func(i, j int) float64 { return kernel.SquaredDistance(x, x, i, j) }, nil
-	}
 	k := kernel.Linear()
 	if _, sequences := x.(*points.Sequences); sequences {
 		spec, err := kernel.Parse(words)
@@ -44,11 +40,7 @@ func rawMetric(ctx context.Context, eng *engine.Engine, x points.Points) (Metric
 			return nil, err
 		}
 	}
-	value, err := k.Values(ctx, eng, x)
-	if err != nil {
-		return nil, err
-	}
-	return func(i, j int) float64 { return max(0, value(i, i)+value(j, j)-2*value(i, j)) }, nil
+	return k.Distances(ctx, eng, x)
 }
 
 // Distances returns the squared distances of the ranked pairs in the coordinates that the model

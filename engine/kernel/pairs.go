@@ -107,6 +107,22 @@ func productOf(t *asm.Table, x points.Points, i, j int) float64 {
 	return s
 }
 
+// Distances returns the function of two rows of x that is their squared distance in the feature
+// space of the kernel: of vectors under the linear kernel the sum of the squared differences of
+// their features, otherwise k(x, x) + k(y, y) - 2 k(x, y), at least 0. It is safe for concurrent
+// use. Errors and cost are those of [Kernel.Values].
+func (k Kernel) Distances(ctx context.Context, eng *engine.Engine, x points.Points) (func(i, j int) float64,
+	error) {
+	switch x.(type) {
+	case *points.Dense, *points.CSR:
+		if k.IsLinear() {
+			return func(i, j int) float64 { return SquaredDistance(x, x, i, j) }, nil
+		}
+	}
+	value, err := k.Values(ctx, eng, x)
+	return func(i, j int) float64 { return max(0, value(i, i)+value(j, j)-2*value(i, j)) }, err
+}
+
 // SquaredDistance returns |x_i - y_j|^2 of two vectors as the sum of the squared differences of
 // their features: bit-identical in every build and for either order. It panics for points that are
 // not vectors. Cost: O(d), or O(nonzero values) for sparse vectors.

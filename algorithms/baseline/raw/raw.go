@@ -27,7 +27,6 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -90,7 +89,7 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 	if err := input.Pairs(x.Len(), pairs); err != nil {
 		return nil, err
 	}
-	square, err := m.squared(ctx, eng, x)
+	square, err := m.Kernel().Distances(ctx, eng, x)
 	if err != nil {
 		return nil, err
 	}
@@ -103,16 +102,6 @@ func (m *Model) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 		}
 	}
 	return out, nil
-}
-
-// squared returns the function of two rows of x that is their squared distance under the kernel.
-func (m *Model) squared(ctx context.Context, eng *engine.Engine, x points.Points) (func(i, j int) float64,
-	error) {
-	if _, sparse := x.(*points.CSR); sparse && m.Kernel().IsLinear() {
-		return func(i, j int) float64 { return kernel.SquaredDistance(x, x, i, j) }, nil
-	}
-	value, err := m.Kernel().Values(ctx, eng, x)
-	return func(i, j int) float64 { return max(0, value(i, i)-2*value(i, j)+value(j, j)) }, err
 }
 
 // unknown reports whether a Gram matrix lacks the product of some pair, both of whose rows are new.
