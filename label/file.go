@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -206,6 +207,9 @@ func (f *file) split(text []byte) (columns []string, records []record, kept int,
 	}
 	if problem != nil {
 		return nil, nil, 0, fault.InFile(problem, f.path)
+	}
+	if !utf8.Valid(checked) { // of a file without records, or of questions
+		return nil, nil, 0, fault.Data(f.path, "its comments or answers are not UTF-8: save the file as UTF-8 text")
 	}
 	return columns, records, kept, nil
 }

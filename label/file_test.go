@@ -15,7 +15,8 @@ import (
 // appended; read again they are the same, and removing the new one restores them.
 func FuzzFile(f *testing.F) {
 	for _, seed := range []string{"", "i,j,link\n", "i,j,link\n0,3,must\n", "i,j,link,who,when\n0,3,must,\"a\nb\",2026-01-02T03:04:05.678Z\n1,2,cann", "\ufeffj,i,weight,link\n1,2,3,-1",
-		"i,j,link\n\"0", "i,j,link\n0,3,must\n0,3,cannot\n", "i,chunklet\n0,1\n", "i;j;link\n0;1;must\n", "\ufeff# label: a\n#\ni,j,link\n0,3,must\n", "i,j,link,when\n", "i,j,link,0\n", "i,j,link,link\n0,1,must,cannot\n"} {
+		"i,j,link\n\"0", "i,j,link\n0,3,must\n0,3,cannot\n", "i,chunklet\n0,1\n", "i;j;link\n0;1;must\n", "\ufeff# label: a\n#\ni,j,link\n0,3,must\n", "i,j,link,when\n", "i,j,link,0\n", "i,j,link,link\n0,1,must,cannot\n",
+		"# label: \xdf\ni,j,link", "i,j,link\n0,\xc3"} {
 		f.Add(seed)
 	}
 	x := newNames(10, nil, 1<<20)
