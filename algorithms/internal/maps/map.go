@@ -217,7 +217,7 @@ type About struct {
 
 // encode stores the points and the kernel.
 func (b *basis) encode(f *model.File) About {
-	f.Header.Kernel = b.kernel.String()
+	stored.SetKernel(f, b.kernel)
 	stored.Encode(f, b.support)
 	return About{b.InputDim(), b.Alphabet()}
 }
@@ -227,6 +227,9 @@ func ReadSupport(f *model.File, about About) (k kernel.Kernel, x points.Points, 
 	if k, err = stored.Kernel(f); err != nil {
 		return k, nil, err
 	}
-	x, err = stored.Decode(f, about.InputDim, about.Alphabet)
+	if x, err = stored.Decode(f, about.InputDim, about.Alphabet); err != nil {
+		return k, nil, err
+	}
+	k, err = stored.Centered(f, k, x)
 	return k, x, err
 }
