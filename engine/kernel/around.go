@@ -29,25 +29,45 @@ type Origin struct {
 	Products []float64
 }
 
-// Around returns a linear kernel evaluated around the mean of the training points x, and other
-// kernels as they are: their values change if all points are moved, or depend on differences alone.
-// So do those of sequences, and of rows of a Gram matrix none of which is a reference object. The
-// error is ctx.Err(). Cost: O(values of x).
+// far is |m|^2 relative to the mean of |x-m|^2, m the mean of the points, from which a kernel is
+// evaluated around m. Nearer to the origin two of 16 digits are lost at most, and methods whose units
+// are means of k(x, x) keep them.
+const far = 100
+
+// Around returns a linear kernel evaluated around the mean of the training points x, if they are
+// more than 10 times as far from the origin as from their mean, and otherwise k: for points nearer
+// to the origin, that are all equal, or of which none is a reference object of their Gram matrix, and
+// for other kernels, whose values change if all points are moved, or depend on differences alone.
+// The error is ctx.Err(). Cost: O(values of x).
 func (k Kernel) Around(ctx context.Context, eng *engine.Engine, x points.Points) (Kernel, error) {
 	if !k.IsLinear() || x.Len() == 0 {
 		return k, nil
 	}
-	var c *Origin
-	var err error
+	o, variance, err := (*Origin)(nil), 0.0, error(nil)
 	switch p := x.(type) {
 	case *points.Dense:
-		c, err = denseCenter(ctx, eng, p)
+		o, variance, err = denseOrigin(ctx, eng, p)
 	case *points.CSR:
-		c = sparseCenter(p)
+		o, variance = sparseOrigin(p)
 	case *points.Gram:
-		c = gramCenter(eng.Backend().Kernels(), p)
+		o, variance = gramOrigin(eng.Backend().Kernels(), p)
 	}
-	return k.At(c), err
+	if err != nil || !(variance > 0 && o.square() > far*variance) {
+		return k, err
+	}
+	return k.At(o), nil
+}
+
+// square returns <m, m>.
+func (c *Origin) square() (sum float64) {
+	for at, v := range c.Point {
+		if c.Products != nil {
+			sum += v * c.Products[at]
+		} else {
+			sum += v * v
+		}
+	}
+	return sum
 }
 
 // At returns a linear kernel evaluated around c, nil for the origin.
@@ -71,81 +91,92 @@ func (c *Origin) Vector(d int) []float64 {
 	return out
 }
 
-// denseCenter takes differences from the first point, so that a constant feature has its own value
-// as its mean.
-func denseCenter(ctx context.Context, eng *engine.Engine, p *points.Dense) (*Origin, error) {
+// denseOrigin returns the mean of the points and the mean of their squared distances from it. It takes
+// differences from the first point, so that a constant feature has its own value as its mean.
+func denseOrigin(ctx context.Context, eng *engine.Engine, p *points.Dense) (*Origin, float64, error) {
 	const block = 4096
 	blocks := (p.N + block - 1) / block
 	first, t := p.Row(0), eng.Backend().Kernels()
-	sums, zeros := blas.NewMatrix(blocks, p.D), make([][]bool, blocks)
+	sums, squares, zeros := blas.NewMatrix(blocks, p.D), make([]float64, blocks), make([][]bool, blocks)
 	err := eng.For(ctx, p.N, block, func(lo, hi int) error {
-		sum, zero := sums.Row(lo/block), make([]bool, p.D)
+		sum, square, zero := sums.Row(lo/block), 0.0, make([]bool, p.D)
 		for i := lo; i < hi; i++ {
 			for j, v := range p.Row(i) {
-				sum[j] += v - first[j]
+				d := v - first[j]
+				sum[j] += d
+				square += d * d
 				zero[j] = zero[j] || v == 0
 			}
 		}
-		zeros[lo/block] = zero
+		squares[lo/block], zeros[lo/block] = square, zero
 		return nil
 	})
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	c := &Origin{Point: slices.Clone(first)}
+	mean, variance, n := make([]float64, p.D), 0.0, float64(p.N)
 	for b := range blocks {
-		t.Axpy(1/float64(p.N), sums.Row(b), c.Point)
+		t.Axpy(1/n, sums.Row(b), mean)
+		variance += squares[b] / n
 	}
-	for j := range p.D {
+	o := &Origin{Point: slices.Clone(first)}
+	for j, v := range mean {
+		o.Point[j] += v
+		variance -= v * v
 		if !slices.ContainsFunc(zeros, func(zero []bool) bool { return zero[j] }) {
-			c.Full = append(c.Full, j)
+			o.Full = append(o.Full, j)
 		}
 	}
-	return c, nil
+	return o, variance, nil
 }
 
-// sparseCenter is denseCenter for sparse points, of which it takes memory for the features that
+// sparseOrigin is denseOrigin for sparse points, of which it takes memory for the features that
 // occur.
-func sparseCenter(p *points.CSR) *Origin {
+func sparseOrigin(p *points.CSR) (*Origin, float64) {
 	compact, features := p.Compact()
-	c := &Origin{Point: make([]float64, len(features)), Features: features}
+	o := &Origin{Point: make([]float64, len(features)), Features: features}
 	count, first := make([]int, len(features)), make([]float64, len(features))
+	squares, variance, n := make([]float64, len(features)), 0.0, float64(p.N)
 	for k, f := range compact.Col {
 		if count[f] == 0 {
 			first[f] = compact.Val[k]
 		}
+		d := compact.Val[k] - first[f]
 		count[f]++
-		c.Point[f] += compact.Val[k] - first[f]
+		o.Point[f] += d
+		squares[f] += d * d
 	}
 	for f, times := range count {
-		share := float64(times) / float64(p.N)
-		c.Point[f] = share*first[f] + c.Point[f]/float64(p.N)
-		if times == p.N {
-			c.Full = append(c.Full, f)
+		zeros := n - float64(times) // differ from the first value by itself
+		mean := (o.Point[f] - zeros*first[f]) / n
+		variance += (squares[f]+zeros*first[f]*first[f])/n - mean*mean
+		if o.Point[f] = first[f] + mean; zeros == 0 {
+			o.Full = append(o.Full, f)
 		}
 	}
-	return c
+	return o, variance
 }
 
-// gramCenter is the mean of the objects that are reference objects; nil if none is.
-func gramCenter(t *asm.Table, g *points.Gram) *Origin {
-	c, count := &Origin{Point: make([]float64, g.M), Products: make([]float64, g.M)}, 0.0
-	for _, r := range g.Reference {
-		if r >= 0 {
-			c.Point[r]++
-			count++
-		}
-	}
-	if count == 0 || g.Data == nil {
-		return nil
-	}
-	t.Scale(1/count, c.Point)
+// gramOrigin is denseOrigin for the objects that are reference objects. The variance is 0 if none is.
+func gramOrigin(t *asm.Table, g *points.Gram) (*Origin, float64) {
+	o, count, variance := &Origin{Point: make([]float64, g.M), Products: make([]float64, g.M)}, 0.0, 0.0
 	for i, r := range g.Reference {
 		if r >= 0 {
-			c.Products[r] = t.Dot(g.Row(i), c.Point)
+			o.Point[r]++
+			count++
+			variance += g.Diagonal[i]
 		}
 	}
-	return c
+	if count == 0 {
+		return o, 0
+	}
+	t.Scale(1/count, o.Point)
+	for i, r := range g.Reference {
+		if r >= 0 {
+			o.Products[r] = t.Dot(g.Row(i), o.Point)
+		}
+	}
+	return o, variance/count - o.square()
 }
 
 // offsets are <x_i, m> of points and <m, m>, in the features that are not shifted. With them

@@ -37,12 +37,8 @@ func SetKernel(f *model.File, k kernel.Kernel) {
 	}
 }
 
-// Centered returns a kernel of the header with the center of the file, if it has one. x are the
-// stored points.
+// Centered returns a kernel of the header with the center of the file. x are the stored points.
 func Centered(f *model.File, k kernel.Kernel, x points.Points) (kernel.Kernel, error) {
-	if !f.Has(tensorCenter) {
-		return k, nil
-	}
 	_, isGram := x.(*points.Gram)
 	if !k.IsLinear() || isGram != f.Has(tensorProducts) || Alphabet(x) != "" {
 		return k, fault.Data("", "tensor %s: want none with kernel %s and points of this kind", tensorCenter, k)
