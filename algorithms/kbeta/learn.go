@@ -36,6 +36,7 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 			return err
 		}
 	}
+	tol := max(m.params.RankTol, float64(count)*0x1p-52, m.kernel.Noise(x, k))
 	if m.means, err = kernel.Center(ctx, eng, k); err != nil {
 		return err
 	}
@@ -45,7 +46,7 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 	}
 	q = len(mu)
 	keep := 0
-	for keep < q && mu[keep] > m.params.RankTol*mu[0] && mu[keep] > float64(count)*0x1p-52*mu[0] {
+	for keep < q && mu[keep] > tol*mu[0] {
 		keep++
 	}
 	if keep == 0 || !(mu[0] > float64(count)*0x1p-52*math.Abs(kernel.Mean(m.means))) {
