@@ -36,7 +36,6 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 			return err
 		}
 	}
-	tol := max(m.params.RankTol, float64(count)*0x1p-52, m.kernel.Noise(x, k))
 	if m.means, err = kernel.Center(ctx, eng, k); err != nil {
 		return err
 	}
@@ -45,8 +44,8 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 		return err
 	}
 	q = len(mu)
-	keep := 0
-	for keep < q && mu[keep] > tol*mu[0] {
+	keep, least := 0, max(mu[0]*max(m.params.RankTol, float64(count)*0x1p-52), m.kernel.Noise(x))
+	for keep < q && mu[keep] > least {
 		keep++
 	}
 	if keep == 0 || !(mu[0] > float64(count)*0x1p-52*math.Abs(kernel.Mean(m.means))) {

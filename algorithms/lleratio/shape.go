@@ -59,9 +59,9 @@ const singular = 1e-11
 // computed from them, since that loses half as many digits to the condition of K.
 func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, error) {
 	m, backend := c.Cols, f.Eng.Backend()
-	tol := max(singular, f.kernel.Noise(f.X, c.View(0, m, 0, m)))
+	noise := f.kernel.Noise(f.X)
 	r := f.Eng.Clone(c.View(0, m, 0, m))
-	if err := f.Eng.Cholesky(ctx, r); err == nil && regular(r, tol) {
+	if err := f.Eng.Cholesky(ctx, r); err == nil && regular(r, noise) {
 		if err := f.divided(ctx, c, r); err != nil {
 			return c, err
 		}
@@ -77,7 +77,7 @@ func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, erro
 		return c, err
 	}
 	first := 0
-	for first < m-1 && !(w[first] > tol*w[m-1]) {
+	for first < m-1 && !(w[first] > max(singular*w[m-1], noise)) {
 		first++
 	}
 	t := gram.View(first, m, 0, m)
@@ -132,10 +132,10 @@ func (f *fit) multiplied(ctx context.Context, c, t blas.Matrix) (blas.Matrix, er
 }
 
 // regular reports whether a Cholesky factor is that of a matrix far from singular.
-func regular(r blas.Matrix, tol float64) bool {
+func regular(r blas.Matrix, noise float64) bool {
 	smallest, largest := math.Inf(1), 0.0
 	for i := range r.Rows {
 		smallest, largest = min(smallest, r.At(i, i)), max(largest, r.At(i, i))
 	}
-	return smallest*smallest > tol*largest*largest
+	return smallest*smallest > max(singular*largest*largest, noise)
 }

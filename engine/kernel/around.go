@@ -79,19 +79,15 @@ func (k Kernel) At(c *Origin) Kernel {
 // Origin returns the point around which the kernel is evaluated, nil for the origin.
 func (k Kernel) Origin() *Origin { return k.center }
 
-// Noise returns the eigenvalue, relative to the trace of the kernel matrix of x, up to which all may be
-// rounding of the inner products that were given: n u max <x,x> for a Gram matrix whose values are
-// differences of larger ones, and 0 for other points, whose values have rounding of their own size.
-func (k Kernel) Noise(x points.Points, gram blas.Matrix) float64 {
+// Noise returns the eigenvalue up to which all of the kernel matrix of x may be rounding of inner
+// products that were given: n 2^-52 max <x,x> for a Gram matrix, if the values of the kernel are small
+// differences of these, and 0 if the values have rounding of their own size.
+func (k Kernel) Noise(x points.Points) float64 {
 	g, is := x.(*points.Gram)
-	if !is || k.center == nil {
+	if !is || k.center == nil || g.N == 0 {
 		return 0
 	}
-	trace := 0.0
-	for i := range gram.Rows {
-		trace += gram.At(i, i)
-	}
-	return float64(g.N) * 0x1p-52 * slices.Max(g.Diagonal) / trace
+	return float64(g.N) * 0x1p-52 * slices.Max(g.Diagonal)
 }
 
 // Vector returns the coordinates of the center of vectors of d features.

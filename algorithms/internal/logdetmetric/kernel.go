@@ -119,7 +119,11 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 		return nil, err
 	}
 	defer eng.PutMatrix(gram)
-	among, noise := positions(rows, linked), k.Noise(support, gram)
+	among, noise := positions(rows, linked), 0.0
+	for i := range n {
+		noise += gram.At(i, i)
+	}
+	noise = k.Noise(support) / noise
 	if err := scaled(ctx, eng, scale, gram); err != nil {
 		return nil, err
 	}
