@@ -4,9 +4,9 @@ import (
 	"context"
 	"slices"
 
-	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -38,7 +38,7 @@ const far = 100
 // more than 10 times as far from the origin as from their mean, and otherwise k: for points nearer
 // to the origin, that are all equal, or of which none is a reference object of their Gram matrix, and
 // for other kernels, whose values change if all points are moved, or depend on differences alone.
-// The error is ctx.Err(). Cost: O(values of x).
+// Errors: those of [CheckResolved], and ctx.Err(). Cost: O(values of x).
 func (k Kernel) Around(ctx context.Context, eng *engine.Engine, x points.Points) (Kernel, error) {
 	if !k.IsLinear() || x.Len() == 0 {
 		return k, nil
@@ -50,7 +50,8 @@ func (k Kernel) Around(ctx context.Context, eng *engine.Engine, x points.Points)
 	case *points.CSR:
 		o, variance = sparseOrigin(p)
 	case *points.Gram:
-		o, variance = gramOrigin(eng.Backend().Kernels(), p)
+		o, variance = gramOrigin(p)
+		err = resolved(p, variance)
 	}
 	if err != nil || !(variance > 0 && o.square() > far*variance) {
 		return k, err
@@ -98,6 +99,27 @@ func (c *Origin) Vector(d int) []float64 {
 	out := make([]float64, d)
 	for at, f := range c.Features {
 		out[f] = c.Point[at]
+	}
+	return out
+}
+
+// Moved returns dense points less the center.
+func (c *Origin) Moved(p *points.Dense) *points.Dense {
+	out, center := &points.Dense{N: p.N, D: p.D, Data: make([]float64, len(p.Data))}, c.Vector(p.D)
+	for i := range p.N {
+		subtract(out.Row(i), p.Row(i), center)
+	}
+	return out
+}
+
+// MovedSingle returns points less the center. The differences are rounded, and not what they are of.
+func (c *Origin) MovedSingle(p *points.Single) *points.Single {
+	out, center := &points.Single{N: p.N, D: p.D, Data: make([]float32, len(p.Data))}, c.Vector(p.D)
+	for i := range p.N {
+		row := out.Row(i)
+		for j, v := range p.Row(i) {
+			row[j] = float32(float64(v) - center[j])
+		}
 	}
 	return out
 }
@@ -169,7 +191,7 @@ func sparseOrigin(p *points.CSR) (*Origin, float64) {
 }
 
 // gramOrigin is denseOrigin for the objects that are reference objects. The variance is 0 if none is.
-func gramOrigin(t *asm.Table, g *points.Gram) (*Origin, float64) {
+func gramOrigin(g *points.Gram) (*Origin, float64) {
 	o, count, variance := &Origin{Point: make([]float64, g.M), Products: make([]float64, g.M)}, 0.0, 0.0
 	for i, r := range g.Reference {
 		if r >= 0 {
@@ -181,13 +203,47 @@ func gramOrigin(t *asm.Table, g *points.Gram) (*Origin, float64) {
 	if count == 0 {
 		return o, 0
 	}
-	t.Scale(1/count, o.Point)
+	for r := range o.Point {
+		o.Point[r] /= count
+	}
 	for i, r := range g.Reference {
 		if r >= 0 {
-			o.Products[r] = t.Dot(g.Row(i), o.Point)
+			o.Products[r] = o.product(g, i)
 		}
 	}
 	return o, variance/count - o.square()
+}
+
+// product returns <x_i, m> for a row of a Gram matrix.
+func (c *Origin) product(g *points.Gram, i int) (sum float64) {
+	for r, v := range g.Row(i) {
+		sum += v * c.Point[r]
+	}
+	return sum
+}
+
+// lossShare is the part of the variance of a Gram matrix that rounding of its values may be.
+const lossShare = 1e-4
+
+// CheckResolved returns a *fault.DataError for a Gram matrix whose values are so much larger than their
+// differences that fewer than four digits of these are left. Objects that are all equal pass. Cost:
+// O(values).
+func CheckResolved(g *points.Gram) error {
+	_, variance := gramOrigin(g)
+	return resolved(g, variance)
+}
+
+func resolved(g *points.Gram, variance float64) error {
+	if len(g.Data) == 0 || !slices.ContainsFunc(g.Reference, func(r int) bool { return r >= 0 }) {
+		return nil
+	}
+	largest := slices.Max(g.Diagonal)
+	if variance > 0x1p-52*largest/lossShare || !slices.ContainsFunc(g.Data, func(v float64) bool { return v != g.Data[0] }) {
+		return nil
+	}
+	return fault.Data("", "no variance under the kernel but rounding: inner products are up to %.3g, and the "+
+		"objects are %.2g from their mean (squared): want inner products of vectors less their mean", largest,
+		max(0, variance))
 }
 
 // offsets are <x_i, m> of points and <m, m>, in the features that are not shifted. With them
@@ -209,13 +265,13 @@ func (o offsets) norms(raw []float64) []float64 {
 
 // offsetsOf returns those of rows of a Gram matrix. Stored rows have no products but those of the
 // center.
-func (c *Origin) offsetsOf(t *asm.Table, g *points.Gram) offsets {
-	o := offsets{make([]float64, g.N), t.Dot(c.Point, c.Products)}
+func (c *Origin) offsetsOf(g *points.Gram) offsets {
+	o := offsets{make([]float64, g.N), c.square()}
 	for i, r := range g.Reference {
 		if g.Data == nil {
 			o.of[i] = c.Products[r]
 		} else {
-			o.of[i] = t.Dot(g.Row(i), c.Point)
+			o.of[i] = c.product(g, i)
 		}
 	}
 	return o
@@ -286,7 +342,7 @@ func (c *Origin) relative(ctx context.Context, eng *engine.Engine, x points.Poin
 	error) {
 	switch p := x.(type) {
 	case *points.Gram:
-		o := c.offsetsOf(eng.Backend().Kernels(), p)
+		o := c.offsetsOf(p)
 		return x, &o, nil
 	case *points.CSR:
 		out, o := c.shift(p)
@@ -297,8 +353,7 @@ func (c *Origin) relative(ctx context.Context, eng *engine.Engine, x points.Poin
 		"use fewer points or raise the memory limit"); err != nil {
 		return nil, nil, err
 	}
-	out, center := &points.Dense{N: p.N, D: p.D, Data: make([]float64, len(p.Data))}, c.Vector(p.D)
-	return out, nil, eng.Each(ctx, p.N, normBlock, func(i int) { subtract(out.Row(i), p.Row(i), center) })
+	return c.Moved(p), nil, ctx.Err()
 }
 
 // selfProducts returns <x_i, x_i> around the center.

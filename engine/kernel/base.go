@@ -56,7 +56,7 @@ func (k Kernel) gramBase(ctx context.Context, eng *engine.Engine, x points.Point
 		if err != nil || k.center == nil {
 			return b, err
 		}
-		of := k.center.offsetsOf(eng.Backend().Kernels(), g)
+		of := k.center.offsetsOf(g)
 		return newAround(b, of, of), nil
 	}
 	return k.crossBase(ctx, eng, x, x)
@@ -87,8 +87,7 @@ func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean p
 		if err != nil || k.center == nil {
 			return b, err
 		}
-		t := eng.Backend().Kernels()
-		return newAround(b, k.center.offsetsOf(t, xg), k.center.offsetsOf(t, yg)), nil
+		return newAround(b, k.center.offsetsOf(xg), k.center.offsetsOf(yg)), nil
 	}
 	_, xIsDense := x.(*points.Dense)
 	_, yIsDense := y.(*points.Dense)

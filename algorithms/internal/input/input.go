@@ -38,6 +38,11 @@ func Check(x points.Points, set *links.Set) error {
 	if err := distinguishable(x); err != nil {
 		return err
 	}
+	if g, is := x.(*points.Gram); is {
+		if err := kernel.CheckResolved(g); err != nil {
+			return err
+		}
+	}
 	if set.N() != x.Len() {
 		return &fault.ShapeError{What: "number of rows that the links refer to", Got: set.N(), Want: fmt.Sprintf("%d, the number of points", x.Len())}
 	}
