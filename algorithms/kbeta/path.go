@@ -33,7 +33,7 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 	l.Params.RegD = DefaultParams().RegD
 	f := l.begin(eng, x, set)
 	var m *Model
-	err := f.Check(l.Params)
+	err := f.Check(ctx, l.Params)
 	if err == nil {
 		m, err = l.learn(ctx, f)
 	}

@@ -64,7 +64,10 @@ func Kernel(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points
 	if err != nil {
 		return k, err
 	}
-	return k, moderate(ctx, eng, k, x)
+	if err := moderate(ctx, eng, k, x); err != nil {
+		return k, err
+	}
+	return k, definite(ctx, eng, k, x)
 }
 
 func specFor(asked kernel.Spec, x points.Points, fallback string) (kernel.Spec, error) {
