@@ -66,7 +66,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err != nil {
 		return nil, err
 	}
-	if t, err = s.prepared(eng, t); err != nil {
+	if t, err = s.prepared(ctx, eng, t); err != nil {
 		return nil, err
 	}
 	if err := t.checkLabel(l); err != nil {
@@ -184,7 +184,7 @@ func (s *settings) lesson() catalog.Lesson {
 }
 
 // prepared returns the table with its columns prepared as the settings ask.
-func (s *settings) prepared(eng *engine.Engine, t *Table) (*Table, error) {
+func (s *settings) prepared(ctx context.Context, eng *engine.Engine, t *Table) (*Table, error) {
 	asked := !reflect.DeepEqual(s.preparing, Preparing{})
 	switch {
 	case s.tfidf && asked, s.unprepared && (asked || s.tfidf):
@@ -196,5 +196,5 @@ func (s *settings) prepared(eng *engine.Engine, t *Table) (*Table, error) {
 	case t.transform != nil || s.unprepared:
 		return t, nil
 	}
-	return t.prepare(eng, s.preparing)
+	return t.PrepareOn(ctx, eng, s.preparing)
 }

@@ -166,7 +166,7 @@ func value(p param.Field) string {
 const preparing = `what is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
         filled by medians, categories and dates become numbers, and numbers are standardized unless they
         share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does`
+        with some of kinds, impute, indicators, scale, levels, cyclic, text and gram changes what auto does`
 
 // common returns the parameters of all methods.
 func common(m catalog.Method) []parameter {

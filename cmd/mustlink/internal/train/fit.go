@@ -116,7 +116,7 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	table, err := c.table(d)
+	table, err := c.table(ctx, d)
 	if err != nil {
 		return err
 	}

@@ -87,8 +87,8 @@ func (t *training) drawLinks(d *dataset.Data, both bool) (*links.Set, error) {
 }
 
 // table transforms features as the flags ask.
-func (t *training) table(d *dataset.Data) (*mustlink.Table, error) {
-	table, err := t.preparing.Apply(t.Session, d)
+func (t *training) table(ctx context.Context, d *dataset.Data) (*mustlink.Table, error) {
+	table, err := t.preparing.Apply(ctx, t.Session, d)
 	if err != nil {
 		return nil, err
 	}
