@@ -32,7 +32,7 @@ func Sound(ctx context.Context, eng *engine.Engine, x points.Points) (points.Poi
 		return nil, err
 	}
 	if smallest < 0 {
-		return nil, fault.Data("", "the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or more; add %.3g to its diagonal, or use another similarity", smallest, -smallest)
+		return nil, fault.Data("", "the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or more; add %.3g to its diagonal, or use another similarity; gram=clip makes its negative eigenvalues 0", smallest, -smallest)
 	}
 	marked := *g
 	marked.Semidefinite = true
@@ -101,25 +101,18 @@ func longestRow(ctx context.Context, eng *engine.Engine, k blas.Matrix) (float64
 	return math.Sqrt(slices.Max(squares)), err
 }
 
-// Rounding of numbers that were written in a shorter form, relative to them.
+// Numbers in a shorter form.
 const (
-	fewestDigits, mostDigits = 6, 10
-	sampledNumbers           = 1000
-	single                   = 0x1p-22 // of sums in single precision
+	fewestDigits, singleDigits, mostDigits = 6, 9, 10
+	sampledNumbers                         = 1000
+	single                                 = 0x1p-22 // the rounding of sums in single precision
 )
 
-// precision returns the rounding of the values, relative to them: that of single precision if all
-// have it, that of their decimal digits if these are few, and 0 for other numbers. Fewer than six
-// digits count as six, since they may be exact.
+// precision returns the rounding of the values, relative to them: that of their decimal digits if
+// these are few, but not below that of single precision for up to nine digits and for numbers of
+// single precision, and 0 for other numbers. Fewer than six digits count as six, since they may be
+// exact. It looks at some values, spread over all, and at all of single precision.
 func precision(values []float64) float64 {
-	if points.SinglePrecision(values) {
-		return max(single, decimals(values))
-	}
-	return decimals(values)
-}
-
-// decimals is [precision] by decimal digits. It looks at some values, spread over all.
-func decimals(values []float64) float64 {
 	most := fewestDigits
 	step := max(1, len(values)/sampledNumbers) | 1 // odd: not one column of a matrix of even order
 	for at := 0; at < len(values); at += step {
@@ -128,11 +121,17 @@ func decimals(values []float64) float64 {
 		if digits > 1 {
 			digits-- // the point
 		}
-		if most = max(most, digits); most > mostDigits {
-			return 0
-		}
+		most = max(most, digits)
 	}
-	return 5 * math.Pow10(-most)
+	switch rounding := 5 * math.Pow10(-most); {
+	case most <= singleDigits:
+		return max(single, rounding)
+	case points.SinglePrecision(values):
+		return single
+	case most <= mostDigits:
+		return rounding
+	}
+	return 0
 }
 
 // fillShifted writes sign K + shift I over a.

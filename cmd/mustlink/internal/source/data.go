@@ -156,6 +156,9 @@ func (d *Data) ReadAtLeastTwo(ctx context.Context, s *session.Session) (*dataset
 
 // Read reads the points that d describes and reports the reader's warnings.
 func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, error) {
+	if d.model != nil && d.Correction != "" {
+		return nil, usage.Errorf("--gram=%s is given with a model: want --gram, the model corrects rows as in its fit", d.Correction)
+	}
 	o := d.Options(s)
 	data, err := session.Await(ctx, func() (*dataset.Data, error) {
 		if d.Path == session.Stream {

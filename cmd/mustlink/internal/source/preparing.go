@@ -102,7 +102,6 @@ func (p *Preparing) Check(c *session.Checks, model bool, data *Data) {
 	c.Exclusive("robust", "tfidf")
 	c.Exclusive("standardize", "robust")
 	c.Refuse(asked != "" && model, "%s is given with MODEL: want one of the two, the model prepares points as in its fit", asked)
-	c.Refuse(data.Correction != "" && model, "--gram=%s is given with MODEL: want --gram, the model corrects rows as in its fit", data.Correction)
 	p.options.Gram = data.Correction
 	c.Refuse(asked != "" && data.Gram, "%s and --gram are given together: a Gram matrix has no columns to prepare", asked)
 	strict := p.mode == prepareNone
