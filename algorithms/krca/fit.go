@@ -279,7 +279,7 @@ type Metric struct{ metric *metric }
 func (l Learner) FitMetric(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Metric, error) {
 	m, _, err := l.fitMetric(ctx, eng, x, set)
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+": fit", err)
+		return nil, input.Failed(ctx, Method+": fit", err)
 	}
 	return &Metric{m}, nil
 }

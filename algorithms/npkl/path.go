@@ -49,7 +49,7 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+": path", err)
+		return nil, input.Failed(ctx, Method+": path", err)
 	}
 	return &Path{l, g}, nil
 }

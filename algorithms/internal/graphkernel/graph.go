@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -184,9 +185,10 @@ func (o Neighborhood) within(ctx context.Context, eng *engine.Engine, k kernel.K
 // as a sparse one.
 const maxSparse = 0.2
 
-// Take returns the graph of the given similarities of n points, without their diagonal. A matrix
-// that is not n x n, a value that is negative or not finite, and a matrix that is not symmetric up
-// to rounding are *fault.DataError values.
+// Take returns the graph of the given similarities of n points, without their diagonal. It scales
+// similarities whose products might overflow or underflow. A matrix that is not n x n, a value that
+// is negative or not finite, and a matrix that is not symmetric up to rounding are *fault.DataError
+// values.
 func Take(s blas.Matrix, n int) (Adjacency, error) {
 	if s.Rows != n || s.Cols != n {
 		return Adjacency{}, fault.Data("", "%d x %d similarities: want %d x %d, as there are points", s.Rows, s.Cols, n, n)
@@ -209,6 +211,7 @@ func Take(s blas.Matrix, n int) (Adjacency, error) {
 			}
 		}
 	}
+	s = moderate(s, largest)
 	lower := func(i, j int) float64 { return s.At(max(i, j), min(i, j)) }
 	if float64(edges) > maxSparse*float64(n)*float64(n) {
 		full := s.Clone()
@@ -230,6 +233,20 @@ func Take(s blas.Matrix, n int) (Adjacency, error) {
 		out.Start[i+1] = len(out.Col)
 	}
 	return Adjacency{Sparse: out}, nil
+}
+
+// moderate returns the similarities, or if the largest is beyond 1e75 or below 1e-75, a copy divided
+// by the power of two that makes it about 1, which leaves all digits as they are.
+func moderate(s blas.Matrix, largest float64) blas.Matrix {
+	if largest == 0 || largest <= input.Largest && largest >= 1/input.Largest {
+		return s
+	}
+	_, exponent := math.Frexp(largest)
+	s = s.Clone()
+	for k, v := range s.Data {
+		s.Data[k] = math.Ldexp(v, -exponent)
+	}
+	return s
 }
 
 // unreached returns a notice about the components of the graph without a linked point: the links
