@@ -52,6 +52,9 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err := t.check("table"); err != nil {
 		return nil, err
 	}
+	if s.files == nil {
+		s.files = &catalog.Files{}
+	}
 	choice, err := s.choose(l)
 	if err != nil {
 		return nil, err
@@ -145,7 +148,7 @@ func (s *settings) linksOf(method catalog.Method, t *Table, l *Links) (*Links, e
 
 // learner returns the learner of a method for the settings and the links.
 func (s *settings) learner(method catalog.Method, t *Table, l *Links, progress func(Progress)) (algorithms.Learner, error) {
-	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: progress}
+	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: progress, Files: s.files, Rows: t.Rows()}
 	if s.engine != nil {
 		config.MemoryLimit = s.engine.MemoryLimit()
 	}

@@ -191,23 +191,16 @@ const maxSparse = 0.2
 // values.
 func Take(s blas.Matrix, n int) (Adjacency, error) {
 	if s.Rows != n || s.Cols != n {
-		return Adjacency{}, fault.Data("", "%d x %d similarities: want %d x %d, as there are points", s.Rows, s.Cols, n, n)
+		return Adjacency{}, WrongSize(s, n)
+	}
+	if err := CheckSimilarities(s); err != nil {
+		return Adjacency{}, err
 	}
 	largest, edges := 0.0, 0
 	for i := range n {
 		for j, v := range s.Row(i) {
-			if !(v >= 0) || math.IsInf(v, 0) {
-				return Adjacency{}, &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v: want a finite number >= 0", v)}
-			}
 			if largest = max(largest, v); v > 0 && i != j {
 				edges++
-			}
-		}
-	}
-	for i := range n {
-		for j := range i {
-			if a, b := s.At(i, j), s.At(j, i); math.Abs(a-b) > float64(n)*0x1p-52*largest {
-				return Adjacency{}, &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v, but %v in the transposed place: want a symmetric matrix", a, b)}
 			}
 		}
 	}
@@ -233,6 +226,33 @@ func Take(s blas.Matrix, n int) (Adjacency, error) {
 		out.Start[i+1] = len(out.Col)
 	}
 	return Adjacency{Sparse: out}, nil
+}
+
+// WrongSize returns the error for similarities of other than n points.
+func WrongSize(s blas.Matrix, n int) error {
+	return fault.Data("", "%d x %d similarities: want %d x %d, as there are points", s.Rows, s.Cols, n, n)
+}
+
+// CheckSimilarities returns a *fault.DataError for the first value of a square matrix that is negative
+// or not finite, or that is not symmetric up to rounding.
+func CheckSimilarities(s blas.Matrix) error {
+	n, largest := s.Rows, 0.0
+	for i := range n {
+		for j, v := range s.Row(i) {
+			if !(v >= 0) || math.IsInf(v, 0) {
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v: want a finite number >= 0", v)}
+			}
+			largest = max(largest, v)
+		}
+	}
+	for i := range n {
+		for j := range i {
+			if a, b := s.At(i, j), s.At(j, i); math.Abs(a-b) > float64(n)*0x1p-52*largest {
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v, but %v in the transposed place: want a symmetric matrix", a, b)}
+			}
+		}
+	}
+	return nil
 }
 
 // moderate returns the similarities, or if the largest is beyond 1e75 or below 1e-75, a copy divided

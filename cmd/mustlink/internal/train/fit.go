@@ -250,7 +250,7 @@ func (c *fitCommand) candidate() (err error) {
 	if c.chosen.Params, err = parseParams(c.params); err != nil {
 		return err
 	}
-	if _, err = c.chosen.Learner(c.seed, nil); err != nil {
+	if _, err = c.chosen.Learner(catalog.Config{Seed: c.seed, Files: &c.files, MemoryLimit: int64(c.MemoryLimit)}); err != nil {
 		return methodError(err, c.chosen.Params)
 	}
 	c.chosen.Method = c.name
