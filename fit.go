@@ -33,8 +33,9 @@ import (
 // the label, and the verdict then says nothing. Links of a file that names the column that they
 // were made from (see [Table.ReadLinks]) are refused if that column is a feature.
 //
-// Links may be nil if there are triplets, quadruplets or targets to learn from, and for the method
-// raw, which learns nothing: the distances of its model are those of the prepared rows. A fit that
+// Links may be nil if there are triplets, quadruplets or targets to learn from, and for methods that
+// need none: raw, which learns nothing, so that the distances of its model are those of the prepared
+// rows, covariance, kpca, spectral and cmvu. A fit that
 // stops before it converges is not an error; [Model.Describe] reports it.
 //
 // Errors: wrong input (a nil table, links between a different number of rows, parameters out of
@@ -51,11 +52,14 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err := t.check("table"); err != nil {
 		return nil, err
 	}
+	if s.files == nil {
+		s.files = &catalog.Files{}
+	}
 	choice, err := s.choose(l)
 	if err != nil {
 		return nil, err
 	}
-	if l, err = s.linksOf(choice.Method.Name, t, l); err != nil {
+	if l, err = s.linksOf(choice.Method, t, l); err != nil {
 		return nil, err
 	}
 	learner, err := s.learner(choice.Method, t, l, s.progress)
@@ -66,7 +70,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err != nil {
 		return nil, err
 	}
-	if t, err = s.prepared(eng, t); err != nil {
+	if t, err = s.prepared(ctx, eng, t); err != nil {
 		return nil, err
 	}
 	if err := t.checkLabel(l); err != nil {
@@ -125,9 +129,9 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, method catal
 	return verdict.Assess(ctx, eng, learner, t.data.Points, l, verdict.Options{Folds: s.folds, Seed: s.seed, Progress: s.progress})
 }
 
-// linksOf returns the links that the named method learns from; they are empty if only triplets,
-// quadruplets or targets are given, or nothing is learned.
-func (s *settings) linksOf(method string, t *Table, l *Links) (*Links, error) {
+// linksOf returns the links that the method learns from; they are empty if only triplets, quadruplets
+// or targets are given, or the method needs no links.
+func (s *settings) linksOf(method catalog.Method, t *Table, l *Links) (*Links, error) {
 	if err := t.data.AtLeast(2); err != nil {
 		return nil, err
 	}
@@ -136,7 +140,7 @@ func (s *settings) linksOf(method string, t *Table, l *Links) (*Links, error) {
 		return nil, checkRows(l, t)
 	case l != nil:
 		return l, nil
-	case s.triplets == nil && s.quadruplets == nil && s.targets == nil && method != raw.Method:
+	case s.triplets == nil && s.quadruplets == nil && s.targets == nil && !method.LinksOptional:
 		return nil, &fault.ParamError{Param: "links", Value: nil, Want: "links, or triplets, quadruplets or targets"}
 	}
 	return links.New(t.Rows(), nil)
@@ -144,7 +148,7 @@ func (s *settings) linksOf(method string, t *Table, l *Links) (*Links, error) {
 
 // learner returns the learner of a method for the settings and the links.
 func (s *settings) learner(method catalog.Method, t *Table, l *Links, progress func(Progress)) (algorithms.Learner, error) {
-	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: progress}
+	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: progress, Files: s.files, Rows: t.Rows()}
 	if s.engine != nil {
 		config.MemoryLimit = s.engine.MemoryLimit()
 	}
@@ -184,7 +188,7 @@ func (s *settings) lesson() catalog.Lesson {
 }
 
 // prepared returns the table with its columns prepared as the settings ask.
-func (s *settings) prepared(eng *engine.Engine, t *Table) (*Table, error) {
+func (s *settings) prepared(ctx context.Context, eng *engine.Engine, t *Table) (*Table, error) {
 	asked := !reflect.DeepEqual(s.preparing, Preparing{})
 	switch {
 	case s.tfidf && asked, s.unprepared && (asked || s.tfidf):
@@ -196,5 +200,5 @@ func (s *settings) prepared(eng *engine.Engine, t *Table) (*Table, error) {
 	case t.transform != nil || s.unprepared:
 		return t, nil
 	}
-	return t.prepare(eng, s.preparing)
+	return t.PrepareOn(ctx, eng, s.preparing)
 }

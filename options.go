@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -38,6 +39,7 @@ type settings struct {
 	unprepared  bool
 	tfidf       bool
 	single      bool
+	files       *catalog.Files // of parameters
 	seed        uint64
 	progress    func(Progress)
 	triplets    []Triplet
@@ -84,6 +86,12 @@ func Param(name, value string) Option {
 		}
 		s.text[name] = value
 	}}
+}
+
+// ParamFiles makes [Fit] take the files of parameters of the form @FILE from f, if they were read
+// before. It is for programs that work in the engine room.
+func ParamFiles(f *catalog.Files) Option {
+	return Option{"ParamFiles", fit, func(s *settings) { s.files = f }}
 }
 
 // Kernel chooses the kernel of [Fit]: "linear", "rbf:sigma=1.5", "rbf:sigma=0.5median",

@@ -52,6 +52,8 @@ type About struct {
 	Linear bool
 	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
 	UsesCannotLinks bool
+	// LinksOptional is true for a method that learns without links too.
+	LinksOptional bool
 	// Pairwise is true for a method that learns from each link separately, so that implied links add
 	// information. It is false for a method that learns from the components of must-links.
 	Pairwise bool

@@ -41,7 +41,9 @@ type Config struct {
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 
-	MemoryLimit int64 // of the files of parameters, in bytes, 0 for none
+	Files       *Files // of parameters that were read, nil for none
+	Rows        int    // of the points, for which the files must be; 0 if unknown
+	MemoryLimit int64  // of the files of parameters, in bytes, 0 for none
 }
 
 // parameters is implemented by every method's Params.
@@ -94,7 +96,7 @@ func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error
 
 // read sets the parameters and the common settings to those of a Config.
 func (m Method) read(params any, common *algorithms.Common, c Config) error {
-	rest, err := m.fromFiles(params, common, c.Params, c.MemoryLimit)
+	rest, err := m.fromFiles(params, common, c)
 	if err != nil {
 		return err
 	}

@@ -5,8 +5,10 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/verdict"
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/prepare"
 )
@@ -19,6 +21,10 @@ const (
 	termColumns  = "tfidf.column" // of the weights, where most terms do not occur
 	termCount    = "tfidf.terms"  // [1]: then their number
 	termOther    = "tfidf.other"  // [1]: then the weight of terms that have none
+
+	gramVectors = "gram.vectors" // q x n
+	gramValues  = "gram.values"  // [q]
+	gramFlip    = "gram.flip"    // [1]: 1 if negative eigenvalues become positive
 )
 
 // encodeTransform writes what prepares the points of a model.
@@ -38,6 +44,14 @@ func encodeTransform(t dataset.Transform, file *model.File) {
 			file.SetInt64s(termCount, []int64{int64(t.Terms)})
 			file.SetFloat64s(termOther, []float64{t.Other})
 		}
+	case *kernel.Correction:
+		flip := int64(0)
+		if t.Flip {
+			flip = 1
+		}
+		file.SetFloat64s(gramVectors, t.Vectors.Data, t.Vectors.Rows, t.Vectors.Cols)
+		file.SetFloat64s(gramValues, t.Values)
+		file.SetInt64s(gramFlip, []int64{flip})
 	case *prepare.Preparation:
 		t.Encode(file)
 	}
@@ -51,10 +65,34 @@ func decodeTransform(file *model.File) (dataset.Transform, error) {
 	if file.Has(termWeights) {
 		return decodeTFIDF(file)
 	}
+	if file.Has(gramVectors) {
+		return decodeCorrection(file)
+	}
 	if file.Has(scalingMean) || file.Has(scalingScale) {
 		return decodeScaling(file)
 	}
 	return nil, nil
+}
+
+func decodeCorrection(file *model.File) (dataset.Transform, error) {
+	shape, err := file.Dims(gramVectors, 2)
+	if err != nil {
+		return nil, err
+	}
+	vectors, err := file.Float64s(gramVectors, shape...)
+	if err != nil {
+		return nil, err
+	}
+	c := &kernel.Correction{Vectors: blas.MatrixOf(shape[0], shape[1], vectors)}
+	if c.Values, err = file.Float64s(gramValues, shape[0]); err != nil {
+		return nil, err
+	}
+	flip, err := file.Int64s(gramFlip, 1)
+	if err != nil {
+		return nil, err
+	}
+	c.Flip = flip[0] != 0
+	return c, c.Validate()
 }
 
 func decodeTFIDF(file *model.File) (dataset.Transform, error) {
@@ -191,6 +229,8 @@ func (f *Fitted) Preparation() string {
 		return "standardize"
 	case *dataset.TFIDF:
 		return "tfidf"
+	case *kernel.Correction:
+		return "corrected eigenvalues"
 	case *prepare.Preparation:
 		return "columns"
 	}

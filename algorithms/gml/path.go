@@ -34,10 +34,10 @@ func (l Learner) PathProjected() bool { return l.Params.Dims > 0 }
 
 // FitPath checks what fits of all gamma share. It ignores gamma of l.Params. Errors are those of
 // Fit's input. The result has the type *[Path], which keeps x and set.
-func (l Learner) FitPath(_ context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
+func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	l.Params.Gamma = DefaultParams().Gamma
 	f := l.begin(eng, x, set)
-	err := f.Check(l.Params)
+	err := f.Check(ctx, l.Params)
 	if err == nil {
 		err = f.targets.Check(Method, x.Len())
 	}

@@ -38,7 +38,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	}
 	notices = append(notices, out.learn(all)...)
 	if err := ctx.Err(); err != nil {
-		return nil, input.Canceled(ctx, Method+": new links", err)
+		return nil, input.Failed(ctx, Method+": new links", err)
 	}
 	return out.model(algorithms.Status{Converged: true, Notices: notices, Elapsed: time.Since(begin)}), nil
 }

@@ -123,14 +123,7 @@ func checkLinks(set *links.Set) error {
 }
 
 func (l Learner) kernel(ctx context.Context, eng *engine.Engine, x points.Points) (kernel.Kernel, error) {
-	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
-	if err != nil {
-		return k, err
-	}
-	if g, ok := x.(*points.Gram); ok {
-		err = kernel.CheckSemidefinite(ctx, eng, g)
-	}
-	return k, err
+	return input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
 }
 
 // landmarks returns the rows of the landmarks, ascending, and notices about them.

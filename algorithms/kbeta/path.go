@@ -33,12 +33,12 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 	l.Params.RegD = DefaultParams().RegD
 	f := l.begin(eng, x, set)
 	var m *Model
-	err := f.Check(l.Params)
+	err := f.Check(ctx, l.Params)
 	if err == nil {
 		m, err = l.learn(ctx, f)
 	}
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+": path", err)
+		return nil, input.Failed(ctx, Method+": path", err)
 	}
 	return &Path{m}, nil
 }
@@ -71,7 +71,7 @@ func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Point
 			embed = func(x points.Points) (blas.Matrix, error) { return unit.times(ctx, eng, x, m.beta) }
 		}
 		if out[at], err = m.all.DistancesBy(eng, x, pairs, embed); err != nil {
-			return nil, input.Canceled(ctx, Method+": path", err)
+			return nil, input.Failed(ctx, Method+": path", err)
 		}
 	}
 	return out, ctx.Err()

@@ -117,7 +117,10 @@ func (l Learner) chunklets(ctx context.Context, eng *engine.Engine, x points.Poi
 	if err != nil {
 		return chosen{}, err
 	}
-	if err := checkGram(ctx, eng, x, stage); err != nil {
+	if _, gram := x.(*points.Gram); gram {
+		stage("check of the Gram matrix")
+	}
+	if x, err = kernel.Sound(ctx, eng, x); err != nil {
 		return chosen{}, err
 	}
 	rows, f := flatten(groups)
@@ -141,16 +144,6 @@ func (l Learner) trust(ctx context.Context, eng *engine.Engine, x points.Points,
 	groups, err := learnable(kept)
 	rows, f := flatten(groups)
 	return chosen{rows, f, []string{Method + notice}}, err
-}
-
-// checkGram returns an error for a Gram matrix with negative eigenvalues.
-func checkGram(ctx context.Context, eng *engine.Engine, x points.Points, stage func(string)) error {
-	g, ok := x.(*points.Gram)
-	if !ok {
-		return nil
-	}
-	stage("check of the Gram matrix")
-	return kernel.CheckSemidefinite(ctx, eng, g)
 }
 
 // unit returns the unit of eps_rel: the mean of k(x,x) over all points, of which x may be a part.
@@ -286,7 +279,7 @@ type Metric struct{ metric *metric }
 func (l Learner) FitMetric(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Metric, error) {
 	m, _, err := l.fitMetric(ctx, eng, x, set)
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+": fit", err)
+		return nil, input.Failed(ctx, Method+": fit", err)
 	}
 	return &Metric{m}, nil
 }

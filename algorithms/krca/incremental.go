@@ -190,7 +190,7 @@ func (u *Incremental) change(ctx context.Context, eng *engine.Engine, plan func(
 	if err := u.border(ctx, eng, now.columns); err != nil {
 		u.restore(now)
 		u.notices = u.notices[:said]
-		return input.Canceled(ctx, Method+":", err)
+		return input.Failed(ctx, Method+":", err)
 	}
 	u.f.count = len(u.positions)
 	u.eps = u.growth.s / float64(u.f.count)

@@ -34,7 +34,7 @@ type Local struct {
 func (l Learner) FitLocal(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, nearest int) (*Local, error) {
 	m, err := l.fitLocal(ctx, eng, x, set, nearest)
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+": local metrics", err)
+		return nil, input.Failed(ctx, Method+": local metrics", err)
 	}
 	return m, nil
 }
@@ -90,7 +90,7 @@ func (m *Local) Distances(ctx context.Context, eng *engine.Engine, x points.Poin
 		err = m.all(ctx, eng, x, queries, near, out)
 	}
 	if err != nil {
-		return blas.Matrix{}, input.Canceled(ctx, Method+": local metrics", err)
+		return blas.Matrix{}, input.Failed(ctx, Method+": local metrics", err)
 	}
 	return out, nil
 }

@@ -344,7 +344,7 @@ func (m *metric) checkedDistances(ctx context.Context, eng *engine.Engine, x poi
 	}
 	d, err := m.distances(ctx, eng, x, pairs)
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+":", err)
+		return nil, input.Failed(ctx, Method+":", err)
 	}
 	return d, finiteDistances(d, pairs)
 }

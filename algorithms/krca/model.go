@@ -125,7 +125,7 @@ func finish(ctx context.Context, eng *engine.Engine, m blas.Matrix, err error) (
 		err = checkFinite(ctx, eng, m, notRepresentable)
 	}
 	if err != nil {
-		return blas.Matrix{}, input.Canceled(ctx, Method+":", err)
+		return blas.Matrix{}, input.Failed(ctx, Method+":", err)
 	}
 	return m, nil
 }
@@ -151,11 +151,11 @@ func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.
 		err = metric.compact(ctx, eng) // a copy of the factor
 	}
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+":", err)
+		return nil, input.Failed(ctx, Method+":", err)
 	}
 	out := newModel(u.params, metric, e, algorithms.Status{Converged: true, Notices: u.Notices(), Elapsed: time.Since(begin)})
 	if err := out.measure(ctx, eng); err != nil {
-		return nil, input.Canceled(ctx, Method+":", err)
+		return nil, input.Failed(ctx, Method+":", err)
 	}
 	if len(u.growth.history) > 0 {
 		out.growth = growth{slices.Clone(u.growth.history), slices.Clone(u.growth.created), u.growth.s}

@@ -48,7 +48,7 @@ func (l Learner) PathProjected() bool { return l.Params.Dims > 0 }
 func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	p, err := l.fitPath(ctx, eng, x, set)
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+": path", err)
+		return nil, input.Failed(ctx, Method+": path", err)
 	}
 	return p, nil
 }
@@ -89,7 +89,7 @@ func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Point
 		}
 	})
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+": path:", err)
+		return nil, input.Failed(ctx, Method+": path:", err)
 	}
 	for _, d := range out {
 		if err := finiteDistances(d, pairs); err != nil {
@@ -121,12 +121,12 @@ func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*
 	metric.eps = eps
 	e, err := fitEmbedding(ctx, eng, &metric, p.x, p.rows, refs, l.Params, l.stages(begin))
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+": path", err)
+		return nil, input.Failed(ctx, Method+": path", err)
 	}
 	m := newModel(l.Params, &metric, e, algorithms.Status{Converged: true, Notices: p.notices,
 		Elapsed: time.Since(begin)})
 	if err := m.measure(ctx, eng); err != nil {
-		return nil, input.Canceled(ctx, Method+": path", err)
+		return nil, input.Failed(ctx, Method+": path", err)
 	}
 	return m, ctx.Err()
 }

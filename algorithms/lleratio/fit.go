@@ -200,11 +200,6 @@ func (f *fit) coordinates(ctx context.Context) (blas.Matrix, error) {
 	if f.kernel, err = input.Kernel(ctx, f.Eng, f.Kernel, f.X, DefaultKernel); err != nil {
 		return blas.Matrix{}, err
 	}
-	if g, ok := f.X.(*points.Gram); ok {
-		if err := kernel.CheckSemidefinite(ctx, f.Eng, g); err != nil {
-			return blas.Matrix{}, err
-		}
-	}
 	f.choose()
 	n, m := f.X.Len(), len(f.support)
 	need := engine.MatrixBytes(n, m) + 6*engine.MatrixBytes(m, m)

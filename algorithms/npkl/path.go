@@ -41,7 +41,7 @@ func (l Learner) PathProjected() bool { return false }
 func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
 	l.Params.C = 1
 	f := l.begin(eng, x, set)
-	if err := f.Check(l.Params); err != nil {
+	if err := f.Check(ctx, l.Params); err != nil {
 		return nil, err
 	}
 	g, err := f.prepare(ctx)
@@ -49,7 +49,7 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, input.Canceled(ctx, Method+": path", err)
+		return nil, input.Failed(ctx, Method+": path", err)
 	}
 	return &Path{l, g}, nil
 }

@@ -32,9 +32,11 @@ func (c Candidate) String() string {
 	return strings.Join(words, " ")
 }
 
-// Learner returns the learner of the candidate. Errors are those of the catalog, *fault.ParamError.
-func (c Candidate) Learner(seed uint64, progress algorithms.ProgressFunc) (algorithms.Learner, error) {
-	return catalog.New(c.Method, catalog.Config{Kernel: c.Kernel, Params: c.Params, Seed: seed, Progress: progress})
+// Learner returns the learner of the candidate, with the other settings of config. Errors are those
+// of the catalog, *fault.ParamError.
+func (c Candidate) Learner(config catalog.Config) (algorithms.Learner, error) {
+	config.Kernel, config.Params = c.Kernel, c.Params
+	return catalog.New(c.Method, config)
 }
 
 // Axis is a parameter of a grid, or "kernel", with its values.
@@ -234,6 +236,6 @@ func Parse(text string) (Candidate, error) {
 			c.Params[name] = value
 		}
 	}
-	_, err := c.Learner(0, nil)
+	_, err := c.Learner(catalog.Config{})
 	return c, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/algorithms/verdict"
@@ -67,6 +68,11 @@ type evaluator struct {
 	folds []*verdict.Fold
 	// halves are the links in two parts, for each fold of Stability.
 	halves [][2]*links.Set
+}
+
+// learner returns the learner of a candidate for all points.
+func (j *evaluator) learner(c Candidate) (algorithms.Learner, error) {
+	return c.Learner(catalog.Config{Seed: j.o.Seed, Files: j.o.Files, Rows: j.x.Len()})
 }
 
 // newEvaluator returns an evaluator with the links divided into folds or halves.
@@ -136,7 +142,7 @@ func (j *evaluator) score(ctx context.Context, eng *engine.Engine, c Candidate, 
 	if j.o.Criterion == Stability {
 		return j.stability(ctx, eng, c, f)
 	}
-	l, err := c.Learner(j.o.Seed, nil)
+	l, err := j.learner(c)
 	if err != nil {
 		return verdict.Statistic{}, err
 	}
@@ -270,7 +276,7 @@ func (j *evaluator) stability(ctx context.Context, eng *engine.Engine, c Candida
 	error) {
 	var of [2][]int
 	for k, half := range j.halves[f] {
-		l, err := c.Learner(j.o.Seed, nil)
+		l, err := j.learner(c)
 		if err != nil {
 			return verdict.Statistic{}, err
 		}

@@ -47,7 +47,7 @@ func (s *search) shared() bool { return s.o.Criterion == Ranking && !s.apart }
 // path returns the path learner of a candidate with the name and value of its parameter, and false
 // if the candidate is not on a path.
 func (s *search) path(c Candidate) (l algorithms.PathLearner, name string, value float64, ok bool) {
-	learner, err := c.Learner(s.o.Seed, nil)
+	learner, err := s.learner(c)
 	if err != nil {
 		return nil, "", 0, false
 	}

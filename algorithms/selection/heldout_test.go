@@ -63,7 +63,7 @@ func gramOf(t *testing.T, x *points.Dense) *points.Gram {
 func embedded(t *testing.T, j *evaluator, x points.Points, method string, held *verdict.Fold) []float64 {
 	t.Helper()
 	ctx, eng := context.Background(), enginetest.New(t, 2)
-	l, err := Candidate{Method: method}.Learner(j.o.Seed, nil)
+	l, err := Candidate{Method: method}.Learner(catalog.Config{Seed: j.o.Seed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,7 +123,7 @@ func TestRankingByHand(t *testing.T) {
 	x, _, set := rings(t)
 	j := evaluated(t, x, set)
 	for _, c := range candidates("rca", "npkl", "lleratio", "blend") {
-		l, err := c.Learner(j.o.Seed, nil)
+		l, err := c.Learner(catalog.Config{Seed: j.o.Seed})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -11,9 +11,11 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 
@@ -41,6 +43,8 @@ type Options struct {
 	// selection resumes from it.
 	State    string
 	Progress algorithms.ProgressFunc // counts the fits of all rounds
+	// Files keeps the files of parameters; if nil, Select has its own.
+	Files *catalog.Files
 }
 
 // DefaultOptions returns five folds with halving, the criterion Ranking, no incumbent, and a margin
@@ -117,6 +121,13 @@ const (
 // Neighbors and bandwidths are computed once for all candidates of a fold.
 func Select(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, o Options) (*Result, error) {
 	start := time.Now()
+	if o.Files == nil {
+		o.Files = &catalog.Files{}
+	}
+	x, err := kernel.Sound(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
 	if err := o.validate(x, set); err != nil {
 		return nil, err
 	}
@@ -173,7 +184,7 @@ func (o *Options) validate(x points.Points, set *links.Set) error {
 		return err
 	}
 	for _, c := range o.Candidates {
-		if _, err := c.Learner(o.Seed, nil); err != nil {
+		if _, err := c.Learner(catalog.Config{Seed: o.Seed, Files: o.Files, Rows: x.Len()}); err != nil {
 			return fmt.Errorf("candidate %q: %w", c, err)
 		}
 	}

@@ -220,7 +220,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range list {
-		if _, err := c.Learner(1, nil); err != nil {
+		if _, err := c.Learner(catalog.Config{Seed: 1}); err != nil {
 			t.Errorf("%s: %v", c, err)
 		}
 	}

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"errors"
 	"math"
 	"slices"
 
@@ -29,6 +30,9 @@ func gramPoints(t *table, name string, o ReadOptions) (points.Points, error) {
 			t.rows, t.cols)
 	}
 	g, err := points.NewGram(t.rows, t.cols, t.data, diagonal, reference)
+	if de, is := errors.AsType[*fault.DataError](err); is && de.Column == "diagonal" && o.GramDiagonal != "" {
+		return nil, &fault.DataError{File: o.GramDiagonal, Row: de.Row, Err: de.Err}
+	}
 	if err != nil {
 		return nil, fault.InFile(err, name)
 	}

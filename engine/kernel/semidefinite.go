@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -13,65 +14,131 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// indefinite is the tolerance for negative eigenvalues of a Gram matrix, relative to its trace: it
+// indefinite is the tolerance for negative eigenvalues of a kernel matrix, relative to its trace: it
 // allows for the rounding of matrices that were written with about ten digits.
 const indefinite = 1e-10
 
-// CheckSemidefinite returns a *fault.DataError with the smallest eigenvalue unless the matrix of g,
-// whose objects must be the reference objects in order (a training matrix), is positive
-// semidefinite up to 1e-10 of its trace. Other Gram matrices have no eigenvalues and pass.
+// Sound returns x, or an error if x is the Gram matrix of its own objects and is not positive
+// semidefinite up to rounding. A matrix that passed is marked, so that the next call costs nothing.
+//
+// Cost: that of [CheckMatrix].
+func Sound(ctx context.Context, eng *engine.Engine, x points.Points) (points.Points, error) {
+	g, is := x.(*points.Gram)
+	if !is || g.Semidefinite || !g.Training() {
+		return x, nil
+	}
+	smallest, err := negative(ctx, eng, "Gram matrix", blas.MatrixOf(g.N, g.N, g.Data))
+	if err != nil {
+		return nil, err
+	}
+	if smallest < 0 {
+		return nil, fault.Data("", "the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or more; add %.3g to its diagonal, or use another similarity; gram=clip makes its negative eigenvalues 0", smallest, -smallest)
+	}
+	marked := *g
+	marked.Semidefinite = true
+	return &marked, nil
+}
+
+// Definite reports whether all matrices of the kernel are positive semidefinite, on points whose
+// inner products are. Those of a sigmoid kernel need not be.
+func (k Kernel) Definite() bool {
+	return !slices.ContainsFunc(k.stages, func(s stage) bool { return s.kind == sigmoid })
+}
+
+// CheckMatrix returns a *fault.DataError with the smallest eigenvalue unless m, a symmetric matrix of
+// the kernel, is positive semidefinite up to rounding: up to 1e-10 of its trace, or, for numbers of
+// 6 to 10 digits or of single precision, up to what their rounding can do.
 //
 // Cost: one Cholesky decomposition, n^3/3 flops and 8n^2 bytes; the smallest eigenvalue is computed
 // only if that fails.
-func CheckSemidefinite(ctx context.Context, eng *engine.Engine, g *points.Gram) error {
-	if !isTraining(g) {
-		return nil
+func (k Kernel) CheckMatrix(ctx context.Context, eng *engine.Engine, m blas.Matrix) error {
+	smallest, err := negative(ctx, eng, "kernel matrix", m)
+	if err == nil && smallest < 0 {
+		err = &fault.ParamError{Param: "kernel", Value: k.String(), Want: fmt.Sprintf("a kernel whose matrix on these points is positive semidefinite, such as rbf: its smallest eigenvalue is %.6g, its trace %.6g", smallest, trace(m))}
 	}
-	n := g.N
-	if err := eng.Check(fmt.Sprintf("check of the %d x %d Gram matrix", n, n), engine.MatrixBytes(n, n), "raise the memory limit"); err != nil {
-		return err
-	}
-	trace := 0.0
-	for _, v := range g.Diagonal {
-		trace += v
-	}
-	a := eng.GetMatrix(n, n)
-	defer eng.PutMatrix(a)
-	if err := fillShifted(ctx, eng, a, g, 1, indefinite*trace); err != nil {
-		return err
-	}
-	err := eng.Cholesky(ctx, a)
-	if _, failed := errors.AsType[*blas.NotPositiveDefiniteError](err); !failed {
-		return err
-	}
-	smallest, err := smallestEigenvalue(ctx, eng, a, g)
-	if err != nil {
-		return err
-	}
-	if smallest >= -indefinite*trace { // within the tolerance, or a matrix of zeros
-		return nil
-	}
-	return fault.Data("", "the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or more; add %.3g to its diagonal, or use another similarity", smallest, -smallest)
+	return err
 }
 
-// isTraining reports whether object i of g is reference object i, for all i.
-func isTraining(g *points.Gram) bool {
-	if g.N != g.M {
-		return false
+// negative returns the smallest eigenvalue of k if it is negative beyond rounding, and 0 otherwise.
+func negative(ctx context.Context, eng *engine.Engine, what string, k blas.Matrix) (float64, error) {
+	n := k.Rows
+	if err := eng.Check(fmt.Sprintf("check of the %d x %d %s", n, n, what), engine.MatrixBytes(n, n), "raise the memory limit"); err != nil {
+		return 0, err
 	}
-	for i, r := range g.Reference {
-		if r != i {
-			return false
+	longest, err := longestRow(ctx, eng, k)
+	if err != nil {
+		return 0, err
+	}
+	tolerance := max(indefinite*trace(k), 4*precision(k.Data)*longest)
+	a := eng.GetMatrix(n, n)
+	defer eng.PutMatrix(a)
+	if err := fillShifted(ctx, eng, a, k, 1, tolerance); err != nil {
+		return 0, err
+	}
+	err = eng.Cholesky(ctx, a)
+	if _, failed := errors.AsType[*blas.NotPositiveDefiniteError](err); !failed {
+		return 0, err
+	}
+	smallest, err := smallestEigenvalue(ctx, eng, a, k)
+	if err != nil || smallest >= -tolerance { // within the tolerance, or a matrix of zeros
+		return 0, err
+	}
+	return smallest, nil
+}
+
+func trace(k blas.Matrix) (sum float64) {
+	for i := range k.Rows {
+		sum += k.At(i, i)
+	}
+	return sum
+}
+
+// longestRow returns the largest norm of a row. The rounding of the entries, independent and
+// relative to them, moves eigenvalues by about as much of it, and by more only where rows repeat.
+func longestRow(ctx context.Context, eng *engine.Engine, k blas.Matrix) (float64, error) {
+	squares := make([]float64, k.Rows)
+	err := eng.Each(ctx, k.Rows, 64, func(i int) { squares[i] = eng.Backend().Kernels().Dot(k.Row(i), k.Row(i)) })
+	return math.Sqrt(slices.Max(squares)), err
+}
+
+// Numbers in a shorter form.
+const (
+	fewestDigits, singleDigits, mostDigits = 6, 9, 10
+	sampledNumbers                         = 1000
+	single                                 = 0x1p-22 // the rounding of sums in single precision
+)
+
+// precision returns the rounding of the values, relative to them: that of their decimal digits if
+// these are few, but not below that of single precision for up to nine digits and for numbers of
+// single precision, and 0 for other numbers. Fewer than six digits count as six, since they may be
+// exact. It looks at some values, spread over all, and at all of single precision.
+func precision(values []float64) float64 {
+	most := fewestDigits
+	step := max(1, len(values)/sampledNumbers) | 1 // odd: not one column of a matrix of even order
+	for at := 0; at < len(values); at += step {
+		text := strconv.FormatFloat(math.Abs(values[at]), 'e', -1, 64)
+		digits := slices.Index([]byte(text), 'e')
+		if digits > 1 {
+			digits-- // the point
 		}
+		most = max(most, digits)
 	}
-	return true
+	switch rounding := 5 * math.Pow10(-most); {
+	case most <= singleDigits:
+		return max(single, rounding)
+	case points.SinglePrecision(values):
+		return single
+	case most <= mostDigits:
+		return rounding
+	}
+	return 0
 }
 
 // fillShifted writes sign K + shift I over a.
-func fillShifted(ctx context.Context, eng *engine.Engine, a blas.Matrix, g *points.Gram, sign, shift float64) error {
-	return eng.Each(ctx, g.N, 64, func(i int) {
+func fillShifted(ctx context.Context, eng *engine.Engine, a, k blas.Matrix, sign, shift float64) error {
+	return eng.Each(ctx, k.Rows, 64, func(i int) {
 		to := a.Row(i)
-		for j, v := range g.Row(i) {
+		for j, v := range k.Row(i) {
 			to[j] = sign * v
 		}
 		to[i] += shift
@@ -81,11 +148,11 @@ func fillShifted(ctx context.Context, eng *engine.Engine, a blas.Matrix, g *poin
 // smallestEigenvalue returns c minus the largest eigenvalue of c I - K, where c bounds the
 // eigenvalues of K: the eigenvalue of largest magnitude is then the one that the iteration finds.
 // It overwrites a, n x n.
-func smallestEigenvalue(ctx context.Context, eng *engine.Engine, a blas.Matrix, g *points.Gram) (float64, error) {
-	sums := make([]float64, g.N) // of magnitudes in a row: the largest is a bound (Gershgorin)
-	err := eng.Each(ctx, g.N, 64, func(i int) {
+func smallestEigenvalue(ctx context.Context, eng *engine.Engine, a, k blas.Matrix) (float64, error) {
+	sums := make([]float64, k.Rows) // of magnitudes in a row: the largest is a bound (Gershgorin)
+	err := eng.Each(ctx, k.Rows, 64, func(i int) {
 		sum := 0.0
-		for _, v := range g.Row(i) {
+		for _, v := range k.Row(i) {
 			sum += math.Abs(v)
 		}
 		sums[i] = sum
@@ -94,7 +161,7 @@ func smallestEigenvalue(ctx context.Context, eng *engine.Engine, a blas.Matrix, 
 		return 0, err
 	}
 	c := slices.Max(sums)
-	if err := fillShifted(ctx, eng, a, g, -1, c); err != nil {
+	if err := fillShifted(ctx, eng, a, k, -1, c); err != nil {
 		return 0, err
 	}
 	w, _, err := eng.SymEigTop(ctx, a, 1)

@@ -12,12 +12,15 @@ import (
 // equal. It allows for matrices written with about 12 digits.
 const tolerance = 1e-10
 
+// singleTolerance is that of entries in single precision, for sums in another order.
+const singleTolerance = 1e-6
+
 // NewGram returns n objects given by their inner products with m reference objects (see [Gram]).
 // The slices are kept, not copied.
 //
 // For a square matrix a nil reference means 0..n-1 (the objects are the reference objects, and the
-// matrix must then be symmetric to 1e-10 of its largest entry); for a rectangular one it means that
-// no object is a reference object. A nil diagonal is read from the matrix, which requires that
+// matrix must then be symmetric to 1e-10 of its largest entry, and to 1e-6 if all of its entries are
+// numbers of single precision); for a rectangular one it means that no object is a reference object. A nil diagonal is read from the matrix, which requires that
 // every object is a reference object.
 func NewGram(n, m int, data, diagonal []float64, reference []int) (*Gram, error) {
 	if err := checkLength("entries of the Gram matrix", len(data), n, m); err != nil {
@@ -70,13 +73,26 @@ func (p *Gram) Len() int { return p.N }
 // Dim returns the number of reference objects.
 func (p *Gram) Dim() int { return p.M }
 
+// Training reports whether object i is reference object i, for all of them: the matrix of a fit.
+func (p *Gram) Training() bool {
+	if p.N != p.M {
+		return false
+	}
+	for i, r := range p.Reference {
+		if r != i {
+			return false
+		}
+	}
+	return true
+}
+
 // Row returns the inner products of object i with the reference objects, sharing memory.
 func (p *Gram) Row(i int) []float64 { return p.Data[i*p.M : (i+1)*p.M : (i+1)*p.M] }
 
 // Select returns the objects at rows, in that order. All columns are kept: the reference objects
 // stay the same. Cost: O(len(rows) m).
 func (p *Gram) Select(rows []int) Points {
-	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows)}
+	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows), Semidefinite: p.Semidefinite}
 	out.Diagonal = selectRows(p.Diagonal, p.N, 1, rows)
 	out.Reference = make([]int, len(rows))
 	for i, r := range rows {
@@ -86,9 +102,9 @@ func (p *Gram) Select(rows []int) Points {
 }
 
 // Validate reports lengths that do not fit the shape; then the first entry, by row and column, that
-// is NaN or infinite; then a diagonal entry that is negative or differs from the matrix; and, if
-// the objects are the reference objects, a pair of entries that is not symmetric. All errors are
-// *fault.DataError. Cost: O(nm).
+// is NaN or infinite; then a diagonal entry that is negative or differs from the matrix; then a
+// matrix of distances; and, if the objects are the reference objects, a pair of entries that is not
+// symmetric. All errors are *fault.DataError. Cost: O(nm).
 func (p *Gram) Validate() error {
 	if err := checkLength("entries of the Gram matrix", len(p.Data), p.N, p.M); err != nil {
 		return asData(err)
@@ -106,7 +122,44 @@ func (p *Gram) Validate() error {
 	if err := p.checkDiagonal(slack); err != nil {
 		return err
 	}
+	if p.distances() {
+		return fault.Data("", "the Gram matrix looks like a matrix of distances, with a diagonal of 0 and no negative entry: "+
+			"want inner products; those of n rows with Euclidean distances D are -1/2 J D^2 J, of the squared distances D^2 "+
+			"and J = I - 11'/n")
+	}
+	if SinglePrecision(p.Data) {
+		slack *= singleTolerance / tolerance
+	}
 	return p.checkSymmetry(slack)
+}
+
+// distances reports whether the matrix has a diagonal of zeros, some positive entries and no
+// negative ones. Inner products do not: those with a vector of length 0 are 0.
+func (p *Gram) distances() bool {
+	positive := false
+	for _, v := range p.Diagonal {
+		if v != 0 {
+			return false
+		}
+	}
+	for _, v := range p.Data {
+		if v < 0 {
+			return false
+		}
+		positive = positive || v > 0
+	}
+	return positive
+}
+
+// SinglePrecision reports whether all values are numbers of single precision. It ends at the first
+// that is not.
+func SinglePrecision(values []float64) bool {
+	for _, v := range values {
+		if float64(float32(v)) != v {
+			return false
+		}
+	}
+	return true
 }
 
 func (p *Gram) checkReference() error {
@@ -135,13 +188,8 @@ func (p *Gram) checkDiagonal(slack float64) error {
 
 // checkSymmetry applies to square matrices whose objects are the reference objects in order.
 func (p *Gram) checkSymmetry(slack float64) error {
-	if p.N != p.M {
+	if !p.Training() {
 		return nil
-	}
-	for i, r := range p.Reference {
-		if r != i {
-			return nil
-		}
 	}
 	// Blocks are square, so that the transposed reads stay in cache.
 	const block = 64

@@ -47,6 +47,9 @@ type Gram struct {
 	// Reference[i] is the column of object i if it is a reference object, otherwise -1. Length N.
 	// For a square training matrix it is 0..N-1.
 	Reference []int
+	// Semidefinite says that the matrix was found to be positive semidefinite, so that nobody computes
+	// it again; see kernel.Sound.
+	Semidefinite bool
 }
 
 var (

@@ -27,6 +27,9 @@ func Fit(d *dataset.Data, o Options) (t dataset.Transform, columns []Column, err
 	if err != nil {
 		return nil, nil, err
 	}
+	if _, gram := d.Points.(*points.Gram); s.Gram != "" && !gram {
+		return nil, nil, &fault.ParamError{Param: "gram", Value: s.Gram, Want: "none: the points are no Gram matrix"}
+	}
 	var names []string
 	switch x := d.Points.(type) {
 	case *points.Mixed:

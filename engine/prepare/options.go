@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 )
 
 // Kind is what the cells of a column are.
@@ -61,6 +62,9 @@ type Options struct {
 	// Text says what becomes of columns of text: "" (they are left out), words, or letters:K for the
 	// tf-idf of words or of K letters in a row.
 	Text string
+	// Gram says what becomes of negative eigenvalues of a Gram matrix: "" (an error), clip (they become
+	// 0) or flip (they become positive).
+	Gram string
 }
 
 // The choices of Impute and Scale.
@@ -109,6 +113,9 @@ func (o Options) check() (*settings, error) {
 	}
 	if s.Levels < 2 || s.Levels > maxLevels {
 		return nil, &fault.ParamError{Param: "levels", Value: o.Levels, Want: fmt.Sprintf("2 to %d columns for a category", maxLevels)}
+	}
+	if o.Gram != "" && !slices.Contains(kernel.Corrections(), o.Gram) {
+		return nil, fault.Unknown("gram", o.Gram, kernel.Corrections())
 	}
 	for _, pattern := range slices.Sorted(maps.Keys(o.Kinds)) {
 		if kind := o.Kinds[pattern]; !slices.Contains(Kinds(), string(kind)) {

@@ -63,6 +63,7 @@ var About = algorithms.About{
 	Paper:         "Song, Smola, Borgwardt & Gretton, Colored maximum variance unfolding, NIPS 20, 2007",
 	DefaultKernel: DefaultKernel,
 	Baseline:      true,
+	LinksOptional: true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.

@@ -29,12 +29,13 @@ const Method = "covariance"
 
 // About describes the method.
 var About = algorithms.About{
-	Name:     Method,
-	Title:    "Covariance",
-	Summary:  "Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods",
-	Paper:    "Mahalanobis, On the generalized distance in statistics, Proceedings of the National Institute of Sciences of India 2, 1936",
-	Linear:   true,
-	Baseline: true,
+	Name:          Method,
+	Title:         "Covariance",
+	Summary:       "Mahalanobis distance of the points, linear; ignores links: the baseline of linear methods",
+	Paper:         "Mahalanobis, On the generalized distance in statistics, Proceedings of the National Institute of Sciences of India 2, 1936",
+	Linear:        true,
+	Baseline:      true,
+	LinksOptional: true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.

@@ -168,11 +168,6 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 	if f.Params.Prior != Identity {
 		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity with a kernel"}
 	}
-	if g, is := f.X.(*points.Gram); is {
-		if err := kernel.CheckSemidefinite(ctx, f.Eng, g); err != nil {
-			return nil, check, err
-		}
-	}
 	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {
 		return nil, check, err

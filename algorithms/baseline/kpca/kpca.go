@@ -38,6 +38,7 @@ var About = algorithms.About{
 	Paper:         "Schölkopf, Smola & Müller, Nonlinear component analysis as a kernel eigenvalue problem, Neural Computation 10, 1998",
 	DefaultKernel: DefaultKernel,
 	Baseline:      true,
+	LinksOptional: true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.

@@ -36,12 +36,13 @@ const Method = "raw"
 
 // About describes the method.
 var About = algorithms.About{
-	Name:     Method,
-	Title:    "Raw",
-	Summary:  "no learning: the prepared rows as they are; ignores links: the baseline to compare with",
-	Paper:    "None: it learns nothing",
-	Linear:   true,
-	Baseline: true,
+	Name:          Method,
+	Title:         "Raw",
+	Summary:       "no learning: the prepared rows as they are; ignores links: the baseline to compare with",
+	Paper:         "None: it learns nothing",
+	Linear:        true,
+	Baseline:      true,
+	LinksOptional: true,
 }
 
 // Params are the parameters of the method: none.

@@ -80,6 +80,7 @@ var About = algorithms.About{
 	UsesCannotLinks: true,
 	Pairwise:        true,
 	Baseline:        true,
+	LinksOptional:   true,
 }
 
 // Params are the parameters of the method. [DefaultParams] returns the defaults.

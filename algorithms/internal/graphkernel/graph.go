@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -184,31 +185,26 @@ func (o Neighborhood) within(ctx context.Context, eng *engine.Engine, k kernel.K
 // as a sparse one.
 const maxSparse = 0.2
 
-// Take returns the graph of the given similarities of n points, without their diagonal. A matrix
-// that is not n x n, a value that is negative or not finite, and a matrix that is not symmetric up
-// to rounding are *fault.DataError values.
+// Take returns the graph of the given similarities of n points, without their diagonal. It scales
+// similarities whose products might overflow or underflow. A matrix that is not n x n, a value that
+// is negative or not finite, and a matrix that is not symmetric up to rounding are *fault.DataError
+// values.
 func Take(s blas.Matrix, n int) (Adjacency, error) {
 	if s.Rows != n || s.Cols != n {
-		return Adjacency{}, fault.Data("", "%d x %d similarities: want %d x %d, as there are points", s.Rows, s.Cols, n, n)
+		return Adjacency{}, WrongSize(s, n)
+	}
+	if err := CheckSimilarities(s); err != nil {
+		return Adjacency{}, err
 	}
 	largest, edges := 0.0, 0
 	for i := range n {
 		for j, v := range s.Row(i) {
-			if !(v >= 0) || math.IsInf(v, 0) {
-				return Adjacency{}, &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v: want a finite number >= 0", v)}
-			}
 			if largest = max(largest, v); v > 0 && i != j {
 				edges++
 			}
 		}
 	}
-	for i := range n {
-		for j := range i {
-			if a, b := s.At(i, j), s.At(j, i); math.Abs(a-b) > float64(n)*0x1p-52*largest {
-				return Adjacency{}, &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v, but %v in the transposed place: want a symmetric matrix", a, b)}
-			}
-		}
-	}
+	s = moderate(s, largest)
 	lower := func(i, j int) float64 { return s.At(max(i, j), min(i, j)) }
 	if float64(edges) > maxSparse*float64(n)*float64(n) {
 		full := s.Clone()
@@ -230,6 +226,47 @@ func Take(s blas.Matrix, n int) (Adjacency, error) {
 		out.Start[i+1] = len(out.Col)
 	}
 	return Adjacency{Sparse: out}, nil
+}
+
+// WrongSize returns the error for similarities of other than n points.
+func WrongSize(s blas.Matrix, n int) error {
+	return fault.Data("", "%d x %d similarities: want %d x %d, as there are points", s.Rows, s.Cols, n, n)
+}
+
+// CheckSimilarities returns a *fault.DataError for the first value of a square matrix that is negative
+// or not finite, or that is not symmetric up to rounding.
+func CheckSimilarities(s blas.Matrix) error {
+	n, largest := s.Rows, 0.0
+	for i := range n {
+		for j, v := range s.Row(i) {
+			if !(v >= 0) || math.IsInf(v, 0) {
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v: want a finite number >= 0", v)}
+			}
+			largest = max(largest, v)
+		}
+	}
+	for i := range n {
+		for j := range i {
+			if a, b := s.At(i, j), s.At(j, i); math.Abs(a-b) > float64(n)*0x1p-52*largest {
+				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("similarity %v, but %v in the transposed place: want a symmetric matrix", a, b)}
+			}
+		}
+	}
+	return nil
+}
+
+// moderate returns the similarities, or if the largest is beyond 1e75 or below 1e-75, a copy divided
+// by the power of two that makes it about 1, which leaves all digits as they are.
+func moderate(s blas.Matrix, largest float64) blas.Matrix {
+	if largest == 0 || largest <= input.Largest && largest >= 1/input.Largest {
+		return s
+	}
+	_, exponent := math.Frexp(largest)
+	s = s.Clone()
+	for k, v := range s.Data {
+		s.Data[k] = math.Ldexp(v, -exponent)
+	}
+	return s
 }
 
 // unreached returns a notice about the components of the graph without a linked point: the links

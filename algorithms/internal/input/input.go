@@ -9,13 +9,18 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/glasso"
+	"github.com/mustlink/mustlink/solvers/linear"
 )
 
 // Check validates the points of a fit, and that the links are for the same number of rows.
@@ -70,6 +75,9 @@ func Kernel(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points
 		return k, err
 	}
 	if err := moderate(ctx, eng, k, x); err != nil {
+		return k, err
+	}
+	if err := definite(ctx, eng, k, x); err != nil {
 		return k, err
 	}
 	return k.Around(ctx, eng, x)
@@ -142,13 +150,38 @@ func Group(pairs [][2]int, lo, most int) (hi int, rows map[int]int) {
 	return hi, rows
 }
 
-// Canceled returns err or, if the context is done, the error of the context with the canceled
-// activity.
-func Canceled(ctx context.Context, doing string, err error) error {
-	if err != nil && ctx.Err() != nil {
+// Failed returns the error with which an activity ends: err, or if the context is done, the error of
+// the context. The error of a solver, which finds that the numbers it got have no solution in double
+// precision, becomes a *fault.DataError that says what to do.
+func Failed(ctx context.Context, doing string, err error) error {
+	switch {
+	case err != nil && ctx.Err() != nil:
 		return fmt.Errorf("%s canceled: %w", doing, ctx.Err())
+	case err == nil || fault.IsInput(err) || !unsolved(err):
+		return err
 	}
-	return err
+	return fault.Data("", "%s failed, since a problem with these numbers has no solution in double precision (%w): "+
+		"want points and similarities of moderate size, such as standardized ones, other parameters, or another method",
+		strings.TrimSuffix(doing, ":"), err)
+}
+
+// unsolved reports whether err is one of a decomposition or of an iteration of linear algebra.
+func unsolved(err error) bool {
+	for _, is := range []bool{
+		isA[*blas.NotPositiveDefiniteError](err), isA[*blas.SingularError](err), isA[*blas.NoConvergenceError](err),
+		isA[*eigen.NoConvergenceError](err), isA[*linear.NoConvergenceError](err), isA[*linear.NotPositiveError](err),
+		errors.Is(err, glasso.ErrUnbounded),
+	} {
+		if is {
+			return true
+		}
+	}
+	return false
+}
+
+func isA[E error](err error) bool {
+	_, is := errors.AsType[E](err)
+	return is
 }
 
 // NoLinks returns the error of a method that requires links and got none.

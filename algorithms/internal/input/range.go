@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mustlink/mustlink/algorithms/internal/draw"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -126,6 +127,30 @@ func sizes(x points.Points) iter.Seq[float64] {
 			}
 		}
 	}
+}
+
+// definitePoints is the number of points that a kernel which need not be positive semidefinite is
+// tried on: all points, or so many of them.
+const definitePoints = 2000
+
+// definite returns an error for a kernel whose matrix on x, or on 2000 points of it, has negative
+// eigenvalues beyond rounding. Only kernels that need not be positive semidefinite cost anything: a
+// matrix of order m = min(n, 2000), and m^3/3 flops.
+func definite(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) error {
+	if k.Definite() {
+		return nil
+	}
+	some := x.Select(draw.Some(x.Len(), definitePoints, 1))
+	what := fmt.Sprintf("matrix of kernel %s", k)
+	if err := eng.Check(what, engine.MatrixBytes(some.Len(), some.Len()), "raise the memory limit"); err != nil {
+		return err
+	}
+	m, err := k.GramScratch(ctx, eng, some)
+	if err != nil {
+		return err
+	}
+	defer eng.PutMatrix(m)
+	return k.CheckMatrix(ctx, eng, m)
 }
 
 // moderate returns an error for a kernel with values on x above largestProduct. For points in the

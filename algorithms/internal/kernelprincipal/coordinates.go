@@ -29,8 +29,8 @@ const (
 // for sequences. The directions are those of x or, if these are many, of 2000 points drawn from x.
 // The notice says what is left out; it is "" if nothing is.
 //
-// Errors: those of the kernel; a Gram matrix that is not positive semidefinite; points that are all
-// equal in the feature space; a request above the memory limit. Cost for m = min(n, 2000): n m
+// Errors: those of the kernel; points that are all equal in the feature space; a request above the
+// memory limit. Cost for m = min(n, 2000): n m
 // kernel values, and the leading eigenpairs of a matrix of order m.
 func Coordinates(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, seed uint64) (*points.Dense, *Axes, string, error) {
 	rows := draw.Some(x.Len(), carriers, seed)
@@ -38,11 +38,6 @@ func Coordinates(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x p
 	need := 2*engine.MatrixBytes(m, m) + engine.MatrixBytes(n+2*m, min(m, most))
 	if err := eng.Check(fmt.Sprintf("kernel principal coordinates of %d points", n), need, "fit a sample of the rows, or raise the memory limit"); err != nil {
 		return nil, nil, "", err
-	}
-	if g, is := x.(*points.Gram); is {
-		if err := kernel.CheckSemidefinite(ctx, eng, g); err != nil {
-			return nil, nil, "", err
-		}
 	}
 	k, err := input.Kernel(ctx, eng, asked, x, "linear")
 	if err != nil {

@@ -94,7 +94,7 @@ func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, se
 // becomes one of the points, if Dense are their coordinates. If the context is canceled, the error
 // names the method.
 func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
-	m, err := algorithms.Model(nil), f.Check(p)
+	m, err := algorithms.Model(nil), f.Check(ctx, p)
 	if err == nil && f.Linear {
 		err = f.vectors(ctx)
 	}
@@ -131,11 +131,14 @@ func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms
 }
 
 // Check validates parameters, points and links, in this order.
-func (f *Fit) Check(p record.Parameters) error {
+func (f *Fit) Check(ctx context.Context, p record.Parameters) (err error) {
 	if err := p.Validate(); err != nil {
 		return err
 	}
 	if err := input.Check(f.X, f.Links); err != nil {
+		return err
+	}
+	if f.X, err = kernel.Sound(ctx, f.Eng, f.X); err != nil {
 		return err
 	}
 	if f.Pairs {

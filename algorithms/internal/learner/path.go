@@ -29,7 +29,7 @@ func Path[M, T any](ctx context.Context, method string, values []float64, check 
 		err = ctx.Err()
 	}
 	if err != nil {
-		return nil, input.Canceled(ctx, method+": path", err)
+		return nil, input.Failed(ctx, method+": path", err)
 	}
 	return out, nil
 }

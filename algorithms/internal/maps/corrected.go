@@ -179,7 +179,7 @@ func (c *corrected) checkedGram(
 			return finite(lo, hi, k.Row, notKernel)
 		})
 	}
-	return k, input.Canceled(ctx, method+":", err)
+	return k, input.Failed(ctx, method+":", err)
 }
 
 const notKernel = "of the learned kernel are not representable: want smaller values (standardize the data)"
@@ -212,7 +212,7 @@ func (c *corrected) checkedDistances(
 		}
 		d, err := c.distances(ctx, eng, x.Select(rows), local)
 		if err != nil {
-			return nil, input.Canceled(ctx, method+":", fault.InSelection(err, rows))
+			return nil, input.Failed(ctx, method+":", fault.InSelection(err, rows))
 		}
 		out = append(out, d...)
 	}

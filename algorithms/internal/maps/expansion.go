@@ -120,7 +120,7 @@ func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Ker
 	}
 	y := blas.NewMatrix32(x.N, v.Cols)
 	if err := k.MultiplySingle(ctx, eng, y, x, narrow, v); err != nil {
-		return blas.Matrix32{}, input.Canceled(ctx, method+":", err)
+		return blas.Matrix32{}, input.Failed(ctx, method+":", err)
 	}
 	for i := range y.Rows {
 		row := y.Row(i)

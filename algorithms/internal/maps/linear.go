@@ -97,7 +97,7 @@ func (l *linear) single(ctx context.Context, eng *engine.Engine, method string, 
 	}
 	y := blas.NewMatrix32(x.N, l.w.Rows)
 	if err := kernel.Linear().CrossSingle(ctx, eng, y, centered, w); err != nil {
-		return blas.Matrix32{}, input.Canceled(ctx, method+":", err)
+		return blas.Matrix32{}, input.Failed(ctx, method+":", err)
 	}
 	return y, finite(0, y.Rows, y.Row, beyondSingle)
 }

@@ -76,7 +76,7 @@ func (m *Map) Embed(ctx context.Context, eng *engine.Engine, x points.Points) (b
 		})
 	}
 	if err != nil {
-		return blas.Matrix{}, input.Canceled(ctx, m.method+":", err)
+		return blas.Matrix{}, input.Failed(ctx, m.method+":", err)
 	}
 	return y, nil
 }

@@ -139,10 +139,10 @@ func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Mo
 	return m, nil
 }
 
-// Result returns the model of a fit, or its error as [input.Canceled] returns it.
+// Result returns the model of a fit, or its error as [input.Failed] returns it.
 func Result[M algorithms.Model](ctx context.Context, doing string, m M, err error) (algorithms.Model, error) {
 	if err != nil {
-		return nil, input.Canceled(ctx, doing, err)
+		return nil, input.Failed(ctx, doing, err)
 	}
 	return m, nil
 }

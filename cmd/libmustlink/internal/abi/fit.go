@@ -22,7 +22,8 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 		return nil, err
 	}
 	// Options are checked before points are copied.
-	if _, err := method.New(catalog.Config{Kernel: o.Kernel, Params: o.params(), Seed: o.seed(), MemoryLimit: e.MemoryLimit()}); err != nil {
+	files := &catalog.Files{}
+	if _, err := method.New(catalog.Config{Files: files, Kernel: o.Kernel, Params: o.params(), Seed: o.seed(), MemoryLimit: e.MemoryLimit()}); err != nil {
 		return nil, err
 	}
 	preparing, err := o.preparing()
@@ -45,7 +46,7 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 		return nil, err
 	}
 	return runFit(turns, c, func(ctx context.Context, progress algorithms.ProgressFunc) (*mustlink.Model, error) {
-		all := append(o.options(name), preparing(p.Kind), mustlink.Engine(e), mustlink.OnProgress(progress),
+		all := append(o.options(name), preparing(p.Kind), mustlink.Engine(e), mustlink.ParamFiles(files), mustlink.OnProgress(progress),
 			mustlink.Triplets(l.triplets()), mustlink.Quadruplets(o.quadruplets()))
 		return mustlink.Fit(ctx, table, set, all...)
 	})

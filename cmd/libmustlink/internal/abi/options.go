@@ -47,6 +47,7 @@ type preparingOptions struct {
 	Levels     int                            `json:"levels"`
 	Cyclic     bool                           `json:"cyclic"`
 	Text       string                         `json:"text"`
+	Gram       string                         `json:"gram"`
 }
 
 // updateOptions are the options of mustlink_update.
@@ -145,7 +146,7 @@ func (o *fitOptions) preparing() (func(kind int32) mustlink.Option, error) {
 	case o.Standardize && o.TFIDF:
 		return nil, &fault.ParamError{Param: "standardize", Value: true, Want: "one of standardize and tfidf"}
 	case asked && (strict || o.TFIDF):
-		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare, Want: "no kinds, impute, indicators, scale, levels, cyclic and text with prepare none or tfidf"}
+		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare, Want: "no kinds, impute, indicators, scale, levels, cyclic, text and gram with prepare none or tfidf"}
 	case o.Standardize && p.Scale != "" && p.Scale != standardize:
 		return nil, &fault.ParamError{Param: "scale", Value: p.Scale, Want: "one of standardize and scale"}
 	case o.TFIDF:

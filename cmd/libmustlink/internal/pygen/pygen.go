@@ -3,7 +3,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"regexp"
@@ -13,10 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // reserved are Python keywords, and the parameter names that replace them. (scikit-learn reserves
@@ -63,9 +59,7 @@ func Source() (string, error) {
 	}
 	fmt.Fprintf(&out, "__all__ = [\n    %s,\n]\n", strings.Join(names, ",\n    "))
 	for _, m := range methods {
-		if err := class(&out, m); err != nil {
-			return "", err
-		}
+		class(&out, m)
 	}
 	return out.String(), nil
 }
@@ -166,7 +160,7 @@ func value(p param.Field) string {
 const preparing = `what is done with columns before the fit, and with those of new points. "auto": gaps in numbers are
         filled by medians, categories and dates become numbers, and numbers are standardized unless they
         share a unit. "none": numbers are taken as they are, and texts and gaps are errors. A dictionary
-        with some of kinds, impute, indicators, scale, levels, cyclic and text changes what auto does`
+        with some of kinds, impute, indicators, scale, levels, cyclic, text and gram changes what auto does`
 
 // common returns the parameters of all methods.
 func common(m catalog.Method) []parameter {
@@ -203,11 +197,8 @@ func hasComponents(m catalog.Method) bool {
 }
 
 // class writes one estimator.
-func class(out *strings.Builder, m catalog.Method) error {
-	needs, err := needsLinks(m)
-	if err != nil {
-		return err
-	}
+func class(out *strings.Builder, m catalog.Method) {
+	needs := !m.LinksOptional
 	own := ofMethod(m)
 	all := append(append([]parameter(nil), own...), common(m)...)
 	all = append([]parameter{{name: "kernel", hint: "str | None", value: "None", help: `kernel such as "rbf:sigma=median", or "precomputed". None: ` + kernel(m)}}, all...)
@@ -230,7 +221,6 @@ func class(out *strings.Builder, m catalog.Method) error {
 	for _, p := range all {
 		fmt.Fprintf(out, "        self.%s = %s\n", p.name, p.name)
 	}
-	return nil
 }
 
 // summary returns what a method does. One that begins with other methods names their classes.
@@ -331,37 +321,3 @@ func upper(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
 // pythonBool returns True or False.
 func pythonBool(v bool) string { return upper(strconv.FormatBool(v)) }
-
-// needsLinks reports whether a method requires links. It tries a fit without links.
-func needsLinks(m catalog.Method) (bool, error) {
-	if m.New == nil { // the method that links choose
-		return true, nil
-	}
-	learner, err := m.New(catalog.Config{Seed: 1})
-	if err != nil {
-		return false, err
-	}
-	eng, err := engine.New(engine.Options{Workers: 1})
-	if err != nil {
-		return false, err
-	}
-	x, err := points.NewDense(12, 2, grid(12))
-	if err != nil {
-		return false, err
-	}
-	none, err := links.New(12, nil)
-	if err != nil {
-		return false, err
-	}
-	_, failed := learner.Fit(context.Background(), eng, x, none)
-	return failed != nil, nil
-}
-
-// grid returns n points in the plane.
-func grid(n int) []float64 {
-	out := make([]float64, 0, 2*n)
-	for i := range n {
-		out = append(out, float64(i%4), float64(i*i%7))
-	}
-	return out
-}

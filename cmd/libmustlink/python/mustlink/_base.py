@@ -22,7 +22,7 @@ from ._tuples import note_chunks, points_of, refuse_indices, tuples_of
 PRECOMPUTED = "precomputed"
 
 # What a dictionary for the parameter prepare may hold.
-PREPARING = ("kinds", "impute", "indicators", "scale", "levels", "cyclic", "text")
+PREPARING = ("kinds", "impute", "indicators", "scale", "levels", "cyclic", "text", "gram")
 
 
 class MetricLearner(Pairs, TransformerMixin, BaseEstimator):

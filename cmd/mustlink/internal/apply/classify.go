@@ -123,7 +123,7 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 	if err != nil {
 		return nil, err
 	}
-	table, err := c.preparing.Apply(c.Session, train)
+	table, err := c.preparing.Apply(ctx, c.Session, train)
 	if err != nil {
 		return nil, err
 	}

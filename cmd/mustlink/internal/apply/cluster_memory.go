@@ -72,7 +72,7 @@ func (c *clusterCommand) cluster(ctx context.Context, d *dataset.Data) (*partiti
 			return nil, err
 		}
 	}
-	table, err := c.preparing.Apply(c.Session, d)
+	table, err := c.preparing.Apply(ctx, c.Session, d)
 	if err != nil {
 		return nil, err
 	}
@@ -142,7 +142,11 @@ func (c *clusterCommand) rawGram(ctx context.Context, x points.Points) (blas.Mat
 	if k, err = k.Around(ctx, c.m.Eng, x); err != nil {
 		return blas.Matrix{}, err
 	}
-	return k.Gram(ctx, c.m.Eng, x)
+	m, err := k.Gram(ctx, c.m.Eng, x)
+	if err == nil && !k.Definite() {
+		err = k.CheckMatrix(ctx, c.m.Eng, m)
+	}
+	return m, err
 }
 
 // report describes the clusters of rows in memory.

@@ -34,7 +34,7 @@ func prepareStreamed(ctx context.Context, m *metric.Metric, data *source.Data, p
 		return err
 	}
 	d, rows := sample.Data()
-	table, err := preparing.Apply(m.Session, d)
+	table, err := preparing.Apply(ctx, m.Session, d)
 	if err != nil {
 		return fault.InSelection(err, rows)
 	}

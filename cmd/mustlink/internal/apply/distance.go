@@ -113,7 +113,7 @@ func (d *distanceCommand) inMemory(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	table, err := d.preparing.Apply(d.Session, data)
+	table, err := d.preparing.Apply(ctx, d.Session, data)
 	if err != nil {
 		return 0, err
 	}

@@ -128,7 +128,7 @@ func (c *checkCommand) checkData(ctx context.Context, r *checkReport) (*dataset.
 		}
 		return d, nil
 	}
-	c.table, err = c.preparing.Apply(c.Session, d)
+	c.table, err = c.preparing.Apply(ctx, c.Session, d)
 	if de, ok := errors.AsType[*fault.DataError](err); ok {
 		r.add([]dataset.Problem{{Err: de}})
 		return nil, nil

@@ -271,7 +271,7 @@ func (p *plotCommand) scatterBefore(ctx context.Context, d *dataset.Data) (s vie
 
 // rawCoordinates uses the points' own coordinates.
 func (p *plotCommand) rawCoordinates(ctx context.Context, d *dataset.Data, s *view.Scatter) error {
-	table, err := p.Preparing.Apply(p.Session, d)
+	table, err := p.Preparing.Apply(ctx, p.Session, d)
 	if err != nil {
 		return err
 	}

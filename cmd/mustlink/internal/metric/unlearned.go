@@ -15,7 +15,7 @@ func (m *Metric) NeedModel(ctx context.Context, preparing *source.Preparing, d *
 	if m.Fitted != nil {
 		return nil
 	}
-	table, err := preparing.Apply(m.Session, d)
+	table, err := preparing.Apply(ctx, m.Session, d)
 	if err != nil {
 		return err
 	}

@@ -124,7 +124,7 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		}
 		scene.Spaces = append(scene.Spaces, space)
 	}
-	return scene, scene.addRaw(&in.Preparing)
+	return scene, scene.addRaw(ctx, &in.Preparing)
 }
 
 // nameOf returns the method of a model, with its file if another model has the same method.
@@ -140,12 +140,12 @@ func nameOf(models []*metric.Metric, paths []string, k int) string {
 
 // addRaw puts the raw points first, scaled as for the first model; it leaves out objects without
 // coordinates.
-func (s *Scene) addRaw(preparing *source.Preparing) error {
+func (s *Scene) addRaw(ctx context.Context, preparing *source.Preparing) error {
 	var x points.Points
 	if len(s.Spaces) > 0 {
 		x = s.Spaces[0].X
 	} else {
-		table, err := preparing.Apply(s.Session, s.Data)
+		table, err := preparing.Apply(ctx, s.Session, s.Data)
 		if err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -24,6 +26,7 @@ type Data struct {
 	Format       string
 	Labels       string
 	Gram         bool
+	Correction   string // of a Gram matrix that is not positive semidefinite, "" for none
 	GramDiagonal string
 	Alphabet     string
 	HeaderLabels bool
@@ -43,9 +46,40 @@ func (d *Data) Flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&d.Path, "input", "i", "", "the file of `DATA`: "+Endings+"; - for standard input")
 	d.ReadingFlags(cmd)
-	f.BoolVar(&d.Gram, "gram", false, "the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal)")
+	f.Var((*gramFlag)(d), "gram", "the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal); =`clip`: negative eigenvalues become 0, =flip: positive")
+	f.Lookup("gram").NoOptDefVal = "true"
 	f.StringVar(&d.GramDiagonal, "gram-diagonal", "", "`FILE` with k(x,x) of each row of a Gram matrix (default: the diagonal when square)")
 }
+
+// gramFlag is the value of --gram: true, false, or the correction of a matrix that is not positive
+// semidefinite.
+type gramFlag Data
+
+func (g *gramFlag) String() string {
+	switch {
+	case g == nil || !g.Gram:
+		return "false"
+	case g.Correction != "":
+		return g.Correction
+	}
+	return "true"
+}
+
+// Set parses the value.
+func (g *gramFlag) Set(text string) (err error) {
+	g.Gram, g.Correction = true, ""
+	if slices.Contains(kernel.Corrections(), text) {
+		g.Correction = text
+		return nil
+	}
+	if g.Gram, err = strconv.ParseBool(text); err != nil {
+		return fmt.Errorf("want one of %s, or no value", strings.Join(kernel.Corrections(), ", "))
+	}
+	return nil
+}
+
+// Type is bool, so that help shows the flag as one that needs no value.
+func (g *gramFlag) Type() string { return "bool" }
 
 // Endings lists the file extensions of the formats of data.
 const Endings = ".csv, .tsv, .npy, .parquet, .arrow, .svm (svmlight), .idx or -ubyte (MNIST), .fasta (sequences), each also .gz"
@@ -122,6 +156,9 @@ func (d *Data) ReadAtLeastTwo(ctx context.Context, s *session.Session) (*dataset
 
 // Read reads the points that d describes and reports the reader's warnings.
 func (d *Data) Read(ctx context.Context, s *session.Session) (*dataset.Data, error) {
+	if d.model != nil && d.Correction != "" {
+		return nil, usage.Errorf("--gram=%s is given with a model: want --gram, the model corrects rows as in its fit", d.Correction)
+	}
 	o := d.Options(s)
 	data, err := session.Await(ctx, func() (*dataset.Data, error) {
 		if d.Path == session.Stream {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"strings"
@@ -8,8 +9,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -99,6 +102,7 @@ func (p *Preparing) Check(c *session.Checks, model bool, data *Data) {
 	c.Exclusive("robust", "tfidf")
 	c.Exclusive("standardize", "robust")
 	c.Refuse(asked != "" && model, "%s is given with MODEL: want one of the two, the model prepares points as in its fit", asked)
+	p.options.Gram = data.Correction
 	c.Refuse(asked != "" && data.Gram, "%s and --gram are given together: a Gram matrix has no columns to prepare", asked)
 	strict := p.mode == prepareNone
 	only := asked == "" || asked == "--standardize" || asked == "--tfidf" || asked == "--robust"
@@ -144,14 +148,19 @@ func (p *Preparing) parseKinds(data *Data) error {
 	return nil
 }
 
-// Apply prepares the points of d as the flags ask, and reports what is odd about its columns.
-func (p *Preparing) Apply(run *session.Session, d *dataset.Data) (table *mustlink.Table, err error) {
+// Apply prepares the points of d as the flags ask, and reports what is odd about its columns. A Gram
+// matrix to learn from must be positive semidefinite, or is corrected.
+func (p *Preparing) Apply(ctx context.Context, run *session.Session, d *dataset.Data) (table *mustlink.Table, err error) {
 	table = mustlink.FromData(d)
+	_, gram := d.Points.(*points.Gram)
 	switch {
 	case p.tfidf:
 		table, err = table.TFIDF()
-	case !p.AsRead():
-		table, err = table.Prepare(p.options)
+	case !p.AsRead() || gram && p.learns:
+		var eng *engine.Engine
+		if eng, err = run.Engine(); err == nil {
+			table, err = table.PrepareOn(ctx, eng, p.options)
+		}
 	}
 	if err != nil {
 		return nil, p.renamed(err, d.Name)

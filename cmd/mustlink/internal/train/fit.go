@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink"
-	"github.com/mustlink/mustlink/algorithms/baseline/raw"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
@@ -116,7 +115,7 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	table, err := c.table(d)
+	table, err := c.table(ctx, d)
 	if err != nil {
 		return err
 	}
@@ -190,7 +189,7 @@ func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.Required("input", "output")
 	check.Do(c.choose)
 	check.Do(func() error { return c.lesson.checkTargets(c.method) })
-	c.checkLinks(check, c.lesson.given() || c.name == raw.Method)
+	c.checkLinks(check, c.lesson.given() || c.method.LinksOptional)
 	check.Do(func() error { return c.lesson.triplets.check(c.method) })
 	check.Do(func() error { return c.lesson.quadruplets.check(c.method) })
 	check.Do(c.precision.Check)
@@ -251,7 +250,7 @@ func (c *fitCommand) candidate() (err error) {
 	if c.chosen.Params, err = parseParams(c.params); err != nil {
 		return err
 	}
-	if _, err = c.chosen.Learner(c.seed, nil); err != nil {
+	if _, err = c.chosen.Learner(catalog.Config{Seed: c.seed, Files: &c.files, MemoryLimit: int64(c.MemoryLimit)}); err != nil {
 		return methodError(err, c.chosen.Params)
 	}
 	c.chosen.Method = c.name
@@ -314,7 +313,7 @@ func (c *fitCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set
 		return set, needLinks(c.links.Path, set, c.method)
 	}
 	if c.fromLabels == "" {
-		return links.New(d.Points.Len(), nil) // comparisons or targets alone
+		return links.New(d.Points.Len(), nil) // comparisons or targets alone, or a method without links
 	}
 	if c.fromLabels != allLabels {
 		return c.drawLinks(d, c.method.UsesCannotLinks)
@@ -343,6 +342,8 @@ func linksOfAll(d *dataset.Data, method catalog.Method) (*links.Set, error) {
 func needLinks(path string, set *links.Set, method catalog.Method) error {
 	must, cannot := set.Count()
 	switch {
+	case method.LinksOptional:
+		return nil
 	case must+cannot == 0:
 		return fault.Data(path, "it has no links: want at least one")
 	case must == 0 && !method.UsesCannotLinks && !method.UsesTargets:

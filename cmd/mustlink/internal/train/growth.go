@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/engine"
@@ -42,7 +43,7 @@ func (c *fitCommand) growth(ctx context.Context, eng *engine.Engine, method stri
 	if candidate.Method = method; method == parts.Method { // the base, which fits parts of the links whole
 		candidate.Method = c.method.Name
 	}
-	learner, err := candidate.Learner(c.seed, nil)
+	learner, err := candidate.Learner(catalog.Config{Seed: c.seed, Files: &c.files, Rows: table.Rows()})
 	if err != nil {
 		return nil, err
 	}

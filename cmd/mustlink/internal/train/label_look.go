@@ -134,7 +134,7 @@ func (c *labelCommand) learnFrom(ctx context.Context, d *dataset.Data, o *label.
 	if o.Engine, err = c.Engine(); err != nil {
 		return err
 	}
-	if o.Table, err = c.preparing.Apply(c.Session, d); err != nil {
+	if o.Table, err = c.preparing.Apply(ctx, c.Session, d); err != nil {
 		return err
 	}
 	switch x := o.Table.Data().Points.(type) {

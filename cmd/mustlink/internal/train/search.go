@@ -63,7 +63,7 @@ type searchReport struct {
 func (t *training) search(ctx context.Context, eng *engine.Engine, table *mustlink.Table, set *links.Set, o selection.Options) (*selection.Result, error) {
 	bar := t.Progress()
 	defer bar.Done()
-	o.Progress = bar.Report
+	o.Progress, o.Files = bar.Report, &t.files
 	return selection.Select(ctx, eng, table.Data().Points, set, o)
 }
 

@@ -117,7 +117,7 @@ func (c *selectCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	table, err := c.table(d)
+	table, err := c.table(ctx, d)
 	if err != nil {
 		return err
 	}

@@ -107,7 +107,7 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	table, err := c.preparing.Apply(c.Session, data)
+	table, err := c.preparing.Apply(ctx, c.Session, data)
 	if err != nil {
 		return err
 	}

@@ -38,6 +38,7 @@ type training struct {
 	seed       uint64
 	precision  source.Precision
 	out        string
+	files      catalog.Files  // of parameters
 	leaks      []prepare.Leak // columns that decide the links, of which a warning was given
 }
 
@@ -87,8 +88,8 @@ func (t *training) drawLinks(d *dataset.Data, both bool) (*links.Set, error) {
 }
 
 // table transforms features as the flags ask.
-func (t *training) table(d *dataset.Data) (*mustlink.Table, error) {
-	table, err := t.preparing.Apply(t.Session, d)
+func (t *training) table(ctx context.Context, d *dataset.Data) (*mustlink.Table, error) {
+	table, err := t.preparing.Apply(ctx, t.Session, d)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +129,8 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	defer bar.Done()
 	options := append(more,
 		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Triplets(lesson.Triplets), mustlink.Quadruplets(lesson.Quadruplets),
-		mustlink.Targets(lesson.Targets), mustlink.Seed(t.seed), mustlink.OnProgress(bar.Report), mustlink.Engine(eng))
+		mustlink.Targets(lesson.Targets), mustlink.Seed(t.seed), mustlink.OnProgress(bar.Report), mustlink.Engine(eng),
+		mustlink.ParamFiles(&t.files))
 	if table.Transform() == nil {
 		options = append(options, mustlink.Unprepared()) // as the flags ask
 	}
