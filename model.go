@@ -268,6 +268,7 @@ type Clustering struct {
 	Inertia    float64 // sum of squared learned distances from the centers
 	Iterations int     // of the best start
 	Converged  bool
+	Notices    []string // of clusters that are empty, as fewer rows differ
 }
 
 // Cluster divides the rows into k clusters by k-means in the learned distance, or by constrained
@@ -295,7 +296,11 @@ func (m *Model) Cluster(ctx context.Context, t *Table, k int, options ...Option)
 	if err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
 	}
-	return &Clustering{r.Labels, r.Inertia, r.Iterations, r.Converged}, nil
+	sizes := make([]int, k)
+	for _, c := range r.Labels {
+		sizes[c]++
+	}
+	return &Clustering{r.Labels, r.Inertia, r.Iterations, r.Converged, cluster.Notices(sizes)}, nil
 }
 
 // empty reports whether the model was not made by Fit or Load.

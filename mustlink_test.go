@@ -7,6 +7,7 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
@@ -252,6 +253,30 @@ func TestCluster(t *testing.T) {
 	if held.Inertia < free.Inertia*(1-1e-12) {
 		t.Errorf("inertia %v with constraints, %v without", held.Inertia, free.Inertia)
 	}
+}
+
+// TestEmptyClusters: with more clusters than rows differ some are empty, and a notice says how many
+// there can be.
+func TestEmptyClusters(t *testing.T) {
+	table := try(mustlink.FromRows([][]float64{{1, 2}, {3, 5}, {1, 2}, {3, 5}, {1, 2}, {0, 0}}))
+	m := try(mustlink.Fit(t.Context(), table, nil, mustlink.Method("raw")))
+	for k := 1; k < 7; k++ {
+		notices := try(m.Cluster(t.Context(), table, k)).Notices
+		if k <= 3 && len(notices) > 0 || k > 3 && (len(notices) != 1 || !strings.Contains(notices[0], "at most 3 clusters")) {
+			t.Errorf("%d clusters of 3 different rows: notices %q", k, notices)
+		}
+	}
+}
+
+// TestLastOption: of two values of a parameter, and of two lists of triplets, the last one counts.
+func TestLastOption(t *testing.T) {
+	table, pairs := problem(t, 40)
+	m := try(mustlink.Fit(t.Context(), table, pairs, mustlink.Method("rca"), mustlink.Param("dims", "2"), mustlink.Param("dims", "1")))
+	if m.Dim() != 1 {
+		t.Errorf("%d columns: want 1, the last value of dims", m.Dim())
+	}
+	list := []mustlink.Triplet{{I: 0, J: 1, K: 2}}
+	try(mustlink.Fit(t.Context(), table, nil, mustlink.Method("itml"), mustlink.Triplets(nil), mustlink.Triplets(list)))
 }
 
 // TestChoice: the method depends on the input as Fit's documentation describes.

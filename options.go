@@ -12,7 +12,8 @@ import (
 )
 
 // Option changes how [Fit], [Load] or [Model.Cluster] works. The documentation of each option names
-// the functions that accept it; for any other function it is a *fault.ParamError.
+// the functions that accept it; for any other function it is a *fault.ParamError. Of two options with
+// the same name, and of two values of a [Param] with the same name, the last one counts.
 type Option struct {
 	name  string
 	where place
@@ -45,6 +46,7 @@ type settings struct {
 	triplets    []Triplet
 	quadruplets []Quadruplet
 	targets     []float64
+	none        string // the name of a list that is given, but empty
 	holdsOut    bool
 	folds       int // of the verdict
 
@@ -139,20 +141,32 @@ func OnProgress(report func(Progress)) Option {
 	return Option{"OnProgress", fit | clusters, func(s *settings) { s.progress = report }}
 }
 
-// Triplets are comparisons for [Fit], which requires a method that learns from triplets.
+// Triplets are comparisons for [Fit], at least one, which requires a method that learns from
+// triplets.
 func Triplets(list []Triplet) Option {
-	return Option{"Triplets", fit, func(s *settings) { s.triplets = list }}
+	return Option{"Triplets", fit, func(s *settings) { s.triplets = list; s.some("triplets", len(list)) }}
 }
 
-// Quadruplets are comparisons for [Fit], which requires a method that learns from quadruplets.
+// Quadruplets are comparisons for [Fit], at least one, which requires a method that learns from
+// quadruplets.
 func Quadruplets(list []Quadruplet) Option {
-	return Option{"Quadruplets", fit, func(s *settings) { s.quadruplets = list }}
+	return Option{"Quadruplets", fit, func(s *settings) { s.quadruplets = list; s.some("quadruplets", len(list)) }}
 }
 
 // Targets are numbers, one for each row, for [Fit], which requires a method that learns from
 // targets.
 func Targets(values []float64) Option {
-	return Option{"Targets", fit, func(s *settings) { s.targets = values }}
+	return Option{"Targets", fit, func(s *settings) { s.targets = values; s.some("targets", len(values)) }}
+}
+
+// some notes the name of a list that is empty.
+func (s *settings) some(name string, count int) {
+	switch {
+	case count == 0:
+		s.none = name
+	case s.none == name: // the last one counts
+		s.none = ""
+	}
 }
 
 // HoldOut makes [Fit] assess its metric by links that it holds out from further fits. The linked
@@ -203,6 +217,9 @@ func read(where place, function string, options []Option) (*settings, error) {
 			return nil, &fault.ParamError{Param: "option", Value: o.name, Want: "an option that " + function + " takes"}
 		}
 		o.set(s)
+	}
+	if s.none != "" {
+		return nil, &fault.ParamError{Param: "number of " + s.none, Value: 0, Want: "at least one, or no such option"}
 	}
 	return s, nil
 }

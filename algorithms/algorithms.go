@@ -79,9 +79,8 @@ type Model interface {
 	Dim() int
 	// Embed maps any n points to an n x Dim matrix. The Euclidean distance of its rows is the learned
 	// distance, exactly or as closely as Dim allows, depending on the method. Row i depends on point i
-	// alone: it is bit-identical in any batch. There is one exception: a model that stores the
-	// coordinates of its training rows returns these for its training rows in their order, all or a run
-	// of them. Elsewhere a point that equals several training rows has their mean.
+	// alone: it is bit-identical in any batch. A model that stores the coordinates of its training rows
+	// returns these for a point that equals one of them, and their mean if it equals several.
 	Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
 	// Gram evaluates the learned kernel between the rows of x and y, |x| x |y|. A nil y
 	// means x, and then the result is exactly symmetric.

@@ -73,6 +73,20 @@ type Result struct {
 	Restart int
 }
 
+// Notices returns a notice if some of the clusters of these sizes are empty, as where too few rows
+// differ.
+func Notices(sizes []int) []string {
+	full := 0
+	for _, n := range sizes {
+		full += min(n, 1)
+	}
+	if full == len(sizes) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d of the %d clusters are empty: want at most %d clusters if no more rows differ",
+		len(sizes)-full, len(sizes), full)}
+}
+
 // resolve replaces zero values by defaults. It returns an error for the first parameter that is out
 // of range for n points.
 func (p Params) resolve(n int) (Params, error) {

@@ -62,8 +62,8 @@ func (Learner) Method() string { return Method }
 // dozen factorizations of order m.
 //
 // Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
-// exist, as many neighbors or eigenvectors as points, and a percentile of 0 as bound are errors,
-// too.
+// exist, as many neighbors or eigenvectors as points, and a percentile as bound that is 0 up to
+// rounding beside the distance of an outlier are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {

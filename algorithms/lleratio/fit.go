@@ -78,40 +78,17 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := f.noticeIdle(ctx, a, res.W); err != nil {
+	idle, err := scatter.Idle(ctx, f.Eng, a, res.W, f.Links, "must-links and neighborhoods")
+	if err != nil {
 		return nil, err
 	}
+	f.Notices = append(f.Notices, idle...)
 	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1)})
 	if math.IsInf(res.Ratio, 1) {
 		status.Message = fmt.Sprintf("the ratio has no bound: %d dimensions can satisfy must-links and neighborhoods exactly; the model has those with the largest distances of cannot-links; use fewer dimensions or a larger alpha", d)
 	}
 	head := about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}
 	return &Model{record.New(f.metric(res.W), f.Params, status), record.NewDescent(res.Trace), head}, nil
-}
-
-// noticeIdle adds a notice if the directions w include some on which the scatter matrix a of the
-// cannot-links vanishes. It has at most as many others as there are cannot-links.
-func (f *fit) noticeIdle(ctx context.Context, a, w blas.Matrix) error {
-	const rounding = 1e-12
-	d, backend := w.Rows, f.Eng.Backend()
-	image, inside, values := blas.NewMatrix(d, a.Rows), blas.NewMatrix(d, d), make([]float64, d)
-	backend.Gemm(false, false, 1, w, a, 0, image)
-	backend.Gemm(false, true, 1, image, w, 0, inside)
-	if err := f.Eng.SymEig(ctx, inside, values, false); err != nil {
-		return err
-	}
-	trace := 0.0
-	for i := range a.Rows {
-		trace += a.At(i, i)
-	}
-	idle := 0
-	for idle < d && values[idle] <= rounding*trace {
-		idle++
-	}
-	if _, cannot := f.Links.Count(); idle > 0 {
-		f.Notices = append(f.Notices, fmt.Sprintf("%d of the %d columns separate no cannot-link, and must-links and neighborhoods alone determine them; directions that these do not determine are arbitrary: use dims=%d or more than %d cannot-links", idle, d, max(1, d-idle), cannot))
-	}
-	return nil
 }
 
 // fit is the state of a call of Fit.

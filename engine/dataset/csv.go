@@ -105,7 +105,7 @@ func (r *records) checkHeader(line int) error {
 func (r *records) headerIsData() bool {
 	counting := true
 	for _, name := range r.columns {
-		if _, err := ParseFloat(name); err != nil {
+		if _, err := ParseFloat(name); err != nil && err != ErrRounded {
 			return false
 		}
 		if _, err := strconv.ParseUint(name, 10, 64); err != nil {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -79,6 +80,8 @@ func TestBadCSV(t *testing.T) {
 		{"NaN", "x,y\nNaN,2\n", place{2, 0, "x"}, "NaN"},
 		{"Inf", "x,y\n1,-inf\n", place{2, 0, "y"}, "-inf"},
 		{"beyond float64", "x,y\n1,1e999\n", place{2, 0, "y"}, "range"},
+		{"whole number without a float64", "x,y\n9007199254740992,1\n9007199254740993,1\n", place{3, 1, "x"}, "9007199254740993: the whole number has no exact float64: want at most 2^53"},
+		{"negative whole number without a float64", "x,y\n1,-18446744073709551615\n", place{2, 0, "y"}, "2^53"},
 		{"empty cell", "x,y\n1,\n", place{2, 0, "y"}, "empty"},
 		{"blank cell", "x,y\n1,  \n", place{2, 0, "y"}, "empty"},
 		{"question mark", "x,y\n?,1\n", place{2, 0, "x"}, "missing"},
@@ -329,20 +332,27 @@ func TestGzip(t *testing.T) {
 	}
 }
 
-// standard is strconv.ParseFloat for texts that are numbers in files of data.
+// standard is strconv.ParseFloat for texts that are numbers in files of data. A whole number that
+// float64 does not have is none of them.
 func standard(s string) (float64, error) {
 	if strings.ContainsAny(s, "_xX") { // 1_000 and 0x1p3 are numbers in source code alone
 		return 0, strconv.ErrSyntax
 	}
-	return strconv.ParseFloat(s, 64)
+	v, err := strconv.ParseFloat(s, 64)
+	if whole, is := new(big.Int).SetString(s, 10); is && err == nil {
+		if exact, _ := new(big.Float).SetFloat64(v).Int(nil); exact.Cmp(whole) != 0 {
+			return v, ErrRounded
+		}
+	}
+	return v, err
 }
 
-// parseFloat is bit-identical to strconv.ParseFloat for any text, but for what only source code
+// ParseFloat is bit-identical to strconv.ParseFloat for any text, but for what only source code
 // has.
 func TestParseFloat(t *testing.T) {
 	same := func(s string) {
 		t.Helper()
-		got, gotErr := parseFloat(s)
+		got, gotErr := ParseFloat(s)
 		want, wantErr := standard(s)
 		if math.Float64bits(got) != math.Float64bits(want) || (gotErr == nil) != (wantErr == nil) {
 			t.Errorf("%q: %v (%v), want %v (%v)", s, got, gotErr, want, wantErr)
@@ -350,7 +360,8 @@ func TestParseFloat(t *testing.T) {
 	}
 	for _, s := range []string{"", "-", ".", "-.", "--1", "1.", ".5", "-.5", "-0", "0", "-0.0", "1..2", "1.2.3", "+1", "1e5", " 1",
 		"999999999999999", "9999999999999999", "99999999999999999", ".999999999999999", ".9999999999999999",
-		"9007199254740993", "900719925474099.3", "0.000000000000001", "123456789012345.", "0x1p-2", "NaN", "inf", "1_0"} {
+		"9007199254740993", "9007199254740992", "-9007199254740993", "+009007199254740995", "18014398509481984", "18446744073709551615",
+		"18446744073709551616", "100000000000000000000000", "1000000000000000000000000", "9007199254740993.0", "9007199254740993e0", "900719925474099.3", "0.000000000000001", "123456789012345.", "0x1p-2", "NaN", "inf", "1_0"} {
 		same(s)
 	}
 	rng := rand.New(rand.NewPCG(1, 2))

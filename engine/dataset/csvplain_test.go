@@ -27,7 +27,7 @@ func cell(t *rapid.T, rng *rand.Rand) string {
 	case 3:
 		return strconv.FormatFloat(v, 'e', rng.IntN(20), 64)
 	case 4:
-		return []string{"-0", "0.", ".5", "-.25", "+1", "00012", "1e3", "9007199254740993", "0.1234567890123456"}[rng.IntN(9)]
+		return []string{"-0", "0.", ".5", "-.25", "+1", "00012", "1e3", "9007199254740993.0", "0.1234567890123456"}[rng.IntN(9)]
 	}
 	return strconv.FormatFloat(rng.NormFloat64(), 'f', 5, 64)
 }

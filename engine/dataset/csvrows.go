@@ -216,7 +216,7 @@ func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, e
 	case what == "":
 		return v, nil
 	case isNumber(cell):
-		return v, c.problem(line, c.columns[column], fix, "%s: want a finite number", what)
+		return v, c.problem(line, c.columns[column], fix, "%s", what)
 	}
 	return v, c.textAmongNumbers(t, column, line, cell)
 }

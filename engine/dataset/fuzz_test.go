@@ -19,7 +19,7 @@ func FuzzNumber(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got, err := parseFloat(s)
+		got, err := ParseFloat(s)
 		want, wantErr := standard(s)
 		if (err == nil) != (wantErr == nil) || math.Float64bits(got) != math.Float64bits(want) {
 			t.Fatalf("%q is %v, error %v: want %v, error %v", s, got, err, want, wantErr)

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/bits"
 	"strconv"
@@ -14,8 +15,8 @@ const longest = 19
 
 // decimal parses a plain decimal at the beginning of text: up to 19 digits with or without a point,
 // no exponent. Most numbers in files have this form. The value is bit-identical to that of
-// strconv.ParseFloat. size is the number of bytes, -1 if the text does not begin with such a
-// number.
+// strconv.ParseFloat. size is the number of bytes, -1 if the text does not begin with such a number,
+// or with a whole number that float64 does not have.
 func decimal(text []byte) (v float64, size int) {
 	at := 0
 	if len(text) > 0 && text[0] == '-' {
@@ -55,7 +56,9 @@ func decimal(text []byte) (v float64, size int) {
 	if digits < 1 || digits > longest && (digits > longest+1 || text[begin] != '0') || after > longest {
 		return 0, -1
 	}
-	v = scaled(mantissa, after)
+	if v = scaled(mantissa, after); after == 0 && v >= exactWhole {
+		return 0, -1 // ParseFloat decides
+	}
 	if begin > 0 {
 		v = -v // keeps the sign of -0
 	}
@@ -96,21 +99,33 @@ func scaled(mantissa uint64, after int) float64 {
 	return float64(q) * math.Float64frombits(uint64(1023+exponent)<<52)
 }
 
-// parseFloat is ParseFloat with the fast path of decimal.
-func parseFloat(s string) (float64, error) {
+// exactWhole is the size up to which float64 has all whole numbers.
+const exactWhole = 1 << 53
+
+// ErrRounded is the error of a whole number that float64 does not have.
+var ErrRounded = errors.New("the whole number has no exact float64: want at most 2^53 in size")
+
+// ParseFloat is strconv.ParseFloat without what only source code has: digits with underscores, and
+// hexadecimal numbers. It returns [ErrRounded] for a whole number, written without a point or an
+// exponent, that float64 does not have: this is an identifier, which rounding confuses with others.
+func ParseFloat(s string) (float64, error) {
 	if v, size := decimal([]byte(s)); size == len(s) && size > 0 {
 		return v, nil
 	}
-	return ParseFloat(s)
-}
-
-// ParseFloat is strconv.ParseFloat without what only source code has: digits with underscores, and
-// hexadecimal numbers.
-func ParseFloat(s string) (float64, error) {
 	if strings.ContainsAny(s, "_xX") {
 		return 0, strconv.ErrSyntax
 	}
-	return strconv.ParseFloat(s, 64)
+	v, err := strconv.ParseFloat(s, 64)
+	if err == nil && math.Abs(v) >= exactWhole && rounded(s, v) {
+		return v, ErrRounded
+	}
+	return v, err
+}
+
+// rounded reports whether s is a whole number in digits alone, but not v.
+func rounded(s string, v float64) bool {
+	digits := strings.TrimLeft(strings.TrimLeft(s, "+-"), "0")
+	return strings.Trim(digits, "0123456789") == "" && digits != strconv.FormatFloat(math.Abs(v), 'f', 0, 64)
 }
 
 var powersOfTen = [longest + 1]uint64{1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19}

@@ -54,12 +54,12 @@ func (n numerals) isNumber(s string) bool {
 func (n numerals) parse(s string) (v float64, what, fix string) {
 	plain, ok := n.plain(strings.TrimSpace(s))
 	if ok {
-		if v, what, _ = parseNumber(plain); what == "" {
-			return v, "", ""
+		if v, what, fix = parseNumber(plain); v != 0 || what == "" {
+			return v, what, fix
 		}
 	}
 	if _, what, fix = parseNumber(s); what == "" {
-		what, fix = "the number "+quote(s)+" has a decimal point, but others have a comma", "write a decimal comma"
+		what, fix = "the number "+quote(s)+" has a decimal point, but others have a comma"+wantFinite, "write a decimal comma"
 	}
 	return 0, what, fix
 }
@@ -95,7 +95,7 @@ func (r *records) findNumerals(groups bool) {
 // isNumber reports whether a text is a number, perhaps one that is infinite or out of range.
 func isNumber(s string) bool {
 	v, err := ParseFloat(s)
-	return err == nil && v == v || errors.Is(err, strconv.ErrRange)
+	return err == nil && v == v || err == ErrRounded || errors.Is(err, strconv.ErrRange)
 }
 
 // addRow parses the features of one record.
@@ -105,7 +105,7 @@ func (t *table) addRow(r *records, fields []string, features []int, line int) er
 		if err != nil || v-v != 0 {
 			var what, fix string
 			if v, what, fix = r.marks.parse(fields[i]); what != "" {
-				if err := r.problem(line, r.columns[i], fix, "%s: want a finite number", what); err != nil {
+				if err := r.problem(line, r.columns[i], fix, "%s", what); err != nil {
 					return err
 				}
 			}
@@ -115,32 +115,38 @@ func (t *table) addRow(r *records, fields []string, features []int, line int) er
 	return nil
 }
 
+// wantFinite ends what states a problem.
+const wantFinite = ": want a finite number"
+
 // parseNumber parses a cell that the fast path refused. If it is not a finite number, what states
 // the problem and fix what to do.
 func parseNumber(s string) (v float64, what, fix string) {
 	s = strings.TrimSpace(s)
 	v, err := ParseFloat(s)
 	switch {
+	case err == ErrRounded:
+		return v, "the value is " + s + ": " + err.Error(),
+			"drop the column or make it a category if it has identifiers, or write measurements with an exponent"
 	case s == "":
-		return 0, "the cell is empty", "fill in a number, or remove the row"
+		return 0, "the cell is empty" + wantFinite, "fill in a number, or remove the row"
 	case err == nil && math.IsNaN(v):
-		return 0, "the value is " + s, "fill in a number, or remove the row"
+		return 0, "the value is " + s + wantFinite, "fill in a number, or remove the row"
 	case err == nil && math.IsInf(v, 0):
-		return 0, "the value is " + s, "fill in a finite number, or remove the row"
+		return 0, "the value is " + s + wantFinite, "fill in a finite number, or remove the row"
 	case errors.Is(err, strconv.ErrRange):
-		return 0, "the value " + quote(s) + " is beyond the range of float64", "rescale the column"
+		return 0, "the value " + quote(s) + " is beyond the range of float64" + wantFinite, "rescale the column"
 	case err != nil && s == "?" || s == "NA" || s == "N/A" || s == "null":
-		return 0, "the value is missing (" + quote(s) + ")", "fill in a number, or remove the row"
+		return 0, "the value is missing (" + quote(s) + ")" + wantFinite, "fill in a number, or remove the row"
 	case err != nil && strings.Count(s, ",") == 1:
-		return 0, "the text " + quote(s) + " is not a number", "write a decimal point, not a comma"
+		return 0, "the text " + quote(s) + " is not a number" + wantFinite, "write a decimal point, not a comma"
 	case err != nil:
-		return 0, "the text " + quote(s) + " is not a number",
+		return 0, "the text " + quote(s) + " is not a number" + wantFinite,
 			"correct it, encode the categories as numbers, or call the column label or id if it holds labels or ids"
 	}
 	return v, "", ""
 }
 
-// float is parseFloat for these numerals. A number with a decimal comma is not much slower than one
+// float is ParseFloat for these numerals. A number with a decimal comma is not much slower than one
 // with a point.
 func (n numerals) float(field []byte) (float64, error) {
 	if v, size := decimal(field); size == len(field) && size > 0 && !n.comma {

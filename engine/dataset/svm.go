@@ -183,13 +183,13 @@ func (r *svmReader) number(name []byte, last int) (number int, what, fix string)
 // value parses and stores the value of a feature. If it is wrong, what states the problem and fix
 // what to do.
 func (r *svmReader) value(number int, text []byte) (what, fix string) {
-	v, err := parseFloat(string(text))
+	v, err := ParseFloat(string(text))
 	if err != nil || v-v != 0 {
 		if v, what, fix = parseNumber(string(text)); what != "" {
 			if len(text) == 0 {
-				what = "the value is empty"
+				what = "the value is empty" + wantFinite
 			}
-			return fmt.Sprintf("feature %d: %s: want a finite number", number, what), fix
+			return fmt.Sprintf("feature %d: %s", number, what), fix
 		}
 	}
 	r.keep(number, v)

@@ -1,7 +1,7 @@
 package dataset
 
 import (
-	"fmt"
+	"errors"
 	"io"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -63,7 +63,7 @@ func (d *Data) LabelTargets() ([]float64, error) {
 	for i, text := range d.Labels {
 		v, what, _ := parseNumber(text)
 		if what != "" {
-			return nil, &fault.DataError{File: d.Name, Row: i, Column: labelColumn, Err: fmt.Errorf("%s: want a finite number", what)}
+			return nil, &fault.DataError{File: d.Name, Row: i, Column: labelColumn, Err: errors.New(what)}
 		}
 		targets[i] = v
 	}

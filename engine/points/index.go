@@ -11,63 +11,37 @@ import (
 // reference object.
 type Index struct {
 	points Points
-	rows   map[uint64][]int // by digest, ascending
+	first  map[uint64][]int // by digest: the first of each set of equal points
 }
 
-// NewIndex returns an index of y. Cost: it reads y once, on one core because it fills one map, and
-// takes about 40 bytes per point.
+// NewIndex returns an index of y. Cost: it reads y once, and repeated points twice, on one core
+// because it fills one map, and takes about 40 bytes per distinct point.
 func NewIndex(y Points) *Index {
 	ix := &Index{y, make(map[uint64][]int, y.Len())}
 	for j := range y.Len() {
-		h := rowDigest(y, j)
-		ix.rows[h] = append(ix.rows[h], j)
+		if h := rowDigest(y, j); ix.among(h, y, j) < 0 {
+			ix.first[h] = append(ix.first[h], j)
+		}
 	}
 	return ix
 }
 
-// Find returns the rows of the indexed points that equal point i of x, ascending. Points of another
-// kind, or with another number of features, have no equal.
-func (ix *Index) Find(x Points, i int) []int {
+// Find returns the first of the indexed points that equal point i of x, and -1 if there are none.
+// Points of another kind, or with another number of features, have no equal.
+func (ix *Index) Find(x Points, i int) int {
 	if x.Dim() != ix.points.Dim() {
-		return nil
+		return -1
 	}
-	var found []int
-	for _, j := range ix.rows[rowDigest(x, i)] {
+	return ix.among(rowDigest(x, i), x, i)
+}
+
+func (ix *Index) among(digest uint64, x Points, i int) int {
+	for _, j := range ix.first[digest] {
 		if equal(x, i, ix.points, j) {
-			found = append(found, j)
+			return j
 		}
 	}
-	return found
-}
-
-// Run returns the first row of the only run of indexed points that equals all of x in order, and
-// whether there is exactly one.
-func (ix *Index) Run(x Points) (first int, unique bool) {
-	if x.Len() == 0 {
-		return 0, false
-	}
-	count := 0
-	for _, j := range ix.Find(x, 0) {
-		if ix.continues(x, j) {
-			first = j
-			count++
-		}
-	}
-	return first, count == 1
-}
-
-// continues says whether the indexed points from first on equal all of x. Other points differ in
-// the first rows. Training points take one pass on one core, which the speed of memory bounds.
-func (ix *Index) continues(x Points, first int) bool {
-	if first+x.Len() > ix.points.Len() {
-		return false
-	}
-	for i := range x.Len() {
-		if !equal(x, i, ix.points, first+i) {
-			return false
-		}
-	}
-	return true
+	return -1
 }
 
 // rowDigest returns a number that equal points share.

@@ -163,6 +163,9 @@ func (s source) value(text string) (float64, error) {
 		return math.NaN(), nil
 	}
 	v, err := dataset.ParseFloat(strings.TrimSpace(text))
+	if err == dataset.ErrRounded {
+		return 0, fmt.Errorf("the value is %s: %w, or the column as a category", short(text), err)
+	}
 	if err != nil || math.IsInf(v, 0) {
 		return 0, fmt.Errorf("%q is not a finite number: want numbers in all cells, an empty cell for a missing one, or the column as a category", short(text))
 	}

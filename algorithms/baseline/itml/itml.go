@@ -6,7 +6,7 @@
 // The metric is the positive definite A nearest to a prior, in the LogDet divergence, for which the
 // squared distance of must-linked points is at most upper and that of cannot-linked points at least
 // lower. Both bounds may be violated at a cost of gamma times the link's weight. By default upper
-// and lower are percentiles of the squared distances of pairs of points under the prior.
+// and lower are percentiles of the squared distances above 0 of pairs of points under the prior.
 //
 // In linear mode, A is a matrix over the features. The prior is the identity or the inverse
 // covariance, in the directions in which the points vary. In kernel mode, the kernel matrix K of

@@ -239,18 +239,17 @@ func TestBadInput(t *testing.T) {
 		x   points.Points
 		set *links.Set
 	}{
-		"triplet":    {with(func(l *Learner) { l.Triplets = []links.Triplet{{I: 1, J: 1, K: 2}} }), x, set},
-		"margin":     {with(func(l *Learner) { l.Params.Margin = "p" }), x, set},
-		"no links":   {with(func(*Learner) {}), x, none},
-		"gamma":      {with(func(l *Learner) { l.Params.Gamma = 0 }), x, set},
-		"upper":      {with(func(l *Learner) { l.Params.Upper = "five" }), x, set},
-		"lower":      {with(func(l *Learner) { l.Params.Lower = "p101" }), x, set},
-		"prior":      {with(func(l *Learner) { l.Params.Prior = "p" }), x, set},
-		"with":       {with(func(l *Learner) { l.Params.Prior, l.Kernel = Covariance, linear }), x, set},
-		"dims":       {with(func(l *Learner) { l.Params.Dims = -1 }), x, set},
-		"tol":        {with(func(l *Learner) { l.Params.Tol = math.Inf(1) }), x, set},
-		"max_iter":   {with(func(l *Learner) { l.Params.MaxIter = 0 }), x, set},
-		"percentile": {with(func(*Learner) {}), same, set},
+		"triplet":  {with(func(l *Learner) { l.Triplets = []links.Triplet{{I: 1, J: 1, K: 2}} }), x, set},
+		"margin":   {with(func(l *Learner) { l.Params.Margin = "p" }), x, set},
+		"no links": {with(func(*Learner) {}), x, none},
+		"gamma":    {with(func(l *Learner) { l.Params.Gamma = 0 }), x, set},
+		"upper":    {with(func(l *Learner) { l.Params.Upper = "five" }), x, set},
+		"lower":    {with(func(l *Learner) { l.Params.Lower = "p101" }), x, set},
+		"prior":    {with(func(l *Learner) { l.Params.Prior = "p" }), x, set},
+		"with":     {with(func(l *Learner) { l.Params.Prior, l.Kernel = Covariance, linear }), x, set},
+		"dims":     {with(func(l *Learner) { l.Params.Dims = -1 }), x, set},
+		"tol":      {with(func(l *Learner) { l.Params.Tol = math.Inf(1) }), x, set},
+		"max_iter": {with(func(l *Learner) { l.Params.MaxIter = 0 }), x, set},
 	} {
 		if _, err := c.l.Fit(ctx, eng, c.x, c.set); !fault.IsInput(err) {
 			t.Errorf("%s: error %v, want one of the input", name, err)

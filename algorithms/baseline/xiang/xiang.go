@@ -46,7 +46,8 @@ func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner learns from n dense points of d features and both kinds of links. If there are so few
 // must-links that W can vanish on all of them, the ratio has no bound; then cannot-links decide
-// among these W. The result has the type *[Model]. As many dimensions as the data have are an
+// among these W. Columns of W that separate no cannot-link are counted in a notice: where must-links
+// do not determine them, rounding does. The result has the type *[Model]. As many dimensions as the data have are an
 // error.
 //
 // Cost: n d^2 flops for the q directions in which the points vary, q^2 flops per link, and a few
@@ -87,6 +88,11 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
+	idle, err := scatter.Idle(ctx, eng, a, res.W, f.Links, "must-links")
+	if err != nil {
+		return nil, err
+	}
+	f.Notices = append(f.Notices, idle...)
 	status := f.Status(algorithms.Status{Converged: res.Converged, Iterations: max(0, len(res.Trace)-1)})
 	if math.IsInf(res.Ratio, 1) {
 		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions all must-linked points coincide (more must-links or dimensions avoid it)", d)

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
@@ -140,5 +141,53 @@ func TestBadInput(t *testing.T) {
 	cancel()
 	if _, err := (xiang.Learner{}).Fit(ctx, enginetest.New(t, 0), x, set); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
+	}
+}
+
+// TestIdleColumns: a notice counts the columns that no cannot-link determines, and with the number
+// of columns that it asks for, rounding does not change the metric.
+func TestIdleColumns(t *testing.T) {
+	const must, cannot = 6, 5
+	rng := rand.New(rand.NewPCG(7, 8))
+	x := &points.Dense{N: 60, D: 24}
+	for range x.N * x.D {
+		x.Data = append(x.Data, rng.NormFloat64())
+	}
+	var list []links.Link
+	var pairs [][2]int
+	for k := range must + cannot {
+		sign := links.Must
+		if k >= must {
+			sign = links.Cannot
+		}
+		list = append(list, links.NewLink(2*k, 2*k+1, sign))
+		pairs = append(pairs, [2]int{k, 30 + k})
+	}
+	set, err := links.New(x.N, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	notices := fit(t, x, set, 0).Status().Notices
+	if len(notices) != 1 || !strings.HasPrefix(notices[0], "7 of the 12 columns") || !strings.Contains(notices[0], "use dims=5 or more than 5 cannot-links") {
+		t.Errorf("12 columns, 5 cannot-links: %q", notices)
+	}
+	moved := &points.Dense{N: x.N, D: x.D, Data: slices.Clone(x.Data)}
+	for i, v := range moved.Data {
+		moved.Data[i] = v * (1 + 4e-16*rng.NormFloat64())
+	}
+	var squared [2][]float64
+	for k, x := range []*points.Dense{x, moved} {
+		m := fit(t, x, set, cannot)
+		if len(m.Status().Notices) > 0 {
+			t.Errorf("5 columns, 5 cannot-links: %q", m.Status().Notices)
+		}
+		if squared[k], err = m.Distances(context.Background(), enginetest.New(t, 0), x, pairs); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for k, v := range squared[0] {
+		if math.Abs(v-squared[1][k]) > 1e-4*v {
+			t.Errorf("pair %d: squared distance %g, and %g after rounding errors", k, v, squared[1][k])
+		}
 	}
 }

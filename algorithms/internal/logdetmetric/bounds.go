@@ -21,9 +21,10 @@ import (
 )
 
 // BoundRules are the rules for the bounds of squared distances: "p5" is the fifth percentile over
-// all pairs, "0.5" is a value.
+// all pairs of points that are apart, "0.5" is a value. Pairs at distance 0 do not count, so copies
+// of all points change nothing, and where many points are equal, a percentile is above 0.
 type BoundRules struct {
-	Upper  string `json:"upper" param:"upper" default:"p5" help:"maximum squared distance of must-links: p5 is a percentile of all pairs, 0.5 a value"`
+	Upper  string `json:"upper" param:"upper" default:"p5" help:"maximum squared distance of must-links: p5 is a percentile of all pairs of different points, 0.5 a value"`
 	Lower  string `json:"lower" param:"lower" default:"p95" help:"minimum squared distance of cannot-links, in the same form"`
 	Margin string `json:"margin" param:"margin" default:"p5" help:"minimum difference of the two squared distances of a triplet, in the same form"`
 }
@@ -68,8 +69,8 @@ const maxPairs = 200_000
 const rounding = 1e-12
 
 // Bounds returns the bounds for the distances between the points x in the feature space of k, and
-// notices about them. It computes the margin only if there are triplets. A percentile of 0 is a
-// *fault.DataError.
+// notices about them. It computes the margin only if there are triplets. A percentile that is 0 up
+// to rounding, beside the distance of an outlier, is a *fault.DataError.
 func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
 	var squared []selection.Key // distances of pairs, computed for the first percentile
 	var largest float64         // of them
@@ -89,13 +90,33 @@ func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Ker
 			if squared, err = distances(ctx, eng, k.Squared(), x, seed); err != nil {
 				return out, nil, err
 			}
+			squared = apart(squared)
 			largest = quantile(squared, 1)
 		}
 		if *to = quantile(squared, v/100); !(*to > rounding*largest) {
-			return out, nil, fault.Data("", "%s: the percentile %s of the squared distances is 0 up to rounding: want a percentile above 0, or a value", b.name, b.text)
+			return out, nil, b.unusable(*to, largest)
 		}
 	}
 	return out, out.Notices(), nil
+}
+
+// unusable is the error of a percentile that is 0 up to rounding.
+func (b namedBound) unusable(v, largest float64) error {
+	if largest == 0 {
+		return fault.Data("", "%s: the percentile %s is that of distances above 0, but no two points are apart: want points that differ, or a value, such as %s=0.5", b.name, b.text, b.name)
+	}
+	return fault.Data("", "%s: the percentile %s of the squared distances is %.2g, which is 0 up to rounding beside the largest, %.2g: want a higher percentile, such as %s=p50, a value, or data without outliers",
+		b.name, b.text, v, largest, b.name)
+}
+
+// apart returns the distances that are above 0 up to rounding, which is relative to their upper
+// quartile: a few outliers do not hide the others. It changes the order of the list.
+func apart(squared []selection.Key) []selection.Key {
+	zero := func(limit float64) func(selection.Key) bool {
+		return func(k selection.Key) bool { return k.Value <= limit }
+	}
+	squared = slices.DeleteFunc(squared, zero(0))
+	return slices.DeleteFunc(squared, zero(rounding*quantile(squared, 0.75)))
 }
 
 // Notices returns a notice if the bounds contradict each other.

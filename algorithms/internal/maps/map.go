@@ -150,23 +150,15 @@ func (m *Map) Distances(ctx context.Context, eng *engine.Engine, x points.Points
 		}
 		return c.checkedDistances(ctx, eng, m.method, x, pairs)
 	}
-	return m.distances(eng, x, pairs, func(rows []int) (blas.Matrix, error) {
-		if t, is := m.form.(*table); is {
-			if own, is := t.training(x); is {
-				return own.Select(rows), nil
-			}
-		}
-		return m.Embed(ctx, eng, x.Select(rows))
+	return m.DistancesBy(eng, x, pairs, func(part points.Points) (blas.Matrix, error) {
+		return m.Embed(ctx, eng, part)
 	})
 }
 
-// DistancesBy is [Map.Distances] in the coordinates that embed returns.
-func (m *Map) DistancesBy(eng *engine.Engine, x points.Points, pairs [][2]int, embed func(points.Points) (blas.Matrix, error)) ([]float64, error) {
-	return m.distances(eng, x, pairs, func(rows []int) (blas.Matrix, error) { return embed(x.Select(rows)) })
-}
-
-// distances finds those of pairs in the coordinates that embed returns for rows of x.
-func (m *Map) distances(eng *engine.Engine, x points.Points, pairs [][2]int, embed func(rows []int) (blas.Matrix, error)) ([]float64, error) {
+// DistancesBy is [Map.Distances] in the coordinates that embed returns for rows of x.
+func (m *Map) DistancesBy(
+	eng *engine.Engine, x points.Points, pairs [][2]int, embed func(points.Points) (blas.Matrix, error),
+) ([]float64, error) {
 	if err := m.check(m.method, x); err != nil {
 		return nil, err
 	}
@@ -174,7 +166,7 @@ func (m *Map) distances(eng *engine.Engine, x points.Points, pairs [][2]int, emb
 		return nil, err
 	}
 	rows, at := input.RowsOf(pairs)
-	y, err := embed(rows)
+	y, err := embed(x.Select(rows))
 	if err != nil {
 		return nil, err
 	}

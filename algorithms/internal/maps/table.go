@@ -48,13 +48,44 @@ type table struct {
 	coordinates blas.Matrix
 	dim         int
 	ext         Extension
-	index       func() *points.Index // of the stored training rows
+	known       func() known
+}
+
+// known finds training rows by their values.
+type known struct {
+	index *points.Index
+	means blas.Matrix // n x dim: the row of the first of equal training rows has the mean of theirs
 }
 
 // Extended returns the map of a table and its extension.
 func Extended(method string, t Table, e Extension) *Map {
-	index := sync.OnceValue(func() *points.Index { return points.NewIndex(t.Support) })
-	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, e, index}, method}
+	known := sync.OnceValue(func() known { return newKnown(t.Support, t.Coordinates) })
+	return &Map{&table{basis{t.Kernel, t.Support}, t.Coordinates, t.Dim, e, known}, method}
+}
+
+// newKnown costs what an index of the rows costs, and a copy of the coordinates if rows are equal.
+func newKnown(x points.Points, coordinates blas.Matrix) known {
+	k := known{points.NewIndex(x), coordinates}
+	counts := make(map[int]int) // of repeated rows, by the first one
+	for j := range x.Len() {
+		first := k.index.Find(x, j)
+		if first == j {
+			continue
+		}
+		if len(counts) == 0 {
+			k.means = coordinates.Clone()
+		}
+		counts[first]++
+		for c, v := range coordinates.Row(j) {
+			k.means.Row(first)[c] += v
+		}
+	}
+	for first, repeated := range counts {
+		for c := range k.means.Cols {
+			k.means.Row(first)[c] /= float64(repeated + 1)
+		}
+	}
+	return k
 }
 
 // Coordinates returns the coordinates of a table's training rows, n x Dim, and no data for another
@@ -79,55 +110,62 @@ func (t *table) Dim() int { return t.dim }
 // rows is the number of points that are embedded at a time.
 const rows = 16384
 
-// training returns the coordinates of points that are training rows in their order: all of them, or
-// a run of rows that equals no other run. Only then equal rows have coordinates of their own.
-func (t *table) training(x points.Points) (y blas.Matrix, is bool) {
-	if t.coordinates.Data == nil {
-		return y, false
-	}
-	first, is := t.index().Run(x)
-	if !is {
-		return y, false
-	}
-	return t.coordinates.View(first, first+x.Len(), 0, t.dim), true
-}
-
+// embed gives a training row its coordinates, or the mean of those of all training rows that are
+// equal to it, and other points what the extension computes. So a row depends on its values alone.
 func (t *table) embed(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) error {
-	if own, is := t.training(x); is {
-		y.CopyFrom(own)
-		return ctx.Err()
-	}
-	block, err := t.ext.Begin(ctx, eng)
-	if err != nil {
-		return err
-	}
+	block := sync.OnceValues(func() (Block, error) { return t.ext.Begin(ctx, eng) })
 	for lo := 0; lo < x.Len(); lo += rows {
 		hi := min(lo+rows, x.Len())
-		if err := block(points.Slice(x, lo, hi), y.View(lo, hi, 0, y.Cols)); err != nil {
+		part, to := points.Slice(x, lo, hi), y.View(lo, hi, 0, y.Cols)
+		fresh, err := t.recall(ctx, eng, part, to)
+		if err == nil && len(fresh) > 0 {
+			err = extend(eng, block, part, fresh, to)
+		}
+		if err != nil {
 			return fault.InRows(err, lo)
 		}
 	}
-	if t.coordinates.Data == nil {
-		return ctx.Err()
-	}
-	index := t.index()
-	return eng.Each(ctx, y.Rows, 256, func(i int) { t.copyEqual(y.Row(i), index.Find(x, i)) })
+	return ctx.Err()
 }
 
-// copyEqual writes the mean of the coordinates of training rows, and nothing if there are none.
-func (t *table) copyEqual(to []float64, rows []int) {
-	if len(rows) == 0 {
-		return
-	}
-	clear(to)
-	for _, r := range rows {
-		for c, v := range t.coordinates.Row(r) {
-			to[c] += v
+// recall writes the coordinates of points that are training rows and returns the numbers of the
+// others.
+func (t *table) recall(ctx context.Context, eng *engine.Engine, x points.Points, y blas.Matrix) (fresh []int, err error) {
+	first, stored := make([]int, x.Len()), t.coordinates.Data != nil
+	err = eng.Each(ctx, x.Len(), 256, func(i int) {
+		if first[i] = -1; stored {
+			first[i] = t.known().index.Find(x, i)
+		}
+		if first[i] >= 0 {
+			copy(y.Row(i), t.known().means.Row(first[i]))
+		}
+	})
+	for i, r := range first {
+		if r < 0 {
+			fresh = append(fresh, i)
 		}
 	}
-	for c := range to {
-		to[c] /= float64(len(rows))
+	return fresh, err
+}
+
+// extend writes the coordinates of some rows of x.
+func extend(eng *engine.Engine, begin func() (Block, error), x points.Points, some []int, y blas.Matrix) error {
+	block, err := begin()
+	if err != nil {
+		return err
 	}
+	if len(some) == x.Len() {
+		return block(x, y)
+	}
+	own := eng.GetMatrix(len(some), y.Cols)
+	defer eng.PutMatrix(own)
+	if err := block(x.Select(some), own); err != nil {
+		return fault.InSelection(err, some)
+	}
+	for k, i := range some {
+		copy(y.Row(i), own.Row(k))
+	}
+	return nil
 }
 
 func (t *table) single(_ context.Context, _ *engine.Engine, method string, _ *points.Single) (blas.Matrix32, error) {

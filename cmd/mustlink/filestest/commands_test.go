@@ -69,6 +69,11 @@ func TestCheck(t *testing.T) {
 	if !strings.Contains(o.Stdout, "20 x 3") || !strings.Contains(o.Stdout, "no problems") {
 		t.Errorf("check of sound files prints %q", o.Stdout)
 	}
+	clitest.Write(t, dir, "against.csv", "i,j,link\n0,1,must\n1,2,must\n0,2,cannot\n")
+	o = harness.RunOK(t, dir, "check -i data.csv -c against.csv")
+	if !strings.Contains(o.Stderr, "cannot-link 0-2 (line 4) contradicts") || !strings.HasSuffix(o.Stdout, "\nno errors, 1 warning\n") {
+		t.Errorf("check of links that contradict each other prints %q, and on standard error %q", o.Stdout, o.Stderr)
+	}
 	clitest.Write(t, dir, "bad.csv", "a,b\n1,2\nx,3\n4\n5,\n6,7\n")
 	o = harness.Run(t, dir, "check -i bad.csv -c links.csv --prepare none")
 	if o.Code != usage.ExitInput {
@@ -87,6 +92,26 @@ func TestCheck(t *testing.T) {
 	v := clitest.Parse(t, o.Stdout)
 	if problems := v["problems"].([]any); o.Code != usage.ExitInput || v["ok"] != false || len(problems) != 3 {
 		t.Errorf("exit code %d, %v", o.Code, v)
+	}
+}
+
+// TestEmptyClusters: a warning says how many clusters there can be where no more rows differ.
+func TestEmptyClusters(t *testing.T) {
+	dir := t.TempDir()
+	clitest.Write(t, dir, "data.csv", "x,y\n"+strings.Repeat("1,2\n3,4\n5,9.5\n", 5))
+	for _, how := range []string{"kmeans", "kmeans --stream", "kernel", "kernel -k rbf:sigma=1", "minibatch", "minibatch --save-centers c.csv"} {
+		o := harness.RunOK(t, dir, "cluster -i data.csv --prepare none -n 7 -o out.csv --json -a "+how)
+		list := clitest.Parse(t, o.Stdout)["warnings"].([]any)
+		if want := "4 of the 7 clusters are empty: want at most 3 clusters if no more rows differ"; len(list) != 1 || list[0] != want {
+			t.Errorf("-a %s: warnings %q: want %q", how, list, want)
+		}
+		if o := harness.RunOK(t, dir, "cluster -i data.csv --prepare none -n 3 -o out.csv -a "+how); o.Stderr != "" {
+			t.Errorf("-a %s: 3 clusters of 3 different rows: %q", how, o.Stderr)
+		}
+	}
+	o := harness.RunOK(t, dir, "cluster -i data.csv --prepare none --centers c.csv -o out.csv")
+	if o.Stderr != "" {
+		t.Errorf("given centers: %q", o.Stderr)
 	}
 }
 

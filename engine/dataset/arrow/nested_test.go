@@ -4,8 +4,10 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	apache "github.com/apache/arrow-go/v18/arrow"
 	"github.com/apache/arrow-go/v18/arrow/array"
@@ -176,6 +178,7 @@ func TestValues(t *testing.T) {
 		"int8":       {apache.PrimitiveTypes.Int8, "[-128, 127]", []float64{-128, 127}},
 		"uint32":     {apache.PrimitiveTypes.Uint32, "[4294967295, 0]", []float64{1<<32 - 1, 0}},
 		"int64":      {apache.PrimitiveTypes.Int64, "[-9007199254740992, 9007199254740992]", []float64{-1 << 53, 1 << 53}},
+		"duration":   {apache.FixedWidthTypes.Duration_ns, "[17280000000000000, -9223372036854775807]", []float64{200 * 24 * 3600 * 1e9, -1 << 63}},
 		"decimal128": {&apache.Decimal128Type{Precision: 38, Scale: 10}, `["-1234567890123456789.0123456789", "0.1"]`, []float64{-1234567890123456789.0123456789, 0.1}},
 		"decimal256": {&apache.Decimal256Type{Precision: 76, Scale: 60}, `["0.1", "-3"]`, []float64{0.1, -3}},
 		"negative":   {&apache.Decimal128Type{Precision: 10, Scale: -3}, `["12000", "-5000"]`, []float64{12000, -5000}},
@@ -187,6 +190,34 @@ func TestValues(t *testing.T) {
 		}
 		if got := d.Points.(*points.Dense).Data; !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v: want %v", name, got, c.want)
+		}
+	}
+}
+
+// Dates that nanoseconds of 64 bits cannot hold, before 1677 and after 2262, are read in all units.
+func TestFarDates(t *testing.T) {
+	want := []string{"0001-01-01", "1500-02-28", "1677-09-20", "2262-04-12", "9999-12-31"}
+	for of, second := range map[apache.DataType]float64{ // in units of the type
+		apache.FixedWidthTypes.Date32: 1. / 86400, apache.FixedWidthTypes.Date64: 1e3, &apache.TimestampType{Unit: apache.Second}: 1,
+		&apache.TimestampType{Unit: apache.Millisecond}: 1e3, &apache.TimestampType{Unit: apache.Microsecond, TimeZone: "UTC"}: 1e6,
+	} {
+		var units []string
+		for _, day := range want {
+			at, err := time.Parse(time.DateOnly, day)
+			if err != nil {
+				t.Fatal(err)
+			}
+			units = append(units, strconv.FormatFloat(math.Round(float64(at.Unix())*second), 'f', 0, 64))
+		}
+		d, err := read(file(t, nil, field{"a", of, []string{"[" + strings.Join(units, ", ") + "]"}}), options(true))
+		if err != nil {
+			t.Errorf("%s: %v", of, err)
+			continue
+		}
+		for k, got := range d.Points.(*points.Mixed).Columns[0].Levels {
+			if day, clock, _ := strings.Cut(got, "T"); day != want[k] || strings.Trim(clock, "0:Z") != "" {
+				t.Errorf("%s: %s is read as %s", of, want[k], got)
+			}
 		}
 	}
 }

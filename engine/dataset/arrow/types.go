@@ -60,7 +60,7 @@ func (c *column) typed(id int64, t table, unionNulls bool) {
 	case 16:
 		c.storage, c.size, c.what = fixedLists, t.int(0, 4, 0), "lists of other values than numbers"
 	case 18:
-		c.set(number, "durations", 64, whole(64, true))
+		c.set(number, "durations", 64, durations())
 	case 22:
 		c.storage, c.what = nothing, "runs of equal values"
 	case 25, 26:
@@ -106,6 +106,12 @@ func whole(width int64, signed bool) value {
 		},
 		func(b []byte) string { return strconv.FormatUint(uint64(little(b, size))&mask, 10) },
 	}
+}
+
+// durations returns the values of durations, whole numbers of their unit. They are measurements, so
+// those beyond 2^53, 104 days in nanoseconds, are rounded.
+func durations() value {
+	return value{func(b []byte) float64 { return float64(little(b, 8)) }, whole(64, true).text}
 }
 
 // little returns a signed number, the lowest byte first.

@@ -25,8 +25,7 @@ SETTINGS = {
     "Spectral": {"neighbors": 3},
     "CMVU": {"neighbors": 3, "n_links": 2},  # all links of three separate groups determine the solution
     "Klein": {"neighbors": 3, "n_links": 2},  # all links of few classes give one position for each class
-    "GML": {"neighbors": 3, "upper": 0.1, "lower": 3},  # half of the points are equal, so that a percentile of distances is 0
-    "ITML": {"upper": 0.1, "lower": 3},  # the same, for sparse rows most of which are zeros
+    "GML": {"neighbors": 3},
 }
 
 # Checks that fail with any parameters, by name, with the reason.

@@ -144,6 +144,11 @@ func (c *clusterCommand) run(ctx context.Context, args []string) (err error) {
 	if !r.Converged {
 		c.Warnf("clustering stopped at %s before it converged", session.Plural(r.Iterations, "iteration"))
 	}
+	if c.centers == "" { // given centers may well be far from all rows
+		for _, notice := range cluster.Notices(r.Sizes) {
+			c.Warnf("%s", notice)
+		}
+	}
 	r.Warnings = c.Warnings()
 	return c.Summarize(c.out, r, r.text)
 }

@@ -216,7 +216,10 @@ func (r *checkReport) write(w io.Writer) {
 	if r.MustLinks+r.Cannot+r.Chunklets > 0 {
 		fmt.Fprintf(w, "links: %d must, %d cannot; %s\n", r.MustLinks, r.Cannot, session.Plural(r.Chunklets, "chunklet"))
 	}
-	if r.OK {
+	switch {
+	case r.OK && len(r.Warnings) > 0:
+		fmt.Fprintf(w, "no errors, %s\n", session.Plural(len(r.Warnings), "warning"))
+	case r.OK:
 		fmt.Fprintln(w, "no problems")
 	}
 }
