@@ -105,7 +105,7 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 const maxCondition = 64
 
 // newGraph returns an empty graph. One of single precision computes in double precision where the
-// terms of the map cancel, or where a root of differences of kernel values is taken.
+// terms of the map cancel, or may do so, or where a root of differences of kernel values is taken.
 func newGraph(s *source, p Precision) *graph {
 	inside := p == Single && !takesRoots(s.formula) && formula.Condition(s.formula) <= maxCondition
 	return &graph{single: inside, outside: p, x: nameNumbers}
@@ -122,10 +122,7 @@ func (g *graph) inside() Precision {
 // model returns the file of a model.
 func (s *source) model(g *graph) *onnx.ModelProto {
 	in := inputsOf(s.rules)
-	if g.outside == Single && !g.single && len(in.numbers) > 0 {
-		g.x = g.number(g.x)
-	}
-	y := g.coordinates(s.formula, g.prepare(s))
+	y := g.coordinates(s.formula, g.prepared(s, len(in.numbers) > 0))
 	g.nodes = append(g.nodes, &onnx.NodeProto{
 		OpType: proto.String("Cast"), Name: proto.String(nameOutput), Input: []string{string(y)}, Output: []string{nameOutput},
 		Attribute: []*onnx.AttributeProto{attribute{"to", int64(numbersOf(g.outside == Single))}.message()},

@@ -40,6 +40,21 @@ func takesTexts(r prepare.Rule) bool {
 	return r.IsText && (r.Kind == prepare.Category || r.Kind == prepare.Boolean)
 }
 
+// prepared returns the prepared rows. They are computed in double precision in every graph, since a
+// number less the mean of its column may have few of its digits.
+func (g *graph) prepared(s *source, numbers bool) value {
+	single := g.single
+	g.single = false
+	if g.outside == Single && numbers {
+		g.x = g.number(g.x)
+	}
+	rows := g.prepare(s)
+	if g.single = single; single {
+		rows = g.number(rows)
+	}
+	return rows
+}
+
 // prepare returns the prepared rows.
 func (g *graph) prepare(s *source) value {
 	if s.terms != nil {
