@@ -181,6 +181,7 @@ func (l *linear) unscale(mean []float64) {
 				continue
 			}
 			l.center[j] = r.Mean + r.Scale*mean[j]
+			rest := math.FMA(r.Scale, mean[j], r.Mean-l.center[j]) // by which it is rounded
 			for c := range l.transform.Rows {
 				v := l.transform.At(c, j)
 				if r.Scale == 0 { // the scaled feature is 0
@@ -188,6 +189,7 @@ func (l *linear) unscale(mean []float64) {
 					l.transform.Set(c, j, 0)
 				} else {
 					l.transform.Set(c, j, v/r.Scale)
+					l.offset[c] += v / r.Scale * rest
 				}
 			}
 		}

@@ -53,12 +53,14 @@ const largest = math.MaxInt32
 // missing one. The output is coordinates, rows x Dim. The number of rows is free. The metadata
 // list the names of both inputs' columns as JSON.
 //
-// It returns the precision of the numbers inside: that of the options, or double where the terms of
-// the map cancel, so that single precision would lose more than 1e-5 of the largest coordinate.
+// It returns the precision of the numbers inside: that of the options, or double where single
+// precision could lose more than 1e-5 of the largest coordinate, since the terms of the map cancel,
+// or since it is linear and its rows are not known. The preparation is always in double precision.
 //
 // Errors: a model whose new rows get coordinates from their neighbors or from trees, one of
 // sequences or of rows of a Gram matrix, and a column of dates or of text are a *fault.ParamError.
-// So is single precision for blend and npkl, whose training rows have coordinates of their own.
+// So is single precision for blend and npkl, whose training rows have coordinates of their own. A
+// map whose terms exceed its coordinates more than 1e10 times is a *fault.DataError.
 // A graph above the memory limit or above 2 GiB is a *fault.MemoryError. Cost: O(numbers of the
 // model).
 func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (inside Precision, err error) {
@@ -101,13 +103,14 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 }
 
 // maxCondition is the [formula.Condition] up to which single precision is used inside: its error
-// was at most twice the condition in units of 2^-24, 8e-6 of the largest coordinate.
-const maxCondition = 64
+// was at most twice the condition in units of 2^-24, 8e-6 of the largest coordinate. Where support
+// points lie more than maxWidths widths of their kernel apart, it is lower by as much.
+const maxCondition, maxWidths = 64, 8
 
 // newGraph returns an empty graph. One of single precision computes in double precision where the
-// terms of the map cancel, or may do so, or where a root of differences of kernel values is taken.
+// terms of the map cancel, or may do so.
 func newGraph(s *source, p Precision) *graph {
-	inside := p == Single && !takesRoots(s.formula) && formula.Condition(s.formula) <= maxCondition
+	inside := p == Single && s.condition <= maxCondition && s.condition*widths(s.formula) <= maxCondition*maxWidths
 	return &graph{single: inside, outside: p, x: nameNumbers}
 }
 
