@@ -40,7 +40,8 @@ type feature struct {
 	Texts   []string `json:"texts,omitempty"`
 	Missing *float64 `json:"missing,omitempty"` // for a missing cell; nil if there must be none
 
-	numbers bool // the cells of the column are numbers, also where Texts has them as texts
+	numbers bool   // the cells of the column are numbers, also where Texts has them as texts
+	cell    string // the name of the clean cells in SQL
 }
 
 // newLinear returns the linear map of a model. A model whose map is not linear is a
@@ -54,8 +55,8 @@ func newLinear(m *mustlink.Model, limits Limits, matrices func(d, dim float64) f
 		return nil, &fault.ParamError{Param: "method of the model", Value: s.Model.Method(), Want: "one with a linear map, such as itml or rca without a kernel: export others as .onnx"}
 	}
 	l := &linear{source: s}
-	for _, r := range s.rules {
-		l.features = append(l.features, s.featuresOf(r)...)
+	for j, r := range s.rules {
+		l.features = append(l.features, s.featuresOf(r, cellName(j))...)
 	}
 	d, dim := float64(len(l.features)), float64(s.formula.Dim())
 	if err := limits.check(fmt.Sprintf("a linear map of %.0f features to %.0f coordinates", d, dim), 8*(elements(s.formula)+matrices(d, dim)), math.Inf(1)); err != nil {
@@ -197,15 +198,18 @@ func (l *linear) unscale(mean []float64) {
 	}
 }
 
+// gapless reports whether there must be no missing cells.
+func (s *source) gapless() bool { return s.strict || s.Preparation() != "columns" }
+
 // featuresOf returns the features of a column.
-func (s *source) featuresOf(r prepare.Rule) (list []feature) {
+func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
 	missing := func(v float64) *float64 {
-		if s.strict || s.Preparation() != "columns" {
+		if s.gapless() {
 			return nil
 		}
 		return &v
 	}
-	f := feature{Name: r.Name, Column: r.Name, numbers: !takesTexts(r)}
+	f := feature{Name: r.Name, Column: r.Name, numbers: !takesTexts(r), cell: cell}
 	switch r.Kind {
 	case prepare.Number, prepare.Boolean:
 		if f.Kind = kindNumber; r.Kind == prepare.Boolean {
@@ -218,7 +222,7 @@ func (s *source) featuresOf(r prepare.Rule) (list []feature) {
 			list = append(list, f)
 		}
 		if r.Indicator {
-			list = append(list, feature{Column: r.Name, Kind: kindIndicator, Missing: missing(1), numbers: f.numbers})
+			list = append(list, feature{Column: r.Name, Kind: kindIndicator, Texts: f.Texts, Missing: missing(1), numbers: f.numbers, cell: cell})
 		}
 	case prepare.Category:
 		for k := range r.Width {

@@ -23,7 +23,7 @@ import (
 // column of numbers behind each.
 func everyType(t testing.TB, o ...ipc.Option) ([]byte, int) {
 	text, real := apache.BinaryTypes.String, apache.PrimitiveTypes.Float64
-	long := strings.Repeat("long ", 9)
+	long := strings.Repeat("long ", 8) + "long"
 	var fields []field
 	for _, of := range []struct {
 		of   apache.DataType
@@ -77,7 +77,7 @@ func TestNested(t *testing.T) {
 	dictionary := func(of apache.DataType) apache.DataType {
 		return &apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8, ValueType: of}
 	}
-	long := strings.Repeat("long ", 9)
+	long := strings.Repeat("long ", 8) + "long"
 	b := file(t, nil,
 		field{"p", apache.StructOf(apache.Field{Name: "x", Type: real, Nullable: true},
 			apache.Field{Name: "q", Type: apache.StructOf(apache.Field{Name: "y", Type: text, Nullable: true}), Nullable: true}),
