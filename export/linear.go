@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/points"
@@ -38,7 +39,8 @@ type feature struct {
 	Column  string   `json:"column"`
 	Kind    string   `json:"kind"`
 	Texts   []string `json:"texts,omitempty"`
-	Missing *float64 `json:"missing,omitempty"` // for a missing cell; nil if there must be none
+	Missing *float64 `json:"missing,omitempty"`     // for a missing cell; nil if there must be none
+	Present []string `json:"not_missing,omitempty"` // texts of cells that are missing in other columns
 
 	numbers bool   // the cells of the column are numbers, also where Texts has them as texts
 	cell    string // the name of the clean cells in SQL
@@ -210,6 +212,9 @@ func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
 		return &v
 	}
 	f := feature{Name: r.Name, Column: r.Name, numbers: !takesTexts(r), cell: cell}
+	if takesTexts(r) {
+		f.Present = slices.DeleteFunc(dataset.Missing(), func(text string) bool { return slices.Contains(r.Gaps, text) })
+	}
 	switch r.Kind {
 	case prepare.Number, prepare.Boolean:
 		if f.Kind = kindNumber; r.Kind == prepare.Boolean {
@@ -222,7 +227,7 @@ func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
 			list = append(list, f)
 		}
 		if r.Indicator {
-			list = append(list, feature{Column: r.Name, Kind: kindIndicator, Texts: f.Texts, Missing: missing(1), numbers: f.numbers, cell: cell})
+			list = append(list, feature{Column: r.Name, Kind: kindIndicator, Texts: f.Texts, Missing: missing(1), Present: f.Present, numbers: f.numbers, cell: cell})
 		}
 	case prepare.Category:
 		for k := range r.Width {

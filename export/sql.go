@@ -43,6 +43,9 @@ func SQL(w io.Writer, m *mustlink.Model, d Dialect, limits Limits) error {
 	fmt.Fprintf(out, "-- Coordinates in which Euclidean distance is the distance learned by %s (mustlink %s).\n", l.Model.Method(), strings.ReplaceAll(l.version(), "\n", " "))
 	out.WriteString("-- Replace points by the name of your table.\nWITH cells AS MATERIALIZED (SELECT *")
 	for j, r := range l.rules {
+		if r.Width == 0 {
+			continue // left out
+		}
 		fmt.Fprintf(out, ",\n  %s AS %s", cellOf(r, !l.gapless()), cellName(j))
 	}
 	out.WriteString("\n  FROM points)\nSELECT\n")

@@ -195,9 +195,14 @@ func (p *Preparation) Apply(x points.Points) (points.Points, error) {
 	pieces := make([][]piece, len(columns))
 	errs := make([]error, len(columns))
 	parallel(len(columns), func(j int) {
+		given := columns[j]
+		if p.columns[j].kind == Boolean {
+			given = *texts(&given)
+			columns[j] = p.columns[j].keepPair(given)
+		}
 		if p.strict {
 			if i := firstMissing(&columns[j]); i >= 0 {
-				errs[j] = missingError(&columns[j], i)
+				errs[j] = missingError(&given, i)
 				return
 			}
 		}
@@ -227,8 +232,11 @@ func (p *Preparation) Apply(x points.Points) (points.Points, error) {
 // blockValues is the number of values of a block of rows, which is written column by column.
 const blockValues = 1 << 14
 
-// missingError is the error of a gap that is refused.
+// missingError is the error of a gap that is refused, or of a text that stands for one.
 func missingError(x *points.Column, row int) error {
+	if x.IsText() && x.Codes[row] >= 0 {
+		return &fault.DataError{Row: row, Column: x.Name, Err: fmt.Errorf("%q is none of the two texts of the boolean: want one of them, or another way to impute than error", short(x.Levels[x.Codes[row]]))}
+	}
 	return &fault.DataError{Row: row, Column: x.Name, Err: fmt.Errorf("the cell is empty: want a value, or another way to impute than error")}
 }
 
@@ -270,6 +278,18 @@ func (c *column) findGaps(x *points.Column) {
 func (c *column) isGap(text string) bool {
 	return dataset.IsMissing(text) && !(c.kind == Category && c.category.knows(text)) &&
 		!(c.kind == Boolean && slices.Contains(c.number.source.pair[:], plain(text)))
+}
+
+// keepPair makes missing cells of the texts that a boolean does not have.
+func (c *column) keepPair(x points.Column) points.Column {
+	codes := make([]int32, len(x.Levels))
+	for k, text := range x.Levels {
+		if codes[k] = int32(k); !slices.Contains(c.number.source.pair[:], plain(text)) {
+			codes[k] = -1
+		}
+	}
+	recode(&x, codes)
+	return x
 }
 
 // recode replaces the codes of a column of texts, in new memory.
