@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strconv"
 
 	"google.golang.org/protobuf/proto"
 
@@ -59,7 +61,8 @@ const largest = math.MaxInt32
 //
 // Errors: a model whose new rows get coordinates from their neighbors or from trees, one of
 // sequences or of rows of a Gram matrix, and a column of dates or of text are a *fault.ParamError.
-// So is single precision for blend and npkl, whose training rows have coordinates of their own. A
+// So is single precision for blend and npkl, whose training rows have coordinates of their own,
+// and for a category of numbers that float32 does not have. A
 // map whose terms exceed its coordinates more than 1e10 times is a *fault.DataError.
 // A graph above the memory limit or above 2 GiB is a *fault.MemoryError. Cost: O(numbers of the
 // model).
@@ -74,8 +77,10 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 	if err != nil {
 		return "", err
 	}
-	if _, is := s.formula.(*formula.Lookup); is && o.Precision == Single {
-		return "", &fault.ParamError{Param: "precision", Value: string(Single), Want: "double for a model of method " + s.Model.Method() + ", which tells its training rows by all digits"}
+	if o.Precision == Single {
+		if err := s.checkSingle(); err != nil {
+			return "", err
+		}
 	}
 	numbers := elements(s.formula)
 	if err := o.check("writing the ONNX file", numbers*24, math.Inf(1)); err != nil { // dense points, tensors and the file
@@ -100,6 +105,25 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 		_, err = w.Write(file)
 	}
 	return g.inside(), err
+}
+
+// checkSingle refuses models that tell numbers apart which are one in single precision.
+func (s *source) checkSingle() error {
+	want := ""
+	if _, is := s.formula.(*formula.Lookup); is {
+		want = "double for a model of method " + s.Model.Method() + ", which tells its training rows by all digits"
+	}
+	for _, r := range s.rules {
+		for _, text := range slices.Concat(r.Levels, r.Pair[:]) {
+			if v, err := strconv.ParseFloat(text, 64); err == nil && !takesTexts(r) && float64(float32(v)) != v {
+				want = fmt.Sprintf("double, as float32 has no %s, which column %q has", text, r.Name)
+			}
+		}
+	}
+	if want == "" {
+		return nil
+	}
+	return &fault.ParamError{Param: "precision", Value: string(Single), Want: want}
 }
 
 // maxCondition is the [formula.Condition] up to which single precision is used inside: its error
