@@ -246,3 +246,25 @@ func TestStreamMemory(t *testing.T) {
 }
 
 func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+
+// Words such as NA are texts where the format has missing cells of its own, and white space around
+// texts never counts.
+func TestWordsAreTexts(t *testing.T) {
+	codes := &apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8, ValueType: apache.BinaryTypes.String}
+	d, err := read(file(t, nil,
+		field{"code", codes, []string{`["NA", null, " NA", "null", "\t"]`}},
+		field{"country", apache.BinaryTypes.StringView, []string{`["NA", null, " NA  ", "null", " "]`}},
+		field{"id", apache.BinaryTypes.String, []string{`["u1", " u2", "u3", "u4 ", "u5"]`}}), options(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &points.Mixed{N: 5, Columns: []points.Column{
+		{Name: "code", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}}, {Name: "country", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}},
+	}}
+	if diff := same.Diff(want, d.Points); diff != "" {
+		t.Error(diff)
+	}
+	if got := strings.Join(d.IDs, ","); got != "u1,u2,u3,u4,u5" {
+		t.Errorf("ids %q", got)
+	}
+}
