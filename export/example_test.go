@@ -31,5 +31,5 @@ func ExampleONNX() {
 		log.Fatal(err)
 	}
 	fmt.Println("computes in", inside, "precision, with", model.Dim(), "coordinates")
-	// Output: computes in single precision, with 2 coordinates
+	// Output: computes in double precision, with 2 coordinates
 }

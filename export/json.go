@@ -6,6 +6,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/dataset"
 )
 
 // description is the content of a JSON file.
@@ -15,13 +16,16 @@ type description struct {
 	Version     string      `json:"version"`
 	Formula     string      `json:"formula"`
 	Features    []feature   `json:"features"`
+	Missing     []string    `json:"missing_texts"`
 	Center      []float64   `json:"center"`
 	Transform   [][]float64 `json:"transform"`
 	Offset      []float64   `json:"offset"`
 	Mahalanobis [][]float64 `json:"mahalanobis"`
 }
 
-// JSON writes a linear map with the names of its features, and its Mahalanobis matrix, as JSON. The
+// JSON writes a linear map with the names of its features, and its Mahalanobis matrix, as JSON.
+// Texts of cells are compared without white space around them; missing_texts are those of missing
+// cells, unless a feature has them in not_missing. The
 // coordinates of a row with the features f are transform (f - center) - offset, and the squared
 // learned distance of two rows is (f - g)' mahalanobis (f - g).
 //
@@ -42,7 +46,7 @@ func JSON(w io.Writer, m *mustlink.Model, limits Limits) error {
 	return e.Encode(description{
 		Format: "mustlink linear map 1", Method: l.Model.Method(), Version: l.version(),
 		Formula:  "coordinates = transform (features - center) - offset; squared distance = (f - g)' mahalanobis (f - g)",
-		Features: l.features, Center: l.center, Transform: rowsOf(l.transform), Offset: l.offset, Mahalanobis: rowsOf(mahalanobis),
+		Features: l.features, Missing: dataset.Missing(), Center: l.center, Transform: rowsOf(l.transform), Offset: l.offset, Mahalanobis: rowsOf(mahalanobis),
 	})
 }
 

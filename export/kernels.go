@@ -135,11 +135,7 @@ func (g *graph) falling(s kernel.Step, squared value) value {
 
 // distances adds squared distances that are as exact as a step needs.
 func (g *graph) distances(s kernel.Step, support *points.Dense, x value) value {
-	mean, largest := g.means(support), 0.0
-	for i := range support.N {
-		largest = max(largest, points.SquaredDistance(support.Row(i), mean))
-	}
-	squared, _ := g.squaredDistances(support, x, cancels(s, largest))
+	squared, _ := g.squaredDistances(support, x, cancels(s, radius(support)))
 	return squared
 }
 
@@ -184,15 +180,21 @@ func cancels(s kernel.Step, largest float64) bool {
 
 // means returns the means of the columns, as numbers of the graph.
 func (g *graph) means(x *points.Dense) []float64 {
+	mean := meansOf(x)
+	for j, v := range mean {
+		if g.single {
+			mean[j] = float64(float32(v))
+		}
+	}
+	return mean
+}
+
+// meansOf returns the means of the columns.
+func meansOf(x *points.Dense) []float64 {
 	mean := make([]float64, x.D)
 	for i := range x.N {
 		for j, v := range x.Row(i) {
 			mean[j] += v / float64(x.N)
-		}
-	}
-	for j, v := range mean {
-		if g.single {
-			mean[j] = float64(float32(v))
 		}
 	}
 	return mean

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/points"
@@ -38,9 +39,11 @@ type feature struct {
 	Column  string   `json:"column"`
 	Kind    string   `json:"kind"`
 	Texts   []string `json:"texts,omitempty"`
-	Missing *float64 `json:"missing,omitempty"` // for a missing cell; nil if there must be none
+	Missing *float64 `json:"missing,omitempty"`     // for a missing cell; nil if there must be none
+	Present []string `json:"not_missing,omitempty"` // texts of cells that are missing in other columns
 
-	numbers bool // the cells of the column are numbers, also where Texts has them as texts
+	numbers bool   // the cells of the column are numbers, also where Texts has them as texts
+	cell    string // the name of the clean cells in SQL
 }
 
 // newLinear returns the linear map of a model. A model whose map is not linear is a
@@ -54,8 +57,8 @@ func newLinear(m *mustlink.Model, limits Limits, matrices func(d, dim float64) f
 		return nil, &fault.ParamError{Param: "method of the model", Value: s.Model.Method(), Want: "one with a linear map, such as itml or rca without a kernel: export others as .onnx"}
 	}
 	l := &linear{source: s}
-	for _, r := range s.rules {
-		l.features = append(l.features, s.featuresOf(r)...)
+	for j, r := range s.rules {
+		l.features = append(l.features, s.featuresOf(r, cellName(j))...)
 	}
 	d, dim := float64(len(l.features)), float64(s.formula.Dim())
 	if err := limits.check(fmt.Sprintf("a linear map of %.0f features to %.0f coordinates", d, dim), 8*(elements(s.formula)+matrices(d, dim)), math.Inf(1)); err != nil {
@@ -181,6 +184,7 @@ func (l *linear) unscale(mean []float64) {
 				continue
 			}
 			l.center[j] = r.Mean + r.Scale*mean[j]
+			rest := math.FMA(r.Scale, mean[j], r.Mean-l.center[j]) // by which it is rounded
 			for c := range l.transform.Rows {
 				v := l.transform.At(c, j)
 				if r.Scale == 0 { // the scaled feature is 0
@@ -188,6 +192,7 @@ func (l *linear) unscale(mean []float64) {
 					l.transform.Set(c, j, 0)
 				} else {
 					l.transform.Set(c, j, v/r.Scale)
+					l.offset[c] += v / r.Scale * rest
 				}
 			}
 		}
@@ -195,15 +200,21 @@ func (l *linear) unscale(mean []float64) {
 	}
 }
 
+// gapless reports whether there must be no missing cells.
+func (s *source) gapless() bool { return s.strict || s.Preparation() != "columns" }
+
 // featuresOf returns the features of a column.
-func (s *source) featuresOf(r prepare.Rule) (list []feature) {
+func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
 	missing := func(v float64) *float64 {
-		if s.strict || s.Preparation() != "columns" {
+		if s.gapless() {
 			return nil
 		}
 		return &v
 	}
-	f := feature{Name: r.Name, Column: r.Name, numbers: !takesTexts(r)}
+	f := feature{Name: r.Name, Column: r.Name, numbers: !takesTexts(r), cell: cell}
+	if takesTexts(r) {
+		f.Present = slices.DeleteFunc(dataset.Missing(), func(text string) bool { return slices.Contains(r.Gaps, text) })
+	}
 	switch r.Kind {
 	case prepare.Number, prepare.Boolean:
 		if f.Kind = kindNumber; r.Kind == prepare.Boolean {
@@ -216,7 +227,7 @@ func (s *source) featuresOf(r prepare.Rule) (list []feature) {
 			list = append(list, f)
 		}
 		if r.Indicator {
-			list = append(list, feature{Column: r.Name, Kind: kindIndicator, Missing: missing(1), numbers: f.numbers})
+			list = append(list, feature{Column: r.Name, Kind: kindIndicator, Texts: f.Texts, Missing: missing(1), Present: f.Present, numbers: f.numbers, cell: cell})
 		}
 	case prepare.Category:
 		for k := range r.Width {

@@ -19,7 +19,10 @@ type linearMap struct {
 	Features []struct {
 		Name, Column, Kind string
 		Missing            *float64
+		Texts              []string
+		NotMissing         []string `json:"not_missing"`
 	}
+	MissingTexts           []string `json:"missing_texts"`
 	Center, Offset         []float64
 	Transform, Mahalanobis [][]float64
 }

@@ -172,26 +172,48 @@ func (g *graph) selves(steps []kernel.Step, x value) lengths {
 	return xx
 }
 
-// takesRoots reports whether a kernel has exp of distances in the feature space of another, which
-// have errors of the root of a unit in the last place.
-func takesRoots(m formula.Map) bool {
-	roots := func(k kernel.Kernel) bool {
-		steps := k.Steps()
-		return len(steps) > 1 && slices.ContainsFunc(steps[1:], func(s kernel.Step) bool { return s.Name == "exp" })
-	}
+// widths returns how many widths of its kernel the support points of a map lie from each other, at
+// most, which rounding errors of kernel values grow with: +Inf for exp of distances in the feature
+// space of another kernel, which have errors of the root of a unit in the last place.
+func widths(m formula.Map) (most float64) {
 	for part := range formula.All(m) {
 		switch part := part.(type) {
 		case *formula.Expansion:
-			if roots(part.Kernel) {
-				return true
-			}
+			most = max(most, widthsOf(part.Kernel.Steps(), dense(part.Support)))
 		case *formula.Residual:
-			if roots(part.Kernel) {
-				return true
-			}
+			most = max(most, widthsOf(part.Kernel.Steps(), dense(part.Support)))
 		}
 	}
-	return false
+	return most
+}
+
+func widthsOf(steps []kernel.Step, support *points.Dense) (most float64) {
+	own := squaredLengths(support)
+	for i, s := range steps {
+		switch {
+		case s.Name == "exp" && i > 0:
+			return math.Inf(1)
+		case s.Name == "exp":
+			most = s.Decay * math.Sqrt(radius(support))
+		case s.Name == "rbf" && i == 0:
+			most = math.Sqrt(s.Decay * radius(support))
+		case s.Name == "rbf":
+			most = max(most, s.Decay*slices.Max(own))
+		case s.Name == "sigmoid":
+			most = max(most, s.Scale*slices.Max(own))
+		}
+		own = self(s, own)
+	}
+	return most
+}
+
+// radius returns the largest squared distance of points from their mean.
+func radius(x *points.Dense) (largest float64) {
+	mean := meansOf(x)
+	for i := range x.N {
+		largest = max(largest, points.SquaredDistance(x.Row(i), mean))
+	}
+	return largest
 }
 
 // elements returns the numbers of the tensors of a map.

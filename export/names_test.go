@@ -2,18 +2,27 @@ package export
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
-// TestMissingTexts compares the texts of graphs for missing cells with those of tables.
-func TestMissingTexts(t *testing.T) {
-	for _, text := range missingTexts {
-		if !dataset.IsMissing(text) {
-			t.Errorf("%q is missing in graphs and not in tables", text)
+// TestSpellings compares the spellings of words with what lower case makes of them.
+func TestSpellings(t *testing.T) {
+	for word, want := range map[string]int{"yes": 8, "über": 16, "ok": 6, "ßa": 4, "no 1": 4, "σ": 2, "": 1, "abcdefghijk": 3} {
+		list := spellings(word, anyRune)
+		if len(list) != want {
+			t.Errorf("%q: %d spellings %.3q: want %d", word, len(list), list, want)
 		}
+		for k, text := range list {
+			if strings.ToLower(text) != word || slices.Contains(list[:k], text) {
+				t.Errorf("%q is no spelling of %q, or there twice", text, word)
+			}
+		}
+	}
+	if list := spellings("über", notASCII); !slices.Equal(list, []string{"über", "Über"}) {
+		t.Errorf("spellings %q: want two", list)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
+	"strconv"
 
 	"google.golang.org/protobuf/proto"
 
@@ -53,12 +55,15 @@ const largest = math.MaxInt32
 // missing one. The output is coordinates, rows x Dim. The number of rows is free. The metadata
 // list the names of both inputs' columns as JSON.
 //
-// It returns the precision of the numbers inside: that of the options, or double where the terms of
-// the map cancel, so that single precision would lose more than 1e-5 of the largest coordinate.
+// It returns the precision of the numbers inside: that of the options, or double where single
+// precision could lose more than 1e-5 of the largest coordinate, since the terms of the map cancel,
+// or since it is linear and its rows are not known. The preparation is always in double precision.
 //
 // Errors: a model whose new rows get coordinates from their neighbors or from trees, one of
 // sequences or of rows of a Gram matrix, and a column of dates or of text are a *fault.ParamError.
-// So is single precision for blend and npkl, whose training rows have coordinates of their own.
+// So is single precision for blend and npkl, whose training rows have coordinates of their own,
+// and for a category of numbers that float32 does not have. A
+// map whose terms exceed its coordinates more than 1e10 times is a *fault.DataError.
 // A graph above the memory limit or above 2 GiB is a *fault.MemoryError. Cost: O(numbers of the
 // model).
 func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (inside Precision, err error) {
@@ -72,8 +77,10 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 	if err != nil {
 		return "", err
 	}
-	if _, is := s.formula.(*formula.Lookup); is && o.Precision == Single {
-		return "", &fault.ParamError{Param: "precision", Value: string(Single), Want: "double for a model of method " + s.Model.Method() + ", which tells its training rows by all digits"}
+	if o.Precision == Single {
+		if err := s.checkSingle(); err != nil {
+			return "", err
+		}
 	}
 	numbers := elements(s.formula)
 	if err := o.check("writing the ONNX file", numbers*24, math.Inf(1)); err != nil { // dense points, tensors and the file
@@ -100,14 +107,34 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 	return g.inside(), err
 }
 
+// checkSingle refuses models that tell numbers apart which are one in single precision.
+func (s *source) checkSingle() error {
+	want := ""
+	if _, is := s.formula.(*formula.Lookup); is {
+		want = "double for a model of method " + s.Model.Method() + ", which tells its training rows by all digits"
+	}
+	for _, r := range s.rules {
+		for _, text := range slices.Concat(r.Levels, r.Pair[:]) {
+			if v, err := strconv.ParseFloat(text, 64); err == nil && !takesTexts(r) && float64(float32(v)) != v {
+				want = fmt.Sprintf("double, as float32 has no %s, which column %q has", text, r.Name)
+			}
+		}
+	}
+	if want == "" {
+		return nil
+	}
+	return &fault.ParamError{Param: "precision", Value: string(Single), Want: want}
+}
+
 // maxCondition is the [formula.Condition] up to which single precision is used inside: its error
-// was at most twice the condition in units of 2^-24, 8e-6 of the largest coordinate.
-const maxCondition = 64
+// was at most twice the condition in units of 2^-24, 8e-6 of the largest coordinate. Where support
+// points lie more than maxWidths widths of their kernel apart, it is lower by as much.
+const maxCondition, maxWidths = 64, 8
 
 // newGraph returns an empty graph. One of single precision computes in double precision where the
-// terms of the map cancel, or where a root of differences of kernel values is taken.
+// terms of the map cancel, or may do so.
 func newGraph(s *source, p Precision) *graph {
-	inside := p == Single && !takesRoots(s.formula) && formula.Condition(s.formula) <= maxCondition
+	inside := p == Single && s.condition <= maxCondition && s.condition*widths(s.formula) <= maxCondition*maxWidths
 	return &graph{single: inside, outside: p, x: nameNumbers}
 }
 
@@ -122,10 +149,7 @@ func (g *graph) inside() Precision {
 // model returns the file of a model.
 func (s *source) model(g *graph) *onnx.ModelProto {
 	in := inputsOf(s.rules)
-	if g.outside == Single && !g.single && len(in.numbers) > 0 {
-		g.x = g.number(g.x)
-	}
-	y := g.coordinates(s.formula, g.prepare(s))
+	y := g.coordinates(s.formula, g.prepared(s, len(in.numbers) > 0))
 	g.nodes = append(g.nodes, &onnx.NodeProto{
 		OpType: proto.String("Cast"), Name: proto.String(nameOutput), Input: []string{string(y)}, Output: []string{nameOutput},
 		Attribute: []*onnx.AttributeProto{attribute{"to", int64(numbersOf(g.outside == Single))}.message()},

@@ -71,6 +71,15 @@ func table(t testing.TB, rows [][]float64) *mustlink.Table {
 // they are.
 func (p problem) fit(t testing.TB, method string, params ...string) *mustlink.Model {
 	t.Helper()
+	m, err := p.tryFit(t, method, params...)
+	if err != nil {
+		t.Fatalf("%s %v: %v", method, params, err)
+	}
+	return m
+}
+
+func (p problem) tryFit(t testing.TB, method string, params ...string) (*mustlink.Model, error) {
+	t.Helper()
 	options := []mustlink.Option{mustlink.Method(method)}
 	scaled := true
 	for _, text := range params {
@@ -99,11 +108,7 @@ func (p problem) fit(t testing.TB, method string, params ...string) *mustlink.Mo
 	if method == "lsml" {
 		options = append(options, mustlink.Quadruplets([]mustlink.Quadruplet{{I: 0, J: 3, K: 0, L: 1}, {I: 1, J: 4, K: 1, L: 2}, {I: 2, J: 5, K: 0, L: 2}, {I: 3, J: 6, K: 7, L: 8}}))
 	}
-	m, err := mustlink.Fit(context.Background(), table(t, p.train), p.links, options...)
-	if err != nil {
-		t.Fatalf("%s %v: %v", method, params, err)
-	}
-	return m
+	return mustlink.Fit(context.Background(), table(t, p.train), p.links, options...)
 }
 
 func embed(t testing.TB, m *mustlink.Model, x *mustlink.Table) *mat.Dense {

@@ -4,7 +4,6 @@ import (
 	"math"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/mustlink/mustlink/engine/prepare"
 )
@@ -18,9 +17,6 @@ const (
 	nameTexts   = "texts"
 	nameOutput  = "coordinates"
 )
-
-// missingTexts are the texts that a reader of tables takes for a missing cell.
-var missingTexts = [...]string{"", "NA", "N/A", "n/a", "#N/A", "<NA>", "NaN", "nan", "null", "NULL", "None", "?"}
 
 // inputsOf returns the inputs of rules.
 func inputsOf(rules []prepare.Rule) (in inputs) {
@@ -38,6 +34,21 @@ func inputsOf(rules []prepare.Rule) (in inputs) {
 // if the fit read some of them as texts.
 func takesTexts(r prepare.Rule) bool {
 	return r.IsText && (r.Kind == prepare.Category || r.Kind == prepare.Boolean)
+}
+
+// prepared returns the prepared rows. They are computed in double precision in every graph, since a
+// number less the mean of its column may have few of its digits.
+func (g *graph) prepared(s *source, numbers bool) value {
+	single := g.single
+	g.single = false
+	if g.outside == Single && numbers {
+		g.x = g.number(g.x)
+	}
+	rows := g.prepare(s)
+	if g.single = single; single {
+		rows = g.number(rows)
+	}
+	return rows
 }
 
 // prepare returns the prepared rows.
@@ -124,7 +135,7 @@ func (p *preparation) takeNumbers(s *source) {
 		return
 	}
 	raw, gaps := p.raw(s.rules), value("")
-	if !s.strict && s.Preparation() == "columns" {
+	if !s.gapless() {
 		gaps = p.op("IsNaN", []value{raw})
 	}
 	at := p.put(p.scaled(raw, gaps, rules, func(r prepare.Rule) float64 { return r.Fill }), len(rules))
@@ -218,24 +229,16 @@ func (p *preparation) scaled(raw, gaps value, rules []prepare.Rule, fill func(pr
 // text returns one column of texts.
 func (p *preparation) text(at int) value { return p.choose(nameTexts, []int{at}) }
 
-// booleanOfTexts returns 0, 1 or NaN for the texts of a column, which may be in lower case, in
-// upper case, or begin with a capital.
+// booleanOfTexts returns 0, 1 or NaN for the texts of a column, in any case.
 func (p *preparation) booleanOfTexts(r prepare.Rule, at int) value {
-	var keys []string
-	var values []float32
-	for k, text := range r.Pair {
-		capital := text
-		if text != "" {
-			capital = strings.ToUpper(text[:1]) + text[1:]
-		}
-		for _, spelling := range []string{text, strings.ToUpper(text), capital} {
-			if !slices.Contains(keys, spelling) {
-				keys, values = append(keys, spelling), append(values, float32(k))
-			}
+	var list codes[float32]
+	for k, word := range r.Pair {
+		for _, text := range spellings(word, anyRune) {
+			list.add(text, float32(k))
 		}
 	}
 	return p.number(p.op("LabelEncoder", []value{p.text(at)},
-		attribute{"keys_strings", keys}, attribute{"values_floats", values}, attribute{"default_float", math.NaN()}))
+		attribute{"keys_strings", list.texts}, attribute{"values_floats", list.values}, attribute{"default_float", math.NaN()}))
 }
 
 // booleanOfNumbers returns 0, 1 or NaN for the numbers of a column.
@@ -252,17 +255,15 @@ func (p *preparation) booleanOfNumbers(r prepare.Rule, at int) value {
 
 // categoryOfTexts returns zeros and a one for each text.
 func (p *preparation) categoryOfTexts(r prepare.Rule, at int) value {
-	keys, codes := slices.Clone(r.Levels), make([]int64, len(r.Levels))
-	for k := range codes {
-		codes[k] = int64(k)
+	var list codes[int64]
+	for k, text := range r.Levels {
+		list.add(text, int64(k))
 	}
-	for _, text := range missingTexts {
-		if !slices.Contains(r.Levels, text) {
-			keys, codes = append(keys, text), append(codes, int64(r.Missing))
-		}
+	for _, text := range r.Gaps {
+		list.add(text, int64(r.Missing))
 	}
 	code := p.op("LabelEncoder", []value{p.text(at)},
-		attribute{"keys_strings", keys}, attribute{"values_int64s", codes}, attribute{"default_int64", int64(r.Other)})
+		attribute{"keys_strings", list.texts}, attribute{"values_int64s", list.values}, attribute{"default_int64", int64(r.Other)})
 	columns := make([]int, r.Width)
 	for k := range columns {
 		columns[k] = k

@@ -24,11 +24,11 @@ import (
 )
 
 // mixed writes a table with numbers, categories and booleans. New tables also have levels and
-// spellings that others do not have.
+// spellings that others do not have, and white space around cells.
 func mixed(t testing.TB, rows int, seed uint64, fresh bool) string {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 5))
-	lines := []string{"income,age,plan,active,floor,flag,city"}
+	lines := []string{"income,age,plan,active,floor,flag,city,side,big"}
 	pick := func(list ...string) string { return list[rng.IntN(len(list))] }
 	for i := range rows {
 		class := float64(i % 3)
@@ -38,11 +38,14 @@ func mixed(t testing.TB, rows int, seed uint64, fresh bool) string {
 		}
 		plan := pick("basic", "plus", "pro", "pro", "", "NA")
 		active := pick("yes", "no", "yes", "")
-		city := pick("Ulm", "Bonn", "Köln", "Trier", "Jena", "Gera", "Ulm", "Bonn")
+		city, side := pick("Ulm", "Bonn", "Köln", "Trier", "Jena", "Gera", "Ulm", "Bonn"), pick("über", "unter", "über", "NaN")
+		floor, flag := rng.IntN(5), rng.IntN(2)
 		if fresh && rng.IntN(4) == 0 {
-			plan, active, city = pick("gold", "null", "?"), pick("YES", "No"), pick("Aachen", "O'Hara", "")
+			plan, active, city = pick("gold", "null", "?", " pro", "plus ", " NA "), pick("YES", "No", "yEs", "maybe", " no"), pick("Aachen", "O'Hara", "", " Ulm ")
+			side, income, floor, flag = pick("Über", "ÜBER", "üBER ", " unter", "UNTER", "<NA>"), pick("NA", "null", "50000"), 7, 2
 		}
-		lines = append(lines, fmt.Sprintf("%s,%.1f,%s,%s,%d,%d,%s", income, 30+8*class+5*rng.NormFloat64(), plan, active, rng.IntN(5), rng.IntN(2), city))
+		big := 1e6 + float64(rng.IntN(32))/16 + class // of single precision
+		lines = append(lines, fmt.Sprintf("%s,%.1f,%s,%s,%d,%d,%s,%s,%.4f", income, 30+8*class+5*rng.NormFloat64(), plan, active, floor, flag, city, side, big))
 	}
 	path := filepath.Join(t.TempDir(), "mixed.csv")
 	if err := os.WriteFile(path, []byte(strings.Join(lines, "\n")+"\n"), 0o600); err != nil {
@@ -57,15 +60,20 @@ var preparings = map[string]mustlink.Preparing{
 	"robust":     {Scale: "robust", Impute: "mean", Indicators: true},
 	"sides":      {Impute: "sides", Indicators: true, Levels: 4},
 	"unscaled":   {Scale: "none", Impute: "constant=-1", Levels: 3},
-	"categories": {Kinds: map[string]mustlink.ColumnKind{"floor": "category", "flag": "boolean"}, Levels: 4},
-	"one kind":   {Kinds: map[string]mustlink.ColumnKind{"age": "drop", "income": "drop", "floor": "drop", "flag": "drop"}},
-	"numbers":    {Kinds: map[string]mustlink.ColumnKind{"plan": "drop", "active": "drop", "city": "drop"}},
+	"categories": {Kinds: map[string]mustlink.ColumnKind{"floor": "category", "flag": "boolean", "side": "boolean"}, Levels: 4},
+	"gaps":       {Kinds: map[string]mustlink.ColumnKind{"flag": "boolean", "side": "boolean", "plan": "category"}, Indicators: true},
+	"one kind":   {Kinds: map[string]mustlink.ColumnKind{"age": "drop", "income": "drop", "floor": "drop", "flag": "drop", "big": "drop"}},
+	"numbers":    {Kinds: map[string]mustlink.ColumnKind{"plan": "drop", "active": "drop", "city": "drop", "side": "drop"}},
 }
 
 // fitMixed fits a method to a mixed table.
 func fitMixed(t testing.TB, method string, by mustlink.Preparing, options ...mustlink.Option) *mustlink.Model {
 	t.Helper()
-	x, err := mustlink.ReadTable(mixed(t, 240, 1, false))
+	var columns mustlink.Columns
+	if by.Kinds["plan"] == "category" {
+		columns.Text = []string{"plan"} // in which NA is a text
+	}
+	x, err := mustlink.ReadTable(mixed(t, 240, 1, false), mustlink.ReadColumns(columns))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,19 +105,10 @@ func inputsOf(t testing.TB, m *mustlink.Model, path string) (x [][]float64, text
 			lists[*p.Key] = names
 		}
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	cells, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, row := range cells[1:] {
+	for _, row := range cellsOf(t, path) {
 		var numbers []float64
 		for _, name := range lists["features"] {
-			v, err := strconv.ParseFloat(row[slices.Index(cells[0], name)], 64)
+			v, err := strconv.ParseFloat(row[name], 64)
 			if err != nil {
 				v = math.NaN()
 			}
@@ -119,7 +118,7 @@ func inputsOf(t testing.TB, m *mustlink.Model, path string) (x [][]float64, text
 		if lists["texts"] != nil {
 			var list []string
 			for _, name := range lists["texts"] {
-				list = append(list, row[slices.Index(cells[0], name)])
+				list = append(list, row[name])
 			}
 			texts = append(texts, list)
 		}
@@ -190,4 +189,80 @@ func TestSQL(t *testing.T) {
 			t.Errorf("%s: coordinates of SQL differ by %.2g of the largest", name, off)
 		}
 	}
+}
+
+// TestPreparedJSON computes features of raw cells as the description says, and compares the
+// coordinates with Embed.
+func TestPreparedJSON(t *testing.T) {
+	for name, by := range preparings {
+		m := fitMixed(t, "rca", by)
+		path := mixed(t, 1000, 2, true)
+		var text bytes.Buffer
+		if err := export.JSON(&text, m, export.Limits{}); err != nil {
+			t.Fatal(err)
+		}
+		var l linearMap
+		if err := json.Unmarshal(text.Bytes(), &l); err != nil {
+			t.Fatal(err)
+		}
+		var got []float64
+		for _, cells := range cellsOf(t, path) {
+			features := make([]float64, len(l.Features))
+			for j := range features {
+				features[j] = l.feature(j, strings.TrimSpace(cells[l.Features[j].Column]))
+			}
+			got = append(got, l.of(features)...)
+		}
+		if off := distance(got, embed(t, m, readFor(t, m, path))); !(off <= 1e-11) {
+			t.Errorf("%s: coordinates of JSON differ by %.2g of the largest", name, off)
+		}
+	}
+}
+
+// feature returns a feature of a cell.
+func (l linearMap) feature(j int, cell string) float64 {
+	f := l.Features[j]
+	number, err := strconv.ParseFloat(cell, 64)
+	same := func(text string) bool {
+		v, wrong := strconv.ParseFloat(text, 64)
+		return cell == text || f.Kind == "boolean" && strings.ToLower(cell) == text || err == nil && wrong == nil && v == number
+	}
+	at := slices.IndexFunc(f.Texts, same)
+	missing := slices.Contains(l.MissingTexts, cell) && !slices.Contains(f.NotMissing, cell)
+	if f.Kind == "indicator" && f.Texts != nil {
+		missing = !slices.Contains(f.Texts, strings.ToLower(cell))
+	}
+	switch {
+	case missing || f.Kind == "boolean" && at < 0:
+		return *f.Missing
+	case f.Kind == "number":
+		return number
+	case f.Kind == "boolean":
+		return float64(at)
+	case f.Kind == "category" && at >= 0 || f.Kind == "other" && at < 0:
+		return 1
+	}
+	return 0
+}
+
+// cellsOf returns the rows of a CSV file, by the names of their columns.
+func cellsOf(t testing.TB, path string) (rows []map[string]string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	cells, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range cells[1:] {
+		named := map[string]string{}
+		for k, cell := range row {
+			named[cells[0][k]] = cell
+		}
+		rows = append(rows, named)
+	}
+	return rows
 }

@@ -2,6 +2,7 @@ package export
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -36,14 +37,20 @@ func (l Limits) check(what string, need, format float64) error {
 // source is a model to export.
 type source struct {
 	*catalog.Fitted
-	formula formula.Map
-	rules   []prepare.Rule // of the columns that the model takes
-	strict  bool           // a gap is an error
-	terms   []float64      // weights of the terms of a tf-idf, nil for none
+	formula   formula.Map
+	condition float64        // of the formula
+	rules     []prepare.Rule // of the columns that the model takes
+	strict    bool           // a gap is an error
+	terms     []float64      // weights of the terms of a tf-idf, nil for none
 }
 
+// mostCondition is the [formula.Condition] up to which double precision leaves 1e-5 of the largest
+// coordinate: the error was at most twice the condition in units of 2^-52, in Embed too.
+const mostCondition = 1e10
+
 // newSource returns the parts of a model that exports need. A model without a formula for new rows,
-// or with a preparation that cannot be exported, is a *fault.ParamError.
+// or with a preparation that cannot be exported, is a *fault.ParamError; one whose coordinates are
+// rounding errors is a *fault.DataError.
 func newSource(m *mustlink.Model) (*source, error) {
 	f := m.Record()
 	if f == nil || f.Model == nil {
@@ -63,6 +70,9 @@ func newSource(m *mustlink.Model) (*source, error) {
 	}
 	if err := checkVectors(s.formula); err != nil {
 		return nil, err
+	}
+	if s.condition = formula.Condition(s.formula); s.condition > mostCondition && !math.IsInf(s.condition, 1) {
+		return nil, fault.Data("", "the terms of the model exceed its coordinates %.0e times, so that rounding errors exceed 1e-5 of the coordinates: want a fit on scaled features", s.condition)
 	}
 	return s, s.prepared()
 }

@@ -6,9 +6,11 @@ import (
 	"io"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // Dialect is one of SQL.
@@ -21,7 +23,8 @@ const Postgres Dialect = "postgres"
 func Dialects() []string { return []string{string(Postgres)} }
 
 // SQL writes a linear map as an SQL statement with an expression for each coordinate, y0, y1, and
-// so on, over the columns of a table called points. NULL is a missing cell.
+// so on, over the columns of a table called points. A cell is missing if it is NULL, NaN, or one of
+// the texts that Embed takes for a missing cell; white space around texts does not count.
 //
 // A model whose map is not linear, or whose columns have no names, is a *fault.ParamError; an
 // unknown dialect is too. Cost: O(d Dim) for d features.
@@ -38,7 +41,14 @@ func SQL(w io.Writer, m *mustlink.Model, d Dialect, limits Limits) error {
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "-- Coordinates in which Euclidean distance is the distance learned by %s (mustlink %s).\n", l.Model.Method(), strings.ReplaceAll(l.version(), "\n", " "))
-	out.WriteString("-- Replace points by the name of your table.\nSELECT\n")
+	out.WriteString("-- Replace points by the name of your table.\nWITH cells AS MATERIALIZED (SELECT *")
+	for j, r := range l.rules {
+		if r.Width == 0 {
+			continue // left out
+		}
+		fmt.Fprintf(out, ",\n  %s AS %s", cellOf(r, !l.gapless()), cellName(j))
+	}
+	out.WriteString("\n  FROM points)\nSELECT\n")
 	for c := range l.transform.Rows {
 		l.coordinate(out, c)
 		if c+1 < l.transform.Rows {
@@ -46,9 +56,54 @@ func SQL(w io.Writer, m *mustlink.Model, d Dialect, limits Limits) error {
 		}
 		out.WriteString("\n")
 	}
-	out.WriteString("FROM points;\n")
+	out.WriteString("FROM cells;\n")
 	return out.Flush()
 }
+
+// cellName is the name of a column of clean cells.
+func cellName(column int) string { return fmt.Sprintf("mustlink_%d", column) }
+
+// cellOf returns the expression of the cells of a column: a number, a text without white space
+// around it, or NULL for a missing one, if there may be some.
+func cellOf(r prepare.Rule, gaps bool) string {
+	column := identifier(r.Name)
+	cell, text := "CAST("+column+" AS double precision)", "TRIM(CAST("+column+" AS text), "+whiteSpace+")"
+	if takesTexts(r) {
+		cell = text
+	}
+	if r.Kind == prepare.Boolean {
+		return booleanCell(r, cell)
+	}
+	if !gaps || len(r.Gaps) == 0 {
+		return cell
+	}
+	return fmt.Sprintf("CASE WHEN %s NOT IN (%s) THEN %s END", text, literals(r.Gaps, false), cell)
+}
+
+// booleanCell returns 0 or 1 for one of two texts or numbers.
+func booleanCell(r prepare.Rule, cell string) string {
+	var of [2]string
+	for k, word := range r.Pair {
+		if of[k] = literals([]string{word}, true); takesTexts(r) {
+			of[k] = literals(spellings(word, notASCII), false)
+		}
+	}
+	if takesTexts(r) {
+		cell = "LOWER(" + cell + ")"
+	}
+	return double(fmt.Sprintf("CASE WHEN %s IN (%s) THEN 0 WHEN %s IN (%s) THEN 1 END", cell, of[0], cell, of[1]))
+}
+
+// whiteSpace is a constant of the letters that are white space in Unicode.
+var whiteSpace = func() string {
+	var letters []rune
+	for _, r := range unicode.White_Space.R16 {
+		for c := r.Lo; c <= r.Hi; c += r.Stride {
+			letters = append(letters, rune(c))
+		}
+	}
+	return literal(string(letters), false)
+}()
 
 // coordinate writes an expression.
 func (l *linear) coordinate(out *bufio.Writer, c int) {
@@ -72,45 +127,30 @@ func bracketed(v float64) string {
 
 // sql returns the expression of a feature, in double precision.
 func (f feature) sql() string {
-	column := identifier(f.Column)
-	number := "CAST(" + column + " AS double precision)"
 	switch f.Kind {
 	case kindIndicator:
-		return double("CASE WHEN " + column + " IS NULL THEN 1 ELSE 0 END")
-	case kindBoolean:
-		if f.numbers {
-			number = double(fmt.Sprintf("CASE %s WHEN %s THEN 0 WHEN %s THEN 1 END", number, f.literal(f.Texts[0]), f.literal(f.Texts[1])))
-		} else {
-			number = double(fmt.Sprintf("CASE LOWER(TRIM(CAST(%s AS text))) WHEN %s THEN 0 WHEN %s THEN 1 END", column, f.literal(f.Texts[0]), f.literal(f.Texts[1])))
-		}
+		return double("CASE WHEN " + f.cell + " IS NULL THEN 1 ELSE 0 END")
 	case kindCategory, kindOther:
-		return f.oneHot(column, number)
+		return f.oneHot()
 	}
 	if f.Missing == nil {
-		return number
+		return f.cell
 	}
-	return "COALESCE(" + number + ", " + decimal(*f.Missing) + ")"
+	return "COALESCE(" + f.cell + ", " + decimal(*f.Missing) + ")"
 }
 
 // oneHot returns the expression of a column of zeros and ones.
-func (f feature) oneHot(column, number string) string {
+func (f feature) oneHot() string {
 	found, rest := 1, 0
 	if f.Kind == kindOther {
 		found, rest = 0, 1
 	}
 	text := "CASE"
 	if f.Missing != nil {
-		text += fmt.Sprintf(" WHEN %s IS NULL THEN %s", column, decimal(*f.Missing))
+		text += fmt.Sprintf(" WHEN %s IS NULL THEN %s", f.cell, decimal(*f.Missing))
 	}
-	if f.numbers {
-		column = number
-	}
-	var list []string
-	for _, level := range f.Texts {
-		list = append(list, f.literal(level))
-	}
-	if len(list) > 0 {
-		text += fmt.Sprintf(" WHEN %s IN (%s) THEN %d", column, strings.Join(list, ", "), found)
+	if len(f.Texts) > 0 {
+		text += fmt.Sprintf(" WHEN %s IN (%s) THEN %d", f.cell, literals(f.Texts, f.numbers), found)
 	}
 	if text == "CASE" {
 		return double(strconv.Itoa(rest))
@@ -118,9 +158,17 @@ func (f feature) oneHot(column, number string) string {
 	return double(text + fmt.Sprintf(" ELSE %d END", rest))
 }
 
-// literal returns a text of a column as a constant: a number if its cells are numbers.
-func (f feature) literal(text string) string {
-	if v, err := strconv.ParseFloat(text, 64); f.numbers && err == nil {
+// literals returns texts of a column as constants: numbers if its cells are numbers.
+func literals(texts []string, numbers bool) string {
+	list := make([]string, len(texts))
+	for k, text := range texts {
+		list[k] = literal(text, numbers)
+	}
+	return strings.Join(list, ", ")
+}
+
+func literal(text string, number bool) string {
+	if v, err := strconv.ParseFloat(text, 64); number && err == nil {
 		return decimal(v)
 	}
 	return "'" + strings.ReplaceAll(text, "'", "''") + "'"

@@ -237,9 +237,9 @@ func (f *file) record(columns, fields []string, line int) (r record, err error) 
 		text, ok := strings.TrimSpace(text), true
 		switch column := columns[k]; column {
 		case "i":
-			r.i, ok = f.names.row(fields[k])
+			r.i, ok = f.names.row(text)
 		case "j":
-			r.j, ok = f.names.row(fields[k])
+			r.j, ok = f.names.row(text)
 		case f.answer:
 			switch {
 			case text == "1" || text == "+1":

@@ -52,7 +52,7 @@ func eachChunklet(r *records, c LinkContext, find finder) ([]Chunklet, error) {
 		if err != nil {
 			return err
 		}
-		key := strings.TrimSpace(fields[name])
+		key := fields[name]
 		if key == "" {
 			return r.problem(line, "chunklet", "write the name of the chunklet, or remove the line", "the cell is empty: want the chunklet's name")
 		}

@@ -3,7 +3,6 @@ package dataset
 import (
 	"bytes"
 	"math"
-	"unicode/utf8"
 )
 
 // addPlain appends the next record to t if it is plain, as most are: numbers without spaces, names
@@ -47,10 +46,10 @@ func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) 
 			if size = bytes.IndexByte(line, delimiter); size < 0 {
 				size = len(line)
 			}
-			field := line[:size]
+			field := bytes.TrimSpace(line[:size])
 			switch {
 			case role == ignored:
-			case !plainText(field) && (role != asText || size > 0):
+			case len(field) == 0 && role != asText:
 				return nil, nil, false
 			case role == asText:
 				c.mix.at[i].push(field)
@@ -71,11 +70,6 @@ func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) 
 		line = line[size+1:]
 	}
 	return nil, nil, false
-}
-
-// plainText reports whether a field without quotes is not empty and has no space before it.
-func plainText(field []byte) bool {
-	return len(field) > 0 && field[0] > ' ' && field[0] < utf8.RuneSelf
 }
 
 // numberField parses the finite number before the first delimiter of text and returns its length,

@@ -5,7 +5,6 @@ import (
 	"io"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -77,20 +76,20 @@ func (r *csvReader) next() (fields []string, line int, err error) {
 		for more := true; more; {
 			var field string
 			field, text, more = r.cut(text)
-			r.keep(trimLeft(field, r.delimiter))
+			r.keep(field)
 		}
 		return r.fields, line, nil
 	}
 	return r.splitQuoted(text, line)
 }
 
-// keep adds a field to the record.
+// keep adds a field to the record, without the white space around it.
 func (r *csvReader) keep(field string) {
 	if r.width > 0 && len(r.fields) == r.width {
 		r.surplus++
 		return
 	}
-	r.fields = append(r.fields, field)
+	r.fields = append(r.fields, strings.TrimSpace(field))
 }
 
 // columnBytes is the approximate memory of a column: its name, role and statistics.
@@ -113,13 +112,9 @@ func (r *csvReader) cut(text string) (field, rest string, more bool) {
 	return text, "", false
 }
 
-// trimLeft removes the spaces before a field, but not the delimiter, which may be a tab; it is fast
-// if there are none.
+// trimLeft removes the white space before a field, but not the delimiter, which may be a tab.
 func trimLeft(s string, delimiter byte) string {
-	if s != "" && (s[0] <= ' ' || s[0] >= utf8.RuneSelf) {
-		return strings.TrimLeftFunc(s, func(c rune) bool { return unicode.IsSpace(c) && c != rune(delimiter) })
-	}
-	return s
+	return strings.TrimLeftFunc(s, func(c rune) bool { return unicode.IsSpace(c) && c != rune(delimiter) })
 }
 
 func (r *csvReader) bareReturn(line int) error {

@@ -206,7 +206,6 @@ func (c *csvRows) addMixed(t *table, fields []string, line int) error {
 
 // oddNumber parses a cell of a column of numbers that the fast path refused: NaN if it is missing.
 func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, error) {
-	cell = strings.TrimSpace(cell)
 	if IsMissing(cell) {
 		c.mix.gap = true
 		return math.NaN(), nil

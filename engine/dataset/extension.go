@@ -166,8 +166,7 @@ func (r *extendedRows) divide(rows Rows) {
 	m.at = make([]*textColumn, len(names))
 	for j, texts := range rows.Texts {
 		if texts != nil {
-			forced, err := matching(r.o.Text, names[j:j+1], "text")
-			m.at[j] = newTextColumn(j, err == nil && forced[0])
+			m.at[j] = newTextColumn(j, true) // the format has missing cells of its own
 			m.texts = append(m.texts, m.at[j])
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // The kind of a column is decided from the first records, at most this many, in about this many
@@ -69,7 +68,7 @@ func (c *csvRows) decide(forced Roles) {
 func (c *csvRows) mostlyNumbers(column int) bool {
 	cells, numbers := 0, 0
 	for _, row := range c.sample() {
-		cell := strings.TrimSpace(row[column])
+		cell := row[column]
 		if IsMissing(cell) {
 			continue
 		}

@@ -244,7 +244,7 @@ func (c LinkContext) finder() (finder, error) {
 		}
 		rows := make(map[string]int, len(c.IDs))
 		for i, id := range c.IDs {
-			rows[id] = i
+			rows[strings.TrimSpace(id)] = i // as the names in the file are
 		}
 		return func(name string) (int, string, string) { return c.findID(rows, name) }, nil
 	}

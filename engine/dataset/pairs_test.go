@@ -160,7 +160,7 @@ func TestLinksRoundTrip(t *testing.T) {
 	const n = 30
 	ids := make([]string, n)
 	for i := range ids {
-		ids[i] = fmt.Sprintf(" id \"%d\",", i)
+		ids[i] = fmt.Sprintf("id \"%d\",", i)
 	}
 	for trial := range 50 {
 		seen := make(map[[2]int]bool)
@@ -303,7 +303,7 @@ func TestQuadruplets(t *testing.T) {
 }
 
 func TestLabels(t *testing.T) {
-	labels, ids := []string{"a", "b,c", " d", "a"}, []string{"1", "2", "3", "4"}
+	labels, ids := []string{"a", "b,c", "d e", "a"}, []string{"1", "2", "3", "4"}
 	for _, name := range []string{"l.csv", "l.csv.gz"} {
 		path := filepath.Join(t.TempDir(), name)
 		if err := WriteLabels(path, labels, ids, WriteOptions{}); err != nil {

@@ -2,7 +2,6 @@ package dataset
 
 import (
 	"hash/maphash"
-	"strings"
 
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -29,7 +28,7 @@ func newTextColumn(at int, forced bool) *textColumn {
 	return &textColumn{at: at, forced: forced, slots: make([]slot, 16), seed: maphash.MakeSeed()}
 }
 
-// push appends a cell.
+// push appends a cell, which has no white space around it.
 func (x *textColumn) push(cell []byte) {
 	hash := uint32(maphash.Bytes(x.seed, cell))
 	mask := uint32(len(x.slots) - 1)
@@ -58,7 +57,7 @@ func (x *textColumn) text(s slot) string {
 func (x *textColumn) learn(cell string) int32 {
 	const entry = 16 + 2*2*8 // bytes of a level and of its slot, in growing lists
 	x.bytes += entry + int64(len(cell))
-	if trimmed := strings.TrimSpace(cell); trimmed == "" || !x.forced && IsMissing(trimmed) {
+	if cell == "" || !x.forced && IsMissing(cell) {
 		x.gaps = append(x.gaps, cell)
 		return int32(-len(x.gaps))
 	}

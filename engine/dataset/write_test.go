@@ -94,7 +94,7 @@ func TestWriteDataRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.IDs = []string{"1", " 2", "a\"b", "x,y", "\u00a0nb", "two\nlines", "é"}
+	d.IDs = []string{"1", "2 3", "a\"b", "x,y", "n\u00a0b", "two\nlines", "é"}
 	for _, format := range []string{"csv", "npy", "csv.gz", "npy.gz"} {
 		roundTrip(t, d, format)
 	}

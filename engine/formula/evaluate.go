@@ -183,7 +183,8 @@ const (
 
 // Condition returns by how much the terms of the coordinates exceed the coordinates, both at their
 // largest, at some of the support points: rounding errors relative to the largest coordinate are
-// about as many units in the last place. It is 1 for a map without support points, which must be
+// about as many units in the last place. It is infinite for a map without support points, as nothing
+// is known of its rows: those of a data set may cancel in any direction. Support points must be
 // vectors. Cost: that of [Evaluate] for 4 to 32 points.
 func Condition(m Map) float64 {
 	if l, is := m.(*Lookup); is {
@@ -191,7 +192,7 @@ func Condition(m Map) float64 {
 	}
 	support := supportOf(m)
 	if support == nil || support.Len() == 0 {
-		return 1
+		return math.Inf(1)
 	}
 	largest, sum := 0.0, 0.0
 	count := max(4, min(samples, work/max(1, support.Len()*support.Dim())))

@@ -99,10 +99,11 @@ func hash(text string) uint64 {
 	return h.Sum64()
 }
 
-// has reports whether a text has a column of its own.
-func (c *category) has(text string) bool {
-	_, found := slices.BinarySearch(c.levels, text)
-	return found
+// knows reports whether a text has a column of its own, or is listed in the pool.
+func (c *category) knows(text string) bool {
+	_, level := slices.BinarySearch(c.levels, text)
+	_, pooled := slices.BinarySearch(c.pooled, hash(text))
+	return level || pooled
 }
 
 // place returns the column of a text, or one of the places.

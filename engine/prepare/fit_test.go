@@ -437,6 +437,31 @@ func TestWordsForGaps(t *testing.T) {
 	if got := apply(t, q, namibia); got.D != 3 || got.Data[2] != 1 {
 		t.Errorf("columns %q, rows %v: want one for NA", q.Outputs(), got.Data)
 	}
+	rare := mixed(words("plan", "NA", "a", "a", "a", "", "", "b"))
+	r, _ := fit(t, rare, prepare.Options{Levels: 3, Kinds: map[string]prepare.Kind{"plan": prepare.Category}})
+	if got := apply(t, r, rare); !slices.Equal(r.Outputs(), []string{"plan=a", "plan=(missing)", "plan=(other)"}) || got.Row(0)[2] != 1 || got.Row(4)[1] != 1 {
+		t.Errorf("columns %q, rows %v: want NA among the rarer texts", r.Outputs(), got.Data)
+	}
+	if gaps := r.Rules()[0].Gaps; slices.Contains(gaps, "NA") || !slices.Contains(gaps, "null") {
+		t.Errorf("gaps %q: want those of no row of the fit", gaps)
+	}
+}
+
+// White space around texts does not count, wherever they come from.
+func TestSpacedTexts(t *testing.T) {
+	p, _ := fit(t, mixed(words("plan", "a", " a", "b ", "b", "\u00a0", ""), words("on", "no", " Yes", "NO ", "yes", "", "no")), prepare.Options{Indicators: true})
+	if got := p.Outputs(); !slices.Equal(got, []string{"plan=a", "plan=b", "plan=(missing)", "on", "on=(missing)"}) {
+		t.Fatalf("columns %q", got)
+	}
+	want := apply(t, p, mixed(words("plan", "a", "b", "", "b"), words("on", "no", "yes", "", "")))
+	got := apply(t, p, mixed(words("plan", "\ta ", "b\n", " ", " b"), words("on", " no", "YES ", "maybe", " ")))
+	if !slices.Equal(got.Data, want.Data) {
+		t.Errorf("rows %v with white space, %v without", got.Data, want.Data)
+	}
+	strict, _ := fit(t, mixed(words("on", "no", "yes")), prepare.Options{Impute: "error"})
+	if _, err := strict.Apply(mixed(words("on", "yes", "maybe"))); err == nil || !strings.Contains(err.Error(), `"maybe" is none of the two texts`) {
+		t.Errorf("error %v: want one that names the text", err)
+	}
 }
 
 // Columns without names are taken by their place, also those that are left out.

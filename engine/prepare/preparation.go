@@ -195,9 +195,14 @@ func (p *Preparation) Apply(x points.Points) (points.Points, error) {
 	pieces := make([][]piece, len(columns))
 	errs := make([]error, len(columns))
 	parallel(len(columns), func(j int) {
+		given := columns[j]
+		if p.columns[j].kind == Boolean {
+			given = *texts(&given)
+			columns[j] = p.columns[j].keepPair(given)
+		}
 		if p.strict {
 			if i := firstMissing(&columns[j]); i >= 0 {
-				errs[j] = missingError(&columns[j], i)
+				errs[j] = missingError(&given, i)
 				return
 			}
 		}
@@ -227,8 +232,11 @@ func (p *Preparation) Apply(x points.Points) (points.Points, error) {
 // blockValues is the number of values of a block of rows, which is written column by column.
 const blockValues = 1 << 14
 
-// missingError is the error of a gap that is refused.
+// missingError is the error of a gap that is refused, or of a text that stands for one.
 func missingError(x *points.Column, row int) error {
+	if x.IsText() && x.Codes[row] >= 0 {
+		return &fault.DataError{Row: row, Column: x.Name, Err: fmt.Errorf("%q is none of the two texts of the boolean: want one of them, or another way to impute than error", short(x.Levels[x.Codes[row]]))}
+	}
 	return &fault.DataError{Row: row, Column: x.Name, Err: fmt.Errorf("the cell is empty: want a value, or another way to impute than error")}
 }
 
@@ -248,37 +256,86 @@ func (p *Preparation) take(x points.Points) ([]points.Column, error) {
 	return columns, nil
 }
 
-// findGaps makes missing cells of words such as NA, unless the fit had them as texts: the reader of
-// a column that must be text leaves them there.
+// findGaps makes missing cells of words such as NA, unless the fit had them as texts: readers leave
+// them there in a column that must be text, and in formats that have missing cells of their own.
 func (c *column) findGaps(x *points.Column) {
 	if !x.IsText() || c.kind == Text {
 		return
 	}
-	gaps := make(map[int32]bool)
+	codes, some := make([]int32, len(x.Levels)), false
 	for k, text := range x.Levels {
-		if dataset.IsMissing(strings.TrimSpace(text)) && !(c.kind == Category && c.category.has(text)) {
-			gaps[int32(k)] = true
+		if codes[k] = int32(k); c.isGap(text) {
+			codes[k], some = -1, true
 		}
 	}
-	if len(gaps) == 0 {
-		return
+	if some {
+		recode(x, codes)
 	}
+}
+
+// isGap reports whether a text means a missing cell: it is one of the words, and none of the texts
+// of the fit.
+func (c *column) isGap(text string) bool {
+	return dataset.IsMissing(text) && !(c.kind == Category && c.category.knows(text)) &&
+		!(c.kind == Boolean && slices.Contains(c.number.source.pair[:], plain(text)))
+}
+
+// keepPair makes missing cells of the texts that a boolean does not have.
+func (c *column) keepPair(x points.Column) points.Column {
+	codes := make([]int32, len(x.Levels))
+	for k, text := range x.Levels {
+		if codes[k] = int32(k); !slices.Contains(c.number.source.pair[:], plain(text)) {
+			codes[k] = -1
+		}
+	}
+	recode(&x, codes)
+	return x
+}
+
+// recode replaces the codes of a column of texts, in new memory.
+func recode(x *points.Column, codes []int32) {
 	x.Codes = slices.Clone(x.Codes)
 	for i, code := range x.Codes {
-		if gaps[code] {
-			x.Codes[i] = -1
+		if code >= 0 {
+			x.Codes[i] = codes[code]
 		}
 	}
 }
 
-// columnsOf returns the columns of a table, which are checked.
+// trim removes the white space around the texts of a column, as readers of files do. Empty ones are
+// missing cells.
+func trim(x *points.Column) {
+	levels, codes := slices.Clone(x.Levels), make([]int32, len(x.Levels))
+	first := make(map[string]int32, len(levels))
+	for k, text := range levels {
+		text = strings.TrimSpace(text)
+		at, there := first[text]
+		if levels[k] = text; !there {
+			at = int32(k)
+			first[text] = at
+		}
+		if codes[k] = at; text == "" {
+			codes[k] = -1
+		}
+	}
+	x.Levels = levels
+	recode(x, codes)
+}
+
+// columnsOf returns the columns of a table, which are checked, with trimmed texts.
 func columnsOf(x points.Points) ([]points.Column, error) {
 	switch x := x.(type) {
 	case *points.Mixed:
 		if err := x.Validate(); err != nil {
 			return nil, err
 		}
-		return slices.Clone(x.Columns), nil
+		columns := slices.Clone(x.Columns)
+		parallel(len(columns), func(j int) {
+			if slices.ContainsFunc(columns[j].Levels, func(text string) bool { return text == "" || strings.TrimSpace(text) != text }) {
+				trim(&columns[j])
+			}
+		})
+		return columns, nil
 	case *points.Dense:
 		if err := x.Validate(); err != nil {
 			return nil, err

@@ -1,5 +1,11 @@
 package prepare
 
+import (
+	"slices"
+
+	"github.com/mustlink/mustlink/engine/dataset"
+)
+
 // Rule is what a preparation does with one column, as data: for programs that prepare rows
 // elsewhere.
 type Rule struct {
@@ -13,6 +19,7 @@ type Rule struct {
 	Above             float64
 	Indicator         bool      // the last column is 1 for gaps, else 0
 	Pair              [2]string // the texts of a boolean in lower case, for 0 and 1; others are gaps
+	Gaps              []string  // the texts that are gaps, "" the first; texts have no white space around them
 	// Categories become Width columns of zeros and a one, in the column of the text: those of Levels
 	// come first. Missing is the column of gaps and Other that of other texts, -1 for no column.
 	Width          int
@@ -42,6 +49,7 @@ func (p *Preparation) Rules() []Rule {
 				r.Missing = r.Other
 			}
 		}
+		r.Gaps = slices.DeleteFunc(dataset.Missing(), func(text string) bool { return !c.isGap(text) })
 		rules[j] = r
 	}
 	return rules

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
 )
 
 // Number is a number whose JSON is null if it is not defined.
@@ -34,7 +35,7 @@ func (v Number) String() string {
 // Warnf prints a warning to standard error and keeps it for the JSON report, unless it did so
 // before. It is safe for concurrent use.
 func (s *Session) Warnf(format string, args ...any) {
-	message := fmt.Sprintf(format, args...)
+	message := Printable(fmt.Sprintf(format, args...))
 	s.warning.Lock()
 	defer s.warning.Unlock()
 	if slices.Contains(s.warnings, message) {
@@ -85,9 +86,39 @@ func (s *Session) PrintTo(w io.Writer, v any, text func(w io.Writer)) error {
 	if s.JSON {
 		return EncodeJSON(w, v)
 	}
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	tw := tabwriter.NewWriter(terminal{w}, 0, 0, 2, ' ', 0)
 	text(tw)
 	return tw.Flush()
+}
+
+// Printable returns a text of a user's file as it can be shown in a line: with line ends, escape
+// sequences and other letters that do not show written as in Go, \n or \x1b.
+func Printable(text string) string {
+	return escaped(text, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// terminal is text whose lines are laid out already: it escapes what a terminal would obey.
+type terminal struct{ io.Writer }
+
+func (t terminal) Write(b []byte) (int, error) {
+	_, err := io.WriteString(t.Writer, escaped(string(b), func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }))
+	return len(b), err
+}
+
+// escaped returns a text with some letters written as in Go.
+func escaped(text string, some func(rune) bool) string {
+	if !strings.ContainsFunc(text, some) {
+		return text
+	}
+	var out strings.Builder
+	for _, r := range text {
+		if some(r) {
+			out.WriteString(strings.Trim(strconv.QuoteRune(r), "'"))
+		} else {
+			out.WriteRune(r)
+		}
+	}
+	return out.String()
 }
 
 // EncodeJSON writes v as indented JSON.

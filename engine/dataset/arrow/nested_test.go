@@ -25,7 +25,7 @@ import (
 // column of numbers behind each.
 func everyType(t testing.TB, o ...ipc.Option) ([]byte, int) {
 	text, real := apache.BinaryTypes.String, apache.PrimitiveTypes.Float64
-	long := strings.Repeat("long ", 9)
+	long := strings.Repeat("long ", 8) + "long"
 	var fields []field
 	for _, of := range []struct {
 		of   apache.DataType
@@ -79,7 +79,7 @@ func TestNested(t *testing.T) {
 	dictionary := func(of apache.DataType) apache.DataType {
 		return &apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8, ValueType: of}
 	}
-	long := strings.Repeat("long ", 9)
+	long := strings.Repeat("long ", 8) + "long"
 	b := file(t, nil,
 		field{"p", apache.StructOf(apache.Field{Name: "x", Type: real, Nullable: true},
 			apache.Field{Name: "q", Type: apache.StructOf(apache.Field{Name: "y", Type: text, Nullable: true}), Nullable: true}),
@@ -277,3 +277,25 @@ func TestStreamMemory(t *testing.T) {
 }
 
 func sameBits(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+
+// Words such as NA are texts where the format has missing cells of its own, and white space around
+// texts never counts.
+func TestWordsAreTexts(t *testing.T) {
+	codes := &apache.DictionaryType{IndexType: apache.PrimitiveTypes.Int8, ValueType: apache.BinaryTypes.String}
+	d, err := read(file(t, nil,
+		field{"code", codes, []string{`["NA", null, " NA", "null", "\t"]`}},
+		field{"country", apache.BinaryTypes.StringView, []string{`["NA", null, " NA  ", "null", " "]`}},
+		field{"id", apache.BinaryTypes.String, []string{`["u1", " u2", "u3", "u4 ", "u5"]`}}), options(true))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &points.Mixed{N: 5, Columns: []points.Column{
+		{Name: "code", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}}, {Name: "country", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}},
+	}}
+	if diff := same.Diff(want, d.Points); diff != "" {
+		t.Error(diff)
+	}
+	if got := strings.Join(d.IDs, ","); got != "u1,u2,u3,u4,u5" {
+		t.Errorf("ids %q", got)
+	}
+}

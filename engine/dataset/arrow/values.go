@@ -3,6 +3,7 @@ package arrow
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 )
 
 // cells are values of a column: numbers, or texts. A null is NaN, or "".
@@ -212,7 +213,7 @@ func (b *batch) words(out *cells, c *column, lo, hi int64) error {
 	}
 	letters := string(data)
 	return b.fill(out, c, hi-lo, func(i int, out *cells) error {
-		out.texts[i] = letters[offsets[i]-first : offsets[i+1]-first]
+		out.texts[i] = strings.TrimSpace(letters[offsets[i]-first : offsets[i+1]-first])
 		return nil
 	})
 }
@@ -231,7 +232,7 @@ func (b *batch) views(out *cells, c *column, lo, hi int64) error {
 			if n < 0 {
 				return b.short(c)
 			}
-			out.texts[i] = string(view[4 : 4+n])
+			out.texts[i] = strings.TrimSpace(string(view[4 : 4+n]))
 			return b.borrow(n, 1)
 		}
 		buffer, at := little(view[8:], 4), little(view[12:], 4)
@@ -242,7 +243,7 @@ func (b *batch) views(out *cells, c *column, lo, hi int64) error {
 		if err != nil {
 			return err
 		}
-		out.texts[i] = string(letters)
+		out.texts[i] = strings.TrimSpace(string(letters))
 		return b.borrow(n, 1)
 	})
 }

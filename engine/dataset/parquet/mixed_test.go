@@ -186,3 +186,24 @@ func TestInstants(t *testing.T) {
 		}
 	})
 }
+
+// Words such as NA are texts where the format has missing cells of its own, and white space around
+// texts never counts.
+func TestWordsAreTexts(t *testing.T) {
+	optional := pq.Optional(pq.Encoded(pq.String(), &pq.RLEDictionary))
+	d, err := decode(table(t, []string{"country", "id", "label"}, []pq.Node{optional, pq.String(), pq.String()},
+		[]any{"NA", "u1", "x"}, []any{nil, "u2 ", " x"}, []any{" NA ", "u3", "x"}, []any{"null", "u4", "x"}, []any{" \t", "u5", "x"}), mixed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &points.Mixed{N: 5, Columns: []points.Column{{Name: "country", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}}}}
+	if diff := same.Diff(want, d.Points); diff != "" {
+		t.Error(diff)
+	}
+	if got := strings.Join(append(d.IDs, d.Labels...), ","); got != "u1,u2,u3,u4,u5,x,x,x,x,x" {
+		t.Errorf("ids and labels %q", got)
+	}
+	if _, err := decode(table(t, []string{"country", "id"}, []pq.Node{optional, pq.String()}, []any{"a", "u"}, []any{"b", " "}), mixed()); err == nil || !strings.Contains(err.Error(), "the cell is empty") {
+		t.Errorf("error %v of an id of white space: want a refusal", err)
+	}
+}

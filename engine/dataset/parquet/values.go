@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -340,7 +341,9 @@ func (t *textColumn) read(n int) ([]string, error) {
 		if err := t.chunks.read(part, func(int, int) error { return nil }); err != nil {
 			return nil, err
 		}
-		for _, s := range part {
+		for k, s := range part {
+			s = strings.TrimSpace(s)
+			part[k] = s
 			held += int64(len(s))
 			if err := t.f.held.take(int64(len(s))); err != nil {
 				held -= int64(len(s))

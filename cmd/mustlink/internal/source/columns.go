@@ -60,8 +60,8 @@ func writeColumn(w io.Writer, some []Column) {
 			c.Distinct = max(c.Distinct, other.Distinct)
 		}
 	}
-	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", c.Name, c.Kind, c.Missing, c.Distinct,
-		session.NameOr(c.Range, "-"), session.NameOr(clip(c.Example), "-"), session.NameOr(c.Does, "-"))
+	fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%s\t%s\t%s\n", session.Printable(c.Name), c.Kind, c.Missing, c.Distinct,
+		session.NameOr(c.Range, "-"), session.NameOr(clip(session.Printable(c.Example)), "-"), session.NameOr(session.Printable(c.Does), "-"))
 }
 
 // clip shortens a long text.
