@@ -127,7 +127,7 @@ class Idioms(unittest.TestCase):
         for kind, tuples, y in [(kind, pairs, signs) for kind in (ITML, MMC, SDML, GML, RCA, XRCA, DCA, KRCA)] + [(kind, triplets, None) for kind in (LSML, SCML)]:
             with self.subTest(kind.__name__), warnings.catch_warnings():
                 warnings.simplefilter("ignore", Notice)
-                given = {} if kind is not ITML else {"upper": 0.5, "lower": 8}
+                given = {} if kind not in (ITML, GML) else {"upper": 0.5, "lower": 8}
                 used, rows = _first_seen(tuples)
                 links = Links(rows, y) if y is not None else Links(triplets=rows)
                 want = kind(**given).fit(X[used], links=links).transform(X)
