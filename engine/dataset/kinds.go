@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 	"strconv"
-	"strings"
 )
 
 // The kind of a column is decided from the first records, at most this many, in about this many
@@ -67,18 +66,8 @@ func (c *csvRows) decide(forced Roles) {
 }
 
 func (c *csvRows) mostlyNumbers(column int) bool {
-	cells, numbers := 0, 0
-	for _, row := range c.sample() {
-		cell := strings.TrimSpace(row[column])
-		if IsMissing(cell) {
-			continue
-		}
-		cells++
-		if c.marks.isNumber(cell) {
-			numbers++
-		}
-	}
-	return 10*numbers >= 9*cells
+	x := cellsOf(c.sample(), column)
+	return x.most(x.count(c.cells[column]))
 }
 
 // textAmongNumbers reports a text in a column of numbers, with how to read it otherwise.
