@@ -38,6 +38,7 @@ type Columns struct {
 	Text      []string // columns that are texts, also where they look like numbers
 	Numbers   []string // columns that are numbers, also where their first cells do not look so
 	Thousands bool     // numbers may be written as 1,234,567
+	NoHeader  bool     // the first line of CSV text is a row, and columns are called 0, 1, ...
 	Strict    bool     // texts and missing values are errors
 }
 
@@ -46,6 +47,7 @@ func ReadColumns(c Columns) ReadOption {
 	return func(o *dataset.ReadOptions) {
 		o.Label, o.ID, o.Drop, o.Keep = c.Label, c.ID, c.Drop, c.Keep
 		o.Text, o.Numbers, o.Thousands, o.Mixed = c.Text, c.Numbers, c.Thousands, !c.Strict
+		o.NoHeader = c.NoHeader
 	}
 }
 

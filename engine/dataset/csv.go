@@ -25,19 +25,21 @@ type records struct {
 	row      int      // 0-based number of the record that next returned
 	pairs    bool     // the records are not data rows, so messages do not name the row
 	marks    numerals
+	cells    []numerals // of every column, nil for marks in all
 	first    [][]string // the first records, if they were looked at before they are read
 	counts   bool       // the first column has no name and numbers the rows
 	begin    int        // the number of the first row in that column, -1 before it is known
 	warnings []string
 }
 
-// openRecords reads the header. Problems go to rep.
+// openRecords reads the header, or makes one of column numbers for a source without. Problems go to
+// rep.
 func openRecords(src *source, maxLine int, rep *report) (*records, error) {
 	c, err := newCSVReader(src, maxLine)
 	if err != nil {
 		return nil, noteRecord(rep, err, -1)
 	}
-	header, line, err := c.next()
+	header, line, err := c.header()
 	if err == io.EOF {
 		return nil, rep.fatal("check that it was written to the end", "the file is blank: want a header and data rows")
 	}
@@ -52,7 +54,26 @@ func openRecords(src *source, maxLine int, rep *report) (*records, error) {
 	for _, name := range header {
 		r.columns = append(r.columns, strings.Clone(strings.TrimSpace(name)))
 	}
+	if src.headless {
+		return r, nil
+	}
 	return r, r.checkHeader(line)
+}
+
+// header returns the first record, or the numbers of its fields if the source has no header.
+func (r *csvReader) header() (fields []string, line int, err error) {
+	if !r.src.headless {
+		return r.next()
+	}
+	fields, _, err = r.over(r.src.lookAhead(r.max), r.delimiter).next()
+	if err != nil {
+		return r.next() // which says what is wrong
+	}
+	names := make([]string, len(fields))
+	for j := range names {
+		names[j] = strconv.Itoa(j)
+	}
+	return names, 0, nil
 }
 
 // noteRecord adds a *recordError to the report; it returns other errors.
@@ -85,7 +106,11 @@ func (r *records) checkHeader(line int) error {
 		case name == "":
 			err = add(strconv.Itoa(i), "name the column, or remove it", "field %d of the header is empty: want a name", i+1)
 		case twice:
-			err = add(name, "rename one of them", "columns %d and %d have the same name: want different ones", first+1, i+1)
+			fix := "rename one of them"
+			if isNumber(name) {
+				fix += ", or use the option no-header if the line is a row"
+			}
+			err = add(name, fix, "columns %d and %d have the same name: want different ones", first+1, i+1)
 		default:
 			seen[name] = i
 		}
@@ -94,7 +119,7 @@ func (r *records) checkHeader(line int) error {
 		}
 	}
 	if r.headerIsData() {
-		_ = add("", "add a first line of column names", "the first line holds numbers: want a header of column names")
+		_ = add("", "add a first line of column names, or use the option no-header", "the first line holds numbers: want a header of column names")
 		return errStop
 	}
 	return nil
@@ -137,7 +162,11 @@ func (r *records) next() (fields []string, line int, err error) {
 			return fields, line, nil
 		}
 		if err == nil {
-			err = r.problem(line, "", "give it a value for every column", "it has %s: want %d, as in the header",
+			fix := "give it a value for every column"
+			if len(r.columns) == 1 {
+				fix = "remove the lines above the names of the columns, if there are some"
+			}
+			err = r.problem(line, "", fix, "it has %s: want %d, as in the header",
 				count(len(fields)+r.csv.surplus, "field"), len(r.columns))
 		} else {
 			err = noteRecord(r.rep, err, r.place())

@@ -38,7 +38,7 @@ func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) 
 		var size int
 		if role == asNumber {
 			var v float64
-			if v, size = c.numberField(line, delimiter); size < 0 {
+			if v, size = c.numberField(line, delimiter, &c.cells[i]); size < 0 {
 				return nil, nil, false
 			}
 			t.data = append(t.data, v)
@@ -74,9 +74,9 @@ func (c *csvRows) parsePlain(t *table, line []byte) (label, id []byte, ok bool) 
 
 // numberField parses the finite number before the first delimiter of text and returns its length,
 // -1 if there is no such number. In a mixed table it may be missing.
-func (c *csvRows) numberField(text []byte, delimiter byte) (v float64, size int) {
+func (c *csvRows) numberField(text []byte, delimiter byte, marks *numerals) (v float64, size int) {
 	v, size = decimal(text)
-	if size >= 0 && (size == len(text) || text[size] == delimiter) && !c.marks.comma {
+	if size >= 0 && (size == len(text) || text[size] == delimiter) && marks.standard() {
 		return v, size
 	}
 	if size = bytes.IndexByte(text, delimiter); size < 0 {
@@ -87,7 +87,7 @@ func (c *csvRows) numberField(text []byte, delimiter byte) (v float64, size int)
 		c.mix.gap = true
 		return math.NaN(), size
 	}
-	v, err := c.marks.float(field)
+	v, err := marks.float(field)
 	if err != nil || v-v != 0 {
 		return 0, -1
 	}

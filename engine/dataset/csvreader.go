@@ -41,7 +41,11 @@ func newCSVReader(src *source, maxLine int) (*csvReader, error) {
 			return nil, err
 		}
 	}
-	return &csvReader{lineReader: lines, delimiter: lines.findDelimiter()}, nil
+	delimiter, err := lines.readSeparator()
+	if err == nil && delimiter == 0 {
+		delimiter = lines.findDelimiter()
+	}
+	return &csvReader{lineReader: lines, delimiter: delimiter}, err
 }
 
 // next returns the fields of the next record and the line it begins on. The slice is valid until

@@ -37,7 +37,7 @@ type csvRows struct {
 
 // openCSVRows reads the header.
 func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
-	src.limit = o.MemoryLimit
+	src.limit, src.headless = o.MemoryLimit, o.NoHeader
 	r, err := openRecords(src, o.MaxLine, rep)
 	if err != nil {
 		return nil, err
@@ -60,6 +60,10 @@ func openCSVRows(src *source, o ReadOptions, rep *report) (*csvRows, error) {
 		c.labels.at = -1
 	}
 	c.findNumerals(o.Thousands)
+	c.findColumnNumerals(o.Mixed && !o.Gram)
+	if !o.NoHeader {
+		c.doubtHeader()
+	}
 	c.assign(parts)
 	c.first = nil
 	return c, nil
@@ -193,7 +197,7 @@ func (c *csvRows) addMixed(t *table, fields []string, line int) error {
 			x.push([]byte(fields[i]))
 			continue
 		}
-		v, err := c.marks.float([]byte(fields[i]))
+		v, err := c.cells[i].float([]byte(fields[i]))
 		if err != nil || v-v != 0 {
 			if v, err = c.oddNumber(t, fields[i], i, line); err != nil {
 				return err
@@ -210,7 +214,7 @@ func (c *csvRows) oddNumber(t *table, cell string, column, line int) (float64, e
 		c.mix.gap = true
 		return math.NaN(), nil
 	}
-	v, what, fix := c.marks.parse(cell)
+	v, what, fix := c.cells[column].parse(cell)
 	switch {
 	case what == "":
 		return v, nil

@@ -54,6 +54,8 @@ type ReadOptions struct {
 	// Text and Numbers have names, or patterns, of columns that are texts, and of those that are
 	// numbers, whatever their first cells look like. Only for Mixed.
 	Text, Numbers []string
+	// NoHeader means that the first line of CSV text is a row: columns are called 0, 1, ...
+	NoHeader bool
 	// Thousands accepts groups of three digits in numbers, as in 1,234,567.
 	Thousands bool
 	// HeaderLabels takes the second word of each header of a FASTA file as the label. A

@@ -40,6 +40,23 @@ func (r *lineReader) findDelimiter() byte {
 	return best
 }
 
+// readSeparator reads a first line such as sep=; that Excel writes, and returns its delimiter, 0 if
+// there is no such line.
+func (r *lineReader) readSeparator() (byte, error) {
+	line := bytes.Trim(bytes.TrimSuffix(r.src.headLine(), []byte("\r")), `"`)
+	if len(line) != len("sep=;") || !bytes.EqualFold(line[:4], []byte("sep=")) {
+		return 0, nil
+	}
+	delimiter := line[4]
+	if _, err := r.readLine(); err != nil {
+		return 0, err
+	}
+	if strings.IndexByte(delimiters, delimiter) < 0 {
+		return 0, r.bad(r.line, true, "save the file with one of these", "its fields are separated by %q, as the line says: want a comma, a semicolon, a tab or a bar", string(delimiter))
+	}
+	return delimiter, nil
+}
+
 // headLine returns the first line that is not blank, as far as the buffer can hold it. It does not
 // wait for more bytes than that.
 func (s *source) headLine() []byte {

@@ -66,18 +66,8 @@ func (c *csvRows) decide(forced Roles) {
 }
 
 func (c *csvRows) mostlyNumbers(column int) bool {
-	cells, numbers := 0, 0
-	for _, row := range c.sample() {
-		cell := row[column]
-		if IsMissing(cell) {
-			continue
-		}
-		cells++
-		if c.marks.isNumber(cell) {
-			numbers++
-		}
-	}
-	return 10*numbers >= 9*cells
+	x := cellsOf(c.sample(), column)
+	return x.most(x.count(c.cells[column]))
 }
 
 // textAmongNumbers reports a text in a column of numbers, with how to read it otherwise.

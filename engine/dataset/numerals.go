@@ -8,11 +8,16 @@ import (
 	"strings"
 )
 
-// numerals is how a file writes its numbers. The zero value is that of strconv.
+// numerals is how a column writes its numbers. The zero value is that of strconv.
 type numerals struct {
-	comma  bool // numbers have a decimal comma
-	groups bool // digits may be in groups of three: 1,234,567
+	comma   bool   // numbers have a decimal comma
+	groups  bool   // digits may be in groups of three: 1,234,567
+	dressed bool   // numbers may have the unit, a minus sign, and groups by narrow spaces
+	unit    string // a currency symbol or %, "" for none
 }
+
+// standard reports whether a number as strconv writes it is one.
+func (n *numerals) standard() bool { return !n.comma && n.unit != "%" }
 
 // plain returns a number as strconv writes it. ok is false for a text with marks that do not belong
 // there: a decimal point in a file of decimal commas might as well be that of a thousand.
@@ -20,6 +25,12 @@ func (n numerals) plain(s string) (plain string, ok bool) {
 	point, group := ".", ","
 	if n.comma {
 		point, group = group, point
+	}
+	if n.dressed {
+		var unit string
+		if s, unit = undress(s, point); unit != n.unit && (unit != "" || n.unit == "%") {
+			return s, false
+		}
 	}
 	if n.groups && strings.Contains(s, group) {
 		if s, ok = ungroup(s, point, group); !ok {
@@ -60,36 +71,11 @@ func (n numerals) parse(s string) (v float64, what, fix string) {
 	}
 	if _, what, fix = parseNumber(s); what == "" {
 		what, fix = "the number "+quote(s)+" has a decimal point, but others have a comma"+wantFinite, "write a decimal comma"
-	}
-	return 0, what, fix
-}
-
-// findNumerals decides how the numbers of the file are written; groups accepts groups of digits. A
-// file has decimal commas if it has semicolons or tabs between its fields and more numbers of the
-// first records are written so than with a point; with tabs none may have a point.
-func (r *records) findNumerals(groups bool) {
-	r.marks.groups = groups
-	if r.csv.delimiter != ';' && r.csv.delimiter != '\t' {
-		return
-	}
-	commas, points := 0, 0
-	for _, fields := range r.sample() {
-		for _, f := range fields {
-			f = strings.TrimSpace(f)
-			with, without := numerals{true, groups}.isNumber(f), numerals{false, groups}.isNumber(f)
-			switch { // 12, and perhaps 1,234, is a number either way
-			case with && !without:
-				commas++
-			case without && !with:
-				points++
-			}
+		if n.unit == "%" {
+			what, fix = "the number "+quote(s)+" has no %, but others have one"+wantFinite, "write the cells of the column alike"
 		}
 	}
-	tabs := r.csv.delimiter == '\t'
-	r.marks.comma = commas > points && (points == 0 || !tabs)
-	if r.marks.comma && (tabs || points > 0) {
-		r.warnings = append(r.warnings, "numbers are read with a decimal comma, as "+count(commas, "number")+" of the first rows have one")
-	}
+	return 0, what, fix
 }
 
 // isNumber reports whether a text is a number, perhaps one that is infinite or out of range.
@@ -101,10 +87,14 @@ func isNumber(s string) bool {
 // addRow parses the features of one record.
 func (t *table) addRow(r *records, fields []string, features []int, line int) error {
 	for _, i := range features {
-		v, err := r.marks.float([]byte(fields[i]))
+		marks := r.marks
+		if r.cells != nil {
+			marks = r.cells[i]
+		}
+		v, err := marks.float([]byte(fields[i]))
 		if err != nil || v-v != 0 {
 			var what, fix string
-			if v, what, fix = r.marks.parse(fields[i]); what != "" {
+			if v, what, fix = marks.parse(fields[i]); what != "" {
 				if err := r.problem(line, r.columns[i], fix, "%s", what); err != nil {
 					return err
 				}
@@ -148,12 +138,12 @@ func parseNumber(s string) (v float64, what, fix string) {
 
 // float is ParseFloat for these numerals. A number with a decimal comma is not much slower than one
 // with a point.
-func (n numerals) float(field []byte) (float64, error) {
-	if v, size := decimal(field); size == len(field) && size > 0 && !n.comma {
+func (n *numerals) float(field []byte) (float64, error) {
+	if v, size := decimal(field); size == len(field) && size > 0 && n.standard() {
 		return v, nil
 	}
 	var short [24]byte
-	if n.comma && len(field) <= len(short) && bytes.IndexByte(field, '.') < 0 {
+	if n.comma && !n.dressed && len(field) <= len(short) && bytes.IndexByte(field, '.') < 0 {
 		copied := short[:copy(short[:], field)]
 		if i := bytes.IndexByte(copied, ','); i >= 0 {
 			copied[i] = '.'

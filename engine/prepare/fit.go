@@ -343,6 +343,7 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 	}
 	if kind == "" {
 		kind = textKind(levels, len(x.Codes)-g.Missing)
+		g.warnOf(doubtNumbers(levels, often))
 	}
 	switch kind {
 	case Identifier:

@@ -172,7 +172,7 @@ func common(m catalog.Method) []parameter {
 		{name: "prepare", hint: `Literal["auto", "none"] | dict[str, Any]`, value: `"auto"`, help: preparing},
 		{name: "standardize", hint: "bool", value: "False", help: "scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and transform"},
 		{name: "n_links", hint: `int | Literal["all"] | None`, value: "None", help: count},
-		{name: "unlabeled", hint: "Any", value: "None", kind: "object", help: "the value of y for unlabeled rows. None: all rows are labeled"},
+		{name: "unlabeled", hint: "Any", value: "None", kind: "object", help: "one more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway"},
 		{name: "hold_out", hint: "int", value: "0", help: "number of further fits, each without a part of the " +
 			"linked rows, that assess the metric by the links of these rows, as verdict_ says. 5 is usual; 1: a " +
 			"single fit without a fifth of the linked rows. Range: >= 0"},

@@ -24,6 +24,28 @@ def plain(values: Any, what: str) -> np.ndarray:
     return np.asarray(values)
 
 
+def column(y: Any) -> np.ndarray:
+    """Return y as an array. A list of texts keeps its gaps, which NumPy would make texts."""
+    array = plain(y, "y")
+    return np.array(y, dtype=object) if array.dtype.kind in "SU" and isinstance(y, (list, tuple)) else array
+
+
+def absent(array: np.ndarray) -> np.ndarray:
+    """Return which values of a 1-dimensional array are none: NaN, NaT, None or NA."""
+    if array.dtype.kind == "f":
+        return np.isnan(array)
+    if array.dtype.kind in "mM":
+        return np.isnat(array)
+    if array.dtype.kind != "O":
+        return np.zeros(len(array), dtype=bool)
+    return np.array([_is_absent(value) for value in array.tolist()], dtype=bool)
+
+
+def _is_absent(value: Any) -> bool:
+    """Whether a value is None, NA of pandas, or differs from itself, as NaN and NaT do."""
+    return value is None or type(value).__name__ == "NAType" or value != value
+
+
 def laid(values: Any, dtype: Any = None) -> np.ndarray:
     """Return values as an array by rows at an aligned address, which C can read. It may be a copy."""
     return np.require(values, dtype, ["C", "A"])

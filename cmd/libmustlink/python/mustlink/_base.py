@@ -9,7 +9,7 @@ from typing import Any, Callable, ClassVar, Literal
 import numpy as np
 
 from . import _model
-from ._arrays import plain
+from ._arrays import column
 from ._frames import frame_of
 from ._links import Links, as_seed, either, numbered, targets
 from ._log import Log
@@ -70,7 +70,8 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             triplets and 4 quadruplets, without y. With ``preprocessor``, tuples may be indices, of
             shape (n, 2), (n, 3) or (n, 4), and points a 1-dimensional array of indices.
         y : array-like of shape (n_samples,), default=None
-            Class labels, from which ``n_links`` links of each kind are drawn. For an estimator that
+            Class labels, from which ``n_links`` links of each kind are drawn. Rows with None, NaN,
+            NA or NaT, and those with the value ``unlabeled``, have no label. For an estimator that
             learns from targets, the target values.
         links : Links, default=None
             Constraints between rows of X, instead of y; they can be passed as y, too. A pipeline
@@ -91,6 +92,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         calibration = checked_calibration(calibration_params)
         X, y, links, tuples = self._given(X, y, links, chunks)
         points = self._points(X)
+        points.place = None if tuples is None else tuples.place
         if points.rows < 2:
             raise ValueError(f"Found array with 1 sample(s) (shape=({points.rows}, {points.columns})) while a minimum of 2 is required.")
         options = self._options()
@@ -162,7 +164,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         """
         model = self._fitted()
         y, links = either(y, links)
-        tuples = tuples_of(X, self._preprocessor(), merged=False) if links is None else None
+        tuples = tuples_of(X, self._preprocessor()) if links is None else None
         if tuples is not None:
             return self._score_of(tuples, y)
         if y is None and links is None:
@@ -348,7 +350,10 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
             return None
         if self.unlabeled is None:
             note_chunks(y, type(self).__name__)
-        return self._of_labels(numbered(_column(y, rows), self.unlabeled))
+        labels = numbered(_column(y, rows), self.unlabeled)
+        if self._needs_links and (labels < 0).all():
+            raise ValueError(f"y has no label in any of its {rows} rows: want labels for some")
+        return self._of_labels(labels)
 
     def _targets(self, y: Any, rows: int) -> np.ndarray:
         """Return the target values of y."""
@@ -382,7 +387,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         for attribute, (name, default) in self._defaults.items():
             value = self._components() if attribute == "n_components" else getattr(self, attribute)
             if value is not None and not _same(value, default):
-                params[name] = _text(value)
+                params[name] = _text(attribute, value)
         options: dict[str, Any] = {"params": params, "seed": as_seed(self.random_state), "standardize": bool(self.standardize)}
         if not self._uses_targets:
             options["hold_out"] = self._held_out()
@@ -455,7 +460,7 @@ class MetricLearner(Pairs, TransformerMixin, BaseEstimator):
         self.n_iter_ = max(1, info["iterations"])
         self.method_, self.verdict_ = info["method"], info["verdict"]
         for notice in [*(info["notices"] or ()), *_odd(self.preparation_)]:
-            warn(notice, Notice)
+            warn(points.said(notice), Notice)
         if not info["converged"]:
             warn(f"{self._method} did not converge: {info['message']}", ConvergenceWarning)
 
@@ -497,7 +502,7 @@ def _same(value: Any, default: Any) -> bool:
     return isinstance(value, type(default)) and isinstance(value, bool) == isinstance(default, bool) and value == default
 
 
-def _text(value: Any) -> str:
+def _text(name: str, value: Any) -> str:
     """Return a parameter as text."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -505,12 +510,12 @@ def _text(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, (int, float, str)):
         return str(value)
-    raise TypeError(f"parameter is {value!r}: want a number, a string, True or False")
+    raise TypeError(f"{name} is {value!r}: want a number, a string, True or False")
 
 
 def _column(y: Any, rows: int) -> np.ndarray:
     """Return y as an array, and check that it has one value for each point."""
-    array = plain(y, "y")
+    array = column(y)
     if array.ndim >= 1 and len(array) != rows:
         raise ValueError(f"Found input variables with inconsistent numbers of samples: X has {rows}, y has {len(array)}")
     return array

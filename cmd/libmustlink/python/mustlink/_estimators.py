@@ -84,7 +84,7 @@ class KRCA(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -247,7 +247,7 @@ class KBeta(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -425,7 +425,7 @@ class NPKL(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -590,7 +590,7 @@ class LLERatio(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -776,7 +776,7 @@ class GML(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -955,7 +955,7 @@ class Blend(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -1075,7 +1075,7 @@ class Parts(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -1206,7 +1206,7 @@ class Forest(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -1339,7 +1339,7 @@ class RCA(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -1469,7 +1469,7 @@ class XRCA(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -1597,7 +1597,7 @@ class DCA(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -1738,7 +1738,7 @@ class ITML(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -1889,7 +1889,7 @@ class MMC(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -2028,7 +2028,7 @@ class LMNN(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -2175,7 +2175,7 @@ class NCA(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -2320,7 +2320,7 @@ class LSML(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -2464,7 +2464,7 @@ class SCML(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -2608,7 +2608,7 @@ class LFDA(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -2747,7 +2747,7 @@ class SDML(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -3004,7 +3004,7 @@ class Covariance(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -3120,7 +3120,7 @@ class Raw(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -3231,7 +3231,7 @@ class Xiang(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -3350,7 +3350,7 @@ class Klein(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -3485,7 +3485,7 @@ class LLMA(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -3642,7 +3642,7 @@ class Spectral(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -3781,7 +3781,7 @@ class KPCA(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -3923,7 +3923,7 @@ class CMVU(MetricLearner):
     n_links : int or {"all"} or None, default=None
         Number of links of each kind to draw from y. None or "all": all that y implies.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -4081,7 +4081,7 @@ class NPK(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -4241,7 +4241,7 @@ class SimpleNPKL(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -4406,7 +4406,7 @@ class SDPLR(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of
@@ -4544,7 +4544,7 @@ class AutoMetric(MetricLearner):
         Number of links of each kind to draw from y. "all": all that y implies. None: as many as
         there are points, or all if these are fewer.
     unlabeled : object, default=None
-        The value of y for unlabeled rows. None: all rows are labeled.
+        One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
         Number of further fits, each without a part of the linked rows, that assess the metric by
         the links of these rows, as verdict_ says. 5 is usual; 1: a single fit without a fifth of

@@ -157,6 +157,7 @@ _FUNCTIONS: dict[str, list[Any]] = {
 
 # A bad number of a column, in the library's words and in those of Python.
 _CELL = re.compile(r'row (\d+), column "((?:[^"\\\\]|\\\\.)*)": (?:value is (NaN|[+-]Inf)|the cell is empty)(?=: want)')
+_NOT_FINITE = re.compile(r"has (a NaN|-?inf) in row \d+: want a finite number")
 _NUMBERS = {"NaN": "a NaN", "+Inf": "inf", "-Inf": "-inf", None: "a NaN"}
 
 
@@ -208,7 +209,7 @@ class Library:
     def error(self, code: int) -> Exception:
         """Return the exception of a code, with the library's message."""
         text = _CELL.sub(_of_cell, self._c.mustlink_message().decode(errors="replace"))
-        if code == BAD_INPUT and "want a finite number" in text:
+        if code == BAD_INPUT and _NOT_FINITE.search(text):
             text = "Input contains NaN or infinity: " + text  # scikit-learn's wording
         return _EXCEPTIONS.get(code, RuntimeError)(text)
 

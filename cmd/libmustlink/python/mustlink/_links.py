@@ -9,9 +9,10 @@ import numpy as np
 
 from . import _closure
 from . import _library as lib
-from ._arrays import floats, plain
+from ._arrays import absent, column, floats, plain
 from ._columns import cells_of, numbers_of, numeric, rows_of
 from ._points import as_column, as_rows
+from ._sklearn import Notice, warn
 
 
 class Links:
@@ -65,7 +66,7 @@ class Links:
         Parameters
         ----------
         y : array-like of shape (n_samples,)
-            Class labels of any type. No value means "unlabeled" by default; -1 is a label.
+            Class labels of any type. None, NaN, NA and NaT mean no label; -1 is a label.
         must, cannot : int, default=None
             Numbers of must-links and cannot-links to draw at random. If both are None, the links
             are all that the labels imply. The pairs are those of ``mustlink links make --must
@@ -73,7 +74,7 @@ class Links:
         seed : int, default=1
             Seed of the random draw.
         unlabeled : object, default=None
-            The value of y for unlabeled rows.
+            One more value of y for unlabeled rows.
 
         Returns
         -------
@@ -130,14 +131,14 @@ class Links:
         Parameters
         ----------
         pairs : array-like of float, shape (n_pairs, 2, n_features)
-            The points of each pair. Equal points are the same point.
+            The points of each pair. Each place is a point of its own: two points may be equal.
         y : array-like of int, shape (n_pairs,)
             1 for a must-link, -1 for a cannot-link.
 
         Returns
         -------
-        X : ndarray of shape (n_samples, n_features)
-            The different points, in the order of their first occurrence.
+        X : ndarray of shape (2 * n_pairs, n_features)
+            The points of the first pair, of the second one and so on.
         links : Links
             The links between rows of X.
 
@@ -146,12 +147,12 @@ class Links:
         >>> from mustlink import Links
         >>> X, links = Links.from_points([[[0.0], [1.0]], [[0.0], [9.0]]], [1, -1])
         >>> X.ravel().tolist(), links.pairs.tolist()
-        ([0.0, 1.0, 9.0], [[0, 1], [0, 2]])
+        ([0.0, 1.0, 0.0, 9.0], [[0, 1], [2, 3]])
         """
         array = plain(pairs, "pairs")
         if array.ndim != 3 or array.shape[1] != 2:
             raise ValueError(f"pairs have shape {array.shape}: want (n, 2, n_features)")
-        X, rows = distinct(array)
+        X, rows = separate(array)
         return X, cls(rows, y, n_samples=len(X))
 
     @classmethod
@@ -315,18 +316,12 @@ def _kept(tuples: np.ndarray, place: np.ndarray) -> tuple[np.ndarray, np.ndarray
     return moved[kept], kept
 
 
-def distinct(tuples: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Return the different points of an array of shape (n, size, n_features), and their numbers in it.
-
-    Points are in the order of their first occurrence.
-    """
-    array = floats(plain(tuples, "X"), "X").astype(np.float64, copy=False)
-    flat = array.reshape(-1, array.shape[2]) + 0.0  # no -0
-    _, first, number = np.unique(flat, axis=0, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return flat[first[order]], rank[np.ravel(number)].reshape(array.shape[:2])
+def separate(tuples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the points of an array of shape (n, size, n_features), all of them, and their numbers in it."""
+    if tuples.dtype.kind in "OSU":
+        tuples = floats(tuples, "X")
+    count, size, features = tuples.shape
+    return tuples.reshape(-1, features), np.arange(count * size).reshape(count, size)
 
 
 def _signs(values: Any, length: int) -> np.ndarray:
@@ -370,7 +365,7 @@ def as_seed(value: Any) -> int:
 
 def flat(y: Any, want: str = "label") -> np.ndarray:
     """Convert y to a 1-dimensional array."""
-    array = plain(y, "y")
+    array = column(y)
     if array.ndim == 2 and array.shape[1] == 1:
         array = array.ravel()
     if array.ndim != 1:
@@ -392,15 +387,32 @@ def targets(y: Any) -> np.ndarray:
     return array
 
 
+# What NumPy writes for a missing value in an array of texts.
+_MADE_OF_GAPS = {"nan", "None", "<NA>", "NaT"}
+
+
 def numbered(y: Any, unlabeled: Any = None) -> np.ndarray:
-    """Convert labels to class numbers from 0, with -1 for unlabeled rows."""
+    """Convert labels to class numbers from 0, with -1 for unlabeled rows: those without a value, or with that of unlabeled."""
     array = flat(y)
-    none = np.zeros(len(array), dtype=bool)
-    if unlabeled is not None:
-        none = np.array([v is unlabeled or v == unlabeled or (v != v and unlabeled != unlabeled) for v in array], dtype=bool)
-    if array.dtype.kind == "f" and not np.isfinite(array[~none]).all():
-        raise ValueError("Input y contains NaN or infinity: want a label for each point, or the value of unlabeled")
+    none = absent(array)
+    if unlabeled is not None and not (unlabeled != unlabeled):
+        none[~none] = [bool(v == unlabeled) for v in array[~none]]
+    if array.dtype.kind == "f" and np.isinf(array[~none]).any():
+        raise ValueError("Input y contains infinity: want a label for each point, or NaN for none")
+    texts = _MADE_OF_GAPS.intersection(array[~none].tolist()) if array.dtype.kind == "U" else ()
+    for text in sorted(texts):
+        warn(f"y has the text {text!r}, which is a class like others: want unlabeled={text!r} if it means no label", Notice)
     out = np.full(len(array), -1, dtype=np.int64)
     if not none.all():
-        _, out[~none] = np.unique(array[~none].astype(str) if array.dtype.kind == "O" else array[~none], return_inverse=True)
+        out[~none] = np.searchsorted(classes(array[~none]), _comparable(array[~none]))
     return out
+
+
+def classes(y: Any) -> np.ndarray:
+    """Return the different labels of y in their order, objects as texts."""
+    array = flat(y)
+    return np.unique(_comparable(array[~absent(array)]))
+
+
+def _comparable(labels: np.ndarray) -> np.ndarray:
+    return labels.astype(str) if labels.dtype.kind == "O" else labels

@@ -41,7 +41,9 @@ class Pairs:
 
     Tuples are arrays of points of shape (n, 2, n_features) for pairs, (n, 3, n_features) for
     triplets and (n, 4, n_features) for quadruplets. With the parameter ``preprocessor``, an array
-    of points or a function, they may be arrays of indices of shape (n, 2), (n, 3) and (n, 4).
+    of points or a function, they may be arrays of indices of shape (n, 2), (n, 3) and (n, 4). A
+    point is known by its index, or else by its place in the array, and never by its values: a pair
+    may have two equal points. Tuples share points by indices only.
     """
 
     _tuple_size = 0  # of the fit, 0 if it had no tuples
@@ -168,7 +170,7 @@ class Pairs:
             if self._preprocessor() is None:
                 refuse_indices(X, y, type(self).__name__)
             return X, y, None, None
-        return tuples.points, None, tuples.links(y), tuples
+        return tuples.points, None, tuples.learned(y), tuples
 
     def _learned_from(self, tuples: Tuples | None, links: Links | None, calibration: dict[str, Any]) -> None:
         """Note what a fit had, and set the threshold if it had pairs."""
@@ -185,7 +187,7 @@ class Pairs:
         self._fitted()
         if self._kernel() == PRECOMPUTED:
             raise ValueError(f'{where}: the kernel is "precomputed": want distances(K, rows), which takes the kernel matrix')
-        tuples = tuples_of(X, self._preprocessor(), merged=False)
+        tuples = tuples_of(X, self._preprocessor())
         if tuples is None or (size and tuples.size != size):
             what = NAMES.get(size, "tuples")
             indices = "" if self._preprocessor() is not None else "; for indices, the parameter preprocessor"
@@ -199,7 +201,9 @@ class Pairs:
 
     def _apart(self, tuples: Tuples, i: int, j: int) -> np.ndarray:
         """Return the distances between places i and j of tuples."""
-        return self._fitted()._distances(self._points(tuples.points, fitted=True), tuples.rows[:, [i, j]])
+        points = self._points(tuples.points, fitted=True)
+        points.place = tuples.place
+        return self._fitted()._distances(points, tuples.rows[:, [i, j]])
 
     def _score_links(self, points: Points, links: Links) -> float:
         """Return the area under the ROC curve for pairs, or else the share of comparisons in order."""

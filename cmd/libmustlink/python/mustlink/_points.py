@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
-from typing import Any, Sequence
+from typing import Any, Callable, Sequence
 
 import numpy as np
 
@@ -17,13 +17,15 @@ _DOUBLE = np.dtype(np.float64)
 
 # A column of an array in messages of the library, which knows only its number.
 _NUMBERED = re.compile(r'\bcolumn "(\d+)"')
+_ROWS, _NUMBER = re.compile(r"\brows? (\d+(?:(?:,| and) \d+)*)"), re.compile(r"\d+")
 
 
 class Points:
     """Points for a call of the library: the structure, and the arrays that it points to.
 
     categories are the columns of a table that are categories whatever their texts look like, by
-    name, or by number if there are no names.
+    name, or by number if there are no names. place returns what a row is called in messages, where
+    the user knows it by another name.
     """
 
     def __init__(self, shape: tuple[int, int], dtype: Any, names: list[str] | None):
@@ -32,6 +34,7 @@ class Points:
         self.names = names
         self.categories: list[str] = []
         self.held: list[Any] = []
+        self.place: Callable[[int], str] | None = None
         self.of = lib.Points(0, type_of(dtype), self.rows, self.columns)
 
     def hold(self, array: np.ndarray) -> int:
@@ -49,7 +52,14 @@ class Points:
 
     def __exit__(self, kind: Any, error: Any, _: Any) -> None:
         if kind is ValueError and self.of.kind == lib.DENSE:
-            error.args = (_NUMBERED.sub(self._named, str(error)),)
+            error.args = (self.said(_NUMBERED.sub(self._named, str(error))),)
+
+    def said(self, text: str) -> str:
+        """Return a message of the library in which rows have their place's name."""
+        place = self.place
+        if place is None:
+            return text
+        return _ROWS.sub(lambda rows: _NUMBER.sub(lambda row: place(int(row[0])), rows[1]), text)
 
     def _named(self, found: re.Match) -> str:
         column = int(found[1])

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import plain
-from ._links import Links, distinct
+from ._links import Links, separate
 from ._points import names_of
 from ._sklearn import Notice, warn
 
@@ -21,18 +21,28 @@ NAMES = {2: "pairs", 3: "triplets", 4: "quadruplets"}
 class Tuples:
     """Tuples of rows of points.
 
+    A point is what its index or its place says, whatever its values: two points may be equal.
+
     Attributes
     ----------
     points : ndarray of shape (n_points, n_features)
-        The points, in the order of their first occurrence.
+        The points: those of the indices, in the order of their first occurrence, or of all places.
     rows : ndarray of int, shape (n_tuples, size)
         Their numbers in each tuple.
     size : int
         Number of points of a tuple.
+    indices : list or None
+        The index of each point, if tuples are of indices.
     """
 
-    def __init__(self, points: np.ndarray, rows: np.ndarray):
-        self.points, self.rows, self.size = points, rows, rows.shape[1]
+    def __init__(self, points: np.ndarray, rows: np.ndarray, indices: list | None = None):
+        self.points, self.rows, self.size, self.indices = points, rows, rows.shape[1], indices
+
+    def place(self, row: int) -> str:
+        """Return what a point is called in messages."""
+        if self.indices is not None:
+            return f"index {self.indices[row]!r}"
+        return f"point {row % self.size} of {NAMES[self.size][:-1]} {row // self.size}"
 
     def links(self, y: Any) -> Links:
         """Return the links that the tuples are. Pairs need y, others have their order."""
@@ -44,13 +54,48 @@ class Tuples:
             raise ValueError(f"X has {NAMES[self.size]}, whose order says which points are near: want no y, or 1 for each")
         return Links(**{NAMES[self.size]: self.rows})
 
+    def learned(self, y: Any) -> Links:
+        """Return the links for a fit, which needs different indices, and no pair with both signs.
 
-def tuples_of(X: Any, preprocessor: Any = None, *, merged: bool = True) -> Tuples | None:
+        Raises
+        ------
+        ValueError
+            If a tuple is not so. The message has its number and its indices.
+        """
+        links = self.links(y)
+        if self.indices is None:  # all places are different points
+            return links
+        for a, b in _DIFFERENT[self.size]:
+            same = self.rows[:, a] == self.rows[:, b]
+            if same.any():
+                k = int(np.argmax(same))
+                raise ValueError(f"{self._named(k)}: want different indices in places {a} and {b}")
+        if self.size == 2:
+            self._refuse_both_signs(links.signs)
+        return links
+
+    def _refuse_both_signs(self, signs: np.ndarray) -> None:
+        _, first, number = np.unique(np.sort(self.rows, axis=1), axis=0, return_index=True, return_inverse=True)
+        before = first[np.ravel(number)]
+        wrong = signs != signs[before]
+        if wrong.any():
+            k = int(np.argmax(wrong))
+            here, there = ("a must-link", "a cannot-link")[:: int(signs[k])]
+            raise ValueError(f"{self._named(k)} and is {here}, and pair {before[k]} of the same indices is {there}: want one of the two")
+
+    def _named(self, k: int) -> str:
+        return f"{NAMES[self.size][:-1]} {k} has the indices {', '.join(repr(self.indices[row]) for row in self.rows[k])}"
+
+
+# The places of a tuple whose points a fit needs to be different.
+_DIFFERENT = {2: [(0, 1)], 3: [(0, 1), (0, 2), (1, 2)], 4: [(0, 1), (2, 3)]}
+
+
+def tuples_of(X: Any, preprocessor: Any = None) -> Tuples | None:
     """Return the tuples that X holds, and None if it holds points.
 
     With a preprocessor, a 2-dimensional array of integers or texts with 2, 3 or 4 columns is an
-    array of indices. If merged, equal points are one point, as a fit needs them. Distances do not,
-    and finding equal points takes longer than they do.
+    array of indices, and each index is a point. Without, each place of a tuple is a point.
     """
     if hasattr(X, "tocsr") or (preprocessor is None and hasattr(X, "columns")):
         return None
@@ -58,21 +103,11 @@ def tuples_of(X: Any, preprocessor: Any = None, *, merged: bool = True) -> Tuple
     if array.ndim == 3:
         if array.shape[1] not in NAMES:
             raise ValueError(f"X has shape {array.shape}: want (n, 2, n_features) for pairs, 3 for triplets or 4 for quadruplets")
-        return Tuples(*(distinct(array) if merged else separate(array)))
+        return Tuples(*separate(array))
     if preprocessor is None or array.ndim != 2 or array.shape[1] not in NAMES or not _are_indices(array):
         return None
     indices, numbers = _first_seen(array)
-    points = formed(indices, preprocessor)
-    if not merged:
-        return Tuples(points, numbers)
-    points, rows = distinct(points[:, None])
-    return Tuples(points, rows[:, 0][numbers])
-
-
-def separate(tuples: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the points of an array of shape (n, size, n_features), all of them, and their numbers in it."""
-    count, size, features = tuples.shape
-    return tuples.reshape(-1, features), np.arange(count * size).reshape(count, size)
+    return Tuples(formed(indices, preprocessor), numbers, indices.tolist())
 
 
 def formed(indices: Any, preprocessor: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from ._links import Links, numbered
+from ._links import Links, classes, numbered
 
 # Twelve colors for any color vision, those of the command's pictures.
 COLORS = (
@@ -53,7 +53,9 @@ def embedding(Z: Any, y: Any = None, links: Links | None = None, *, ax: Any = No
     ax = _axes(ax)
     if links is not None:
         _draw_links(ax, points, links)
-    names = [None] if y is None else np.unique(np.asarray(y))
+    if (labels < 0).any():
+        ax.scatter(*points[labels < 0].T, s=16, c="0.7", marker=".", label="no label", zorder=1)
+    names = [None] if y is None else classes(y)
     for k, name in enumerate(names):
         shape = _SHAPES[k // 12 % 8 if len(names) < 8 else k % 8]
         some = points[labels == k]

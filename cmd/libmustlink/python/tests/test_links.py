@@ -10,7 +10,8 @@ import warnings
 import numpy as np
 
 import mustlink
-from mustlink import GML, ITML, KRCA, LMNN, LSML, NPKL, RCA, Links
+from mustlink import GML, ITML, KRCA, LMNN, LSML, NPKL, RCA, Links, Notice
+from mustlink._links import numbered
 
 from .data import blobs, rings
 
@@ -51,6 +52,64 @@ class Making(unittest.TestCase):
             Links.from_labels(y, 3, unlabeled=-1)
         self.assertEqual(Links.from_labels([0.0, np.nan, 0.0], 1, unlabeled=np.nan).pairs.tolist(), [[0, 2]])
 
+    def test_values_for_none(self):
+        """None, NaN, NA and NaT of every type are no labels, and unlabeled is one more."""
+        named = ["b", "a", "b", "a", "c", "c"]
+        gaps = [1, 4]
+        spellings = {
+            "list of None": [None if i in gaps else v for i, v in enumerate(named)],
+            "list of NaN": [np.nan if i in gaps else v for i, v in enumerate(named)],
+            "tuple": tuple(float("nan") if i in gaps else v for i, v in enumerate(named)),
+            "objects": np.array([np.nan if i in gaps else v for i, v in enumerate(named)], dtype=object),
+            "floats": np.array([np.nan if i in gaps else ord(v) for i, v in enumerate(named)]),
+            "single": np.array([np.nan if i in gaps else ord(v) for i, v in enumerate(named)], dtype=np.float32),
+            "numbers": [None if i in gaps else ord(v) for i, v in enumerate(named)],
+            "dates": np.array(["NaT" if i in gaps else f"2020-01-0{ord(v) - 96}" for i, v in enumerate(named)], dtype="datetime64[D]"),
+            "column": np.array([None if i in gaps else v for i, v in enumerate(named)], dtype=object)[:, None],
+        }
+        try:
+            import pandas
+
+            cells = [pandas.NA if i in gaps else v for i, v in enumerate(named)]
+            spellings.update({name: pandas.Series(cells, dtype=name) for name in ("object", "string", "category")})
+            spellings["Int64"] = pandas.Series([pandas.NA if i in gaps else ord(v) for i, v in enumerate(named)], dtype="Int64")
+            spellings["Float64"] = spellings["Int64"].astype("Float64")
+            spellings["timestamps"] = pandas.Series(spellings["dates"])
+            spellings["periods"] = spellings["timestamps"].dt.to_period("D")
+        except ImportError:
+            pass
+        for name, y in spellings.items():
+            with self.subTest(name):
+                self.assertEqual(numbered(y).tolist(), [1, -1, 1, 0, -1, 2])
+                drawn = Links.from_labels(y, 1, 3)
+                self.assertFalse(np.isin(drawn.pairs, gaps).any())
+        booleans = np.array([True, None, False, np.nan], dtype=object)
+        self.assertEqual(numbered(booleans).tolist(), [1, -1, 0, -1])
+        self.assertEqual(numbered([1.0, np.nan, -1.0, 1.0], -1).tolist(), [0, -1, -1, 0])
+        self.assertEqual(numbered(spellings["objects"], "c").tolist(), [1, -1, 1, 0, -1, -1])
+
+    def test_texts_of_gaps(self):
+        """A text nan, which NumPy makes of a missing value, is a label, and a warning says so."""
+        y = np.array(["a", "nan", "b", "a"])
+        with self.assertWarnsRegex(Notice, "y has the text 'nan', which is a class like others: want unlabeled='nan' if it means no label"):
+            self.assertEqual(numbered(y).tolist(), [0, 2, 1, 0])
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            self.assertEqual(numbered(y, "nan").tolist(), [0, -1, 1, 0])
+
+    def test_fit_without_some_labels(self):
+        """A fit with gaps in y is that with unlabeled, and no link has an unlabeled row."""
+        X, y = blobs()
+        some = np.where(np.arange(60) % 4 == 0, -1, y)
+        gaps = np.where(some < 0, np.nan, some)
+        for kind in (ITML, KRCA, LMNN):
+            got, want = kind().fit(X, gaps), kind(unlabeled=-1).fit(X, some)
+            np.testing.assert_array_equal(got.transform(X), want.transform(X))
+            self.assertEqual(got.score(X, gaps), want.score(X, some))
+        for empty in ([None] * 60, np.full(60, np.nan)):
+            with self.assertRaisesRegex(ValueError, "^y has no label in any of its 60 rows: want labels for some"):
+                ITML().fit(X, empty)
+
     def test_points(self):
         random = np.random.RandomState(0)
         pool = random.normal(size=(9, 3))
@@ -58,7 +117,7 @@ class Making(unittest.TestCase):
         rows = rows[rows[:, 0] != rows[:, 1]]
         X, links = Links.from_points(pool[rows], np.where(np.arange(len(rows)) % 2, 1, -1))
         self.assertTrue((X[links.pairs] == pool[rows]).all())
-        self.assertEqual(len(X), len(np.unique(rows)))
+        self.assertEqual(len(X), rows.size)
 
     def test_bad(self):
         with self.assertRaises(TypeError):
@@ -75,8 +134,8 @@ class Making(unittest.TestCase):
             Links.from_groups([0.5])
         with self.assertRaises(ValueError):
             Links.from_labels([[1, 2], [3, 4]], 1)
-        with self.assertRaises(ValueError):
-            Links.from_labels([1.0, np.nan], 1)
+        with self.assertRaisesRegex(ValueError, "y contains infinity"):
+            Links.from_labels([1.0, np.inf], 1)
         with self.assertRaises(ValueError):
             Links.from_labels([0, 0], -1)
         with self.assertRaises(TypeError):
@@ -226,10 +285,11 @@ class Learning(unittest.TestCase):
         rows = RCA().fit(X, links=Links(chain, np.ones(57))).transform(X)
         np.testing.assert_array_equal(groups, want)
         np.testing.assert_array_equal(rows, want)
-        pairs = ITML().fit(X[np.array(chain + [(0, 1)])], np.r_[np.ones(57), -1])
-        order = Links.from_points(X[np.array(chain + [(0, 1)])], np.r_[np.ones(57), -1])[0]
-        self.assertEqual(len(order), 60)
-        self.assertEqual(pairs.n_features_in_, 4)
+        formed, signs = X[np.array(chain + [(0, 1)])], np.r_[np.ones(57), -1]
+        points, links = Links.from_points(formed, signs)
+        np.testing.assert_array_equal(ITML().fit(formed, signs).transform(X), ITML().fit(points, links=links).transform(X))
+        indexed = RCA(preprocessor=X).fit(np.array(chain), np.ones(57))
+        np.testing.assert_allclose(indexed.get_mahalanobis_matrix(), RCA().fit(X, y).get_mahalanobis_matrix(), rtol=1e-9)
 
     def test_score_is_the_area(self):
         X, y = blobs(30)

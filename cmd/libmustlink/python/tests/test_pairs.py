@@ -12,6 +12,7 @@ from mustlink import DCA, GML, ITML, KRCA, LFDA, LMNN, LSML, MLKR, MMC, NCA, RCA
 from mustlink._linear import METHODS
 from mustlink._sklearn import HAVE_SKLEARN
 from mustlink._threshold import best_threshold
+from mustlink._tuples import _first_seen, separate
 
 from .data import blobs
 
@@ -45,31 +46,33 @@ class Idioms(unittest.TestCase):
         self.pairs, self.signs = pairs_of(self.y)
 
     def test_points_and_indices_agree(self):
-        """Pairs of points, of row numbers, of names, and links are the same input."""
+        """Pairs of row numbers, of names, and links are the same input, and so are pairs of points and links between these."""
         X, pairs, signs = self.X, self.pairs, self.signs
         formed = ITML().fit(X[pairs], signs)
         points, links = Links.from_points(X[pairs], signs)
+        np.testing.assert_array_equal(ITML().fit(points, links=links).transform(X), formed.transform(X))
+        booleans = ITML().fit(X[pairs], signs > 0)
+        np.testing.assert_array_equal(booleans.transform(X), formed.transform(X))
+        self.assertEqual(booleans.threshold_, formed.threshold_)
         names = np.array([f"p{i}" for i in range(len(X))])
+        used, rows = _first_seen(pairs)
+        indexed = ITML(preprocessor=X).fit(pairs, signs)
         others = {
-            "array": ITML(preprocessor=X).fit(pairs, signs),
             "list": ITML(preprocessor=X.tolist()).fit(pairs.tolist(), signs.tolist()),
             "function": ITML(preprocessor=lambda rows: X[rows]).fit(pairs, signs),
             "names": ITML(preprocessor=lambda texts: np.array([X[int(t[1:])] for t in texts])).fit(names[pairs], signs),
             "objects": ITML(preprocessor=lambda texts: np.array([X[int(t[1:])] for t in texts])).fit(names[pairs].astype(object), signs),
-            "booleans": ITML().fit(X[pairs], signs > 0),
-            "links": ITML().fit(points, links=links),
+            "links": ITML().fit(X[used], links=Links(rows, signs)),
         }
         for name, learner in others.items():
             with self.subTest(name):
-                np.testing.assert_array_equal(learner.transform(X), formed.transform(X))
+                np.testing.assert_array_equal(learner.transform(X), indexed.transform(X))
                 if name != "links":
-                    self.assertEqual(learner.threshold_, formed.threshold_)
-        indexed = others["array"]
-        np.testing.assert_array_equal(indexed.pair_distance(pairs), formed.pair_distance(X[pairs]))
-        np.testing.assert_array_equal(indexed.pair_distance(X[pairs]), formed.pair_distance(X[pairs]))
-        np.testing.assert_array_equal(indexed.predict(pairs), formed.predict(X[pairs]))
-        np.testing.assert_array_equal(indexed.transform(np.arange(9)), formed.transform(X[:9]))
-        self.assertEqual(indexed.score(pairs, signs), formed.score(X[pairs], signs))
+                    self.assertEqual(learner.threshold_, indexed.threshold_)
+        np.testing.assert_array_equal(indexed.pair_distance(pairs), indexed.pair_distance(X[pairs]))
+        np.testing.assert_array_equal(indexed.predict(pairs), indexed.predict(X[pairs]))
+        np.testing.assert_array_equal(indexed.transform(np.arange(9)), indexed.transform(X[:9]))
+        self.assertEqual(indexed.score(pairs, signs), indexed.score(X[pairs], signs))
         labeled = LFDA(preprocessor=X).fit(np.arange(60), self.y)
         np.testing.assert_array_equal(labeled.transform(X), LFDA().fit(X, self.y).transform(X))
 
@@ -100,14 +103,52 @@ class Idioms(unittest.TestCase):
         quadruplets = triplets[:, [0, 1, 0, 2]]
         for kind, tuples in ((SCML, triplets), (LSML, triplets), (LSML, quadruplets)):
             with self.subTest(kind=kind, size=tuples.shape[1]):
-                learner = kind().fit(self.X[tuples])
-                indexed = kind(preprocessor=self.X).fit(tuples, np.ones(60))
-                np.testing.assert_array_equal(indexed.transform(self.X), learner.transform(self.X))
+                points, rows = separate(self.X[tuples])
+                comparisons = Links(**{"triplets" if tuples.shape[1] == 3 else "quadruplets": rows})
+                formed = kind().fit(self.X[tuples])
+                np.testing.assert_array_equal(formed.transform(self.X), kind().fit(points, links=comparisons).transform(self.X))
+                self.assertEqual(formed.score(self.X[tuples]), formed.score(points, links=comparisons))
+                learner = indexed = kind(preprocessor=self.X).fit(tuples, np.ones(60))
                 decided = learner.decision_function(self.X[tuples])
                 far = learner.pair_distance(self.X[tuples[:, [0, 2] if tuples.shape[1] == 3 else [2, 3]]])
                 np.testing.assert_allclose(decided, far - learner.pair_distance(self.X[tuples[:, :2]]), atol=1e-12)
                 np.testing.assert_array_equal(indexed.predict(tuples) == 1, decided > 0)
                 self.assertEqual(learner.score(self.X[tuples]), np.mean(decided > 0))
+
+    def test_equal_points(self):
+        """Different rows of equal values are different points, in pairs with both signs and within a pair."""
+        X = np.round(self.X / 4)  # 60 rows, many of them equal
+        pairs = np.array([(i, j) for i in range(60) for j in range(i) if (i * j) % 7 == 1])
+        signs = np.where(self.y[pairs[:, 0]] == self.y[pairs[:, 1]], 1, -1)
+        equal = (X[pairs[:, 0]] == X[pairs[:, 1]]).all(axis=1)
+        self.assertEqual(set(signs[equal]), {1, -1})
+        triplets = np.column_stack([pairs[signs > 0][:60], pairs[signs < 0][:60, 1]])
+        triplets = triplets[(triplets[:, 0] != triplets[:, 2]) & (triplets[:, 1] != triplets[:, 2])]
+        for kind, tuples, y in [(kind, pairs, signs) for kind in (ITML, MMC, SDML, GML, RCA, XRCA, DCA, KRCA)] + [(kind, triplets, None) for kind in (LSML, SCML)]:
+            with self.subTest(kind.__name__), warnings.catch_warnings():
+                warnings.simplefilter("ignore", Notice)
+                given = {} if kind not in (ITML, GML) else {"upper": 0.5, "lower": 8}
+                used, rows = _first_seen(tuples)
+                links = Links(rows, y) if y is not None else Links(triplets=rows)
+                want = kind(**given).fit(X[used], links=links).transform(X)
+                np.testing.assert_array_equal(kind(preprocessor=X, **given).fit(tuples, y).transform(X), want)
+                points, rows = separate(X[tuples])
+                links = Links(rows, y) if y is not None else Links(triplets=rows)
+                np.testing.assert_array_equal(kind(**given).fit(X[tuples], y).transform(X), kind(**given).fit(points, links=links).transform(X))
+        same = ITML(upper=1, lower=4).fit([[[0, 0], [1, 1]], [[0, 0], [9, 9]], [[5, 5], [5, 5.0]]], [1, -1, 1])
+        self.assertEqual(same.pair_distance([[[5, 5], [5, 5.0]]]).tolist(), [0])
+
+    def test_compat_agrees(self):
+        """Both packages take the same places as the same points: with the same bounds the metrics are equal."""
+        X = np.round(self.X)
+        pairs, signs = pairs_of(self.y, 200)
+        pairs[:3, 1], signs[:3] = pairs[:3, 0], -1  # within a pair twice the same values, as an array of points
+        from mustlink.compat import metric_learn
+
+        theirs = metric_learn.ITML(tol=1e-9).fit(X[pairs], signs, bounds=(1.0, 20.0)).get_mahalanobis_matrix()
+        with self.assertWarnsRegex(Notice, "distance 0: point 0 of pair [0-2] and point 1 of pair [0-2]"):
+            ours = ITML(prepare="none", gamma=1, tol=1e-9, upper=1, lower=20).fit(X[pairs], signs).get_mahalanobis_matrix()
+        np.testing.assert_allclose(ours, theirs, rtol=1e-6, atol=1e-8 * np.abs(theirs).max())
 
     def test_chunks(self):
         chunks = np.where(np.arange(60) < 40, self.y, -1)
@@ -298,6 +339,21 @@ class Misuse(Messages):
             (lambda: ITML(preprocessor=X).fit(pairs, self.y[:80]), "signs have shape (60,): want (80,)"),
             (lambda: ITML(preprocessor=X[:9]).fit([(0, 1), (2, 9)], [1, -1]), "index 9 is no row of preprocessor: want a number from 0 to 8"),
             (lambda: ITML(preprocessor=X).fit([(0, 1), (2, -3)], [1, -1]), "index -3 is no row of preprocessor: want a number from 0 to 59"),
+            (lambda: ITML(preprocessor=X).fit([(0, 1), (7, 7)], [1, -1]), "pair 1 has the indices 7, 7: want different indices in places 0 and 1"),
+            (
+                lambda: ITML(preprocessor=X).fit([(0, 1), (8, 9), (9, 8)], [1, -1, 1]),
+                "pair 2 has the indices 9, 8 and is a must-link, and pair 1 of the same indices is a cannot-link: want one of the two",
+            ),
+            (lambda: LSML(preprocessor=X).fit([(0, 1, 2), (5, 6, 5)]), "triplet 1 has the indices 5, 6, 5: want different indices in places 0 and 2"),
+            (lambda: LSML(preprocessor=X).fit([(0, 1, 2, 3), (5, 6, 7, 7)]), "quadruplet 1 has the indices 5, 6, 7, 7: want different indices in places 2 and 3"),
+            (
+                lambda: ITML(preprocessor=np.where(np.arange(60) == 30, np.inf, 1)[:, None] * X).fit([(4, 5), (40, 30)], [1, -1]),
+                "Input contains NaN or infinity: column 0 has {}inf in index 30: want a finite number, or NaN for a missing one".format("-" * int(X[30, 0] < 0)),
+            ),
+            (
+                lambda: ITML().fit([[[0.0], [1.0]], [[np.inf], [5.0]]], [1, -1]),
+                "Input contains NaN or infinity: column 0 has inf in point 0 of pair 1: want a finite number, or NaN for a missing one",
+            ),
             (
                 lambda: ITML(preprocessor=lambda rows: X[rows][:, None]).fit([(0, 1), (2, 3)], [1, -1]),
                 "preprocessor returns an array of shape (4, 1, 4) for 4 indices: want (4, n_features)",
@@ -390,8 +446,10 @@ class Sklearn(unittest.TestCase):
         for scoring in (None, "accuracy", "roc_auc"):
             self.assertGreater(cross_val_score(learner, pairs, signs, scoring=scoring, cv=3).mean(), 0.8)
         self.assertEqual(set(cross_val_predict(learner, pairs, signs, cv=3)), {-1, 1})
-        search = GridSearchCV(learner, {"gamma": [0.1, 1.0]}, cv=3).fit(pairs, signs)
-        self.assertGreater(search.score(pairs, signs), 0.8)
+        for points in (X, np.round(X)):  # the latter has equal rows
+            learner = ITML(preprocessor=points, upper=2, lower=30)
+            search = GridSearchCV(learner, {"gamma": [0.1, 1.0]}, cv=3, error_score="raise").fit(pairs, signs)
+            self.assertGreater(search.score(pairs, signs), 0.8)
 
     def test_metric(self):
         from sklearn.cluster import DBSCAN

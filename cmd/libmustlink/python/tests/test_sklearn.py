@@ -115,6 +115,20 @@ class Parameters(unittest.TestCase):
                         learner(**{attribute: "no such value"}).fit(X, y)
                     self.assertIn("no such value", str(caught.exception))
 
+    def test_bad_numbers_name_their_parameter(self):
+        """The message begins with the parameter and says what it may be; NaN is spoken of in data only."""
+        X, y = blobs()
+        for name in _estimators.__all__:
+            learner = getattr(mustlink, name)
+            numeric = {attribute: parameter for attribute, (parameter, default) in learner._defaults.items() if isinstance(default, (int, float)) and not isinstance(default, bool)}
+            for attribute, parameter in numeric.items():
+                for value in (-1e308, float("nan"), float("inf")):
+                    with self.subTest(estimator=name, parameter=parameter, value=value):
+                        with self.assertRaisesRegex(ValueError, f"^(n_components|{parameter}) is .*: want "):
+                            learner(**{attribute: value}).fit(X, y)
+            with self.assertRaisesRegex(TypeError, r"^kernel|is \[1\]: want "):
+                learner(**{attribute: [1] for attribute in list(learner._defaults)[:1]} or {"kernel": 1}).fit(X, y)
+
     def test_defaults_are_not_sent(self):
         X, y = blobs()
         mustlink.KRCA(eps=0.1).fit(X, y)  # eps replaces eps_rel, which has a default

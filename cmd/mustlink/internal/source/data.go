@@ -36,6 +36,7 @@ type Data struct {
 	Text         []string        // columns that are texts whatever they look like
 	Numbers      []string        // columns that are numbers
 	Thousands    bool            // numbers may be written as 1,234,567
+	NoHeader     bool            // the first line of CSV text is a row
 	Mixed        bool            // texts and missing cells are accepted
 	model        *catalog.Fitted // that the points are for, or nil
 	Share        int             // the points may take 1/share of the memory limit; 0 is all of it
@@ -95,6 +96,7 @@ func (d *Data) ReadingFlags(cmd *cobra.Command) {
 	f.StringSliceVar(&d.Drop, "drop", nil, "`COLUMNS` to leave out, as names or patterns: A,total_*")
 	f.StringSliceVar(&d.Keep, "keep", nil, "`COLUMNS` to take, and no others, as names or patterns")
 	f.BoolVar(&d.Thousands, "thousands", false, "read 1,234,567 in quotes as a number")
+	f.BoolVar(&d.NoHeader, "no-header", false, "the first line of .csv or .tsv data is a row: columns are called 0, 1, ...")
 	usage.CompleteWith(cmd, "format", session.Formats()...)
 	usage.CompleteWith(cmd, "alphabet", "protein", "dna", "rna")
 }
@@ -203,6 +205,7 @@ func (d *Data) Options(s *session.Session) dataset.ReadOptions {
 		Text:         d.Text,
 		Numbers:      d.Numbers,
 		Thousands:    d.Thousands,
+		NoHeader:     d.NoHeader,
 		Mixed:        d.Mixed,
 		Gram:         d.Gram,
 		GramDiagonal: d.GramDiagonal,
@@ -233,6 +236,8 @@ func (d *Data) Check(c *session.Checks) {
 	c.Refuse(d.Labels != "" && d.HeaderLabels, "--labels and --labels-from-header are given together: want one of them")
 	c.Refuse(d.Features < 0, "--features is %d: want a number >= 1", d.Features)
 	format := d.FormatName()
+	c.Refuse(d.NoHeader && format != "" && format != "csv" && format != "tsv",
+		"--no-header is for .csv and .tsv data, but %s is read as %s: want no --no-header", d.Path, format)
 	for _, f := range []struct {
 		given      bool
 		flag, name string

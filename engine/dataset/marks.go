@@ -1,0 +1,296 @@
+package dataset
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Characters that programs write into numbers for readers.
+const (
+	narrowSpace = "\u202f" // between groups of digits; other spaces that do not break become this one
+	apostrophe  = "'"      // the same in Switzerland
+)
+
+// lookAlikes replaces the characters that only look different: the minus sign, spaces, an apostrophe.
+var lookAlikes = strings.NewReplacer("\u2212", "-", "\u00a0", narrowSpace, "\u2009", narrowSpace, "\u2019", apostrophe)
+
+// undress removes from a number what strconv does not read: a currency symbol or % before or behind
+// it, which is the unit, the form of its minus sign, and narrow spaces or apostrophes between groups
+// of three digits. A text that is no such number is returned so that it is none.
+func undress(s, point string) (bare, unit string) {
+	s = trimNarrow(lookAlikes.Replace(s))
+	sign := ""
+	if strings.HasPrefix(s, "-") || strings.HasPrefix(s, "+") {
+		sign, s = s[:1], trimNarrow(s[1:])
+	}
+	if c, size := utf8.DecodeRuneInString(s); unicode.Is(unicode.Sc, c) {
+		unit, s = s[:size], trimNarrow(s[size:])
+	}
+	if c, size := utf8.DecodeLastRuneInString(s); unit == "" && (c == '%' || unicode.Is(unicode.Sc, c)) {
+		unit, s = s[len(s)-size:], trimNarrow(s[:len(s)-size])
+	}
+	if sign == "" && strings.HasPrefix(s, "-") && unit != "" { // $-5
+		sign, s = "-", s[1:]
+	}
+	if s == "" || s[0] < '0' || s[0] > '9' {
+		return "", unit
+	}
+	for _, group := range []string{narrowSpace, apostrophe} {
+		if !strings.Contains(s, group) {
+			continue
+		}
+		joined, ok := ungroup(s, point, group)
+		if !ok || s[0] == '0' {
+			return "", unit
+		}
+		s = joined
+	}
+	return sign + s, unit
+}
+
+func trimNarrow(s string) string { return strings.Trim(s, " "+narrowSpace) }
+
+// findNumerals decides how the numbers of the file are written; groups accepts groups of digits. A
+// file has decimal commas if it has semicolons or tabs between its fields and more numbers of the
+// first records are written so than with a point; with tabs none may have a point.
+func (r *records) findNumerals(groups bool) {
+	r.marks.groups = groups
+	if r.csv.delimiter != ';' && r.csv.delimiter != '\t' {
+		return
+	}
+	commas, points := 0, 0
+	for _, fields := range r.sample() {
+		for _, f := range fields {
+			f = strings.TrimSpace(f)
+			with, without := numerals{comma: true, groups: groups}.isNumber(f), numerals{groups: groups}.isNumber(f)
+			switch { // 12, and perhaps 1,234, is a number either way
+			case with && !without:
+				commas++
+			case without && !with:
+				points++
+			}
+		}
+	}
+	tabs := r.csv.delimiter == '\t'
+	r.marks.comma = commas > points && (points == 0 || !tabs)
+	if r.marks.comma && (tabs || points > 0) {
+		r.warnings = append(r.warnings, "numbers are read with a decimal comma, as "+count(commas, "number")+" of the first rows have one")
+	}
+}
+
+// findColumnNumerals decides how the numbers of each feature are written, which may be another way
+// than that of the file: the one that most of its first cells are numbers in. mixed accepts the
+// marks that only people need. It warns of every column that is read in a way of its own, and of
+// numbers that another way would change by a factor of 1000.
+//
+// Cost: a pass over the first records, and up to eight for a column of which some cells are not
+// numbers in the way of the file.
+func (c *csvRows) findColumnNumerals(mixed bool) {
+	c.cells = make([]numerals, len(c.columns))
+	for i := range c.cells {
+		c.cells[i] = c.marks
+	}
+	separate := c.csv.delimiter == ';' || c.csv.delimiter == '\t'
+	if !mixed && !separate {
+		return
+	}
+	var notes []string
+	certain := map[bool]bool{} // decimal commas, or points, that cannot be marks of thousands
+	doubtful := map[int]string{}
+	for _, i := range c.features {
+		x := cellsOf(c.sample(), i)
+		own := x.numerals(c.marks, mixed, separate)
+		c.cells[i] = own
+		if separate && !own.groups {
+			cell, doubt := x.decimal(own)
+			certain[own.comma] = certain[own.comma] || cell != "" && !doubt
+			if doubt {
+				doubtful[i] = cell
+			}
+		}
+		if cell, value := x.example(own, c.marks); own != c.marks && cell != "" {
+			notes = append(notes, "column "+quote(c.columns[i])+": "+quote(cell)+" is read as "+value)
+		}
+	}
+	for _, i := range slices.Sorted(maps.Keys(doubtful)) {
+		if cell := doubtful[i]; certain[!c.cells[i].comma] {
+			plain, _ := c.cells[i].plain(cell)
+			notes = append(notes, "column "+quote(c.columns[i])+": "+quote(cell)+" is read as "+plain+
+				", but other columns have the other decimal mark: want the option thousands if it is "+ungrouped(cell))
+		}
+	}
+	const most = 5
+	if more := len(notes) - most; more > 1 {
+		notes = append(notes[:most], "the numbers of "+count(more, "more column")+" are read in a way of their own too")
+	}
+	c.warnings = append(c.warnings, notes...)
+}
+
+// doubtHeader warns of a header that looks like a row: of nearly every column it has a number where
+// the cells are numbers, or a text that is also in a cell. Rising whole numbers, as those of years,
+// are names.
+func (c *csvRows) doubtHeader() {
+	numbers, rising, before := 0, true, -1
+	for _, name := range c.columns {
+		if !isNumber(name) {
+			continue
+		}
+		v, err := strconv.Atoi(name)
+		rising = rising && err == nil && v > before
+		numbers, before = numbers+1, v
+	}
+	if numbers == 0 || rising && (numbers < len(c.columns) || c.columns[0] == "0") {
+		return
+	}
+	like := 0
+	for i, name := range c.columns {
+		x := cellsOf(c.sample(), i)
+		if isNumber(name) && x.most(x.count(c.marks)) || slices.Contains(x, name) {
+			like++
+		}
+	}
+	if len(c.sample()) > 0 && like >= len(c.columns)-1 {
+		c.warnings = append(c.warnings, "the header looks like a row: "+quote(strings.Join(c.columns, ","))+
+			" are taken as names of columns; want the option no-header if the first line is a row")
+	}
+}
+
+// sampleCells are the first cells of a column that are not missing.
+type sampleCells []string
+
+func cellsOf(sample [][]string, column int) (x sampleCells) {
+	for _, row := range sample {
+		if cell := strings.TrimSpace(row[column]); !IsMissing(cell) {
+			x = append(x, cell)
+		}
+	}
+	return x
+}
+
+// count returns how many cells are numbers.
+func (x sampleCells) count(n numerals) (numbers int) {
+	for _, cell := range x {
+		if n.isNumber(cell) {
+			numbers++
+		}
+	}
+	return numbers
+}
+
+// most reports whether a number of cells is enough to call the column one of numbers.
+func (x sampleCells) most(numbers int) bool { return 10*numbers >= 9*len(x) }
+
+// numerals returns the way in which most cells are numbers, that of the file if none is better.
+// Where fields are separated by neither semicolons nor tabs, there is no decimal comma. Ways that
+// the file does not use need nine in ten cells.
+func (x sampleCells) numerals(file numerals, mixed, separate bool) numerals {
+	best, most := file, x.count(file)
+	if most == len(x) || !x.haveDigits() {
+		return best
+	}
+	for _, dressed := range []bool{false, true} {
+		for _, groups := range []bool{file.groups, true} {
+			for _, comma := range []bool{file.comma, !file.comma} {
+				n := numerals{comma: comma, groups: groups, dressed: dressed}
+				if dressed {
+					n.unit = x.unit()
+				}
+				if !mixed && (dressed || groups != file.groups) {
+					continue
+				}
+				numbers := x.count(n)
+				plain := separate && groups == file.groups && !dressed
+				switch {
+				case numbers <= most, !plain && !x.most(numbers):
+				case comma && !separate:
+				case groups && !file.groups && !x.certainGroups(comma):
+				default:
+					best, most = n, numbers
+				}
+			}
+		}
+	}
+	return best
+}
+
+// haveDigits reports whether at least half of the cells have digits.
+func (x sampleCells) haveDigits() bool {
+	some := 0
+	for _, cell := range x {
+		if strings.ContainsAny(cell, "0123456789") {
+			some++
+		}
+	}
+	return 2*some >= len(x)
+}
+
+// unit returns the first unit of a cell, "" for none.
+func (x sampleCells) unit() string {
+	for _, cell := range x {
+		if bare, unit := undress(cell, "."); bare != "" && unit != "" {
+			return unit
+		}
+	}
+	return ""
+}
+
+// decimal returns the first number with a decimal mark, "" for none, and whether the marks of all
+// might be those of thousands, as in 21.964.
+func (x sampleCells) decimal(n numerals) (first string, doubt bool) {
+	mark, other := ".", ","
+	if n.comma {
+		mark, other = other, mark
+	}
+	for _, cell := range x {
+		if !n.isNumber(cell) || !strings.Contains(cell, mark) {
+			continue
+		}
+		if first == "" {
+			first = cell
+		}
+		bare := cell
+		if n.dressed {
+			bare, _ = undress(cell, mark)
+		}
+		if _, ok := ungroup(bare, other, mark); !ok || strings.HasPrefix(strings.TrimLeft(bare, "+-"), "0") {
+			return first, false
+		}
+	}
+	return first, first != ""
+}
+
+// certainGroups reports whether a number has groups of digits beyond doubt: two marks between them,
+// or a decimal mark behind one.
+func (x sampleCells) certainGroups(comma bool) bool {
+	point, group := ".", ","
+	if comma {
+		point, group = group, point
+	}
+	n := numerals{comma: comma, groups: true, dressed: true, unit: x.unit()}
+	for _, cell := range x {
+		if k := strings.Count(cell, group); k > 1 || k == 1 && strings.Contains(cell, point) {
+			if n.isNumber(cell) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// example returns a cell that is a number in one way and not, or another one, in the other way, and
+// its value.
+func (x sampleCells) example(own, other numerals) (cell, value string) {
+	for _, cell := range x {
+		if plain, ok := own.plain(cell); ok && isNumber(plain) && !other.isNumber(cell) {
+			return cell, plain
+		}
+	}
+	return "", ""
+}
+
+// ungrouped returns a number without points and commas.
+func ungrouped(cell string) string { return strings.NewReplacer(".", "", ",", "").Replace(cell) }
