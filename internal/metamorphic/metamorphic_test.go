@@ -1,0 +1,152 @@
+package metamorphic
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/race"
+)
+
+// exception is a change after which methods answer something else, and why that is no fault.
+type exception struct {
+	methods, relations []string // names of relations, or how they begin
+	why                string
+}
+
+var exceptions = []exception{}
+
+// of returns the number of the exception for a method and a relation, from 1 on, 0 if there is none.
+func exceptionOf(method, relation string) int {
+	for k, e := range exceptions {
+		begins := func(name string) bool { return strings.HasPrefix(relation, name) }
+		if slices.Contains(e.methods, method) && slices.ContainsFunc(e.relations, begins) {
+			return k + 1
+		}
+	}
+	return 0
+}
+
+// The cells of the table; exceptions have their number.
+const (
+	same     = "="
+	refused  = "e"
+	noticed  = "n"
+	notAsked = "·"
+	silent   = "✗"
+)
+
+// TestMetamorphic changes a problem in all ways, for all methods, and compares the answers. It also
+// checks that the table of docs/reliability.md is what it found; -update writes it.
+func TestMetamorphic(t *testing.T) {
+	list, methods := relations(t), race.Part(catalog.Methods())
+	if testing.Short() {
+		methods = slices.DeleteFunc(methods, func(m catalog.Method) bool { return m.Baseline })
+	}
+	var rows []string
+	used := make([]bool, len(exceptions)+1)
+	for _, method := range methods {
+		row := "| " + method.Name
+		for k, outcome := range outcomes(t, method, list) {
+			row += " | " + outcome
+			if outcome == silent {
+				t.Errorf("%s, %s: another answer, and no notice", method.Name, list[k].name)
+			}
+			used[exceptionNumber(outcome)] = true
+		}
+		rows = append(rows, row+" |")
+	}
+	if len(methods) < len(catalog.Methods()) {
+		return
+	}
+	for k, e := range exceptions {
+		if !used[k+1] {
+			t.Errorf("the exception of %v is not needed: %s", e.methods, e.why)
+		}
+	}
+	checkPage(t, page(list, rows))
+}
+
+func exceptionNumber(outcome string) (k int) {
+	if _, err := fmt.Sscan(outcome, &k); err != nil {
+		return 0
+	}
+	return k
+}
+
+// outcomes returns a cell for each relation.
+func outcomes(t *testing.T, method catalog.Method, list []relation) (cells []string) {
+	p := original(t)
+	answers, condition := map[string]answer{}, map[string]float64{}
+	for _, r := range list {
+		base := bases[r.from](p)
+		if _, known := answers[r.from]; !known {
+			answers[r.from] = ask(method, base)
+			condition[r.from] = sensitivity(method, p, bases[r.from], answers[r.from])
+		}
+		cells = append(cells, outcome(t, method, r, base, answers[r.from], condition[r.from]))
+	}
+	return cells
+}
+
+// sensitivity is by how much distances change when rows move by rounding, relative to that move:
+// their condition number, measured.
+func sensitivity(method catalog.Method, p *problem, base func(*problem) *problem, want answer) float64 {
+	const step = 1e-9
+	worst := 0.0
+	for seed := range uint64(2) {
+		rng := rand.New(rand.NewPCG(seed, 9))
+		moved := p.each(func(row []float64) []float64 {
+			for j := range row {
+				row[j] += step * rng.NormFloat64()
+			}
+			return row
+		})
+		if got := ask(method, base(moved)); want.err == nil && got.err == nil {
+			worst = max(worst, apart(want, got, false)/step)
+		}
+	}
+	return worst
+}
+
+// outcome says what becomes of a method's answer. The tolerance is 16 times what the change moves
+// the rows by, times the measured condition of the method; but at least 1e-8, the root of the
+// rounding, to which an optimum is determined where its objective is flat, or 1e-7 from a Gram
+// matrix, whose entries are rounded like squares; and at least the tolerance at which it ends.
+func outcome(t *testing.T, method catalog.Method, r relation, base *problem, want answer, condition float64) string {
+	if want.err != nil || strings.Contains(r.name, "imply") && method.Pairwise {
+		return notAsked
+	}
+	got := ask(method, r.change(base))
+	switch {
+	case errors.Is(got.err, errNotAsked):
+		return notAsked
+	case got.err != nil && fault.IsInput(got.err):
+		return refused
+	case got.err != nil:
+		t.Errorf("%s, %s: an error without a type: %v", method.Name, r.name, got.err)
+		return silent
+	}
+	limit := max(1e-8, ends[method.Name], 16*condition*r.backward)
+	if strings.Contains(r.name, "Gram") {
+		limit = max(limit, 1e-7)
+	}
+	off := apart(want, got, r.ratios)
+	if off <= limit {
+		return same
+	}
+	t.Logf("%s, %s: distances change by %.2g of the largest, tolerance %.2g", method.Name, r.name, off, limit)
+	if k := exceptionOf(method.Name, r.name); k > 0 {
+		return fmt.Sprint(k)
+	}
+	if warned(want, got) {
+		t.Logf("notices: %v", got.notices)
+		return noticed
+	}
+	return silent
+}
