@@ -28,10 +28,12 @@ var precise = map[string]map[string]string{
 	"llma":  {"anchors": "50"},
 }
 
-// ends is by how much distances may change because a search ends at a tolerance: the gap to the
-// optimum determines them to its root, and nca ends when five steps gain a thousandth of what is
-// missing.
-var ends = map[string]float64{"npk": 1e-3, "sdplr": 1e-4, "sdml": 1e-6, "nca": 1e-3, "blend": 1e-4}
+// ends is by how much distances may change because a search ends at a tolerance: a gap to the
+// optimum, or a gain, determines them to its root. nca ends when five steps gain a thousandth of
+// what is missing.
+var ends = map[string]float64{
+	"npk": 1e-3, "sdplr": 1e-4, "sdml": 1e-5, "mlkr": 1e-6, "nca": 1e-3, "blend": 1e-4,
+}
 
 // pairs of the rows that are asked about: each with the next, and with one far from it.
 func pairs(n int) (list [][2]int) {

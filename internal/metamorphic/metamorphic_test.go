@@ -19,7 +19,32 @@ type exception struct {
 	why                string
 }
 
-var exceptions = []exception{}
+var exceptions = []exception{
+	{
+		[]string{"kbeta", "npkl", "lleratio", "blend", "parts", "scml", "klein", "llma", "spectral", "cmvu", "npk", "simplenpkl", "sdplr"},
+		[]string{"whole numbers, rows in", "rows with equal ones, in", "rows without links and their copies"},
+		"Nearest neighbors are not unique where distances are equal: of rows equally far the one with the lower number is taken.",
+	},
+	{
+		[]string{"forest"},
+		[]string{"negated", "turned", "features in another order", "a constant feature of 20240, sparse", "all features plus 1e5, ", "all features plus 1e3, Gram"},
+		"forest draws features by their numbers, and thresholds from their lower ends; in the coordinates of a kernel these are features too.",
+	},
+	{[]string{"sdml"}, []string{"turned"}, "sdml penalizes products of single features, so it depends on the axes."},
+	{
+		[]string{"llma"}, []string{"times "},
+		"llma adds one ridge to unknowns of different units: it depends on the units of the features.",
+	},
+	{
+		[]string{"lleratio", "blend"}, []string{"Gram matrix instead"},
+		"lleratio, also in blend, seeks the neighbors of rows among their features, and those of a Gram matrix in the space of its kernel. In blend, what learns from coordinates takes the kernel of `-k`, or its own with a Gram matrix.",
+	},
+	{
+		[]string{"nca", "mlkr"},
+		[]string{"whole numbers, rows in", "rows with equal ones, in", "Gram matrix instead of `-k rbf`"},
+		"nca and mlkr climb an objective with many maxima: rounding decides which one they reach.",
+	},
+}
 
 // of returns the number of the exception for a method and a relation, from 1 on, 0 if there is none.
 func exceptionOf(method, relation string) int {
