@@ -22,13 +22,13 @@ type exception struct {
 var exceptions = []exception{
 	{
 		[]string{"kbeta", "npkl", "lleratio", "blend", "parts", "scml", "klein", "llma", "spectral", "cmvu", "npk", "simplenpkl", "sdplr"},
-		[]string{"whole numbers, rows in", "rows with equal ones, in", "rows without links and their copies"},
+		[]string{"whole numbers, rows in"},
 		"Nearest neighbors are not unique where distances are equal: of rows equally far the one with the lower number is taken.",
 	},
 	{
 		[]string{"forest"},
-		[]string{"negated", "turned", "features in another order", "a constant feature of 20240, sparse", "all features plus 1e5, ", "all features plus 1e3, Gram"},
-		"forest draws features by their numbers, and thresholds from their lower ends; in the coordinates of a kernel these are features too.",
+		[]string{"negated", "turned", "features in another order"},
+		"forest draws features by their numbers, and thresholds from their lower ends.",
 	},
 	{[]string{"sdml"}, []string{"turned"}, "sdml penalizes products of single features, so it depends on the axes."},
 	{
@@ -38,6 +38,10 @@ var exceptions = []exception{
 	{
 		[]string{"lleratio", "blend"}, []string{"Gram matrix instead"},
 		"lleratio, also in blend, seeks the neighbors of rows among their features, and those of a Gram matrix in the space of its kernel. In blend, what learns from coordinates takes the kernel of `-k`, or its own with a Gram matrix.",
+	},
+	{
+		[]string{"krca", "blend"}, []string{"all features plus 1e5, `-k", "all features plus 1e8, `-k", "all features plus 1e3, Gram"},
+		"krca adds `eps_rel` times the mean of k(x, x). For the linear kernel this is measured from the origin, and from the mean of rows that are far from it.",
 	},
 	{
 		[]string{"nca", "mlkr"},
