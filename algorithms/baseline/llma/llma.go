@@ -56,6 +56,7 @@ var About = algorithms.About{
 	Summary:  "locally linear metric adaptation, spectral: a linear map plus Gaussian windows around linked points",
 	Paper:    "Chang & Yeung, Locally linear metric adaptation for semi-supervised clustering, ICML 2004",
 	Linear:   true,
+	Pairwise: true,
 	Baseline: true,
 }
 

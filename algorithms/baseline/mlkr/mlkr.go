@@ -214,7 +214,7 @@ func (p *problem) starts(variances []float64, count int) ([][]float64, error) {
 		p.t.Axpy(v/float64(len(p.y)), p.Z.Row(i), estimate[:q]) // the coefficients of the linear estimate
 	}
 	if size := math.Sqrt(p.t.Dot(estimate, estimate)); size > 0 {
-		p.t.Scale(2/size, estimate)
+		p.t.Scale(math.Copysign(2/size, estimate[0]), estimate) // the sign of a principal direction is arbitrary
 	}
 	for j := range r {
 		plain[j*q+j], white[j*q+j] = math.Sqrt(variances[j]/variances[0]), 1
