@@ -2,6 +2,7 @@ package catalog_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/race"
 )
@@ -77,7 +79,7 @@ func TestOffsets(t *testing.T) {
 		}
 		want, onFresh := learned(t, eng, reference, x), learned(t, eng, reference, fresh)
 		for _, constant := range []bool{false, true} {
-			for _, offset := range []float64{100, 1e3, 1e5, 1e8} {
+			for _, offset := range []float64{100, 1e5, 1e8} {
 				y, new := moved(x, offset, constant), moved(fresh, offset, constant)
 				for kind, p := range map[string][2]points.Points{"dense": {y, new}, "sparse": {enginetest.Sparse(y), enginetest.Sparse(new)}} {
 					what := fmt.Sprintf("%s, %s points, offset %g, constant feature %v", m.Name, kind, offset, constant)
@@ -108,6 +110,73 @@ func TestOffsets(t *testing.T) {
 				tolerance := 1e-6 + 1e4*0x1p-52*slices.Max(g.Diagonal)
 				if off := apart(want, learned(t, eng, got, g), false); !(off <= tolerance) && m.Name != "blend" {
 					t.Errorf("%s: distances change by %.2g of the largest", what, off)
+				}
+			}
+		}
+	}
+}
+
+// A kernel around a center has a formula, whose terms do not cancel, and coordinates in single
+// precision, of which the center is subtracted in double precision.
+func TestOffsetsOfFormulas(t *testing.T) {
+	eng := enginetest.New(t, 2)
+	x, labels := centered(60)
+	set := enginetest.Drawn(t, labels, 20, 20, 1)
+	far := moved(x, 1e5, false)
+	narrow, err := points.Narrow(far)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for method, params := range map[string]map[string]string{
+		"krca": {"form": "cholesky"}, "krca ": {"form": "spectral"}, "kpca": nil, "itml": nil, "rca": nil, "dca": nil,
+		"kbeta": {"extension": "nystrom"}, "lleratio": nil,
+	} {
+		m, err := catalog.Lookup(strings.TrimSpace(method))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, p := range []points.Points{far, enginetest.Sparse(far)} {
+			l, err := m.New(catalog.Config{Kernel: "linear", Params: params})
+			if err != nil {
+				t.Fatal(err)
+			}
+			fitted, err := l.Fit(t.Context(), eng, p, set)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f, err := fitted.(algorithms.Formulas).Formula()
+			if err != nil {
+				t.Fatalf("%s: %v", method, err)
+			}
+			want, err := fitted.Embed(t.Context(), eng, narrow.Widened())
+			if err != nil {
+				t.Fatal(err)
+			}
+			near := func(what string, i, c int, got, tolerance float64) {
+				if !(math.Abs(got-want.At(i, c)) <= tolerance*largest(want.Data)) {
+					t.Fatalf("%s, %T, %s: coordinate %d of row %d is %v, want %v", method, p, what, c, i, got, want.At(i, c))
+				}
+			}
+			for i := range far.N {
+				y, _ := formula.Evaluate(f, narrow.Widened().Row(i))
+				for c, v := range y {
+					near("formula", i, c, v, 1e-8)
+				}
+			}
+			single, is := fitted.(algorithms.SingleEmbedder)
+			if !is || p != points.Points(far) {
+				continue
+			}
+			y, err := single.EmbedSingle(t.Context(), eng, narrow)
+			if fault.IsInput(err) {
+				continue // not in single precision at all
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range y.Rows {
+				for c, v := range y.Row(i) {
+					near("single precision", i, c, float64(v), 1e-5)
 				}
 			}
 		}
