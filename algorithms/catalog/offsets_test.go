@@ -52,11 +52,11 @@ func centered(n int) (*points.Dense, []string) {
 	return x, labels
 }
 
-// With the linear kernel no method learns other distances of points that are moved, or that have one
-// more feature that is constant, from 100 to 1e8: of dense and sparse points not by more than their
-// tolerances of convergence. Inner products that are given have lost eps offset^2 of the squared
-// distances, which a search that may end elsewhere makes 10,000 times as much at most. At 1e8 nothing
-// is left of them. Models that were read again agree on new rows.
+// With the linear kernel no method learns other distances of points that are moved, or that have
+// one more feature that is constant, from 100 to 1e8: of dense and sparse points not by more than
+// their tolerances of convergence. Inner products that are given have lost eps offset^2 of the
+// squared distances, which a search that may end elsewhere makes 10,000 times as much at most. At
+// 1e8 nothing is left of them. Models that were read again agree on new rows.
 func TestOffsets(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x, labels := centered(60)

@@ -56,8 +56,9 @@ func linearAround(t enginetest.Fataler, eng *engine.Engine, x points.Points) ker
 	return k
 }
 
-// A linear kernel of points far from the origin is that around their mean, of dense points, of sparse
-// ones (evaluated by lists of features and in the register tile) and of both, in every function.
+// A linear kernel of points far from the origin is that around their mean, of dense points, of
+// sparse ones (evaluated by lists of features and in the register tile) and of both, in every
+// function.
 func TestAroundAgainstDefinition(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -108,8 +109,8 @@ func TestAroundAgainstDefinition(t *testing.T) {
 	})
 }
 
-// A Gram matrix far from the origin has the values of centered points, of which a stored row needs no
-// more than its number.
+// A Gram matrix far from the origin has the values of centered points, of which a stored row needs
+// no more than its number.
 func TestAroundGram(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	rng := rand.New(rand.NewPCG(3, 3))
