@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/mustlink/mustlink/blas"
@@ -241,7 +242,8 @@ func resolved(g *points.Gram, variance float64) error {
 		return nil
 	}
 	largest := slices.Max(g.Diagonal)
-	if variance > 0x1p-52*largest/lossShare || !slices.ContainsFunc(g.Data, func(v float64) bool { return v != g.Data[0] }) {
+	varies := slices.ContainsFunc(g.Data, func(v float64) bool { return v != g.Data[0] })
+	if math.Abs(variance) > 0x1p-52*largest/lossShare || !varies {
 		return nil
 	}
 	return fault.Data("", "no variance under the kernel but rounding: inner products are up to %.3g, and the "+
