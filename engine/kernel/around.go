@@ -2,6 +2,7 @@ package kernel
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"github.com/mustlink/mustlink/blas"
@@ -20,25 +21,26 @@ type Origin struct {
 	Point []float64
 	// Features are those of Point if the vectors were sparse, ascending; nil for all features.
 	Features []int32
-	// Full are indices of Point, ascending: of the features that all vectors had. Sparse vectors are
-	// shifted in these features before products, which costs them no zeros. The other features are
-	// corrected afterwards, since a feature with zeros varies about as much as it is far from 0.
+	// Full are indices of Point, ascending: of the features that all vectors had. Sparse vectors
+	// are shifted in these features before products, which costs them no zeros. The other features
+	// are corrected afterwards, since a feature with zeros varies about as much as it is far from
+	// 0.
 	Full []int
-	// Products holds the inner products of the reference objects of a Gram matrix with m; 0 for those
-	// that no training point is.
+	// Products holds the inner products of the reference objects of a Gram matrix with m; 0 for
+	// those that no training point is.
 	Products []float64
 }
 
 // far is |m|^2 relative to the mean of |x-m|^2, m the mean of the points, from which a kernel is
-// evaluated around m. Nearer to the origin two of 16 digits are lost at most, and methods whose units
-// are means of k(x, x) keep them.
+// evaluated around m. Nearer to the origin two of 16 digits are lost at most, and methods whose
+// units are means of k(x, x) keep them.
 const far = 100
 
 // Around returns a linear kernel evaluated around the mean of the training points x, if they are
 // more than 10 times as far from the origin as from their mean, and otherwise k: for points nearer
-// to the origin, that are all equal, or of which none is a reference object of their Gram matrix, and
-// for other kernels, whose values change if all points are moved, or depend on differences alone.
-// Errors: those of [CheckResolved], and ctx.Err(). Cost: O(values of x).
+// to the origin, that are all equal, or of which none is a reference object of their Gram matrix,
+// and for other kernels, whose values change if all points are moved, or depend on differences
+// alone. Errors: those of [CheckResolved], and ctx.Err(). Cost: O(values of x).
 func (k Kernel) Around(ctx context.Context, eng *engine.Engine, x points.Points) (Kernel, error) {
 	if !k.IsLinear() || x.Len() == 0 {
 		return k, nil
@@ -81,8 +83,8 @@ func (k Kernel) At(c *Origin) Kernel {
 func (k Kernel) Origin() *Origin { return k.center }
 
 // Noise returns the eigenvalue up to which all of the kernel matrix of x may be rounding of inner
-// products that were given: n 2^-52 max <x,x> for a Gram matrix, if the values of the kernel are small
-// differences of these, and 0 if the values have rounding of their own size.
+// products that were given: n 2^-52 max <x,x> for a Gram matrix, if the values of the kernel are
+// small differences of these, and 0 if the values have rounding of their own size.
 func (k Kernel) Noise(x points.Points) float64 {
 	g, is := x.(*points.Gram)
 	if !is || k.center == nil || g.N == 0 {
@@ -112,7 +114,8 @@ func (c *Origin) Moved(p *points.Dense) *points.Dense {
 	return out
 }
 
-// MovedSingle returns points less the center. The differences are rounded, and not what they are of.
+// MovedSingle returns points less the center. The differences are rounded, and not what they are
+// of.
 func (c *Origin) MovedSingle(p *points.Single) *points.Single {
 	out, center := &points.Single{N: p.N, D: p.D, Data: make([]float32, len(p.Data))}, c.Vector(p.D)
 	for i := range p.N {
@@ -124,8 +127,8 @@ func (c *Origin) MovedSingle(p *points.Single) *points.Single {
 	return out
 }
 
-// denseOrigin returns the mean of the points and the mean of their squared distances from it. It takes
-// differences from the first point, so that a constant feature has its own value as its mean.
+// denseOrigin returns the mean of the points and the mean of their squared distances from it. It
+// takes differences from the first point, so that a constant feature has its own value as its mean.
 func denseOrigin(ctx context.Context, eng *engine.Engine, p *points.Dense) (*Origin, float64, error) {
 	const block = 4096
 	blocks := (p.N + block - 1) / block
@@ -180,7 +183,7 @@ func sparseOrigin(p *points.CSR) (*Origin, float64) {
 		squares[f] += d * d
 	}
 	for f, times := range count {
-		zeros := n - float64(times) // differ from the first value by itself
+		zeros := n - float64(times) // as far from the first value as 0 is
 		mean := (o.Point[f] - zeros*first[f]) / n
 		variance += (squares[f]+zeros*first[f]*first[f])/n - mean*mean
 		if o.Point[f] = first[f] + mean; zeros == 0 {
@@ -190,7 +193,8 @@ func sparseOrigin(p *points.CSR) (*Origin, float64) {
 	return o, variance
 }
 
-// gramOrigin is denseOrigin for the objects that are reference objects. The variance is 0 if none is.
+// gramOrigin is denseOrigin for the objects that are reference objects. The variance is 0 if none
+// is.
 func gramOrigin(g *points.Gram) (*Origin, float64) {
 	o, count, variance := &Origin{Point: make([]float64, g.M), Products: make([]float64, g.M)}, 0.0, 0.0
 	for i, r := range g.Reference {
@@ -225,9 +229,9 @@ func (c *Origin) product(g *points.Gram, i int) (sum float64) {
 // lossShare is the part of the variance of a Gram matrix that rounding of its values may be.
 const lossShare = 1e-4
 
-// CheckResolved returns a *fault.DataError for a Gram matrix whose values are so much larger than their
-// differences that fewer than four digits of these are left. Objects that are all equal pass. Cost:
-// O(values).
+// CheckResolved returns a *fault.DataError for a Gram matrix whose values are so much larger than
+// their differences that fewer than four digits of these are left. Objects that are all equal pass.
+// Cost: O(values).
 func CheckResolved(g *points.Gram) error {
 	_, variance := gramOrigin(g)
 	return resolved(g, variance)
@@ -238,7 +242,8 @@ func resolved(g *points.Gram, variance float64) error {
 		return nil
 	}
 	largest := slices.Max(g.Diagonal)
-	if variance > 0x1p-52*largest/lossShare || !slices.ContainsFunc(g.Data, func(v float64) bool { return v != g.Data[0] }) {
+	varies := slices.ContainsFunc(g.Data, func(v float64) bool { return v != g.Data[0] })
+	if math.Abs(variance) > 0x1p-52*largest/lossShare || !varies {
 		return nil
 	}
 	return fault.Data("", "no variance under the kernel but rounding: inner products are up to %.3g, and the "+
@@ -297,7 +302,8 @@ func (c *Origin) shift(p *points.CSR) (*points.CSR, offsets) {
 	return out, o
 }
 
-// shiftRow appends row i of p, shifted, to out, and returns its product with the rest of the center.
+// shiftRow appends row i of p, shifted, to out, and returns its product with the rest of the
+// center.
 func (c *Origin) shiftRow(out, p *points.CSR, i int) (product float64) {
 	col, val := p.Row(i)
 	full := c.Full

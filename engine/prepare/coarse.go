@@ -15,9 +15,9 @@ import (
 const coarse = 1e-6
 
 // Coarse returns a notice for each column, of those with the names of inputs or of all if inputs is
-// nil, whose values are so far from 0 that numbers cannot express six digits of their differences: a
-// column of 1e12 with a range of 1, which has lost the rest where it was written. Whole numbers below
-// 2^53 are exact. Cost: O(values).
+// nil, whose values are so far from 0 that numbers cannot express six digits of their differences:
+// a column of 1e12 with a range of 1, which has lost the rest where it was written. Whole numbers
+// below 2^53 are exact. Cost: O(values).
 func Coarse(d *dataset.Data, inputs []string) (notices []string) {
 	found := ranges(d.Points)
 	for _, j := range slices.Sorted(maps.Keys(found)) {
@@ -57,8 +57,8 @@ func (s *span) add(v float64) {
 	s.count++
 }
 
-// ranges returns those of the columns of numbers, by column. Those of sparse points with zeros are left
-// out, as they reach 0, and so are missing cells.
+// ranges returns those of the columns of numbers, by column. Those of sparse points with zeros are
+// left out, as they reach 0, and so are missing cells.
 func ranges(x points.Points) map[int]span {
 	found := map[int]span{}
 	switch x := x.(type) {

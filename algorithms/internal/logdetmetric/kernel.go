@@ -198,8 +198,8 @@ func directions(
 }
 
 // Axes returns the rows u' / sqrt(w) for the eigenpairs (w, u) of a learned kernel matrix, the
-// largest eigenvalues first, at most maxDims of them or all for 0. Those up to noise, relative to the
-// largest, are left out. It overwrites the matrix.
+// largest eigenvalues first, at most maxDims of them or all for 0. Those up to noise, relative to
+// the largest, are left out. It overwrites the matrix.
 func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, maxDims int, noise float64) (
 	blas.Matrix, error,
 ) {
