@@ -46,7 +46,7 @@ func Correct(ctx context.Context, eng *engine.Engine, name string, g *points.Gra
 		return nil, fault.Data("", "%d rows of a Gram matrix of %d objects: want a square matrix, from which the correction is learned", g.N, g.M)
 	}
 	k := blas.MatrixOf(g.N, g.N, g.Data)
-	smallest, err := negative(ctx, eng, "Gram matrix", k)
+	smallest, _, err := negative(ctx, eng, "Gram matrix", k)
 	if err != nil || smallest == 0 {
 		return nil, err
 	}

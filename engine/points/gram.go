@@ -92,7 +92,7 @@ func (p *Gram) Row(i int) []float64 { return p.Data[i*p.M : (i+1)*p.M : (i+1)*p.
 // Select returns the objects at rows, in that order. All columns are kept: the reference objects
 // stay the same. Cost: O(len(rows) m).
 func (p *Gram) Select(rows []int) Points {
-	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows), Semidefinite: p.Semidefinite}
+	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows), Semidefinite: p.Semidefinite, Noise: p.Noise}
 	out.Diagonal = selectRows(p.Diagonal, p.N, 1, rows)
 	out.Reference = make([]int, len(rows))
 	for i, r := range rows {
