@@ -186,8 +186,9 @@ func oneHot(name string, cells []string) (columns [][]float64, names []string) {
 	return columns, names
 }
 
-// TestCorrectedGram: a corrected matrix has the model of the matrix with its negative eigenvalues set
-// to 0, or turned, in the file too, and new rows that equal rows of the fit have their coordinates.
+// TestCorrectedGram: a corrected matrix has the model of the matrix with its negative eigenvalues
+// set to 0, or turned, in the file too, and new rows that equal rows of the fit have their
+// coordinates.
 func TestCorrectedGram(t *testing.T) {
 	table, pairs := problem(t, 40)
 	x := mat.NewDense(40, table.Columns(), table.Data().Points.(*points.Dense).Data)

@@ -18,8 +18,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// No method learns from a matrix with negative eigenvalues: neither from a Gram matrix, of distances
-// or otherwise, nor from that of a kernel.
+// No method learns from a matrix with negative eigenvalues: neither from a Gram matrix, of
+// distances or otherwise, nor from that of a kernel.
 func TestIndefinite(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	x, labels := blobs(40, 5, 12)

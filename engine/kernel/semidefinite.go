@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// indefinite is the tolerance for negative eigenvalues of a kernel matrix, relative to its trace: it
-// allows for the rounding of matrices that were written with about ten digits.
+// indefinite is the tolerance for negative eigenvalues of a kernel matrix, relative to its trace:
+// it allows for the rounding of matrices that were written with about ten digits.
 const indefinite = 1e-10
 
 // Sound returns x, or an error if x is the Gram matrix of its own objects and is not positive
@@ -45,9 +45,9 @@ func (k Kernel) Definite() bool {
 	return !slices.ContainsFunc(k.stages, func(s stage) bool { return s.kind == sigmoid })
 }
 
-// CheckMatrix returns a *fault.DataError with the smallest eigenvalue unless m, a symmetric matrix of
-// the kernel, is positive semidefinite up to rounding: up to 1e-10 of its trace, or, for numbers of
-// 6 to 10 digits or of single precision, up to what their rounding can do.
+// CheckMatrix returns a *fault.ParamError with the smallest eigenvalue unless m, a symmetric matrix
+// of the kernel, is positive semidefinite up to rounding: up to 1e-10 of its trace, or, for numbers
+// of 6 to 10 digits or of single precision, up to what their rounding can do.
 //
 // Cost: one Cholesky decomposition, n^3/3 flops and 8n^2 bytes; the smallest eigenvalue is computed
 // only if that fails.
@@ -59,8 +59,8 @@ func (k Kernel) CheckMatrix(ctx context.Context, eng *engine.Engine, m blas.Matr
 	return err
 }
 
-// negative returns the smallest eigenvalue of k if it is negative beyond rounding, and 0 otherwise, and
-// what the rounding of entries in a shorter form may do to eigenvalues.
+// negative returns the smallest eigenvalue of k if it is negative beyond rounding, and 0 otherwise,
+// and what the rounding of entries in a shorter form may do to eigenvalues.
 func negative(ctx context.Context, eng *engine.Engine, what string, k blas.Matrix) (smallest, noise float64, err error) {
 	n := k.Rows
 	if err := eng.Check(fmt.Sprintf("check of the %d x %d %s", n, n, what), engine.MatrixBytes(n, n), "raise the memory limit"); err != nil {

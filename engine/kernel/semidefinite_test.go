@@ -125,8 +125,9 @@ func objects(t *testing.T, m blas.Matrix) *points.Gram {
 	return g
 }
 
-// A matrix of rank 3 has eigenvalues below 0 when its entries are rounded. It passes in single precision
-// and with six digits, and a negative eigenvalue of the same size in double precision does not.
+// A matrix of rank 3 has eigenvalues below 0 when its entries are rounded. It passes in single
+// precision and with six digits, and a negative eigenvalue of the same size in double precision
+// does not.
 func TestSoundRounded(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	for _, n := range []int{40, 150} {
@@ -207,8 +208,9 @@ func parts(t *testing.T, eng *engine.Engine, m blas.Matrix) (plus, minus blas.Ma
 	return plus, minus
 }
 
-// A correction leaves the part of positive eigenvalues, and adds that of negative ones with the other
-// sign to flip. New rows that equal rows of the fit get their inner products, with themselves too.
+// A correction leaves the part of positive eigenvalues, and adds that of negative ones with the
+// other sign to flip. New rows that equal rows of the fit get their inner products, with themselves
+// too.
 func TestCorrect(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -223,7 +225,7 @@ func TestCorrect(t *testing.T) {
 		}
 		g := withSpectrum(rng, w)
 		plus, minus := parts(t, eng, blas.MatrixOf(n, n, g.Data))
-		for name, sign := range map[string]float64{kernel.Clip: 0, kernel.Flip: -1} {
+		for name, sign := range map[string]float64{points.Clip: 0, points.Flip: -1} {
 			c, err := kernel.Correct(t.Context(), eng, name, g)
 			if err != nil || (c == nil) != (w[0] > 0) {
 				rt.Fatalf("%s: correction %v, error %v", name, c, err)
@@ -273,7 +275,7 @@ func TestCorrect(t *testing.T) {
 func TestCorrectBadInput(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	g := withSpectrum(rand.New(rand.NewPCG(1, 1)), []float64{-1, 1, 2})
-	c, err := kernel.Correct(t.Context(), eng, kernel.Clip, g)
+	c, err := kernel.Correct(t.Context(), eng, points.Clip, g)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -283,7 +285,7 @@ func TestCorrectBadInput(t *testing.T) {
 	if _, err := kernel.Correct(t.Context(), eng, "cut", g); !errors.As(err, &pe) {
 		t.Errorf("error %v: want a ParamError", err)
 	}
-	if _, err := kernel.Correct(t.Context(), eng, kernel.Clip, g.Select([]int{0, 1}).(*points.Gram)); !errors.As(err, &de) {
+	if _, err := kernel.Correct(t.Context(), eng, points.Clip, g.Select([]int{0, 1}).(*points.Gram)); !errors.As(err, &de) {
 		t.Errorf("error %v: want a DataError", err)
 	}
 	if _, err := c.Apply(&points.Dense{N: 1, D: 3, Data: make([]float64, 3)}); !errors.As(err, &pe) {

@@ -14,7 +14,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -68,12 +67,12 @@ func (g *gramFlag) String() string {
 // Set parses the value.
 func (g *gramFlag) Set(text string) (err error) {
 	g.Gram, g.Correction = true, ""
-	if slices.Contains(kernel.Corrections(), text) {
+	if slices.Contains(points.Corrections(), text) {
 		g.Correction = text
 		return nil
 	}
 	if g.Gram, err = strconv.ParseBool(text); err != nil {
-		return fmt.Errorf("%s, or no value", strings.Join(kernel.Corrections(), ", "))
+		return fmt.Errorf("%s, or no value", strings.Join(points.Corrections(), ", "))
 	}
 	return nil
 }
