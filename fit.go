@@ -33,9 +33,9 @@ import (
 // the label, and the verdict then says nothing. Links of a file that names the column that they
 // were made from (see [Table.ReadLinks]) are refused if that column is a feature.
 //
-// Links may be nil if there are triplets, quadruplets or targets to learn from, and for methods that
-// need none: raw, which learns nothing, so that the distances of its model are those of the prepared
-// rows, covariance, kpca, spectral and cmvu. A fit that
+// Links may be nil if there are triplets, quadruplets or targets to learn from, and for methods
+// that need none: raw, which learns nothing, so that the distances of its model are those of the
+// prepared rows, covariance, kpca, spectral and cmvu. A fit that
 // stops before it converges is not an error; [Model.Describe] reports it.
 //
 // Errors: wrong input (a nil table, links between a different number of rows, parameters out of
@@ -129,8 +129,8 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, method catal
 	return verdict.Assess(ctx, eng, learner, t.data.Points, l, verdict.Options{Folds: s.folds, Seed: s.seed, Progress: s.progress})
 }
 
-// linksOf returns the links that the method learns from; they are empty if only triplets, quadruplets
-// or targets are given, or the method needs no links.
+// linksOf returns the links that the method learns from; they are empty if only triplets,
+// quadruplets or targets are given, or the method needs no links.
 func (s *settings) linksOf(method catalog.Method, t *Table, l *Links) (*Links, error) {
 	if err := t.data.AtLeast(2); err != nil {
 		return nil, err

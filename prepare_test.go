@@ -1,6 +1,7 @@
 package mustlink_test
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -12,8 +13,11 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/messy"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // readMessy writes a table to a file and reads it.
@@ -180,4 +184,67 @@ func oneHot(name string, cells []string) (columns [][]float64, names []string) {
 		columns, names = append(columns, other), append(names, name+"=(other)")
 	}
 	return columns, names
+}
+
+// TestCorrectedGram: a corrected matrix has the model of the matrix with its negative eigenvalues
+// set to 0, or turned, in the file too, and new rows that equal rows of the fit have their
+// coordinates.
+func TestCorrectedGram(t *testing.T) {
+	table, pairs := problem(t, 40)
+	x := mat.NewDense(40, table.Columns(), table.Data().Points.(*points.Dense).Data)
+	var inner mat.Dense
+	inner.Mul(x, x.T())
+	similar := mat.NewSymDense(40, nil)
+	for i := range 40 {
+		for j := range i + 1 {
+			similar.SetSym(i, j, math.Tanh(3*inner.At(i, j)/math.Sqrt(inner.At(i, i)*inner.At(j, j))+0.5*float64((i+j)%2)))
+		}
+	}
+	var eigen mat.EigenSym
+	if !eigen.Factorize(similar, true) {
+		t.Fatal("no eigenvalues")
+	}
+	var vectors mat.Dense
+	eigen.VectorsTo(&vectors)
+	fit := func(k mat.Matrix, options ...mustlink.Option) (*mustlink.Model, error) {
+		return mustlink.Fit(t.Context(), try(mustlink.FromGram(k, nil)), pairs, append(options, mustlink.Method("itml"))...)
+	}
+	if _, err := fit(similar); err == nil || !strings.Contains(err.Error(), "not positive semidefinite") {
+		t.Errorf("error %v", err)
+	}
+	for name, of := range map[string]func(v float64) float64{"clip": func(v float64) float64 { return max(0, v) }, "flip": math.Abs} {
+		w := eigen.Values(nil)
+		for k, v := range w {
+			w[k] = of(v)
+		}
+		var half, corrected mat.Dense
+		half.Mul(&vectors, mat.NewDiagDense(40, w))
+		corrected.Mul(&half, vectors.T())
+		m := try(fit(similar, mustlink.Prepare(mustlink.Preparing{Gram: name})))
+		file := filepath.Join(t.TempDir(), "m.mlk")
+		try(file, m.Save(file))
+		saved := try(mustlink.Load(file))
+		rows := try(mustlink.FromGram(similar, nil))
+		want := try(try(fit(&corrected)).Distances(t.Context(), try(mustlink.FromGram(&corrected, nil)), [][2]int{{0, 1}, {2, 30}, {7, 8}}))
+		for _, model := range []*mustlink.Model{m, saved} {
+			for k, d := range try(model.Distances(t.Context(), rows, [][2]int{{0, 1}, {2, 30}, {7, 8}})) {
+				if !(math.Abs(d-want[k]) <= 1e-6*slices.Max(want)) {
+					t.Errorf("%s: distance %g: want %g", name, d, want[k])
+				}
+			}
+		}
+		self := make([]float64, 40)
+		for i := range self {
+			self[i] = similar.At(i, i)
+		}
+		again := try(saved.Embed(t.Context(), try(mustlink.FromGram(similar, self))))
+		equal(t, name+" of rows that come again", again, try(m.Embed(t.Context(), rows)))
+	}
+	var pe *fault.ParamError
+	if _, err := fit(similar, mustlink.Prepare(mustlink.Preparing{Gram: "cut"})); !errors.As(err, &pe) || pe.Param != "gram" {
+		t.Errorf("error %v", err)
+	}
+	if _, err := table.Prepare(mustlink.Preparing{Gram: "clip"}); !errors.As(err, &pe) || pe.Param != "gram" {
+		t.Errorf("error %v", err)
+	}
 }

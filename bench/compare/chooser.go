@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/selection"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -54,7 +55,7 @@ func newChooser(params map[string]string, seed uint64, classes int) (algorithms.
 	}
 	if first := c.options.Incumbent; first == nil {
 		c.options.Incumbent = selection.FirstChoice(list)
-	} else if _, err := first.Learner(seed, nil); err != nil {
+	} else if _, err := first.Learner(catalog.Config{Seed: seed}); err != nil {
 		return nil, err
 	} else {
 		list = selection.Including(list, *first)
@@ -72,7 +73,7 @@ func (c chooser) Fit(ctx context.Context, eng *engine.Engine, x points.Points, s
 	if err != nil {
 		return nil, err
 	}
-	l, err := r.Best.Learner(c.options.Seed, nil)
+	l, err := r.Best.Learner(catalog.Config{Seed: c.options.Seed})
 	if err != nil {
 		return nil, err
 	}

@@ -194,7 +194,8 @@ int mustlink_sample_links(const int64_t *label, int64_t rows, int64_t must, int6
  * "sides": below and above all values in two columns, for forest; "error"), "indicators" (true: a
  * column for the gaps of each column of numbers), "scale" ("auto", "none", "standardize",
  * "robust"), "levels" (50: columns of a category), "cyclic" (true: parts of dates as points on
- * circles), "text" ("": left out; "words", "letters:K": tf-idf of them). */
+ * circles), "text" ("": left out; "words", "letters:K": tf-idf of them). A Gram matrix must be
+ * positive semidefinite, or "gram" ("clip", "flip") makes its negative eigenvalues 0 or positive. */
 int mustlink_fit(mustlink_engine engine, const char *method, const char *options, const mustlink_points *points,
                  const mustlink_links *links, const mustlink_control *control, mustlink_model *model);
 

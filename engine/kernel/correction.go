@@ -13,25 +13,17 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Correction makes a Gram matrix positive semidefinite (Chen, Gupta and Recht, Learning kernels from
-// indefinite similarities, 2009). The matrix K of a fit loses its negative eigenvalues, K - V'SV, or
-// they become positive, K - 2 V'SV. The inner products of another row with the objects of the fit
-// change by the same linear map, x (I - V'V) or x (I - 2 V'V), and those of a row with itself by what
-// this takes away. So the rows of the fit get the matrix of the fit when they come again.
+// Correction makes a Gram matrix positive semidefinite (Chen, Gupta and Recht, Learning kernels
+// from indefinite similarities, 2009). The matrix K of a fit loses its negative eigenvalues,
+// K - V'SV, or they become positive, K - 2 V'SV. The inner products of another row with the objects
+// of the fit change by the same linear map, x (I - V'V) or x (I - 2 V'V), and those of a row with
+// itself by what this takes away. So the rows of the fit get the matrix of the fit when they come
+// again.
 type Correction struct {
 	Vectors blas.Matrix // V: eigenvectors of negative eigenvalues as rows, q x n
 	Values  []float64   // the diagonal of S, below 0
 	Flip    bool        // negative eigenvalues become positive
 }
-
-// The corrections by name.
-const (
-	Clip = "clip" // negative eigenvalues become 0
-	Flip = "flip" // negative eigenvalues become positive
-)
-
-// Corrections returns the names of the corrections.
-func Corrections() []string { return []string{Clip, Flip} }
 
 // Correct returns the named correction of the Gram matrix of a fit. It is nil for a matrix that is
 // positive semidefinite up to rounding, as [Sound] says.
@@ -39,14 +31,14 @@ func Corrections() []string { return []string{Clip, Flip} }
 // Errors: an unknown name; rows of a Gram matrix that are not its objects in order; a request above
 // the memory limit. Cost: that of Sound, and the eigenvectors of a matrix of order n if that fails.
 func Correct(ctx context.Context, eng *engine.Engine, name string, g *points.Gram) (*Correction, error) {
-	if !slices.Contains(Corrections(), name) {
-		return nil, fault.Unknown("gram", name, Corrections())
+	if !slices.Contains(points.Corrections(), name) {
+		return nil, fault.Unknown("gram", name, points.Corrections())
 	}
 	if !g.Training() {
 		return nil, fault.Data("", "%d rows of a Gram matrix of %d objects: want a square matrix, from which the correction is learned", g.N, g.M)
 	}
 	k := blas.MatrixOf(g.N, g.N, g.Data)
-	smallest, err := negative(ctx, eng, "Gram matrix", k)
+	smallest, _, err := negative(ctx, eng, "Gram matrix", k)
 	if err != nil || smallest == 0 {
 		return nil, err
 	}
@@ -63,7 +55,7 @@ func Correct(ctx context.Context, eng *engine.Engine, name string, g *points.Gra
 	}
 	// Eigenvalues that are rounding stay: another row divides by them.
 	rounding := -1e-13 * float64(g.N) * max(-slices.Min(values), slices.Max(values))
-	c := &Correction{Flip: name == Flip}
+	c := &Correction{Flip: name == points.Flip}
 	var rows []int
 	for at, v := range values {
 		if v < rounding {
@@ -94,8 +86,8 @@ func (c *Correction) factor() float64 {
 	return 1
 }
 
-// Apply returns corrected rows of a Gram matrix. Other points are a *fault.ParamError, another number
-// of objects is a *fault.ShapeError. Cost: O(q n) for each row, with q negative eigenvalues.
+// Apply returns corrected rows of a Gram matrix. Other points are a *fault.ParamError, another
+// number of objects is a *fault.ShapeError. Cost: O(q n) for each row, with q negative eigenvalues.
 func (c *Correction) Apply(x points.Points) (points.Points, error) {
 	g, is := x.(*points.Gram)
 	if !is {

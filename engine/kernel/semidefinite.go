@@ -14,8 +14,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// indefinite is the tolerance for negative eigenvalues of a kernel matrix, relative to its trace: it
-// allows for the rounding of matrices that were written with about ten digits.
+// indefinite is the tolerance for negative eigenvalues of a kernel matrix, relative to its trace:
+// it allows for the rounding of matrices that were written with about ten digits.
 const indefinite = 1e-10
 
 // Sound returns x, or an error if x is the Gram matrix of its own objects and is not positive
@@ -27,7 +27,7 @@ func Sound(ctx context.Context, eng *engine.Engine, x points.Points) (points.Poi
 	if !is || g.Semidefinite || !g.Training() {
 		return x, nil
 	}
-	smallest, err := negative(ctx, eng, "Gram matrix", blas.MatrixOf(g.N, g.N, g.Data))
+	smallest, noise, err := negative(ctx, eng, "Gram matrix", blas.MatrixOf(g.N, g.N, g.Data))
 	if err != nil {
 		return nil, err
 	}
@@ -35,7 +35,7 @@ func Sound(ctx context.Context, eng *engine.Engine, x points.Points) (points.Poi
 		return nil, fault.Data("", "the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or more; add %.3g to its diagonal, or use another similarity; gram=clip makes its negative eigenvalues 0", smallest, -smallest)
 	}
 	marked := *g
-	marked.Semidefinite = true
+	marked.Semidefinite, marked.Noise = true, noise
 	return &marked, nil
 }
 
@@ -45,45 +45,47 @@ func (k Kernel) Definite() bool {
 	return !slices.ContainsFunc(k.stages, func(s stage) bool { return s.kind == sigmoid })
 }
 
-// CheckMatrix returns a *fault.DataError with the smallest eigenvalue unless m, a symmetric matrix of
-// the kernel, is positive semidefinite up to rounding: up to 1e-10 of its trace, or, for numbers of
-// 6 to 10 digits or of single precision, up to what their rounding can do.
+// CheckMatrix returns a *fault.ParamError with the smallest eigenvalue unless m, a symmetric matrix
+// of the kernel, is positive semidefinite up to rounding: up to 1e-10 of its trace, or, for numbers
+// of 6 to 10 digits or of single precision, up to what their rounding can do.
 //
 // Cost: one Cholesky decomposition, n^3/3 flops and 8n^2 bytes; the smallest eigenvalue is computed
 // only if that fails.
 func (k Kernel) CheckMatrix(ctx context.Context, eng *engine.Engine, m blas.Matrix) error {
-	smallest, err := negative(ctx, eng, "kernel matrix", m)
+	smallest, _, err := negative(ctx, eng, "kernel matrix", m)
 	if err == nil && smallest < 0 {
 		err = &fault.ParamError{Param: "kernel", Value: k.String(), Want: fmt.Sprintf("a kernel whose matrix on these points is positive semidefinite, such as rbf: its smallest eigenvalue is %.6g, its trace %.6g", smallest, trace(m))}
 	}
 	return err
 }
 
-// negative returns the smallest eigenvalue of k if it is negative beyond rounding, and 0 otherwise.
-func negative(ctx context.Context, eng *engine.Engine, what string, k blas.Matrix) (float64, error) {
+// negative returns the smallest eigenvalue of k if it is negative beyond rounding, and 0 otherwise,
+// and what the rounding of entries in a shorter form may do to eigenvalues.
+func negative(ctx context.Context, eng *engine.Engine, what string, k blas.Matrix) (smallest, noise float64, err error) {
 	n := k.Rows
 	if err := eng.Check(fmt.Sprintf("check of the %d x %d %s", n, n, what), engine.MatrixBytes(n, n), "raise the memory limit"); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	longest, err := longestRow(ctx, eng, k)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	tolerance := max(indefinite*trace(k), 4*precision(k.Data)*longest)
+	noise = 4 * precision(k.Data) * longest
+	tolerance := max(indefinite*trace(k), noise)
 	a := eng.GetMatrix(n, n)
 	defer eng.PutMatrix(a)
 	if err := fillShifted(ctx, eng, a, k, 1, tolerance); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	err = eng.Cholesky(ctx, a)
 	if _, failed := errors.AsType[*blas.NotPositiveDefiniteError](err); !failed {
-		return 0, err
+		return 0, noise, err
 	}
-	smallest, err := smallestEigenvalue(ctx, eng, a, k)
+	smallest, err = smallestEigenvalue(ctx, eng, a, k)
 	if err != nil || smallest >= -tolerance { // within the tolerance, or a matrix of zeros
-		return 0, err
+		return 0, noise, err
 	}
-	return smallest, nil
+	return smallest, noise, nil
 }
 
 func trace(k blas.Matrix) (sum float64) {

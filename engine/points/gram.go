@@ -19,8 +19,9 @@ const singleTolerance = 1e-6
 // The slices are kept, not copied.
 //
 // For a square matrix a nil reference means 0..n-1 (the objects are the reference objects, and the
-// matrix must then be symmetric to 1e-10 of its largest entry, and to 1e-6 if all of its entries are
-// numbers of single precision); for a rectangular one it means that no object is a reference object. A nil diagonal is read from the matrix, which requires that
+// matrix must then be symmetric to 1e-10 of its largest entry, and to 1e-6 if all of its entries
+// are numbers of single precision); for a rectangular one it means that no object is a reference
+// object. A nil diagonal is read from the matrix, which requires that
 // every object is a reference object.
 func NewGram(n, m int, data, diagonal []float64, reference []int) (*Gram, error) {
 	if err := checkLength("entries of the Gram matrix", len(data), n, m); err != nil {
@@ -92,7 +93,7 @@ func (p *Gram) Row(i int) []float64 { return p.Data[i*p.M : (i+1)*p.M : (i+1)*p.
 // Select returns the objects at rows, in that order. All columns are kept: the reference objects
 // stay the same. Cost: O(len(rows) m).
 func (p *Gram) Select(rows []int) Points {
-	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows), Semidefinite: p.Semidefinite}
+	out := &Gram{N: len(rows), M: p.M, Data: selectRows(p.Data, p.N, p.M, rows), Semidefinite: p.Semidefinite, Noise: p.Noise}
 	out.Diagonal = selectRows(p.Diagonal, p.N, 1, rows)
 	out.Reference = make([]int, len(rows))
 	for i, r := range rows {
@@ -134,22 +135,31 @@ func (p *Gram) Validate() error {
 }
 
 // distances reports whether the matrix has a diagonal of zeros, some positive entries and no
-// negative ones. Inner products do not: those with a vector of length 0 are 0.
+// negative ones. Inner products do not: those with a vector of length 0 are 0. The zeros of a
+// training matrix may be rounded.
 func (p *Gram) distances() bool {
-	positive := false
-	for _, v := range p.Diagonal {
-		if v != 0 {
-			return false
-		}
+	rounding, largest := 0.0, 0.0
+	if p.Training() {
+		rounding = 1e-6
 	}
 	for _, v := range p.Data {
 		if v < 0 {
 			return false
 		}
-		positive = positive || v > 0
+		largest = max(largest, v)
 	}
-	return positive
+	return largest > 0 && maxAbs(p.Diagonal) <= rounding*largest
 }
+
+// The corrections of a Gram matrix that is not positive semidefinite, by name; see
+// kernel.Correction.
+const (
+	Clip = "clip" // negative eigenvalues become 0
+	Flip = "flip" // negative eigenvalues become positive
+)
+
+// Corrections returns the names of the corrections.
+func Corrections() []string { return []string{Clip, Flip} }
 
 // SinglePrecision reports whether all values are numbers of single precision. It ends at the first
 // that is not.

@@ -50,6 +50,9 @@ type Gram struct {
 	// Semidefinite says that the matrix was found to be positive semidefinite, so that nobody computes
 	// it again; see kernel.Sound.
 	Semidefinite bool
+	// Noise is the eigenvalue up to which the matrix may be the rounding of entries that were written
+	// with few digits or in single precision; 0 for entries of double precision, or if it is unknown.
+	Noise float64
 }
 
 var (

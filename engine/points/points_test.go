@@ -63,7 +63,11 @@ func drawGram(t *rapid.T) *points.Gram {
 	data := make([]float64, n*n)
 	for i := range n {
 		for j := range i + 1 {
-			v := rapid.Float64Range(0, 9).Draw(t, "k")
+			least := 0.0
+			if i == j {
+				least = 1 // zeros make distances of it
+			}
+			v := rapid.Float64Range(least, 9).Draw(t, "k")
 			data[i*n+j], data[j*n+i] = v, v
 		}
 	}
@@ -274,5 +278,38 @@ func TestBytes(t *testing.T) {
 		if got := points.Bytes(c.x); got != c.want {
 			t.Errorf("%T: %d bytes, want %d", c.x, got, c.want)
 		}
+	}
+}
+
+// A matrix of distances has a diagonal of zeros and no negative entry, up to the rounding of its
+// diagonal; no matrix of inner products does, also one with points at the origin.
+func TestGramOfDistances(t *testing.T) {
+	for name, c := range map[string]struct {
+		n, m      int
+		data      []float64
+		diagonal  []float64
+		reference []int
+		refused   bool
+	}{
+		"distances":             {2, 2, []float64{0, 3, 3, 0}, nil, nil, true},
+		"rounded distances":     {2, 2, []float64{1e-8, 3, 3, 0}, nil, nil, true},
+		"distances of new rows": {1, 2, []float64{1, 2}, []float64{0}, []int{-1}, true},
+		"zeros":                 {2, 2, []float64{0, 0, 0, 0}, nil, nil, false},
+		"a point at the origin": {2, 2, []float64{0, 0, 0, 4}, nil, nil, false},
+		"small points":          {2, 2, []float64{1e-9, 1e-9, 1e-9, 2e-9}, nil, nil, false},
+		"negative entries":      {2, 2, []float64{0, -3, -3, 0}, nil, nil, false},
+	} {
+		_, err := points.NewGram(c.n, c.m, c.data, c.diagonal, c.reference)
+		if refused := err != nil && strings.Contains(err.Error(), "matrix of distances"); refused != c.refused || !refused && err != nil {
+			t.Errorf("%s: error %v", name, err)
+		}
+	}
+	single := float64(float32(1.0 / 3))
+	near := single + 0x1p-24
+	if _, err := points.NewGram(2, 2, []float64{1, single, near, 1}, nil, nil); err != nil {
+		t.Errorf("entries in single precision that differ by its rounding: %v", err)
+	}
+	if _, err := points.NewGram(2, 2, []float64{1, 0.3, 0.3 + 0x1p-24, 1}, nil, nil); err == nil {
+		t.Error("entries in double precision that differ by 6e-8 pass")
 	}
 }

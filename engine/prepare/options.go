@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Kind is what the cells of a column are.
@@ -114,8 +114,8 @@ func (o Options) check() (*settings, error) {
 	if s.Levels < 2 || s.Levels > maxLevels {
 		return nil, &fault.ParamError{Param: "levels", Value: o.Levels, Want: fmt.Sprintf("2 to %d columns for a category", maxLevels)}
 	}
-	if o.Gram != "" && !slices.Contains(kernel.Corrections(), o.Gram) {
-		return nil, fault.Unknown("gram", o.Gram, kernel.Corrections())
+	if o.Gram != "" && !slices.Contains(points.Corrections(), o.Gram) {
+		return nil, fault.Unknown("gram", o.Gram, points.Corrections())
 	}
 	for _, pattern := range slices.Sorted(maps.Keys(o.Kinds)) {
 		if kind := o.Kinds[pattern]; !slices.Contains(Kinds(), string(kind)) {

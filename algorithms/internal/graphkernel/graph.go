@@ -233,8 +233,8 @@ func WrongSize(s blas.Matrix, n int) error {
 	return fault.Data("", "%d x %d similarities: want %d x %d, as there are points", s.Rows, s.Cols, n, n)
 }
 
-// CheckSimilarities returns a *fault.DataError for the first value of a square matrix that is negative
-// or not finite, or that is not symmetric up to rounding.
+// CheckSimilarities returns a *fault.DataError for the first value of a square matrix that is
+// negative or not finite, or that is not symmetric up to rounding.
 func CheckSimilarities(s blas.Matrix) error {
 	n, largest := s.Rows, 0.0
 	for i := range n {
@@ -255,8 +255,8 @@ func CheckSimilarities(s blas.Matrix) error {
 	return nil
 }
 
-// moderate returns the similarities, or if the largest is beyond 1e75 or below 1e-75, a copy divided
-// by the power of two that makes it about 1, which leaves all digits as they are.
+// moderate returns the similarities, or if the largest is beyond 1e75 or below 1e-75, a copy
+// divided by the power of two that makes it about 1, which leaves all digits as they are.
 func moderate(s blas.Matrix, largest float64) blas.Matrix {
 	if largest == 0 || largest <= input.Largest && largest >= 1/input.Largest {
 		return s

@@ -150,9 +150,9 @@ func Group(pairs [][2]int, lo, most int) (hi int, rows map[int]int) {
 	return hi, rows
 }
 
-// Failed returns the error with which an activity ends: err, or if the context is done, the error of
-// the context. The error of a solver, which finds that the numbers it got have no solution in double
-// precision, becomes a *fault.DataError that says what to do.
+// Failed returns the error with which an activity ends: err, or if the context is done, the error
+// of the context. The error of a solver, which finds that the numbers it got have no solution in
+// double precision, becomes a *fault.DataError that says what to do.
 func Failed(ctx context.Context, doing string, err error) error {
 	switch {
 	case err != nil && ctx.Err() != nil:

@@ -76,8 +76,8 @@ class KRCA(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -238,8 +238,8 @@ class KBeta(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -416,8 +416,8 @@ class NPKL(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -581,8 +581,8 @@ class LLERatio(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -767,8 +767,8 @@ class GML(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -946,8 +946,8 @@ class Blend(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1066,8 +1066,8 @@ class Parts(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1197,8 +1197,8 @@ class Forest(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1331,8 +1331,8 @@ class RCA(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1461,8 +1461,8 @@ class XRCA(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1589,8 +1589,8 @@ class DCA(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1729,8 +1729,8 @@ class ITML(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -1880,8 +1880,8 @@ class MMC(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2020,8 +2020,8 @@ class LMNN(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2167,8 +2167,8 @@ class NCA(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2311,8 +2311,8 @@ class LSML(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2456,8 +2456,8 @@ class SCML(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2600,8 +2600,8 @@ class LFDA(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2738,8 +2738,8 @@ class SDML(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2875,8 +2875,8 @@ class MLKR(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -2996,8 +2996,8 @@ class Covariance(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3112,8 +3112,8 @@ class Raw(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3222,8 +3222,8 @@ class Xiang(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3342,8 +3342,8 @@ class Klein(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3477,8 +3477,8 @@ class LLMA(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3633,8 +3633,8 @@ class Spectral(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3773,8 +3773,8 @@ class KPCA(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -3915,8 +3915,8 @@ class CMVU(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -4072,8 +4072,8 @@ class NPK(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -4232,8 +4232,8 @@ class SimpleNPKL(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -4397,8 +4397,8 @@ class SDPLR(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
@@ -4535,8 +4535,8 @@ class AutoMetric(MetricLearner):
         What is done with columns before the fit, and with those of new points. "auto": gaps in
         numbers are filled by medians, categories and dates become numbers, and numbers are
         standardized unless they share a unit. "none": numbers are taken as they are, and texts and
-        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic
-        and text changes what auto does.
+        gaps are errors. A dictionary with some of kinds, impute, indicators, scale, levels, cyclic,
+        text and gram changes what auto does.
     standardize : bool, default=False
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.

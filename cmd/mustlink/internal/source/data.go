@@ -14,7 +14,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -47,7 +46,7 @@ func (d *Data) Flags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringVarP(&d.Path, "input", "i", "", "the file of `DATA`: "+Endings+"; - for standard input")
 	d.ReadingFlags(cmd)
-	f.Var((*gramFlag)(d), "gram", "the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal); =`clip`: negative eigenvalues become 0, =flip: positive")
+	f.Var((*gramFlag)(d), "gram", "the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal); --gram=`clip|flip` makes its negative eigenvalues 0 or positive")
 	f.Lookup("gram").NoOptDefVal = "true"
 	f.StringVar(&d.GramDiagonal, "gram-diagonal", "", "`FILE` with k(x,x) of each row of a Gram matrix (default: the diagonal when square)")
 }
@@ -69,18 +68,18 @@ func (g *gramFlag) String() string {
 // Set parses the value.
 func (g *gramFlag) Set(text string) (err error) {
 	g.Gram, g.Correction = true, ""
-	if slices.Contains(kernel.Corrections(), text) {
+	if slices.Contains(points.Corrections(), text) {
 		g.Correction = text
 		return nil
 	}
 	if g.Gram, err = strconv.ParseBool(text); err != nil {
-		return fmt.Errorf("want one of %s, or no value", strings.Join(kernel.Corrections(), ", "))
+		return fmt.Errorf("%s, or no value", strings.Join(points.Corrections(), ", "))
 	}
 	return nil
 }
 
-// Type is bool, so that help shows the flag as one that needs no value.
-func (g *gramFlag) Type() string { return "bool" }
+// Type names the values.
+func (g *gramFlag) Type() string { return "correction" }
 
 // Endings lists the file extensions of the formats of data.
 const Endings = ".csv, .tsv, .npy, .parquet, .arrow, .svm (svmlight), .idx or -ubyte (MNIST), .fasta (sequences), each also .gz"

@@ -148,8 +148,8 @@ func (p *Preparing) parseKinds(data *Data) error {
 	return nil
 }
 
-// Apply prepares the points of d as the flags ask, and reports what is odd about its columns. A Gram
-// matrix to learn from must be positive semidefinite, or is corrected.
+// Apply prepares the points of d as the flags ask, and reports what is odd about its columns. A
+// Gram matrix to learn from must be positive semidefinite, or is corrected.
 func (p *Preparing) Apply(ctx context.Context, run *session.Session, d *dataset.Data) (table *mustlink.Table, err error) {
 	table = mustlink.FromData(d)
 	_, gram := d.Points.(*points.Gram)
