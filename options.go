@@ -12,8 +12,8 @@ import (
 )
 
 // Option changes how [Fit], [Load] or [Model.Cluster] works. The documentation of each option names
-// the functions that accept it; for any other function it is a *fault.ParamError. Of two options with
-// the same name, and of two values of a [Param] with the same name, the last one counts.
+// the functions that accept it; for any other function it is a *fault.ParamError. If an option is
+// given twice, or a [Param] of the same name, the last one counts.
 type Option struct {
 	name  string
 	where place

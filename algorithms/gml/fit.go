@@ -63,7 +63,7 @@ func (Learner) Method() string { return Method }
 //
 // Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
 // exist, as many neighbors or eigenvectors as points, and a percentile as bound that is 0 up to
-// rounding beside the distance of an outlier are errors, too.
+// rounding relative to the distance of an outlier are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {

@@ -15,8 +15,8 @@ const longest = 19
 
 // decimal parses a plain decimal at the beginning of text: up to 19 digits with or without a point,
 // no exponent. Most numbers in files have this form. The value is bit-identical to that of
-// strconv.ParseFloat. size is the number of bytes, -1 if the text does not begin with such a number,
-// or with a whole number that float64 does not have.
+// strconv.ParseFloat. size is the number of bytes, -1 if the text does not begin with such a
+// number, or with a whole number from 2^53 on.
 func decimal(text []byte) (v float64, size int) {
 	at := 0
 	if len(text) > 0 && text[0] == '-' {

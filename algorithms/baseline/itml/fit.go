@@ -50,8 +50,8 @@ func (Learner) Method() string { return Method }
 // c^2 bytes, unless these are more than 1 GiB.
 //
 // Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
-// exist, a percentile as bound that is 0 up to rounding beside the distance of an outlier, and a Gram
-// matrix with negative eigenvalues are errors, too.
+// exist, a percentile as bound that is 0 up to rounding relative to the distance of an outlier, and
+// a Gram matrix with negative eigenvalues are errors, too.
 func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f := l.begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {

@@ -46,9 +46,9 @@ func (p Params) Validate() error { return param.Validate(p) }
 
 // Learner learns from n dense points of d features and both kinds of links. If there are so few
 // must-links that W can vanish on all of them, the ratio has no bound; then cannot-links decide
-// among these W. Columns of W that separate no cannot-link are counted in a notice: where must-links
-// do not determine them, rounding does. The result has the type *[Model]. As many dimensions as the data have are an
-// error.
+// among these W. A notice counts the columns of W that separate no cannot-link: where must-links do
+// not determine them, rounding does. The result has the type *[Model]. As many dimensions as the
+// data have are an error.
 //
 // Cost: n d^2 flops for the q directions in which the points vary, q^2 flops per link, and a few
 // eigenproblems of order q.

@@ -70,7 +70,7 @@ const rounding = 1e-12
 
 // Bounds returns the bounds for the distances between the points x in the feature space of k, and
 // notices about them. It computes the margin only if there are triplets. A percentile that is 0 up
-// to rounding, beside the distance of an outlier, is a *fault.DataError.
+// to rounding, relative to the distance of an outlier, is a *fault.DataError.
 func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
 	var squared []selection.Key // distances of pairs, computed for the first percentile
 	var largest float64         // of them
@@ -105,7 +105,7 @@ func (b namedBound) unusable(v, largest float64) error {
 	if largest == 0 {
 		return fault.Data("", "%s: the percentile %s is that of distances above 0, but no two points are apart: want points that differ, or a value, such as %s=0.5", b.name, b.text, b.name)
 	}
-	return fault.Data("", "%s: the percentile %s of the squared distances is %.2g, which is 0 up to rounding beside the largest, %.2g: want a higher percentile, such as %s=p50, a value, or data without outliers",
+	return fault.Data("", "%s: the percentile %s of the squared distances is %.2g, which is 0 up to rounding relative to the largest, %.2g: want a higher percentile, such as %s=p50, a value, or data without outliers",
 		b.name, b.text, v, largest, b.name)
 }
 

@@ -33,9 +33,9 @@ func TestQuantile(t *testing.T) {
 	}
 }
 
-// TestBoundsOfTies: bounds are percentiles of the distances above 0, also where most pairs are equal
-// (0 and 1, two categories, rounded numbers), as vectors and as a Gram matrix with rounding errors.
-// Copies of all points change nothing.
+// TestBoundsOfTies: bounds are percentiles of the distances above 0, also where most pairs are
+// equal (0 and 1, two categories, rounded numbers), as vectors and as a Gram matrix with rounding
+// errors. Copies of all points change nothing.
 func TestBoundsOfTies(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	eng, rules := enginetest.New(t, 2), BoundRules{"p5", "p95", "p40"}
@@ -111,7 +111,7 @@ func TestNoBounds(t *testing.T) {
 	for i := range far.Data {
 		far.Data[i] = float64(i)
 	}
-	far.Data[39] = 1e12 // beside it the others coincide
+	far.Data[39] = 1e12 // compared with it the others coincide
 	for want, x := range map[string]points.Points{
 		"upper=p50": far,
 		"upper=0.5": &points.Dense{N: 3, D: 1, Data: []float64{2, 2, 2}},

@@ -46,8 +46,11 @@ func Fit(turns Turns, e *engine.Engine, name, options string, p *Points, l *Link
 		return nil, err
 	}
 	return runFit(turns, c, func(ctx context.Context, progress algorithms.ProgressFunc) (*mustlink.Model, error) {
-		all := append(o.options(name), preparing(p.Kind), mustlink.Engine(e), mustlink.ParamFiles(files), mustlink.OnProgress(progress),
-			mustlink.Triplets(l.triplets()), mustlink.Quadruplets(o.quadruplets()))
+		all := append(o.options(name), preparing(p.Kind), mustlink.Engine(e), mustlink.ParamFiles(files),
+			mustlink.OnProgress(progress))
+		if list := l.triplets(); list != nil {
+			all = append(all, mustlink.Triplets(list))
+		}
 		return mustlink.Fit(ctx, table, set, all...)
 	})
 }

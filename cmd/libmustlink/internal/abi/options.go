@@ -168,7 +168,13 @@ const standardize = "standardize"
 
 // options returns the other options of the library.
 func (o *fitOptions) options(method string) []mustlink.Option {
-	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed()), mustlink.Targets(o.Targets)}
+	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed())}
+	if o.Targets != nil {
+		out = append(out, mustlink.Targets(o.Targets))
+	}
+	if o.Quadruplets != nil {
+		out = append(out, mustlink.Quadruplets(o.quadruplets()))
+	}
 	for name, v := range o.Params {
 		out = append(out, mustlink.Param(name, string(v)))
 	}

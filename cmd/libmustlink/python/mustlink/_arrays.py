@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import Any
 
 import numpy as np
@@ -55,13 +56,32 @@ def floats(array: np.ndarray, what: str) -> np.ndarray:
     """Return an array as one of float64 or, if it has them, native float32, and name what is no number."""
     single = array.dtype.kind == "f" and array.dtype.itemsize == 4
     try:
-        return array.astype(np.float32 if single else np.float64)
+        converted = array.astype(np.float32 if single else np.float64)
     except (TypeError, ValueError) as error:
         at = next((index for index, value in np.ndenumerate(array) if not _is_number(value)), None)
         if at is None:
             raise
-        place = ", ".join(f"{word} {k}" for word, k in zip(_WORDS.get(len(at), ()), at)) or f"place {at}"
-        raise type(error)(f"{what} has {array[at]!r} in {place}: want numbers ({error})") from None
+        raise type(error)(f"{what} has {array[at]!r} in {_place(at)}: want numbers ({error})") from None
+    return exact(array, converted, what)
+
+
+def exact(values: Any, converted: np.ndarray, what: str, place: Any = None) -> np.ndarray:
+    """Return converted, the floats of values, and refuse a whole number that float64 does not have.
+
+    The row and column of a value are its index, or what place returns for this.
+    """
+    if values.dtype.kind in "iuO":
+        for at in map(tuple, np.argwhere(np.abs(converted) >= 2.0**53)):
+            if isinstance(values[at], numbers.Integral) and int(values[at]) != float(converted[at]):
+                raise ValueError(
+                    f"{what} has {values[at]} in {_place(place(*at) if place else at)}: the whole number has no exact float64: "
+                    "want at most 2^53 in size, or a text if it is an identifier"
+                )
+    return converted
+
+
+def _place(at: tuple[int, ...]) -> str:
+    return ", ".join(f"{word} {k}" for word, k in zip(_WORDS.get(len(at), ()), at)) or f"place {at}"
 
 
 _WORDS = {1: ("row",), 2: ("row", "column"), 3: ("tuple", "point", "column")}

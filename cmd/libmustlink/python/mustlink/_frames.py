@@ -10,6 +10,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import _library as lib
+from ._arrays import exact
 
 
 class Cells:
@@ -72,13 +73,13 @@ def _cells(column: Any, name: Any) -> Cells:
     if dtype.kind == "b":
         return _booleans(column.to_numpy(dtype=np.float64) if isinstance(dtype, np.dtype) else column.to_numpy(dtype=np.float64, na_value=np.nan))
     if dtype.kind in "iuf":
-        if isinstance(dtype, np.dtype):
-            return Cells(np.ascontiguousarray(column.to_numpy(), dtype=np.float64))
-        return Cells(np.ascontiguousarray(column.to_numpy(dtype=np.float64, na_value=np.nan)))
+        values = column.to_numpy() if isinstance(dtype, np.dtype) else column.to_numpy(dtype=np.float64, na_value=np.nan)
+        exact_column(column, name)
+        return Cells(np.ascontiguousarray(values, dtype=np.float64))
     if dtype.kind == "M":
-        return _dates(column.to_numpy(dtype="datetime64[ns]"))
+        return _dates(column.to_numpy(dtype=f"datetime64[{_unit(dtype)}]"))
     if dtype.kind == "m":
-        return Cells(column.to_numpy(dtype="timedelta64[ns]") / np.timedelta64(1, "D"))
+        return Cells(column.to_numpy(dtype=f"timedelta64[{_unit(dtype)}]") / np.timedelta64(1, "D"))
     try:
         codes, found = sys.modules["pandas"].factorize(column.to_numpy(dtype=object))
     except TypeError as error:
@@ -87,9 +88,23 @@ def _cells(column: Any, name: Any) -> Cells:
     if values and all(isinstance(v, (bool, np.bool_)) for v in values):
         return _booleans(np.append(np.array(values, dtype=np.float64), np.nan)[codes])
     if values and all(_is_number(v) for v in values):
-        return Cells(np.append(np.array([float(v) for v in values]), np.nan)[codes])
+        converted = np.append(np.array([float(v) for v in values]), np.nan)[codes]
+        return Cells(exact(column.to_numpy(dtype=object), converted, f"column {name!r}"))
     codes, levels = _levels(codes, values, name)
     return Cells(codes=codes, levels=levels)
+
+
+def exact_column(column: Any, name: Any) -> None:
+    """Refuse a whole number of a column that float64 does not have."""
+    if column.dtype.kind in "iu":
+        converted = column.to_numpy(dtype=np.float64, na_value=np.nan)
+        if (np.abs(converted) >= 2.0**53).any():
+            exact(column.to_numpy(dtype=object), converted, f"column {name!r}")
+
+
+def _unit(dtype: Any) -> str:
+    """Return the unit of times, in which they do not overflow: nanoseconds end in 1677 and 2262."""
+    return np.datetime_data(dtype)[0] if isinstance(dtype, np.dtype) else getattr(getattr(dtype, "pyarrow_dtype", dtype), "unit", "ns")
 
 
 def _booleans(values: np.ndarray) -> Cells:

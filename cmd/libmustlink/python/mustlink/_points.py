@@ -9,8 +9,8 @@ from typing import Any, Callable, Sequence
 import numpy as np
 
 from . import _library as lib
-from ._arrays import floats, laid, plain
-from ._frames import Cells, Columns, cells_of, frame_of, is_plain
+from ._arrays import exact, floats, laid, plain
+from ._frames import Cells, Columns, cells_of, exact_column, frame_of, is_plain
 
 
 _DOUBLE = np.dtype(np.float64)
@@ -111,6 +111,8 @@ def as_points(X: Any, *, gram: bool = False, diagonal: Any = None) -> Points:
         X = frame
         if not gram and min(X.shape) > 0 and not is_plain(X):
             return table_of(cells_of(X), len(X), names_of(X))
+        for j, name in enumerate(X.columns):
+            exact_column(X.iloc[:, j], name)
     names = names_of(X)
     array = _laid_out(as_matrix(X))
     points = Points(array.shape, array.dtype, names)
@@ -225,6 +227,8 @@ def _sparse(X: Any) -> Points:
     if not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
+    if X.dtype.kind in "iu":
+        exact(X.data, X.data.astype(np.float64), "the sparse matrix", lambda k: (np.searchsorted(X.indptr, k, "right") - 1, X.indices[k]))
     values = laid(X.data, dtype=X.dtype if X.dtype in (np.float64, np.float32) else np.float64)
     points = Points(X.shape, values.dtype, None)
     points.of.kind = lib.SPARSE

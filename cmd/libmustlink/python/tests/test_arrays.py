@@ -123,6 +123,27 @@ class Refused(Messages):
             else:
                 self.says(ValueError, message + want, call)
 
+    def test_whole_numbers(self):
+        import pandas
+        from scipy import sparse
+
+        first = 2**53 + 1  # float64 has only the even neighbors
+        for many, kind in ((first, np.int64), (-first, np.int64), (2**64 - 1, np.uint64), (10**25, object)):
+            X = np.arange(120).reshape(60, 2).astype(kind)
+            X[7, 1] = many
+            want = f"has {many} in row 7, column 1: the whole number has no exact float64: want at most 2^53 in size, or a text if it is an identifier"
+            self.says(ValueError, "X " + want, lambda: RCA().fit(X, self.y))
+            X[7, 1] = many - many % 2**40  # which float64 has
+            RCA().fit(X, self.y)
+        X = np.arange(120).reshape(60, 2)
+        X[7, 1] = first
+        self.says(ValueError, want.replace("has 1" + "0" * 25, f"the sparse matrix has {first}"), lambda: RCA().fit(sparse.csr_matrix(X), self.y))
+        rows = want.replace("has 1" + "0" * 25, f"column 'b' has {first}").replace(", column 1", "")
+        for column in (X[:, 1], pandas.array(X[:, 1], dtype="Int64"), X[:, 1].astype(object)):
+            for other in (X[:, 0], self.X[:, 0], ["u", "v", None] * 20):
+                self.says(ValueError, rows, lambda: RCA().fit(pandas.DataFrame({"a": other, "b": column}), self.y))
+        RCA().fit(pandas.DataFrame({"a": self.X[:, 0], "b": [str(v) for v in X[:, 1] % 4 + first]}), self.y)
+
     def test_objects(self):
         X, pairs, signs = self.X.astype(object), self.pairs, self.signs
         X[4, 2] = "many"

@@ -275,6 +275,26 @@ class Cells(unittest.TestCase):
         times = pandas.to_datetime(days) + pandas.to_timedelta(np.arange(60) * 1.5, unit="s")
         np.testing.assert_array_equal(self.fitted(e=times), self.fitted(e=times.astype(str).where(times.notna(), None)))
 
+    def test_times_beyond_nanoseconds(self):
+        from mustlink._frames import _cells
+
+        class Column:
+            """A column of pandas 2, which keeps the unit of times."""
+
+            def __init__(self, values: np.ndarray) -> None:
+                self.values, self.dtype = values, values.dtype
+
+            def to_numpy(self, dtype: str) -> np.ndarray:
+                return self.values.astype(dtype)
+
+        texts = ["0001-01-01", "1500-02-28", "1677-09-20", "2262-04-12", "9999-12-31"]
+        days = [None] + [datetime.date(1500 + k, 1, 1 + k % 28) for k in range(59)]
+        np.testing.assert_array_equal(self.fitted(e=days), self.fitted(e=[day and str(day) for day in days]))
+        for unit in ("s", "ms", "us"):
+            self.assertEqual(_cells(Column(np.array(texts, dtype=f"datetime64[{unit}]")), "e").levels, texts)
+            spans = np.array([0, -(10**6), 10**6], dtype="timedelta64[D]").astype(f"timedelta64[{unit}]")
+            np.testing.assert_array_equal(_cells(Column(spans), "e").numbers, [0, -1e6, 1e6])
+
     def test_no_copies(self):
         from mustlink._points import as_points
 

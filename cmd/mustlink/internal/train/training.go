@@ -128,9 +128,17 @@ func (t *training) learn(ctx context.Context, eng *engine.Engine, chosen selecti
 	bar := t.Progress()
 	defer bar.Done()
 	options := append(more,
-		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Triplets(lesson.Triplets), mustlink.Quadruplets(lesson.Quadruplets),
-		mustlink.Targets(lesson.Targets), mustlink.Seed(t.seed), mustlink.OnProgress(bar.Report), mustlink.Engine(eng),
-		mustlink.ParamFiles(&t.files))
+		mustlink.Method(chosen.Method), mustlink.Kernel(chosen.Kernel), mustlink.Seed(t.seed), mustlink.OnProgress(bar.Report),
+		mustlink.Engine(eng), mustlink.ParamFiles(&t.files))
+	if lesson.Triplets != nil {
+		options = append(options, mustlink.Triplets(lesson.Triplets))
+	}
+	if lesson.Quadruplets != nil {
+		options = append(options, mustlink.Quadruplets(lesson.Quadruplets))
+	}
+	if lesson.Targets != nil {
+		options = append(options, mustlink.Targets(lesson.Targets))
+	}
 	if table.Transform() == nil {
 		options = append(options, mustlink.Unprepared()) // as the flags ask
 	}
