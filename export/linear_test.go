@@ -103,9 +103,11 @@ func TestNotLinear(t *testing.T) {
 		`dialect is "oracle": want one of postgres`:                 export.SQL(&bytes.Buffer{}, p.fit(t, "rca"), "oracle", export.Limits{}),
 		`precision is "half"`: onnxError(p.fit(t, "rca"), export.ONNXOptions{Precision: "half"}),
 		`precision is "single": want double for a model of method npkl`: onnxError(p.fit(t, "npkl"), export.ONNXOptions{Precision: export.Single}),
-		`writing the ONNX file`:                            onnxError(p.fit(t, "krca"), export.ONNXOptions{Limits: export.Limits{Memory: 8000}}),
-		`a linear map of 4 features`:                       export.JSON(&bytes.Buffer{}, p.fit(t, "rca"), export.Limits{Memory: 100}),
-		`model is <nil>: want a model made by Fit or Load`: export.JSON(&bytes.Buffer{}, nil, export.Limits{}),
+		`precision is "single": want double, as float32 has no`:         onnxError(fitMixed(t, "rca", mustlink.Preparing{Kinds: map[string]mustlink.ColumnKind{"age": "category"}, Levels: 4}), export.ONNXOptions{Precision: export.Single}),
+		`the terms of the model exceed its coordinates`:                 export.JSON(&bytes.Buffer{}, offset(t, offsets["negative"], 60).fit(t, "kpca", "kernel=cosine", "unscaled"), export.Limits{}),
+		`writing the ONNX file`:                                         onnxError(p.fit(t, "krca"), export.ONNXOptions{Limits: export.Limits{Memory: 8000}}),
+		`a linear map of 4 features`:                                    export.JSON(&bytes.Buffer{}, p.fit(t, "rca"), export.Limits{Memory: 100}),
+		`model is <nil>: want a model made by Fit or Load`:              export.JSON(&bytes.Buffer{}, nil, export.Limits{}),
 	} {
 		if err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("error %v: want %s …", err, want)

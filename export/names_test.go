@@ -10,7 +10,7 @@ import (
 
 // TestSpellings compares the spellings of words with what lower case makes of them.
 func TestSpellings(t *testing.T) {
-	for word, want := range map[string]int{"yes": 8, "über": 16, "ok": 6, "ßa": 4, "no 1": 4, "σ": 2, "": 1, "abcdefghijk": 3} {
+	for word, want := range map[string]int{"yes": 8, "über": 16, "ok": 6, "ßa": 4, "no 1": 4, "σ": 2, "": 1, "abcdefghijk": 3, "außergewöhnliches": 3} {
 		list := spellings(word, anyRune)
 		if len(list) != want {
 			t.Errorf("%q: %d spellings %.3q: want %d", word, len(list), list, want)

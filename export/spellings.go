@@ -9,9 +9,9 @@ import (
 // maxSpellings is the number of spellings of a word that are listed: 10 letters have as many.
 const maxSpellings = 1 << 10
 
-// spellings returns the texts that are a word of a boolean, which is in lower case, but for the case
-// of their letters that some chooses. If there are too many, they are the word, the word in upper
-// case, and the word with a capital.
+// spellings returns the texts that are a word of a boolean, which is in lower case, but for the
+// case of their letters that some chooses. If there are too many, they are the word, the word in
+// upper case, and the word with a capital.
 func spellings(word string, some func(rune) bool) []string {
 	list := []string{""}
 	for _, r := range word {
@@ -24,7 +24,8 @@ func spellings(word string, some func(rune) bool) []string {
 		if len(list)*len(forms) > maxSpellings {
 			first := []rune(word)
 			first[0] = unicode.ToUpper(first[0])
-			return slices.Compact([]string{word, strings.ToUpper(word), string(first)})
+			usual := slices.Compact([]string{word, strings.ToUpper(word), string(first)})
+			return slices.DeleteFunc(usual, func(text string) bool { return strings.ToLower(text) != word })
 		}
 		longer := make([]string, 0, len(list)*len(forms))
 		for _, form := range forms {

@@ -41,14 +41,14 @@ func SQL(w io.Writer, m *mustlink.Model, d Dialect, limits Limits) error {
 	}
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "-- Coordinates in which Euclidean distance is the distance learned by %s (mustlink %s).\n", l.Model.Method(), strings.ReplaceAll(l.version(), "\n", " "))
-	out.WriteString("-- Replace points by the name of your table.\nWITH cells AS MATERIALIZED (SELECT *")
+	fmt.Fprintf(out, "-- Replace points by the name of your table.\nWITH mustlink AS (SELECT %s AS mustlink_space),\ncells AS MATERIALIZED (SELECT *", whiteSpace)
 	for j, r := range l.rules {
 		if r.Width == 0 {
 			continue // left out
 		}
 		fmt.Fprintf(out, ",\n  %s AS %s", cellOf(r, !l.gapless()), cellName(j))
 	}
-	out.WriteString("\n  FROM points)\nSELECT\n")
+	out.WriteString("\n  FROM points, mustlink)\nSELECT\n")
 	for c := range l.transform.Rows {
 		l.coordinate(out, c)
 		if c+1 < l.transform.Rows {
@@ -67,7 +67,7 @@ func cellName(column int) string { return fmt.Sprintf("mustlink_%d", column) }
 // around it, or NULL for a missing one, if there may be some.
 func cellOf(r prepare.Rule, gaps bool) string {
 	column := identifier(r.Name)
-	cell, text := "CAST("+column+" AS double precision)", "TRIM(CAST("+column+" AS text), "+whiteSpace+")"
+	cell, text := "CAST("+column+" AS double precision)", "TRIM(CAST("+column+" AS text), mustlink_space)"
 	if takesTexts(r) {
 		cell = text
 	}

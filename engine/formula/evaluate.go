@@ -183,9 +183,9 @@ const (
 
 // Condition returns by how much the terms of the coordinates exceed the coordinates, both at their
 // largest, at some of the support points: rounding errors relative to the largest coordinate are
-// about as many units in the last place. It is infinite for a map without support points, as nothing
-// is known of its rows: those of a data set may cancel in any direction. Support points must be
-// vectors. Cost: that of [Evaluate] for 4 to 32 points.
+// about as many units in the last place. It is infinite for a map without support points, as
+// nothing is known of its rows: those of a data set may cancel in any direction. Support points
+// must be vectors. Cost: that of [Evaluate] for 4 to 32 points.
 func Condition(m Map) float64 {
 	if l, is := m.(*Lookup); is {
 		m = l.Rest

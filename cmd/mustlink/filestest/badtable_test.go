@@ -84,6 +84,12 @@ func TestBadInputs(t *testing.T) {
 	clitest.Write(t, dir, "mixed.csv", mixed.String())
 	clitest.Write(t, dir, "pair.csv", "i,j,link\n0,1,must\n")
 	harness.RunOK(t, dir, "fit -q -m rca -i mixed.csv -c links.csv -o mixed.mlk")
+	far := "a,b\n"
+	for i := range 20 {
+		far += fmt.Sprintf("%d,%d\n", 1000000+i%5, 2000000+i%3)
+	}
+	clitest.Write(t, dir, "far.csv", far)
+	harness.RunOK(t, dir, "fit -q -m kpca -k cosine --prepare none -i far.csv -c links.csv -o far.mlk")
 
 	harness.RunOK(t, dir, "neighbors -q model.mlk --train data.csv -i data.csv -k 3 --approximate recall=.9 --index data.index -o found.csv")
 

@@ -41,8 +41,8 @@ format:
   .sql   a linear map as a statement with an expression for each coordinate.
 
 Coordinates are those of embed, within 1e-12 of the largest in double precision, and 1e-5 in single
-precision. Single precision halves the file and takes float32; where the terms of a model cancel,
-the graph computes in double precision inside.
+precision. Single precision takes float32 and halves the file; where it could lose more than 1e-5,
+as in linear maps, the graph computes in double precision inside.
 
 Exported are blend, krca, npkl, lleratio, kbeta with extension=nystrom, gml except with the spectral
 prior, itml, kpca, llma, parts and all linear methods, with vectors as points; blend and npkl in
@@ -118,7 +118,7 @@ func (e *exportCommand) run(ctx context.Context, args []string) error {
 		return fault.InFile(err, args[0])
 	}
 	if inside != "" && inside != export.Precision(e.precision) {
-		e.Warnf("the graph takes and gives single precision, and computes in double: the terms of this model cancel")
+		e.Warnf("the graph takes and gives single precision, and computes in double: single precision could lose more than 1e-5 of the coordinates")
 	}
 	err = e.WriteFile(e.out, func(w io.Writer) error {
 		_, err := w.Write(content.Bytes())
