@@ -52,12 +52,7 @@ func (t *Table) prepare(eng *engine.Engine, p Preparing) (*Table, error) {
 	if err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
 	}
-	var remarks []string
-	for _, c := range columns {
-		if c.Warning != "" {
-			remarks = append(remarks, fmt.Sprintf("column %q: %s", c.Name, c.Warning))
-		}
-	}
+	remarks := prepare.Remarks(columns)
 	if by == nil {
 		out := *t
 		out.columns, out.remarks = columns, remarks

@@ -7,6 +7,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -402,23 +403,9 @@ func (c *column) number(bits uint64) float64 {
 		}
 		return float64(int64(bits))
 	case format.FixedLenByteArray:
-		return half(uint16(bits))
+		return dataset.Half(uint16(bits))
 	}
 	return float64(bits) // of a boolean
-}
-
-// half decodes the bits of a float16.
-func half(bits uint16) float64 {
-	sign, exponent, fraction := 1-2*float64(bits>>15), int(bits>>10&31), float64(bits&1023)
-	switch {
-	case exponent == 31 && fraction > 0:
-		return math.NaN()
-	case exponent == 31:
-		return math.Inf(int(sign))
-	case exponent == 0:
-		return sign * math.Ldexp(fraction, -24)
-	}
-	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
 // text returns a number as the text that CSV would have, "" for NaN.
