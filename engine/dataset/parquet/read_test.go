@@ -309,7 +309,7 @@ func TestNamesThePlace(t *testing.T) {
 	wantData(t, err, -1, "n.v.list.element.list", "lists of lists")
 	other := made{names: []string{"x"}, nodes: []pq.Node{double}, rows: []pq.Row{{pq.DoubleValue(1).Level(0, 0, 0)}}, options: []pq.WriterOption{pq.Compression(&pq.Brotli)}}
 	_, err = decode(other.bytes(t), reading())
-	wantData(t, err, -1, "x", "BROTLI", "snappy, gzip or zstd")
+	wantData(t, err, -1, "x", "BROTLI", "snappy, gzip, zstd or lz4_raw")
 }
 
 // A check finds all problems.

@@ -66,6 +66,10 @@ func (c *column) size() int {
 
 // texts returns a reader for a page of at most n texts, or of numbers as texts.
 func (c *column) texts(encoding format.Encoding, b []byte, n int) (values[string], error) {
+	if c.bytesAsText() {
+		texts, err := c.strings(encoding, b, n)
+		return &formedTexts{texts, c.form()}, err
+	}
 	if c.kind != format.ByteArray {
 		numbers, err := c.numbers(encoding, b, n)
 		return &numberTexts{numbers: numbers, c: c}, err
@@ -77,7 +81,7 @@ func (c *column) texts(encoding format.Encoding, b []byte, n int) (values[string
 func (c *column) strings(encoding format.Encoding, b []byte, n int) (values[string], error) {
 	switch encoding {
 	case format.Plain:
-		if c.kind == format.FixedLenByteArray {
+		if c.kind == format.FixedLenByteArray || c.kind == format.Int96 {
 			return &fixedTexts{b, c.length}, nil
 		}
 		return &plainTexts{b}, nil
