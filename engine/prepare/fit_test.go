@@ -665,3 +665,31 @@ func TestRemarks(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
+
+// A date whose day and month look alike is read as asked, and the model keeps how.
+func TestOrderOfDates(t *testing.T) {
+	x := mixed(words("when", "01/02/2020", "03/04/2020", "05/06/2021"), values("x", 1, 2, 4))
+	for kind, months := range map[prepare.Kind][]string{"": {"2020-01-02", "2021-05-06"}, prepare.MonthFirst: {"2020-01-02", "2021-05-06"}, prepare.DayFirst: {"2020-02-01", "2021-06-05"}} {
+		o := prepare.Options{}
+		if kind != "" {
+			o.Kinds = map[string]prepare.Kind{"when": kind}
+		}
+		p, columns := fit(t, x, o)
+		c := columns[0]
+		if want := months[0] + " to " + months[1]; c.Kind != prepare.Date || c.Range() != want {
+			t.Errorf("%q: %s, %s, want %s", kind, c.Kind, c.Range(), want)
+		}
+		if doubt := strings.Contains(c.Warning, "want the kind day-first"); doubt != (kind == "") {
+			t.Errorf("%q: warning %q", kind, c.Warning)
+		}
+		later := mixed(words("when", "16/09/2020", "01/02/2020", "02/02/2020"), values("x", 1, 2, 4))
+		if _, err := p.Apply(later); (err == nil) != (kind == prepare.DayFirst) {
+			t.Errorf("%q: a day above 12: %v", kind, err)
+		}
+	}
+	_, _, err := prepare.Fit(&dataset.Data{Points: mixed(words("when", "16/09/2020", "01/02/2020"), values("x", 1, 2)), Name: "t.csv"},
+		prepare.Options{Kinds: map[string]prepare.Kind{"when": prepare.MonthFirst}})
+	if err == nil || !strings.Contains(err.Error(), `"16/09/2020" is not a date like 12/31/2024`) {
+		t.Errorf("a day as a month: %v", err)
+	}
+}
