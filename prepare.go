@@ -61,12 +61,7 @@ func (t *Table) PrepareOn(ctx context.Context, eng *engine.Engine, p Preparing) 
 	if err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
 	}
-	var remarks []string
-	for _, c := range columns {
-		if c.Warning != "" {
-			remarks = append(remarks, fmt.Sprintf("column %q: %s", c.Name, c.Warning))
-		}
-	}
+	remarks := prepare.Remarks(columns)
 	if g, is := t.raw.Points.(*points.Gram); is {
 		return t.definite(ctx, eng, g, p.Gram)
 	}

@@ -31,8 +31,9 @@ type Column struct {
 	unit   float64 // standard deviation
 }
 
-// ColumnsOf returns the columns of data as people see them.
+// ColumnsOf returns the columns of data as people see them. Cost: a pass over the numbers.
 func ColumnsOf(d *dataset.Data) (out []Column) {
+	defer func() { measure(out, d.Points.Len()) }()
 	switch x := d.Points.(type) {
 	case *points.Mixed:
 		for j := range x.Columns {
@@ -108,7 +109,7 @@ type question struct {
 func measure(columns []Column, n int) {
 	for k := range columns {
 		c := &columns[k]
-		if c.Number == nil {
+		if c.Number == nil || c.unit > 0 {
 			continue
 		}
 		var sum, squares, count float64
@@ -142,10 +143,11 @@ func (c *Column) difference(i, j int) float64 {
 	return 0
 }
 
-// pick returns the columns to show of rows i and j, in their order.
-func (s *Session) columns(i, j int) (list []*Column, left int) {
-	for k := range s.o.Columns {
-		list = append(list, &s.o.Columns[k])
+// Differing returns the columns to show of rows i and j, in their order, and how many are left out:
+// of more than 20 those stay that differ most.
+func Differing(columns []Column, i, j int) (list []*Column, left int) {
+	for k := range columns {
+		list = append(list, &columns[k])
 	}
 	if left = len(list) - shownColumns; left <= 0 {
 		return list, 0
@@ -177,7 +179,7 @@ func (s *Session) item(i int, columns []*Column) item {
 
 // question returns a pair of rows.
 func (s *Session) question(i, j int) question {
-	columns, left := s.columns(i, j)
+	columns, left := Differing(s.o.Columns, i, j)
 	q := question{A: s.item(i, columns), B: s.item(j, columns), Left: left, Columns: []shown{}, Differs: []bool{}}
 	for _, c := range columns {
 		q.Columns = append(q.Columns, shown{c.Name, c.Kind})
@@ -219,7 +221,7 @@ func (s *Session) near(row int) group {
 		best = best[:min(len(best), groupSize)]
 	}
 	s.mu.Unlock()
-	columns, _ := s.columns(row, row)
+	columns, _ := Differing(s.o.Columns, row, row)
 	g := group{Anchor: s.item(row, columns), Items: []item{}, Columns: []shown{}}
 	for _, i := range best {
 		g.Items = append(g.Items, s.item(i, columns))

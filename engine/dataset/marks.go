@@ -131,8 +131,8 @@ func (c *csvRows) findColumnNumerals(mixed bool) {
 }
 
 // doubtHeader warns of a header that looks like a row: of nearly every column it has a number where
-// the cells are numbers, or a text that is also in a cell. Rising whole numbers, as those of years,
-// are names.
+// the cells are numbers, or a text that is also in a cell. Rising whole numbers beside another name,
+// as those of years, are names, and so are those of the columns of a written matrix.
 func (c *csvRows) doubtHeader() {
 	numbers, rising, before := 0, true, -1
 	for _, name := range c.columns {
@@ -143,17 +143,21 @@ func (c *csvRows) doubtHeader() {
 		rising = rising && err == nil && v > before
 		numbers, before = numbers+1, v
 	}
-	if numbers == 0 || rising && (numbers < len(c.columns) || c.columns[0] == "0") {
+	if numbers == 0 || rising && numbers == len(c.columns) && c.columns[0] == "0" {
 		return
 	}
-	like := 0
+	like, texts := 0, 0
 	for i, name := range c.columns {
 		x := cellsOf(c.sample(), i)
-		if isNumber(name) && x.most(x.count(c.marks)) || slices.Contains(x, name) {
+		switch {
+		case isNumber(name) && x.most(x.count(c.marks)):
 			like++
+		case slices.Contains(x, name):
+			like, texts = like+1, texts+1
 		}
 	}
-	if len(c.sample()) > 0 && like >= len(c.columns)-1 {
+	names := rising && numbers < len(c.columns) && texts == 0
+	if len(c.sample()) > 0 && like >= len(c.columns)-1 && !names {
 		c.warnings = append(c.warnings, "the header looks like a row: "+quote(strings.Join(c.columns, ","))+
 			" are taken as names of columns; want the option no-header if the first line is a row")
 	}

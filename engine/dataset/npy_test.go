@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"io"
 	"math"
 	"runtime"
 	"slices"
@@ -40,18 +41,101 @@ func npyFile(descr string, fortran bool, shape string, values []float64) []byte 
 func npyValues(descr string, values []float64) []byte {
 	var b []byte
 	for _, v := range values {
-		switch descr {
-		case "<f8":
+		at := len(b)
+		switch descr[1:] {
+		case "f8":
 			b = binary.LittleEndian.AppendUint64(b, math.Float64bits(v))
-		case "<f4":
+		case "f4":
 			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(float32(v)))
-		case "<i8":
+		case "f2":
+			b = binary.LittleEndian.AppendUint16(b, halfBits(v))
+		case "i8", "u8":
 			b = binary.LittleEndian.AppendUint64(b, uint64(int64(v)))
-		case "<i4":
-			b = binary.LittleEndian.AppendUint32(b, uint32(int32(v)))
+		case "i4", "u4":
+			b = binary.LittleEndian.AppendUint32(b, uint32(int64(v)))
+		case "i2", "u2":
+			b = binary.LittleEndian.AppendUint16(b, uint16(int64(v)))
+		default:
+			b = append(b, byte(int64(v)))
+		}
+		if descr[0] == '>' {
+			slices.Reverse(b[at:])
 		}
 	}
 	return b
+}
+
+// halfBits returns the float16 with a value, found among all.
+func halfBits(v float64) uint16 {
+	for bits := range 1 << 16 {
+		exponent, fraction := bits>>10&31, float64(bits&1023)
+		size := math.Ldexp(1024+fraction, exponent-25)
+		if exponent == 0 {
+			size = math.Ldexp(fraction, -24)
+		}
+		if exponent < 31 && (bits < 1<<15 && size == v || bits >= 1<<15 && -size == v) {
+			return uint16(bits)
+		}
+	}
+	panic("no float16")
+}
+
+// Every type that has the values gives them, in both orders of bytes, whole and in blocks.
+func TestNPYTypes(t *testing.T) {
+	for _, c := range []struct {
+		kinds  string
+		values []float64
+	}{
+		{"f8 f4 f2", []float64{0, 1, -2, 0.5, 65504, 0x1p-24}},
+		{"i8 i4 i2 i1", []float64{0, 1, -1, 127, -128, 5}},
+		{"u8 u4 u2 u1", []float64{0, 1, 2, 127, 128, 255}},
+		{"i8 i4 i2", []float64{0, 32767, -32768, 3, 4, 5}},
+		{"u8 u4", []float64{0, 1<<32 - 1, 1 << 31, 3, 4, 5}},
+		{"i8 u8", []float64{0, 1 << 53, 2, 3, 4, 5}},
+		{"b1", []float64{0, 1, 1, 0, 1, 0}},
+	} {
+		for kind := range strings.FieldsSeq(c.kinds) {
+			for _, order := range []string{"<", ">", "|", "="} {
+				file := npyFile(order+kind, false, "(2, 3)", c.values)
+				d, err := decodeBytes(file, "a.npy", ReadOptions{})
+				if x := dense(t, d, err); !slices.Equal(x.Data, c.values) {
+					t.Errorf("%s%s: %v, want %v", order, kind, x.Data, c.values)
+				}
+				s, err := OpenStream(write(t, "a.npy", file), ReadOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []float64
+				for {
+					d, err := s.Next(1)
+					if err == io.EOF {
+						break
+					}
+					got = append(got, dense(t, d, err).Data...)
+				}
+				if s.Close(); !slices.Equal(got, c.values) {
+					t.Errorf("%s%s in blocks: %v, want %v", order, kind, got, c.values)
+				}
+			}
+		}
+	}
+	for _, c := range []struct {
+		descr string
+		value []byte
+		want  string
+	}{
+		{"|b1", []byte{2}, "a boolean is 2: want 0 or 1"},
+		{">u8", []byte{0, 32, 0, 0, 0, 0, 0, 1}, "9007199254740993 has no exact float64: want at most 2^53 in size"},
+		{"<f2", []byte{0, 0x7c}, "the value is +Inf: want a finite number"},
+		{"|O", nil, `the array's type is "|O": want numbers or booleans of at most 8 bytes`},
+		{"<f16", nil, `the array's type is "<f16"`},
+		{"<M8", nil, `the array's type is "<M8"`},
+	} {
+		file := append(npyHead(1, fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (1,), }\n", c.descr)), c.value...)
+		if _, err := decodeBytes(file, "a.npy", ReadOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.descr, err, c.want)
+		}
+	}
 }
 
 func decodeBytes(b []byte, name string, o ReadOptions) (*Data, error) {
@@ -147,7 +231,7 @@ func TestBadNPY(t *testing.T) {
 		{"header of 4 GiB", []byte(npyMagic + "\x02\x00\xff\xff\xff\xff"), none, "claims 4294967295 bytes"},
 		{"too few values", good[:len(good)-1], none, "cut off"},
 		{"too many values", append(slices.Clone(good), 0), none, "follow the last value"},
-		{"big-endian", dict("{'descr': '>f8', 'fortran_order': False, 'shape': (2, 2), }"), none, `">f8": want <f8`},
+		{"complex", dict("{'descr': '<c8', 'fortran_order': False, 'shape': (2, 2), }"), none, `"<c8": want numbers`},
 		{"objects", dict("{'descr': '|O', 'fortran_order': False, 'shape': (2, 2), }"), none, `"|O"`},
 		{"fields", dict("{'descr': [('a', '<f8')], 'fortran_order': False, 'shape': (2, 2), }"), none, "named fields"},
 		{"no dimension", shape("()"), none, "0 dimensions: want 1 or 2"},

@@ -28,6 +28,8 @@ type LinkContext struct {
 	// MaxLine and MemoryLimit are as in ReadOptions.
 	MaxLine     int
 	MemoryLimit int64
+	// MayBeEmpty accepts a file of links that has a header and no links yet.
+	MayBeEmpty bool
 }
 
 // ReadLinks reads a file of links (columns i, j, link and perhaps bound and weight) or of chunklets
@@ -97,7 +99,16 @@ type linkParser struct {
 }
 
 func (p *linkParser) decode(c LinkContext) (*links.Set, error) {
-	if err := p.r.eachWithin(c.MemoryLimit, linkBytes, p.add); err != nil {
+	err := p.r.eachWithin(c.MemoryLimit, linkBytes, p.add)
+	if p.r.row < 0 && len(p.r.rep.problems) > 0 { // no problem but that there are none
+		if c.MayBeEmpty {
+			p.r.rep.problems = nil
+			return links.New(c.N, nil)
+		}
+		err := fault.Data(p.r.rep.file, "it has the header of links, and no link yet: want at least one")
+		p.r.rep.problems = []Problem{{Err: err, Fix: "answer some questions of suggest or label first"}}
+	}
+	if err != nil {
 		return nil, err
 	}
 	if len(p.r.rep.problems) == 0 {

@@ -82,7 +82,7 @@ func TestBadLinks(t *testing.T) {
 		want       string
 	}{
 		{"empty file", "", fiveRows, whole, "empty"},
-		{"header only", "i,j,link\n", fiveRows, whole, "but no rows"},
+		{"header only", "i,j,link\n", fiveRows, whole, "no link yet"},
 		{"other header", "a,b\n1,2\n", fiveRows, whole, "want i,j,link[,bound][,weight] for links or i,chunklet"},
 		{"pairs", "i,j\n1,2\n", fiveRows, whole, "want i,j,link"},
 		{"one column too many", "i,j,link,note\n1,2,must,x\n", fiveRows, whole, "want i,j,link"},

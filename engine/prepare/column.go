@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -20,6 +21,38 @@ type Column struct {
 	Outputs   int    // columns of the result
 	Does      string // what is done, such as "3 missing: median 41000; standardized"
 	Warning   string // what is odd about it, "" for nothing
+}
+
+// Remarks returns the warnings of columns with their names. Of four or more columns with the same
+// warning, or that are constant, there is one remark with the first three names.
+func Remarks(columns []Column) (remarks []string) {
+	same := map[string][]int{}
+	for j := range columns {
+		if what := columns[j].oddity(); what != "" {
+			same[what] = append(same[what], j)
+		}
+	}
+	const alone = 3
+	for j := range columns {
+		c := &columns[j]
+		switch all := same[c.oddity()]; {
+		case len(all) == 0:
+		case len(all) <= alone:
+			remarks = append(remarks, fmt.Sprintf("column %q: %s", c.Name, c.Warning))
+		case all[0] == j:
+			a, b := &columns[all[1]], &columns[all[2]]
+			remarks = append(remarks, fmt.Sprintf("columns %q, %q, %q and %d more: %s", c.Name, a.Name, b.Name, len(all)-alone, c.oddity()))
+		}
+	}
+	return remarks
+}
+
+// oddity returns the warning, without the value of a constant column.
+func (c *Column) oddity() string {
+	if c.Kind == Constant && strings.HasPrefix(c.Warning, "constant, ") {
+		return "constant, and left out"
+	}
+	return c.Warning
 }
 
 // Range returns the smallest and the largest value as text, "" for columns without.

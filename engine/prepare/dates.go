@@ -95,15 +95,16 @@ func cyclesOf(layout string) []int {
 
 // findLayout returns the format of texts, and a doubt about it. texts are those that occur. The
 // format is "" if fewer than half of a sample are dates, and has texts that it does not fit if
-// several formats occur.
-func findLayout(texts []string, asked bool) (layout, doubt string) {
+// several formats occur. asked is "", or the kind of dates that is asked for.
+func findLayout(texts []string, asked Kind) (layout, doubt string) {
+	other := map[Kind]string{DayFirst: monthFirst, MonthFirst: dayFirst}[asked]
 	sample := texts[:min(len(texts), 200)]
 	fits := make([]int, len(layouts))
 	dates := 0
 	for _, text := range sample {
 		any := false
 		for k, l := range layouts {
-			if l == "20060102" && !asked || !plausible(text) {
+			if l == "20060102" && asked == "" || !plausible(text) || other != "" && strings.HasPrefix(l, other) {
 				continue
 			}
 			if _, ok := parseDate(l, text); ok {
@@ -146,7 +147,7 @@ func findLayout(texts []string, asked bool) (layout, doubt string) {
 		}
 	}
 	if len(best) > 1 && strings.HasPrefix(best[0], monthFirst) {
-		doubt = "no day is above 12: the dates are read with the month first"
+		doubt = "no day is above 12: the dates are read with the month first; want the kind day-first if they have the day first"
 	}
 	return best[0], doubt
 }

@@ -329,8 +329,12 @@ func (f *fit) oneText(g *finding, x *points.Column, kind Kind, work *scratch) {
 			return
 		}
 	}
+	order := kind
+	if kind == DayFirst || kind == MonthFirst {
+		kind = Date
+	}
 	if kind == "" || kind == Date {
-		layout, doubt := findLayout(levels, kind == Date)
+		layout, doubt := findLayout(levels, order)
 		if layout != "" {
 			f.oneNumber(g, x, source{kind: Date, layout: layout}, true, work)
 			g.warnOf(doubt)

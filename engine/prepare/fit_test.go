@@ -612,3 +612,109 @@ func TestRefusedRows(t *testing.T) {
 		t.Errorf("error %v: want one of row 0, column n", err)
 	}
 }
+
+// Columns of texts that look like numbers have a warning with an example, and others have none.
+func TestTextsLikeNumbers(t *testing.T) {
+	many := func(write func(k int) string) (cells []string) {
+		for k := range 60 {
+			cells = append(cells, write(k))
+		}
+		return cells
+	}
+	for name, c := range map[string]struct {
+		write func(k int) string
+		want  string
+	}{
+		"thousands":       {func(k int) string { return "32," + strconv.Itoa(100+k) }, "want the option thousands"},
+		"decimal comma":   {func(k int) string { return strconv.Itoa(k) + ",75" }, "want a decimal point"},
+		"currency":        {func(k int) string { return "$" + strconv.Itoa(k) + ".5" }, "want numbers without other marks"},
+		"percent":         {func(k int) string { return strconv.Itoa(k) + " %" }, "want numbers without other marks"},
+		"minus":           {func(k int) string { return "−" + strconv.Itoa(k) }, "want numbers without other marks"},
+		"narrow space":    {func(k int) string { return "12\u202f" + strconv.Itoa(100+k) }, "want numbers without other marks"},
+		"units":           {func(k int) string { return strconv.Itoa(k) + ".8 kg" }, "want numbers in one unit"},
+		"limits":          {func(k int) string { return "<0." + strconv.Itoa(k) }, "want numbers without signs"},
+		"accounting":      {func(k int) string { return "(" + strconv.Itoa(k) + ".50)" }, "want a minus sign"},
+		"short years":     {func(k int) string { return "03/06/" + strconv.Itoa(10+k) }, "want years of four digits"},
+		"numbers as text": {func(k int) string { return strconv.Itoa(k) + ".5" }, "want the kind number"},
+		"dashes":          {func(k int) string { return []string{"-", strconv.Itoa(k), strconv.Itoa(k), strconv.Itoa(k)}[k%4] }, `but not "-", which is in 15 cells`},
+		"one in ten":      {func(k int) string { return []string{"many", strconv.Itoa(k) + " kg"}[min(k%12, 1)] }, "want numbers in one unit"},
+		"postal codes":    {func(k int) string { return "0" + strconv.Itoa(1000+k) }, ""},
+		"identifiers":     {func(k int) string { return "A-" + strconv.Itoa(k) }, ""},
+		"ages":            {func(k int) string { return strconv.Itoa(10*k) + "-" + strconv.Itoa(10*k+9) }, ""},
+		"telephone":       {func(k int) string { return "+49 30 1234" + strconv.Itoa(k) }, ""},
+		"doors":           {func(k int) string { return strconv.Itoa(2+k%4) + " drs" }, ""},
+		"grades":          {func(k int) string { return strconv.Itoa(1 + k%5) }, ""},
+		"places":          {func(k int) string { return strconv.Itoa(k) + " Main Street" }, ""},
+		"half of them":    {func(k int) string { return []string{"a lot", strconv.Itoa(k) + " kg"}[k%2] }, ""},
+	} {
+		x := mixed(words(name, many(c.write)...), values("x", many60()...))
+		_, columns, err := prepare.Fit(&dataset.Data{Points: x, Name: "t.csv"}, prepare.Options{})
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		got := columns[0].Warning
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: kind %s, warning %q, want %q", name, columns[0].Kind, got, c.want)
+		}
+		if _, columns, err = prepare.Fit(&dataset.Data{Points: x, Name: "t.csv"}, prepare.Options{Kinds: map[string]prepare.Kind{name: prepare.Category}}); err != nil || columns[0].Warning != "" {
+			t.Errorf("%s, asked for as a category: warning %q, %v", name, columns[0].Warning, err)
+		}
+	}
+}
+
+func many60() (cells []float64) {
+	for k := range 60 {
+		cells = append(cells, float64(k*k%61))
+	}
+	return cells
+}
+
+// Four columns with the same warning have one remark, which counts them.
+func TestRemarks(t *testing.T) {
+	var columns []points.Column
+	for j := range 300 {
+		v := float64(j)
+		columns = append(columns, values(strconv.Itoa(j), v, v, v))
+	}
+	columns = append(columns, values("x", 1, 2, 4), values("gaps", nan, nan, nan))
+	_, found, err := prepare.Fit(&dataset.Data{Points: mixed(columns...), Name: "t.csv"}, prepare.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{`columns "0", "1", "2" and 297 more: constant, and left out`, `column "gaps": all cells are missing: it is left out`}
+	if got := prepare.Remarks(found); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	want = []string{`column "0": constant, all cells are 0: it is left out`, `column "1": constant, all cells are 1: it is left out`}
+	if got := prepare.Remarks(slices.Concat(found[:2], found[300:301])); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A date whose day and month look alike is read as asked, and the model keeps how.
+func TestOrderOfDates(t *testing.T) {
+	x := mixed(words("when", "01/02/2020", "03/04/2020", "05/06/2021"), values("x", 1, 2, 4))
+	for kind, months := range map[prepare.Kind][]string{"": {"2020-01-02", "2021-05-06"}, prepare.MonthFirst: {"2020-01-02", "2021-05-06"}, prepare.DayFirst: {"2020-02-01", "2021-06-05"}} {
+		o := prepare.Options{}
+		if kind != "" {
+			o.Kinds = map[string]prepare.Kind{"when": kind}
+		}
+		p, columns := fit(t, x, o)
+		c := columns[0]
+		if want := months[0] + " to " + months[1]; c.Kind != prepare.Date || c.Range() != want {
+			t.Errorf("%q: %s, %s, want %s", kind, c.Kind, c.Range(), want)
+		}
+		if doubt := strings.Contains(c.Warning, "want the kind day-first"); doubt != (kind == "") {
+			t.Errorf("%q: warning %q", kind, c.Warning)
+		}
+		later := mixed(words("when", "16/09/2020", "01/02/2020", "02/02/2020"), values("x", 1, 2, 4))
+		if _, err := p.Apply(later); (err == nil) != (kind == prepare.DayFirst) {
+			t.Errorf("%q: a day above 12: %v", kind, err)
+		}
+	}
+	_, _, err := prepare.Fit(&dataset.Data{Points: mixed(words("when", "16/09/2020", "01/02/2020"), values("x", 1, 2)), Name: "t.csv"},
+		prepare.Options{Kinds: map[string]prepare.Kind{"when": prepare.MonthFirst}})
+	if err == nil || !strings.Contains(err.Error(), `"16/09/2020" is not a date like 12/31/2024`) {
+		t.Errorf("a day as a month: %v", err)
+	}
+}

@@ -17,12 +17,15 @@ import (
 // Kind is what the cells of a column are.
 type Kind string
 
-// The kinds of columns. The last three are left out.
+// The kinds of columns. Constant, Identifier and Drop are left out. DayFirst and MonthFirst are asked
+// for only, and say how a date such as 01/02/2024 is read; such a column is a Date.
 const (
 	Number     Kind = "number"
 	Category   Kind = "category"
 	Boolean    Kind = "boolean"
 	Date       Kind = "date"
+	DayFirst   Kind = "day-first"
+	MonthFirst Kind = "month-first"
 	Text       Kind = "text"
 	Constant   Kind = "constant"
 	Identifier Kind = "identifier"
@@ -31,7 +34,7 @@ const (
 
 // Kinds returns the names of all kinds.
 func Kinds() []string {
-	return []string{string(Number), string(Category), string(Boolean), string(Date), string(Text), string(Constant), string(Identifier), string(Drop)}
+	return []string{string(Number), string(Category), string(Boolean), string(Date), string(DayFirst), string(MonthFirst), string(Text), string(Constant), string(Identifier), string(Drop)}
 }
 
 // DefaultLevels is the limit on the columns of a category when Options.Levels is 0.

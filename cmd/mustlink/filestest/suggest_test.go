@@ -266,3 +266,33 @@ func TestSuggestBadInput(t *testing.T) {
 		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
 	}
 }
+
+// TestSuggestShowsMixedTables: the cells of texts, numbers and gaps are shown, and a session that
+// ends before its first answer can go on.
+func TestSuggestShowsMixedTables(t *testing.T) {
+	dir := t.TempDir()
+	clitest.Write(t, dir, "mix.csv", "a,town,day\n1.5,Rome,2024-01-05\n2.5,Écija,2024-02-01\n,\"x\x1by\",2024-02-02\n4.5,Rome,2024-03-02\n")
+	const line = "-i mix.csv -c new.csv"
+	for range 2 {
+		o := askWith(t, dir, "", line)
+		if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "0 answers") {
+			t.Fatalf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
+		}
+		if got := clitest.Read(t, dir, "new.csv"); got != "i,j,link\n" {
+			t.Fatalf("the file contains %q", got)
+		}
+	}
+	o := askWith(t, dir, "s\ns\ns\ns\ns\ns\ns\n", line)
+	for _, want := range []string{"1.5", "Rome", "Écija", "2024-02-01", "other text", "(missing)", `"x\x1by"`} {
+		if !strings.Contains(o.Stdout, want) {
+			t.Errorf("%q is not shown: %s", want, o.Stdout)
+		}
+	}
+	fit := clitest.Finish(t, harness.Command(dir, strings.Fields("fit -i mix.csv -c new.csv -o m.mlk")...))
+	if fit.Code != usage.ExitInput || !strings.Contains(fit.Stderr, "new.csv: it has the header of links, and no link yet: want at least one") {
+		t.Errorf("exit code %d: %s", fit.Code, fit.Stderr)
+	}
+	if o := askWith(t, dir, "y\nq\n", line); !strings.Contains(o.Stdout, "1 answer") {
+		t.Errorf("exit code %d: %s%s", o.Code, o.Stdout, o.Stderr)
+	}
+}

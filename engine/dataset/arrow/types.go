@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strconv"
 	"time"
+
+	"github.com/mustlink/mustlink/engine/dataset"
 )
 
 // value reads one value of a fixed size. A column of numbers has both functions.
@@ -132,7 +134,7 @@ func (c *column) float(precision int64) {
 	var read func(b []byte) float64
 	switch precision {
 	case 0:
-		read = func(b []byte) float64 { return half(binary.LittleEndian.Uint16(b)) }
+		read = func(b []byte) float64 { return dataset.Half(binary.LittleEndian.Uint16(b)) }
 	case 1:
 		read = func(b []byte) float64 { return float64(math.Float32frombits(binary.LittleEndian.Uint32(b))) }
 	case 2:
@@ -150,23 +152,6 @@ func numberText(v float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)
-}
-
-// half returns a number of 16 bits: its exponent and fraction, moved to where float32 has them, are
-// the number divided by 2^112.
-func half(bits uint16) float64 {
-	v := math.Float32frombits(uint32(bits&0x7fff) << 13)
-	size := float64(v) * 0x1p112
-	if size >= 0x1p16 { // the largest exponent
-		size = math.Inf(1)
-		if bits&0x3ff != 0 {
-			size = math.NaN()
-		}
-	}
-	if bits>>15 != 0 {
-		return -size
-	}
-	return size
 }
 
 // decimals returns the values of decimals, correctly rounded.

@@ -15,7 +15,7 @@ type chunks[T any] struct {
 	begin func(e format.Encoding, b []byte, n int) (values[T], error)
 
 	group   int // the next row group
-	meta    *format.ColumnMetaData
+	meta    *chunkMetadata
 	at, end int64 // the next page, and the end of the chunk
 	unread  int64 // values of the chunk in later pages
 	want    int64 // values of the row group that were not requested yet

@@ -9,10 +9,11 @@ import (
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
 	"github.com/parquet-go/parquet-go/format"
+	"github.com/pierrec/lz4/v4"
 )
 
 // expansion bounds the number of bytes that one compressed byte can expand to.
-var expansion = map[format.CompressionCodec]int64{format.Snappy: 64, format.Gzip: 1100, format.Zstd: 1 << 16}
+var expansion = map[format.CompressionCodec]int64{format.Snappy: 64, format.Gzip: 1100, format.Zstd: 1 << 16, format.Lz4Raw: 256}
 
 // decompressor decompresses pages.
 type decompressor struct{ zstd *zstd.Decoder }
@@ -29,6 +30,8 @@ func (d *decompressor) decompress(codec format.CompressionCodec, dst, src []byte
 			return fromSnappy(dst, src)
 		case format.Gzip:
 			return fromGzip(dst, src)
+		case format.Lz4Raw:
+			return fromLZ4(dst, src)
 		default:
 			return d.fromZstd(dst, src)
 		}
@@ -42,6 +45,15 @@ func fromSnappy(dst, src []byte) error {
 	}
 	if err == nil {
 		_, err = snappy.Decode(dst, src)
+	}
+	return err
+}
+
+// fromLZ4 decompresses one block.
+func fromLZ4(dst, src []byte) error {
+	n, err := lz4.UncompressBlock(src, dst)
+	if err == nil && n != len(dst) {
+		err = wrongLength(n, len(dst))
 	}
 	return err
 }

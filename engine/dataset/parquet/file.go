@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 
+	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -22,11 +23,37 @@ const (
 type file struct {
 	in      io.ReaderAt
 	size    int64 // of file
-	meta    format.FileMetaData
+	meta    metadata
 	held    budget
 	codec   decompressor
 	scratch []byte // compressed page
 	problem func(e *fault.DataError, fix string) error
+}
+
+// metadata are the parts of the footer that are read, as format.FileMetaData has them. Others, such
+// as pairs of keys and values, may be as any program writes them.
+type metadata struct {
+	Schema    thrift.Slice[format.SchemaElement] `thrift:"2,required"`
+	NumRows   int64                              `thrift:"3,required"`
+	RowGroups thrift.Slice[rowGroup]             `thrift:"4,required"`
+}
+
+type rowGroup struct {
+	Columns thrift.Slice[columnChunk] `thrift:"1,required"`
+	NumRows int64                     `thrift:"3,required"`
+}
+
+type columnChunk struct {
+	FilePath string        `thrift:"1,optional"`
+	MetaData chunkMetadata `thrift:"3,optional"`
+}
+
+type chunkMetadata struct {
+	Codec                format.CompressionCodec `thrift:"4,required"`
+	NumValues            int64                   `thrift:"5,required"`
+	TotalCompressedSize  int64                   `thrift:"7,required"`
+	DataPageOffset       int64                   `thrift:"9,required"`
+	DictionaryPageOffset int64                   `thrift:"11,optional"`
 }
 
 // openFile reads the footer and compares it with the file.
@@ -133,7 +160,7 @@ func (f *file) check(leaves int) (rows int, err error) {
 
 var errOtherFile = errors.New("the values are in another file: want one file")
 
-func (f *file) checkChunk(c *format.ColumnChunk) error {
+func (f *file) checkChunk(c *columnChunk) error {
 	start, m := chunkStart(&c.MetaData), &c.MetaData
 	switch {
 	case c.FilePath != "":
@@ -148,7 +175,7 @@ func (f *file) checkChunk(c *format.ColumnChunk) error {
 
 // chunkStart returns the offset at which a column of a row group begins: that of its dictionary, if
 // it has one.
-func chunkStart(m *format.ColumnMetaData) int64 {
+func chunkStart(m *chunkMetadata) int64 {
 	if at := m.DictionaryPageOffset; at > 0 && at < m.DataPageOffset {
 		return at
 	}

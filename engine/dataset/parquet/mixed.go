@@ -1,6 +1,8 @@
 package parquet
 
 import (
+	"encoding/binary"
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -24,6 +26,34 @@ func (p *fixedTexts) read(dst []string) error {
 		dst[i], p.b = string(p.b[:p.size]), p.b[p.size:]
 	}
 	return nil
+}
+
+// formedTexts reads strings of bytes as the texts that CSV would have.
+type formedTexts struct {
+	texts values[string]
+	form  func(b string) string
+}
+
+func (t *formedTexts) read(dst []string) error {
+	err := t.texts.read(dst)
+	for i, b := range dst {
+		if err == nil {
+			dst[i] = t.form(b)
+		}
+	}
+	return err
+}
+
+// form returns what makes a text of a value.
+func (c *column) form() func(b string) string {
+	if c.mixed == uuids {
+		return func(b string) string { return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:]) }
+	}
+	return func(b string) string {
+		const of1970 = 2440588 // the Julian day that begins at noon of 1970-01-01
+		nanos, day := int64(binary.LittleEndian.Uint64([]byte(b[:8]))), int64(binary.LittleEndian.Uint32([]byte(b[8:])))
+		return time.Unix((day-of1970)*24*3600, nanos).UTC().Format(time.RFC3339Nano)
+	}
 }
 
 // decimalTexts reads decimals that are stored as strings of bytes, as the bits of their float64.

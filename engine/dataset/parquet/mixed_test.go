@@ -1,15 +1,21 @@
 package parquet
 
 import (
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"math"
 	"math/big"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	pq "github.com/parquet-go/parquet-go"
+	"github.com/parquet-go/parquet-go/deprecated"
+	"github.com/parquet-go/parquet-go/encoding/thrift"
+	"github.com/parquet-go/parquet-go/format"
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -205,5 +211,112 @@ func TestWordsAreTexts(t *testing.T) {
 	}
 	if _, err := decode(table(t, []string{"country", "id"}, []pq.Node{optional, pq.String()}, []any{"a", "u"}, []any{"b", " "}), mixed()); err == nil || !strings.Contains(err.Error(), "the cell is empty") {
 		t.Errorf("error %v of an id of white space: want a refusal", err)
+	}
+}
+
+// Time stamps of Spark, identifiers of 16 bytes, and columns without a type are read as other
+// programs mean them, also with a dictionary and compressed by lz4.
+func TestTypesOfOtherPrograms(t *testing.T) {
+	at := []time.Time{time.Date(2024, 2, 29, 13, 14, 15, 123456789, time.UTC), time.Date(1969, 12, 31, 23, 59, 59, 1, time.UTC), time.Date(1900, 1, 1, 0, 0, 0, 0, time.UTC)}
+	id := [][16]byte{{0: 0x81, 1: 0x01, 15: 0xff}, {0: 0x12, 6: 0x4c, 8: 0xbe}, {}}
+	texts := []string{"81010000-0000-0000-0000-0000000000ff", "12000000-0000-4c00-be00-000000000000", "00000000-0000-0000-0000-000000000000"}
+	for name, wrap := range map[string]func(pq.Node) pq.Node{
+		"plain":      func(n pq.Node) pq.Node { return n },
+		"dictionary": func(n pq.Node) pq.Node { return pq.Encoded(n, &pq.RLEDictionary) },
+		"lz4":        func(n pq.Node) pq.Node { return pq.Compressed(n, &pq.Lz4Raw) },
+		"snappy":     func(n pq.Node) pq.Node { return pq.Compressed(n, &pq.Snappy) },
+	} {
+		m := made{names: []string{"id", "u", "when", "x"}, nodes: []pq.Node{wrap(pq.UUID()), wrap(pq.UUID()), wrap(pq.Leaf(pq.Int96Type)), wrap(pq.Leaf(pq.DoubleType))}}
+		for i := range at {
+			m.rows = append(m.rows, pq.Row{pq.FixedLenByteArrayValue(id[i][:]).Level(0, 0, 0), pq.FixedLenByteArrayValue(id[2-i][:]).Level(0, 0, 1),
+				pq.Int96Value(spark(at[i])).Level(0, 0, 2), pq.DoubleValue(float64(i)).Level(0, 0, 3)})
+		}
+		d, err := decode(m.bytes(t), mixed())
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		for i, text := range texts {
+			columns := d.Points.(*points.Mixed).Columns
+			if when := cellOf(&columns[1], i); d.IDs[i] != text || cellOf(&columns[0], 2-i) != text || when != at[i].Format(time.RFC3339Nano) || columns[2].Numbers[i] != float64(i) {
+				t.Errorf("%s: row %d is %v, %v, %v", name, i, d.IDs[i], cellOf(&columns[0], i), when)
+			}
+		}
+		if _, err := decode(m.bytes(t), reading()); err == nil || !strings.Contains(err.Error(), `"u": it contains strings of 16 bytes: want numbers`) {
+			t.Errorf("%s: without texts the error is %v", name, err)
+		}
+	}
+}
+
+// spark returns a time as INT96: nanoseconds of the day, and the Julian day.
+func spark(at time.Time) deprecated.Int96 {
+	day := at.Unix() / 86400
+	if at.Unix() < 0 && at.Unix()%86400 != 0 {
+		day--
+	}
+	nanos := uint64(at.Sub(time.Unix(day*86400, 0)))
+	return deprecated.Int96{uint32(nanos), uint32(nanos >> 32), uint32(day + 2440588)}
+}
+
+// A column of the type null has no values: all its cells are missing.
+func TestNullType(t *testing.T) {
+	const rows = 3
+	none := column{}
+	none.typed(&format.SchemaElement{Type: thrift.New(format.Int32), LogicalType: format.LogicalType{Value: &format.NullType{}}})
+	if none.mixed != nothing || none.isText() {
+		t.Errorf("%+v", none)
+	}
+	file := table(t, []string{"nul", "x"}, []pq.Node{pq.Optional(pq.Leaf(pq.Int32Type)), pq.Leaf(pq.DoubleType)}, []any{nil, 1.0}, []any{nil, 2.0}, []any{nil, 3.0})
+	f, err := openFile(bytes.NewReader(file), int64(len(file)), mixed())
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.meta.Schema[1].LogicalType = format.LogicalType{Value: &format.NullType{}}
+	columns, err := readSchema(f.meta.Schema)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{f: f, o: mixed(), mixed: true, rows: rows}
+	features, err := r.sort(columns)
+	if err != nil || len(features) != 2 {
+		t.Fatalf("%v, %v", features, err)
+	}
+	r.nameAll(features)
+	got, err := r.Next(rows)
+	if err != nil || !math.IsNaN(got.Data[0]) || !math.IsNaN(got.Data[4]) || got.Data[5] != 3 {
+		t.Errorf("%v, %v", got.Data, err)
+	}
+}
+
+// Pairs of keys and values in the metadata, which are not read, may lack their value.
+func TestKeysWithoutValues(t *testing.T) {
+	file := table(t, []string{"x"}, []pq.Node{pq.Leaf(pq.DoubleType)}, []any{1.0}, []any{2.0})
+	length := int(binary.LittleEndian.Uint32(file[len(file)-8:]))
+	var whole format.FileMetaData
+	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, file[len(file)-8-length:len(file)-8], &whole); err != nil {
+		t.Fatal(err)
+	}
+	type key struct {
+		Key string `thrift:"1,required"`
+	}
+	type meta struct {
+		Version   int32                              `thrift:"1,required"`
+		Schema    thrift.Slice[format.SchemaElement] `thrift:"2,required"`
+		NumRows   int64                              `thrift:"3,required"`
+		RowGroups thrift.Slice[format.RowGroup]      `thrift:"4,required"`
+		Keys      thrift.Slice[key]                  `thrift:"5,optional"`
+	}
+	footer, err := thrift.Marshal(&thrift.CompactProtocol{}, &meta{1, whole.Schema, whole.NumRows, whole.RowGroups, []key{{"alone"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := append(slices.Clone(file[:len(file)-8-length]), footer...)
+	odd = append(binary.LittleEndian.AppendUint32(odd, uint32(len(footer))), magic...)
+	if err := thrift.Unmarshal(&thrift.CompactProtocol{}, footer, &format.FileMetaData{}); err == nil {
+		t.Error("the pair has a value")
+	}
+	d, err := decode(odd, reading())
+	if err != nil || d.Points.Len() != 2 {
+		t.Errorf("%+v, %v", d, err)
 	}
 }

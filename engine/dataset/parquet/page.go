@@ -82,7 +82,7 @@ func (f *file) body(h *format.PageHeader, at int64, codec format.CompressionCode
 	ratio, known := expansion[codec]
 	switch {
 	case codec != format.Uncompressed && !known:
-		return nil, fault.Data("", "it is compressed with %s: want no compression, snappy, gzip or zstd", codec)
+		return nil, fault.Data("", "it is compressed with %s: want no compression, snappy, gzip, zstd or lz4_raw", codec)
 	case known && size > int64(plain)+ratio*packed:
 		return nil, errDamaged
 	}

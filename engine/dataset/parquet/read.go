@@ -73,7 +73,7 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 	is := func(c *column, i, at int) bool { return at >= 0 && c.name == names[at] && (c.isName() || i == at) }
 	for i, c := range columns {
 		c.asText = r.mixed && (roles.Text[i] || c.isText() && !roles.Numbers[i])
-		if r.mixed && (c.asText || c.mixed == decimals) && !(c.list && c.asText) {
+		if r.mixed && (c.asText || c.mixed == decimals || c.mixed == nothing) && !(c.list && c.asText) {
 			c.what = ""
 		}
 		switch {
@@ -86,7 +86,7 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 		case !isFeature[i] && i != roles.ID && i != roles.Label:
 		case c.what != "":
 			err = r.f.problem(columnError(c.name, "it contains %s: want numbers", c.what), c.fix)
-		case c.asText && (c.list || c.kind == format.FixedLenByteArray || c.mixed == decimals && c.kind == format.ByteArray):
+		case c.asText && (c.list || c.kind == format.FixedLenByteArray && c.mixed != uuids || c.mixed == decimals && c.kind == format.ByteArray):
 			err = r.f.problem(columnError(c.name, "it cannot be read as text: want texts, numbers or dates"), "read it as numbers, or drop it")
 		case c.asText:
 			features, r.words = append(features, c), append(r.words, r.textsOf(c, true))

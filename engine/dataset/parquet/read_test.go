@@ -244,11 +244,11 @@ func TestWideDifferences(t *testing.T) {
 func TestHalf(t *testing.T) {
 	for bits, want := range map[uint16]float64{0: 0, 0x8000: math.Copysign(0, -1), 1: 0x1p-24, 0x3ff: 1023 * 0x1p-24, 0x400: 0x1p-14, 0x3c00: 1, 0xc000: -2, 0x7bff: 65504, 0x3555: 0.333251953125,
 		0x7c00: math.Inf(1), 0xfc00: math.Inf(-1)} {
-		if got := half(bits); math.Float64bits(got) != math.Float64bits(want) {
+		if got := dataset.Half(bits); math.Float64bits(got) != math.Float64bits(want) {
 			t.Errorf("%04x is %v: want %v", bits, got, want)
 		}
 	}
-	if !math.IsNaN(half(0x7e00)) {
+	if !math.IsNaN(dataset.Half(0x7e00)) {
 		t.Error("7e00 is a NaN")
 	}
 }
@@ -309,7 +309,7 @@ func TestNamesThePlace(t *testing.T) {
 	wantData(t, err, -1, "n.v.list.element.list", "lists of lists")
 	other := made{names: []string{"x"}, nodes: []pq.Node{double}, rows: []pq.Row{{pq.DoubleValue(1).Level(0, 0, 0)}}, options: []pq.WriterOption{pq.Compression(&pq.Brotli)}}
 	_, err = decode(other.bytes(t), reading())
-	wantData(t, err, -1, "x", "BROTLI", "snappy, gzip or zstd")
+	wantData(t, err, -1, "x", "BROTLI", "snappy, gzip, zstd or lz4_raw")
 }
 
 // A check finds all problems.

@@ -46,6 +46,9 @@ const (
 	instants // units since 1970
 	clocks   // units since midnight
 	decimals
+	nothing // a column without values
+	uuids
+	sparkInstants // INT96: nanoseconds of a day, and its number in the Julian calendar
 )
 
 // schemaReader reads the elements of a schema, which are a tree in depth-first order.
@@ -169,8 +172,18 @@ func (c *column) mean(e *format.SchemaElement) {
 		if t.Unit.Value != nil {
 			c.mixed, c.unit = clocks, t.Unit.Value.Duration()
 		}
+	case *format.NullType:
+		if c.kind != format.ByteArray && c.kind != format.FixedLenByteArray {
+			c.mixed = nothing
+		}
+	case *format.UUIDType:
+		if c.length == 16 {
+			c.mixed = uuids
+		}
 	case nil:
 		switch {
+		case c.kind == format.Int96:
+			c.mixed, c.length = sparkInstants, 12
 		case converted == deprecated.Decimal:
 			c.mixed, c.scale = decimals, int(e.Scale.V)
 		case converted == deprecated.Date:
@@ -203,12 +216,19 @@ func (c *column) mean(e *format.SchemaElement) {
 // isText reports whether a mixed table has the column as text: booleans too, as CSV has them, since
 // their kind is not that of numbers.
 func (c *column) isText() bool {
-	return c.mixed == words || c.mixed == days || c.mixed == instants || c.mixed == clocks || c.kind == format.Boolean && !c.list
+	return c.mixed == words || c.mixed == days || c.mixed == instants || c.mixed == clocks || c.bytesAsText() || c.kind == format.Boolean && !c.list
 }
+
+// bytesAsText reports whether values are strings of bytes of one length that have a form as text.
+func (c *column) bytesAsText() bool { return c.mixed == uuids || c.mixed == sparkInstants }
 
 // isName reports whether the column can contain ids or labels.
 func (c *column) isName() bool {
-	return !c.list && c.mixed != decimals && (c.what == "" && c.kind != format.FixedLenByteArray || c.kind == format.ByteArray)
+	return !c.list && c.mixed != decimals && c.mixed != sparkInstants && (c.mixed == uuids || c.plainName())
+}
+
+func (c *column) plainName() bool {
+	return c.what == "" && c.kind != format.FixedLenByteArray || c.kind == format.ByteArray
 }
 
 // featureNames returns the names of the features of the columns.

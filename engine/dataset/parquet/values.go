@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/parquet-go/parquet-go/format"
 )
@@ -66,6 +67,10 @@ func (c *column) size() int {
 
 // texts returns a reader for a page of at most n texts, or of numbers as texts.
 func (c *column) texts(encoding format.Encoding, b []byte, n int) (values[string], error) {
+	if c.bytesAsText() {
+		texts, err := c.strings(encoding, b, n)
+		return &formedTexts{texts, c.form()}, err
+	}
 	if c.kind != format.ByteArray {
 		numbers, err := c.numbers(encoding, b, n)
 		return &numberTexts{numbers: numbers, c: c}, err
@@ -77,7 +82,7 @@ func (c *column) texts(encoding format.Encoding, b []byte, n int) (values[string
 func (c *column) strings(encoding format.Encoding, b []byte, n int) (values[string], error) {
 	switch encoding {
 	case format.Plain:
-		if c.kind == format.FixedLenByteArray {
+		if c.kind == format.FixedLenByteArray || c.kind == format.Int96 {
 			return &fixedTexts{b, c.length}, nil
 		}
 		return &plainTexts{b}, nil
@@ -405,23 +410,9 @@ func (c *column) number(bits uint64) float64 {
 		}
 		return float64(int64(bits))
 	case format.FixedLenByteArray:
-		return half(uint16(bits))
+		return dataset.Half(uint16(bits))
 	}
 	return float64(bits) // of a boolean
-}
-
-// half decodes the bits of a float16.
-func half(bits uint16) float64 {
-	sign, exponent, fraction := 1-2*float64(bits>>15), int(bits>>10&31), float64(bits&1023)
-	switch {
-	case exponent == 31 && fraction > 0:
-		return math.NaN()
-	case exponent == 31:
-		return math.Inf(int(sign))
-	case exponent == 0:
-		return sign * math.Ldexp(fraction, -24)
-	}
-	return sign * math.Ldexp(1024+fraction, exponent-25)
 }
 
 // text returns a number as the text that CSV would have, "" for NaN.

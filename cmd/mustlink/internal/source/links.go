@@ -20,9 +20,10 @@ import (
 
 // Links names a file of links and how it refers to rows.
 type Links struct {
-	Flag string // flag for the file, "" for -c
-	Path string
-	By   string
+	Flag  string // flag for the file, "" for -c
+	Path  string
+	By    string
+	Begun bool // the file may have no links yet
 }
 
 // Flags defines the flags of links.
@@ -69,7 +70,7 @@ func ReadRows[T any](ctx context.Context, s *session.Session, l *Links, path str
 
 // Context describes the rows of d that links can refer to.
 func (l *Links) Context(s *session.Session, d *dataset.Data) dataset.LinkContext {
-	return dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.By, MemoryLimit: int64(s.MemoryLimit)}
+	return dataset.LinkContext{N: d.Points.Len(), IDs: d.IDs, By: l.By, MemoryLimit: int64(s.MemoryLimit), MayBeEmpty: l.Begun}
 }
 
 // ReadWarning is Read, and warns about what is odd in the links.

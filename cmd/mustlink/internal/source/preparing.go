@@ -141,7 +141,7 @@ func (p *Preparing) parseKinds(data *Data) error {
 		switch prepare.Kind(kind) {
 		case prepare.Number:
 			data.Numbers = append(data.Numbers, column)
-		case prepare.Category, prepare.Boolean, prepare.Date, prepare.Text:
+		case prepare.Category, prepare.Boolean, prepare.Date, prepare.DayFirst, prepare.MonthFirst, prepare.Text:
 			data.Text = append(data.Text, column)
 		}
 	}

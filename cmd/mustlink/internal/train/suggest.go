@@ -228,6 +228,7 @@ func (c *suggestCommand) readLinksSoFar(ctx context.Context, d *dataset.Data) (*
 		}
 		return links.New(d.Points.Len(), nil)
 	}
+	c.links.Begun = true
 	set, err := c.links.Read(ctx, c.Session, d)
 	if err != nil {
 		return nil, err

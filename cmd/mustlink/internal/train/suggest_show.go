@@ -1,42 +1,32 @@
 package train
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
+	"unicode"
 
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/label"
 )
 
 // sideBySide shows two rows of data for a person to compare.
 type sideBySide struct {
-	data *dataset.Data
-	x    points.Points
-	unit []float64 // standard deviation of every feature
+	data    *dataset.Data
+	columns []label.Column
 }
 
-const (
-	// shownFeatures is the number of features shown. If there are more, those that differ most are
-	// shown.
-	shownFeatures = 20
-	shownLetters  = 200
-)
+// shownLetters is the number of letters of a cell that are shown.
+const shownLetters = 200
 
 func newSideBySide(d *dataset.Data) *sideBySide {
-	s := &sideBySide{data: d, x: d.Points}
-	if dense, ok := s.x.(*points.Dense); ok && dense.D > shownFeatures {
-		if scaling, _, err := dataset.Standardize(dense); err == nil { // otherwise values are so large that none stands out
-			s.unit = scaling.Scale
-		}
-	}
-	return s
+	return &sideBySide{data: d, columns: label.ColumnsOf(d)}
 }
 
 // write shows rows i and j.
@@ -46,19 +36,21 @@ func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {
 	if s.data.IDs != nil && s.data.IDs[i] != name(i) {
 		fmt.Fprintf(t, "id\t%s\t%s\t\t\n", s.data.IDs[i], s.data.IDs[j])
 	}
-	var left int
-	switch x := s.x.(type) {
-	case *points.Dense:
-		left = s.features(t, x.Row(i), x.Row(j), nil)
-	case *points.CSR:
-		// Features that occur in neither row are left out: there may be two billion.
-		both, columns := x.Select([]int{i, j}).(*points.CSR).Compact()
-		a, b := make([]float64, both.D), make([]float64, both.D)
-		metric.Spread(a, both, 0)
-		metric.Spread(b, both, 1)
-		left = s.features(t, a, b, columns)
-	case *points.Sequences:
-		fmt.Fprintf(t, "letters\t%s\t%s\t\t\n", beginning(x.Row(i)), beginning(x.Row(j)))
+	all := s.columns
+	if x, ok := s.data.Points.(*points.CSR); ok {
+		all = s.sparse(x, i, j)
+	}
+	columns, left := label.Differing(all, i, j)
+	for _, c := range columns {
+		difference := ""
+		if c.Number != nil {
+			if d := c.Number(j) - c.Number(i); !math.IsNaN(d) {
+				difference = fmt.Sprintf("%+.6g", d)
+			}
+		} else if c.Text(i) != c.Text(j) {
+			difference = "other text"
+		}
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t\n", visible(c.Name), visible(c.Text(i)), visible(c.Text(j)), difference)
 	}
 	t.Flush() // an error of the terminal shows when the answer is read
 	if left > 0 {
@@ -66,44 +58,38 @@ func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {
 	}
 }
 
-// features writes features of two rows, in order, and returns how many it left out. columns are
-// their numbers, nil for all features.
-func (s *sideBySide) features(w io.Writer, x, y []float64, columns []int32) (left int) {
-	order := make([]int, len(x))
-	for k := range order {
-		order[k] = k
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(s.difference(x, y, b), s.difference(x, y, a)) })
-	if left = len(order) - shownFeatures; left > 0 {
-		order = order[:shownFeatures]
-	}
-	slices.Sort(order)
-	for _, k := range order {
-		column := k
-		if columns != nil {
-			column = int(columns[k])
+// sparse returns the features that occur in row i or j: there may be two billion.
+func (s *sideBySide) sparse(x *points.CSR, i, j int) (columns []label.Column) {
+	both, numbers := x.Select([]int{i, j}).(*points.CSR).Compact()
+	a, b := make([]float64, both.D), make([]float64, both.D)
+	metric.Spread(a, both, 0)
+	metric.Spread(b, both, 1)
+	for k, column := range numbers {
+		name := strconv.Itoa(int(column))
+		if int(column) < len(s.data.Features) {
+			name = s.data.Features[column]
 		}
-		feature := strconv.Itoa(column)
-		if column < len(s.data.Features) {
-			feature = s.data.Features[column]
+		at := func(row int) float64 {
+			if row == i {
+				return a[k]
+			}
+			return b[k]
 		}
-		fmt.Fprintf(w, "%s\t%.6g\t%.6g\t%+.6g\t\n", feature, x[k], y[k], y[k]-x[k])
+		columns = append(columns, label.Column{Name: name, Number: at, Text: func(row int) string { return fmt.Sprintf("%.6g", at(row)) }})
 	}
-	return left
+	return columns
 }
 
-// difference of a feature, in standard deviations where they are known.
-func (s *sideBySide) difference(x, y []float64, k int) float64 {
-	d := math.Abs(x[k] - y[k])
-	if s.unit != nil && s.unit[k] > 0 {
-		d /= s.unit[k]
+// visible returns the beginning of a cell as a terminal can show it.
+func visible(text string) string {
+	switch {
+	case text == "":
+		return "(missing)"
+	case len(text) > shownLetters:
+		text = strings.ToValidUTF8(text[:shownLetters], "") + "..."
 	}
-	return d
-}
-
-func beginning(letters []byte) string {
-	if len(letters) > shownLetters {
-		return string(letters[:shownLetters]) + "..."
+	if strings.ContainsFunc(text, unicode.IsControl) {
+		return strconv.Quote(text)
 	}
-	return string(letters)
+	return text
 }
