@@ -744,7 +744,8 @@ class GML(MetricLearner):
     gamma : float, default=1.0
         Weight of the links relative to the prior (usually 0.1 to 10). Range: > 0.
     upper : float or str, default="p5"
-        Maximum squared distance of must-links: "p5" is a percentile of all pairs, 0.5 a value.
+        Maximum squared distance of must-links: "p5" is a percentile of all pairs of different
+        points, 0.5 a value.
     lower : float or str, default="p95"
         Minimum squared distance of cannot-links, in the same form.
     margin : float or str, default="p5"
@@ -1711,7 +1712,8 @@ class ITML(MetricLearner):
     gamma : float, default=1.0
         Weight of the links relative to the prior (usually 0.1 to 10). Range: > 0.
     upper : float or str, default="p5"
-        Maximum squared distance of must-links: "p5" is a percentile of all pairs, 0.5 a value.
+        Maximum squared distance of must-links: "p5" is a percentile of all pairs of different
+        points, 0.5 a value.
     lower : float or str, default="p95"
         Minimum squared distance of cannot-links, in the same form.
     margin : float or str, default="p5"
@@ -3483,7 +3485,8 @@ class LLMA(MetricLearner):
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
     n_links : int or {"all"} or None, default=None
-        Number of links of each kind to draw from y. None or "all": all that y implies.
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
     unlabeled : object, default=None
         One more value of y for unlabeled rows, which None, NaN, NA and NaT are anyway.
     hold_out : int, default=0
@@ -3548,7 +3551,7 @@ class LLMA(MetricLearner):
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = False
-    _learns_pairs = False
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
