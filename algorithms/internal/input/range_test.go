@@ -31,7 +31,7 @@ func TestRange(t *testing.T) {
 		{"infinite", dense(0, math.Inf(1), 1, 1), []string{"row 0", `column "1"`, "finite"}},
 		{"sparse, beyond it", &points.CSR{N: 3, D: 4, Start: []int{0, 0, 1, 2}, Col: []int32{3, 2}, Val: []float64{1, 1e80}}, []string{"row 2", `column "2"`}},
 		{"products at the upper limit", gram(1e150, 1, 1, 1), nil},
-		{"products beyond it", gram(1, 1e151, 1e151, 1), []string{"row 0", `column "1"`}},
+		{"products beyond it", gram(1e150, 1e151, 1e151, 1e150), []string{"row 0", `column "1"`}},
 		{"at the lower limit", dense(0, 0, 0, 1e-75), nil},
 		{"below it", dense(0, 0, 0, 1e-76), []string{"1e-76", "multiply"}},
 		{"far from 0, and nearer to each other than a product", dense(1, 1, 1, 1+0x1p-52), nil},
