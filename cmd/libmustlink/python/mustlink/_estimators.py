@@ -744,7 +744,8 @@ class GML(MetricLearner):
     gamma : float, default=1.0
         Weight of the links relative to the prior (usually 0.1 to 10). Range: > 0.
     upper : float or str, default="p5"
-        Maximum squared distance of must-links: "p5" is a percentile of all pairs, 0.5 a value.
+        Maximum squared distance of must-links: "p5" is a percentile of all pairs of different
+        points, 0.5 a value.
     lower : float or str, default="p95"
         Minimum squared distance of cannot-links, in the same form.
     margin : float or str, default="p5"
@@ -1711,7 +1712,8 @@ class ITML(MetricLearner):
     gamma : float, default=1.0
         Weight of the links relative to the prior (usually 0.1 to 10). Range: > 0.
     upper : float or str, default="p5"
-        Maximum squared distance of must-links: "p5" is a percentile of all pairs, 0.5 a value.
+        Maximum squared distance of must-links: "p5" is a percentile of all pairs of different
+        points, 0.5 a value.
     lower : float or str, default="p95"
         Minimum squared distance of cannot-links, in the same form.
     margin : float or str, default="p5"
