@@ -131,7 +131,7 @@ func TestLettersOutside(t *testing.T) {
 	if o = harness.Run(t, dir, line+" --strict"); o.Code != usage.ExitInput || !strings.Contains(o.Stderr, "warning with --strict") {
 		t.Errorf("--strict: exit code %d, %s", o.Code, o.Stderr)
 	}
-	if o = harness.RunOK(t, dir, "check -i data.fasta"); !strings.Contains(o.Stderr, "4 letters outside") || !strings.Contains(o.Stdout, "no problems") {
+	if o = harness.RunOK(t, dir, "check -i data.fasta"); !strings.Contains(o.Stderr, "4 letters outside") || !strings.Contains(o.Stdout, "no errors, 1 warning") {
 		t.Errorf("check: %s%s", o.Stdout, o.Stderr)
 	}
 }

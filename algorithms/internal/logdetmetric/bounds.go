@@ -87,10 +87,9 @@ func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Ker
 			continue
 		}
 		if squared == nil {
-			if squared, err = distances(ctx, eng, k.Squared(), x, seed); err != nil {
+			if squared, err = distances(ctx, eng, k, x, seed); err != nil {
 				return out, nil, err
 			}
-			squared = apart(squared)
 			largest = quantile(squared, 1)
 		}
 		if *to = quantile(squared, v/100); !(*to > rounding*largest) {
@@ -109,16 +108,6 @@ func (b namedBound) unusable(v, largest float64) error {
 		b.name, b.text, v, largest, b.name)
 }
 
-// apart returns the distances that are above 0 up to rounding, which is relative to their upper
-// quartile: a few outliers do not hide the others. It changes the order of the list.
-func apart(squared []selection.Key) []selection.Key {
-	zero := func(limit float64) func(selection.Key) bool {
-		return func(k selection.Key) bool { return k.Value <= limit }
-	}
-	squared = slices.DeleteFunc(squared, zero(0))
-	return slices.DeleteFunc(squared, zero(rounding*quantile(squared, 0.75)))
-}
-
 // Notices returns a notice if the bounds contradict each other.
 func (b Bounds) Notices() []string {
 	if b.Upper < b.Lower {
@@ -127,9 +116,9 @@ func (b Bounds) Notices() []string {
 	return []string{fmt.Sprintf("upper, the bound of must-links, is %.4g and lower, that of cannot-links, is %.4g: want upper < lower", b.Upper, b.Lower)}
 }
 
-// distances returns the values of k, squared distances, for the pairs that percentiles are
-// computed from, as keys whose rows are the numbers of the pairs: for all pairs of points, or a
-// random sample if they are more than maxPairs.
+// distances returns the squared distances above 0 that percentiles are computed from, as keys whose
+// rows are the numbers of the pairs: of all pairs of points, or a random sample if they are more
+// than maxPairs.
 func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, seed uint64) ([]selection.Key, error) {
 	n, count := x.Len(), maxPairs
 	all := n < 1000 && n*(n-1)/2 <= maxPairs // below 1000, it does not overflow
@@ -141,26 +130,52 @@ func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x point
 		"give upper and lower of itml or gml as values"); err != nil {
 		return nil, err
 	}
+	lengths, err := k.Diagonal(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	rounded := roundingOf(k, x)
+	positive := func(i, j int, v float64) float64 {
+		if v <= rounded*(lengths[i]+lengths[j]) {
+			return 0
+		}
+		return v
+	}
 	var values []float64
-	var err error
 	if all {
 		values = make([]float64, count)
-		err = k.GramBlocks(ctx, eng, x, func(b kernel.Block) error {
+		err = k.Squared().GramBlocks(ctx, eng, x, func(b kernel.Block) error {
 			for r := range b.Matrix.Rows {
-				if i := b.Row + r; i > b.Col {
-					copy(values[i*(i-1)/2+b.Col:], b.Matrix.Row(r)[:min(b.Matrix.Cols, i-b.Col)])
+				i := b.Row + r
+				for c, v := range b.Matrix.Row(r)[:max(0, min(b.Matrix.Cols, i-b.Col))] {
+					values[i*(i-1)/2+b.Col+c] = positive(i, b.Col+c, v)
 				}
 			}
 			return nil
 		})
 	} else {
-		values, err = k.Pairs(ctx, eng, x, sample(n, seed))
+		pairs := sample(n, seed)
+		values, err = k.Squared().Pairs(ctx, eng, x, pairs)
+		for p, v := range values {
+			values[p] = positive(pairs[p][0], pairs[p][1], v)
+		}
 	}
-	keys := make([]selection.Key, len(values))
+	keys := make([]selection.Key, 0, len(values))
 	for p, v := range values {
-		keys[p] = selection.Key{Value: v, Row: int32(p)}
+		if v > 0 {
+			keys = append(keys, selection.Key{Value: v, Row: int32(p)})
+		}
 	}
 	return keys, err
+}
+
+// roundingOf bounds the rounding error of a squared distance of equal points, in units of k(x, x) +
+// k(y, y): a difference of kernel values has more than a sum of squared differences.
+func roundingOf(k kernel.Kernel, x points.Points) float64 {
+	if _, isGram := x.(*points.Gram); k.IsLinear() && !isGram {
+		return 1e-28
+	}
+	return 1e-14
 }
 
 // sample draws maxPairs pairs of n points.

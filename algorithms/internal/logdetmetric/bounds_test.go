@@ -83,14 +83,14 @@ func TestBoundsOfTies(t *testing.T) {
 		if got := bounds(twice); name != "distinct" && !near(got, want) { // there the interpolation differs
 			t.Errorf("%s: bounds of two copies are %v, want %v", name, got, want)
 		}
-		gram := make([]float64, n*n)
+		gram, zero := make([]float64, n*n), make([]float64, d)
 		for i := range n {
 			for j := range i + 1 {
 				v := 0.0
 				for c, a := range x.Row(i) {
 					v += a * x.Row(j)[c]
 				}
-				v += 1e-15 * rng.NormFloat64()
+				v += 1e-15 * rng.NormFloat64() * math.Sqrt(points.SquaredDistance(x.Row(i), zero)*points.SquaredDistance(x.Row(j), zero))
 				gram[i*n+j], gram[j*n+i] = v, v
 			}
 		}
