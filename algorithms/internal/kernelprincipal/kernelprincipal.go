@@ -42,9 +42,6 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 	if err != nil {
 		return nil, err
 	}
-	if g, is := x.(*points.Gram); is && k.IsLinear() {
-		rounding = max(rounding, g.Noise)
-	}
 	total := diagonal(gram) / float64(n)
 	w, u, err := directions(ctx, eng, gram, dims, tol, rounding)
 	if err != nil {
