@@ -51,8 +51,8 @@ func grouped(v float64, group, point string) string {
 	return sign + whole + point + rest
 }
 
-// Every way to write numbers gives the same values, next to a column that is written plainly, and in
-// blocks. A way that is not that of the file has a warning.
+// Every way to write numbers gives the same values, next to a column that is written plainly, and
+// in blocks. A way that is not that of the file has a warning.
 func TestWaysToWriteNumbers(t *testing.T) {
 	values := []float64{12.5, -1234567.5, 987654.1, 0.5, -7, 1200.5}
 	for name, way := range ways {
