@@ -23,8 +23,8 @@ import (
 // share a unit.
 type Preparing = prepare.Options
 
-// ColumnKind is the kind of a column: "number", "category", "boolean", "date", "text", "constant",
-// "identifier", or "drop" to leave it out.
+// ColumnKind is the kind of a column: "number", "category", "boolean", "date", "day-first",
+// "month-first", "text", "constant", "identifier", or "drop" to leave it out.
 type ColumnKind = prepare.Kind
 
 // Column describes a column of a table, and what a preparation does with it.

@@ -31,7 +31,7 @@ type Column struct {
 	unit   float64 // standard deviation
 }
 
-// ColumnsOf returns the columns of data as people see them. Cost: a pass over the numbers.
+// ColumnsOf returns the columns of data as people see them. Cost: O(rows columns).
 func ColumnsOf(d *dataset.Data) (out []Column) {
 	defer func() { measure(out, d.Points.Len()) }()
 	switch x := d.Points.(type) {

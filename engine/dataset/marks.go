@@ -15,12 +15,12 @@ const (
 	apostrophe  = "'"      // the same in Switzerland
 )
 
-// lookAlikes replaces the characters that only look different: the minus sign, spaces, an apostrophe.
+// lookAlikes replaces characters that only look different: the minus sign, spaces, an apostrophe.
 var lookAlikes = strings.NewReplacer("\u2212", "-", "\u00a0", narrowSpace, "\u2009", narrowSpace, "\u2019", apostrophe)
 
-// undress removes from a number what strconv does not read: a currency symbol or % before or behind
-// it, which is the unit, the form of its minus sign, and narrow spaces or apostrophes between groups
-// of three digits. A text that is no such number is returned so that it is none.
+// undress removes from a number what strconv does not read: a currency symbol or % before or
+// behind it, which is the unit, the form of its minus sign, and narrow spaces or apostrophes
+// between groups of three digits. A text that is no such number becomes an empty one.
 func undress(s, point string) (bare, unit string) {
 	s = trimNarrow(lookAlikes.Replace(s))
 	sign := ""
@@ -87,7 +87,7 @@ func (r *records) findNumerals(groups bool) {
 // marks that only people need. It warns of every column that is read in a way of its own, and of
 // numbers that another way would change by a factor of 1000.
 //
-// Cost: a pass over the first records, and up to eight for a column of which some cells are not
+// Cost: it reads the first records once, and up to eight for a column of which some cells are not
 // numbers in the way of the file.
 func (c *csvRows) findColumnNumerals(mixed bool) {
 	c.cells = make([]numerals, len(c.columns))
@@ -131,8 +131,8 @@ func (c *csvRows) findColumnNumerals(mixed bool) {
 }
 
 // doubtHeader warns of a header that looks like a row: of nearly every column it has a number where
-// the cells are numbers, or a text that is also in a cell. Rising whole numbers beside another name,
-// as those of years, are names, and so are those of the columns of a written matrix.
+// the cells are numbers, or a text that is also in a cell. Rising whole numbers next to another
+// name, as those of years, are names, and so are those of the columns of a written matrix.
 func (c *csvRows) doubtHeader() {
 	numbers, rising, before := 0, true, -1
 	for _, name := range c.columns {

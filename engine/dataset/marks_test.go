@@ -51,8 +51,8 @@ func grouped(v float64, group, point string) string {
 	return sign + whole + point + rest
 }
 
-// Every way to write numbers gives the same values, beside a column that is written plainly, and in
-// blocks. A way that is not that of the file is told.
+// Every way to write numbers gives the same values, next to a column that is written plainly, and
+// in blocks. A way that is not that of the file has a warning.
 func TestWaysToWriteNumbers(t *testing.T) {
 	values := []float64{12.5, -1234567.5, 987654.1, 0.5, -7, 1200.5}
 	for name, way := range ways {
@@ -86,7 +86,8 @@ func TestWaysToWriteNumbers(t *testing.T) {
 	}
 }
 
-// Columns of one file may have different decimal marks; a mark that may be that of thousands is told.
+// Columns of one file may have different decimal marks. One that may be that of thousands has a
+// warning.
 func TestDecimalMarkOfEachColumn(t *testing.T) {
 	text := "prix;lat;umsatz;n\n46,34;46.70989;21.964;1\n75,15;46.75221;54.473;2\n-3,5;47.1;-1.234;3\n"
 	d, err := decode(text, ReadOptions{Mixed: true})

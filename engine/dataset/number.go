@@ -99,8 +99,8 @@ func scaled(mantissa uint64, after int) float64 {
 	return float64(q) * math.Float64frombits(uint64(1023+exponent)<<52)
 }
 
-// Half returns a floating-point number of 16 bits: its exponent and fraction, moved to where float32
-// has them, are the number divided by 2^112.
+// Half returns a floating-point number of 16 bits: its exponent and fraction, moved to where
+// float32 has them, are the number divided by 2^112.
 func Half(bits uint16) float64 {
 	v := math.Float32frombits(uint32(bits&0x7fff) << 13)
 	size := float64(v) * 0x1p112

@@ -9,8 +9,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
-// lookAlikes are the ways in which texts look like numbers or dates that were not read as such, with
-// what to do about them. The first that fits counts.
+// lookAlikes are the ways in which texts look like numbers or dates that were not read as such,
+// with what to do about them. The first that fits counts.
 var lookAlikes = []struct {
 	pattern *regexp.Regexp
 	want    string

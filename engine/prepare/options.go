@@ -17,8 +17,8 @@ import (
 // Kind is what the cells of a column are.
 type Kind string
 
-// The kinds of columns. Constant, Identifier and Drop are left out. DayFirst and MonthFirst are asked
-// for only, and say how a date such as 01/02/2024 is read; such a column is a Date.
+// The kinds of columns. Constant, Identifier and Drop are left out. DayFirst and MonthFirst are
+// asked for only, and say how a date such as 01/02/2024 is read; such a column is a Date.
 const (
 	Number     Kind = "number"
 	Category   Kind = "category"

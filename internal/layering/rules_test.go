@@ -130,13 +130,14 @@ var leafPackages = map[string][]string{
 	parquet: {
 		"github.com/klauspost/compress/snappy", "github.com/klauspost/compress/zstd",
 		"github.com/parquet-go/parquet-go/deprecated", "github.com/parquet-go/parquet-go/encoding/thrift", "github.com/parquet-go/parquet-go/format",
+		"github.com/pierrec/lz4/v4",
 	},
 }
 
 // leafReferences are what the tests of the leaves compare with.
 var leafReferences = map[string][]string{
 	arrow:   {"github.com/apache/arrow-go/v18", "github.com/parquet-go/parquet-go"},
-	parquet: {"github.com/parquet-go/parquet-go"},
+	parquet: {"github.com/parquet-go/parquet-go", "github.com/pierrec/lz4/v4"},
 }
 
 // testTools are imported by the tests of all floors, and by the packages that support these tests.
