@@ -32,7 +32,8 @@ var precise = map[string]map[string]string{
 // optimum, or a gain, determines them to its root. nca ends when five steps gain a thousandth of
 // what is missing.
 var ends = map[string]float64{
-	"npk": 1e-3, "sdplr": 1e-4, "sdml": 1e-5, "mlkr": 1e-6, "nca": 1e-3, "blend": 1e-4,
+	"npkl": 1e-5, "npk": 1e-3, "sdplr": 1e-4, "lleratio": 1e-6, "parts": 1e-6, "xiang": 1e-6, "sdml": 1e-5,
+	"mlkr": 1e-6, "nca": 1e-3, "blend": 1e-4,
 }
 
 // pairs of the rows that are asked about: each with the next, and with one far from it.

@@ -21,7 +21,7 @@ type exception struct {
 
 var exceptions = []exception{
 	{
-		[]string{"kbeta", "npkl", "lleratio", "blend", "parts", "scml", "klein", "llma", "spectral", "cmvu", "npk", "simplenpkl", "sdplr"},
+		[]string{"kbeta", "npkl", "lleratio", "blend", "parts", "lmnn", "scml", "klein", "llma", "spectral", "cmvu", "npk", "simplenpkl", "sdplr"},
 		[]string{"whole numbers, rows in"},
 		"Nearest neighbors are not unique where distances are equal: of rows equally far the one with the lower number is taken.",
 	},
