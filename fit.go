@@ -76,7 +76,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err != nil {
 		return nil, fault.InFile(err, t.data.Name)
 	}
-	t.noteLeaks(m, l)
+	t.noteColumns(m, l)
 	fitted := catalog.NewFitted(eng, m, t.inputs())
 	fitted.Columns = t.columns
 	fitted.LeftOut = t.leftOut()

@@ -89,11 +89,15 @@ func (t *Table) checkLabel(l *Links) error {
 	return nil
 }
 
-// noteLeaks adds to the notices of a model the columns that decide its links alone.
-func (t *Table) noteLeaks(m algorithms.Model, l *Links) {
+// noteColumns adds to the notices of a model the columns that decide its links alone, and those
+// whose values are too far from 0 for their differences.
+func (t *Table) noteColumns(m algorithms.Model, l *Links) {
 	if noted, is := m.(interface{ Note(notice string) }); is {
 		for _, leak := range prepare.Leaks(t.raw, t.inputs(), l) {
 			noted.Note(leak.Notice())
+		}
+		for _, notice := range prepare.Coarse(t.raw, t.inputs()) {
+			noted.Note(notice)
 		}
 	}
 }

@@ -82,6 +82,9 @@ func victims(t *testing.T) []victim {
 		fit("forest", "", x, nil)
 		fit("llma", "", x, nil)
 	}
+	farSparse, _, farGram := otherPoints(t, moved(dense, 500, false)) // from the origin: kernels with a center
+	fit("kpca", "linear", farSparse, nil)
+	fit("krca", "linear", farGram, nil)
 	fit("lleratio", "", sparse, nil, "mode=linear")
 	fit("nca", "rbf:sigma=median", d.Points, nil)
 	fit("krca", "linear", d.Points, &dataset.Scaling{Mean: []float64{1, 2}, Scale: []float64{3, 0}}, "form=spectral")

@@ -218,7 +218,7 @@ func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matri
 	d.Eng.Backend().Gemm(false, false, 1, across, b, 0, change)
 	gram := d.among(rows, rows)
 	d.Eng.Backend().Gemm(false, true, -1, change, across, 1, gram)
-	axes, err := logdetmetric.Axes(ctx, d.Eng, gram, d.Params.Dims)
+	axes, err := logdetmetric.Axes(ctx, d.Eng, gram, d.Params.Dims, 0)
 	if err != nil {
 		return nil, err
 	}

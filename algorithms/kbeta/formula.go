@@ -13,7 +13,7 @@ func (e extension) Formula() (formula.Map, error) {
 		return nil, &fault.ParamError{Param: "extension of the model", Value: string(e.params.Extension), Want: "nystrom for a formula for new rows: fit kbeta again with extension=nystrom"}
 	}
 	v, center := e.chosen()
-	return &formula.Expansion{Kernel: e.kernel, Support: e.support, V: v, Center: center}, nil
+	return formula.Centered(&formula.Expansion{Kernel: e.kernel, Support: e.support, V: v, Center: center})
 }
 
 // chosen returns the columns of V diag(beta / mu), and the offsets, of some directions.

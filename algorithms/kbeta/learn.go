@@ -44,8 +44,8 @@ func (m *metric) decompose(ctx context.Context, eng *engine.Engine, x points.Poi
 		return err
 	}
 	q = len(mu)
-	keep := 0
-	for keep < q && mu[keep] > m.params.RankTol*mu[0] && mu[keep] > float64(count)*0x1p-52*mu[0] {
+	keep, least := 0, max(mu[0]*max(m.params.RankTol, float64(count)*0x1p-52), m.kernel.Noise(x))
+	for keep < q && mu[keep] > least {
 		keep++
 	}
 	if keep == 0 || !(mu[0] > float64(count)*0x1p-52*math.Abs(kernel.Mean(m.means))) {

@@ -33,7 +33,7 @@ func newMetric(ctx context.Context, eng *engine.Engine, k kernel.Kernel, anchors
 	if err := k.GramTo(ctx, eng, full, anchors); err != nil {
 		return nil, err
 	}
-	m.noise = float64(full.Rows) * 0x1p-53 * slices.Max(diagonalOf(full))
+	m.noise = max(float64(full.Rows)*0x1p-53*slices.Max(diagonalOf(full)), k.Noise(anchors))
 	p := newProbes(eng, full)
 	defer eng.PutMatrix(p.rows)
 	a, err := f.reduce(ctx, eng, full)

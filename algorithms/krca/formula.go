@@ -9,7 +9,7 @@ import (
 func (e extension) Formula() (formula.Map, error) {
 	m := e.metric
 	if !m.spectral() {
-		return &formula.Expansion{Kernel: m.kernel, Support: e.support, V: e.weights, Center: e.offset}, nil
+		return formula.Centered(&formula.Expansion{Kernel: m.kernel, Support: e.support, V: e.weights, Center: e.offset})
 	}
 	out := &formula.Residual{
 		Kernel: m.kernel, Support: e.support, Projection: blas.NewMatrix(e.support.Len(), m.width()), Directions: e.directions, Center: e.offset,
@@ -19,5 +19,5 @@ func (e extension) Formula() (formula.Map, error) {
 	for i, at := range e.chunklet {
 		addScaled(out.Projection.Row(at), 1, anchors.Row(i))
 	}
-	return out, nil
+	return formula.Centered(out)
 }

@@ -18,9 +18,13 @@ func (f *fit) reconstruction(ctx context.Context) (*graph.Neighbors, blas.Matrix
 	if f.alpha == 0 {
 		return nil, blas.Matrix{}, nil
 	}
-	k, x := kernel.Linear(), f.X
+	x := f.X
 	if f.Params.Mode == Linear {
 		x = f.Dense
+	}
+	k, err := kernel.Linear().Around(ctx, f.Eng, x)
+	if err != nil {
+		return nil, blas.Matrix{}, err
 	}
 	if _, ok := x.(*points.Sequences); ok {
 		k = f.kernel
@@ -55,8 +59,9 @@ const singular = 1e-11
 // computed from them, since that loses half as many digits to the condition of K.
 func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, error) {
 	m, backend := c.Cols, f.Eng.Backend()
+	noise := f.kernel.Noise(f.X)
 	r := f.Eng.Clone(c.View(0, m, 0, m))
-	if err := f.Eng.Cholesky(ctx, r); err == nil && regular(r) {
+	if err := f.Eng.Cholesky(ctx, r); err == nil && regular(r, noise) {
 		if err := f.divided(ctx, c, r); err != nil {
 			return c, err
 		}
@@ -72,7 +77,7 @@ func (f *fit) orthonormal(ctx context.Context, c blas.Matrix) (blas.Matrix, erro
 		return c, err
 	}
 	first := 0
-	for first < m-1 && !(w[first] > singular*w[m-1]) {
+	for first < m-1 && !(w[first] > max(singular*w[m-1], noise)) {
 		first++
 	}
 	t := gram.View(first, m, 0, m)
@@ -127,10 +132,10 @@ func (f *fit) multiplied(ctx context.Context, c, t blas.Matrix) (blas.Matrix, er
 }
 
 // regular reports whether a Cholesky factor is that of a matrix far from singular.
-func regular(r blas.Matrix) bool {
+func regular(r blas.Matrix, noise float64) bool {
 	smallest, largest := math.Inf(1), 0.0
 	for i := range r.Rows {
 		smallest, largest = min(smallest, r.At(i, i)), max(largest, r.At(i, i))
 	}
-	return smallest*smallest > singular*largest*largest
+	return smallest*smallest > max(singular*largest*largest, noise)
 }

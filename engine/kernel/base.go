@@ -52,7 +52,12 @@ func (k Kernel) centered() bool { return len(k.stages) > 0 && k.stages[0].kind.s
 // gramBase returns the base of x with itself, prepared.
 func (k Kernel) gramBase(ctx context.Context, eng *engine.Engine, x points.Points) (base, error) {
 	if g, ok := x.(*points.Gram); ok {
-		return newGramSelf(g)
+		b, err := newGramSelf(g)
+		if err != nil || k.center == nil {
+			return b, err
+		}
+		of := k.center.offsetsOf(g)
+		return newAround(b, of, of), nil
 	}
 	return k.crossBase(ctx, eng, x, x)
 }
@@ -78,19 +83,28 @@ func (k Kernel) baseAround(ctx context.Context, eng *engine.Engine, x, y, mean p
 		return nil, &fault.ShapeError{What: what, Got: x.Dim(), Want: fmt.Sprintf("%d, as for the other points", y.Dim())}
 	}
 	if xIsGram {
-		return newGramCross(xg, yg)
+		b, err := newGramCross(xg, yg)
+		if err != nil || k.center == nil {
+			return b, err
+		}
+		return newAround(b, k.center.offsetsOf(xg), k.center.offsetsOf(yg)), nil
 	}
 	_, xIsDense := x.(*points.Dense)
 	_, yIsDense := y.(*points.Dense)
 	if xIsDense && yIsDense {
 		var center []float64
-		if k.centered() && mean.Len() > 0 {
+		if k.center != nil {
+			center = k.center.Point
+		} else if k.centered() && mean.Len() > 0 {
 			var err error
 			if center, err = columnMeans(ctx, eng, mean.(*points.Dense)); err != nil {
 				return nil, err
 			}
 		}
 		return newDense(ctx, eng, x, y, center)
+	}
+	if k.center != nil {
+		return k.center.base(ctx, eng, x, y)
 	}
 	if !xIsDense && !yIsDense && dense(eng, y.(*points.CSR)) {
 		return newDense(ctx, eng, x, y, nil)

@@ -75,6 +75,9 @@ func (b *denseBase) vectorsOf(p points.Points, lo, hi int) (rows, scratch blas.M
 			subtract(row, dense.Row(lo+r), b.center)
 		} else {
 			scatter(row, p.(*points.CSR), lo+r)
+			if b.center != nil {
+				subtract(row, row, b.center)
+			}
 		}
 	}
 	return rows, rows

@@ -30,6 +30,12 @@
 // error of |x-y|^2 is about 1e-13 sqrt(d). Equal rows have distance exactly 0 and an rbf value of
 // exactly 1.
 //
+// Values of the linear kernel lose what rows far from the origin have in common: a constant
+// feature, a date, an offset. [Kernel.Around] gives a kernel of <x-m, y-m> for such rows, m their
+// mean: dense rows are centered before products; of sparse rows the features that all rows have,
+// and the rest of m is a correction of rank one; a Gram matrix is centered, and [Kernel.Noise] has
+// the floor of its spectrum.
+//
 // # Single precision
 //
 // Only [Kernel.GramSingle], [Kernel.CrossSingle] and [Kernel.MultiplySingle] compute with

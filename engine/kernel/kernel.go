@@ -14,6 +14,7 @@ import (
 type Kernel struct {
 	spec   Spec
 	stages []stage // the scalar maps in order: innermost first, without linear ones
+	center *Origin // of a linear kernel, nil for the origin
 }
 
 // New returns the kernel of s. A Spec with an unresolved bandwidth rule, or the zero Spec, is a
@@ -98,7 +99,13 @@ func (k Kernel) gramEvaluation(ctx context.Context, eng *engine.Engine, x points
 	if err != nil {
 		return nil, err
 	}
-	return k.evaluate(eng, b, x)
+	ev, err := k.evaluate(eng, b, x)
+	if err == nil && k.center != nil { // as Diagonal has it, to the bit
+		if ev.diagonal, err = k.diagonal(ctx, eng, x); err != nil {
+			ev.base.release()
+		}
+	}
+	return ev, err
 }
 
 // crossEvaluation prepares the evaluation of x with y. The caller must release its base.
@@ -189,7 +196,7 @@ func (k Kernel) Diagonal(ctx context.Context, eng *engine.Engine, x points.Point
 
 // diagonal is Diagonal for prepared points.
 func (k Kernel) diagonal(ctx context.Context, eng *engine.Engine, x points.Points) ([]float64, error) {
-	self, err := rawNorms(ctx, eng, x)
+	self, err := k.selfProducts(ctx, eng, x)
 	if err != nil {
 		return nil, err
 	}

@@ -52,10 +52,18 @@ func (k Kernel) Values(ctx context.Context, eng *engine.Engine, x points.Points)
 	if err != nil {
 		return nil, err
 	}
-	t := eng.Backend().Kernels()
+	t, of := eng.Backend().Kernels(), (*offsets)(nil)
+	if k.center != nil {
+		if x, of, err = k.center.relative(ctx, eng, x); err != nil {
+			return nil, err
+		}
+	}
 	return func(i, j int) float64 {
-		if i == j {
+		switch {
+		case i == j:
 			return diagonal[i]
+		case of != nil:
+			return of.product(productOf(t, x, i, j), i, j)
 		}
 		return k.pair(t, x, i, j)
 	}, nil

@@ -38,6 +38,11 @@ func Check(x points.Points, set *links.Set) error {
 	if err := distinguishable(x); err != nil {
 		return err
 	}
+	if g, is := x.(*points.Gram); is {
+		if err := kernel.CheckResolved(g); err != nil {
+			return err
+		}
+	}
 	if set.N() != x.Len() {
 		return &fault.ShapeError{What: "number of rows that the links refer to", Got: set.N(), Want: fmt.Sprintf("%d, the number of points", x.Len())}
 	}
@@ -51,7 +56,7 @@ func CheckPairs(eng *engine.Engine, set *links.Set) error {
 
 // Kernel returns the requested kernel or, for the zero Spec, the default for the kind of points:
 // linear for a Gram matrix, spectrum:k=3 for sequences, fallback for vectors. It resolves bandwidth
-// rules on x.
+// rules on x, and a linear kernel is one around the mean of x.
 func Kernel(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points.Points, fallback string) (kernel.Kernel, error) {
 	spec, err := specFor(asked, x, fallback)
 	if err != nil {
@@ -64,7 +69,10 @@ func Kernel(ctx context.Context, eng *engine.Engine, asked kernel.Spec, x points
 	if err != nil {
 		return k, err
 	}
-	return k, moderate(ctx, eng, k, x)
+	if err := moderate(ctx, eng, k, x); err != nil {
+		return k, err
+	}
+	return k.Around(ctx, eng, x)
 }
 
 func specFor(asked kernel.Spec, x points.Points, fallback string) (kernel.Spec, error) {

@@ -37,7 +37,7 @@ func New(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Poin
 		return nil, err
 	}
 	n := x.Len()
-	rounding := max(0, 0x1p-52*diagonal(gram))
+	rounding := max(0, 0x1p-52*diagonal(gram), k.Noise(x))
 	means, err := kernel.Center(ctx, eng, gram)
 	if err != nil {
 		return nil, err

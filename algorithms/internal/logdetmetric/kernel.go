@@ -119,11 +119,15 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 		return nil, err
 	}
 	defer eng.PutMatrix(gram)
+	among, noise := positions(rows, linked), 0.0
+	for i := range n {
+		noise += gram.At(i, i)
+	}
+	noise = k.Noise(support) / noise
 	if err := scaled(ctx, eng, scale, gram); err != nil {
 		return nil, err
 	}
-	among := positions(rows, linked)
-	v, err := directions(ctx, eng, gram, among, b, dims)
+	v, err := directions(ctx, eng, gram, among, b, dims, noise)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +161,9 @@ const rowsEach = 32
 // directions returns the matrix V of the coordinates y = V k0(l, x) over the support points l. Let
 // C be the linked points and K = K0 - K0_C B K0_C' = U W U' the learned kernel matrix of the
 // support points. Then y = W^-1/2 U' (k0(l, x) - K0_C B k0(C, x)).
-func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among []int, b blas.Matrix, dims int) (blas.Matrix, error) {
+func directions(
+	ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among []int, b blas.Matrix, dims int, noise float64,
+) (blas.Matrix, error) {
 	n, m := k0.Rows, len(among)
 	columns, change := eng.GetMatrix(n, m), eng.GetMatrix(n, m) // K0_C, K0_C B
 	learned := eng.GetMatrix(n, n)
@@ -176,7 +182,7 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 	}
 	eng.Backend().Gemm(false, false, 1, columns, b, 0, change)
 	eng.Backend().Gemm(false, true, -1, change, columns, 1, learned)
-	v, err := Axes(ctx, eng, learned, dims)
+	v, err := Axes(ctx, eng, learned, dims, noise)
 	if err != nil {
 		return v, err
 	}
@@ -192,14 +198,17 @@ func directions(ctx context.Context, eng *engine.Engine, k0 blas.Matrix, among [
 }
 
 // Axes returns the rows u' / sqrt(w) for the eigenpairs (w, u) of a learned kernel matrix, the
-// largest eigenvalues first, at most maxDims of them or all for 0. It overwrites the matrix.
-func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, maxDims int) (blas.Matrix, error) {
+// largest eigenvalues first, at most maxDims of them or all for 0. Those up to noise, relative to
+// the largest, are left out. It overwrites the matrix.
+func Axes(ctx context.Context, eng *engine.Engine, learned blas.Matrix, maxDims int, noise float64) (
+	blas.Matrix, error,
+) {
 	w, v, err := eng.SymEigTop(ctx, learned, maxDims)
 	if err != nil {
 		return v, err
 	}
 	dims, t := 0, eng.Backend().Kernels()
-	for dims < len(w) && w[dims] > rankTol*w[0] {
+	for dims < len(w) && w[dims] > max(rankTol, noise)*w[0] {
 		dims++
 	}
 	if dims == 0 {

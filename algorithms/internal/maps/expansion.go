@@ -104,6 +104,9 @@ func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Ker
 	if x.D != dense.D {
 		return blas.Matrix32{}, stored.WrongFeatures(x.D, dense.D)
 	}
+	if o := k.Origin(); o != nil { // less the center in double precision
+		dense, x, k = o.Moved(dense), o.MovedSingle(x), k.At(nil)
+	}
 	narrow, err := points.Narrow(dense)
 	if err != nil {
 		return blas.Matrix32{}, fmt.Errorf("%s: the model's points in single precision: %w", method, err)

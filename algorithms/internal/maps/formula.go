@@ -24,7 +24,7 @@ func (l *linear) formula(string) (formula.Map, error) {
 }
 
 func (e *expansion) formula(string) (formula.Map, error) {
-	return &formula.Expansion{Kernel: e.kernel, Support: e.support, V: e.turned(nil), Center: e.center}, nil
+	return formula.Centered(&formula.Expansion{Kernel: e.kernel, Support: e.support, V: e.turned(nil), Center: e.center})
 }
 
 func (s *sum) formula(method string) (formula.Map, error) {

@@ -213,13 +213,14 @@ func (b *basis) check(_ string, x points.Points) error {
 type About struct {
 	InputDim int    `json:"input_dim"`
 	Alphabet string `json:"alphabet,omitempty"`
+	Centered bool   `json:"kernel_centered,omitempty"` // the file has a center of the kernel
 }
 
 // encode stores the points and the kernel.
 func (b *basis) encode(f *model.File) About {
-	f.Header.Kernel = b.kernel.String()
+	stored.SetKernel(f, b.kernel)
 	stored.Encode(f, b.support)
-	return About{b.InputDim(), b.Alphabet()}
+	return About{b.InputDim(), b.Alphabet(), b.kernel.Origin() != nil}
 }
 
 // ReadSupport reads the kernel and the stored points. Unusable ones are a *fault.DataError.
@@ -227,6 +228,11 @@ func ReadSupport(f *model.File, about About) (k kernel.Kernel, x points.Points, 
 	if k, err = stored.Kernel(f); err != nil {
 		return k, nil, err
 	}
-	x, err = stored.Decode(f, about.InputDim, about.Alphabet)
+	if x, err = stored.Decode(f, about.InputDim, about.Alphabet); err != nil {
+		return k, nil, err
+	}
+	if about.Centered {
+		k, err = stored.Centered(f, k, x)
+	}
 	return k, x, err
 }

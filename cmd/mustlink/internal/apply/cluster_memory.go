@@ -139,6 +139,9 @@ func (c *clusterCommand) rawGram(ctx context.Context, x points.Points) (blas.Mat
 	if err != nil {
 		return blas.Matrix{}, err
 	}
+	if k, err = k.Around(ctx, c.m.Eng, x); err != nil {
+		return blas.Matrix{}, err
+	}
 	return k.Gram(ctx, c.m.Eng, x)
 }
 
