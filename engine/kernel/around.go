@@ -82,14 +82,15 @@ func (k Kernel) At(c *Origin) Kernel {
 func (k Kernel) Origin() *Origin { return k.center }
 
 // Noise returns the eigenvalue up to which all of the kernel matrix of x may be rounding of inner
-// products that were given: n 2^-52 max <x,x> for a Gram matrix, if the values of the kernel are
+// products that were given: 4 n 2^-52 max <x,x> for a Gram matrix, whose values and their means are
+// rounded, and so are three differences of them, if the values of the kernel are
 // small differences of these, and 0 if the values have rounding of their own size.
 func (k Kernel) Noise(x points.Points) float64 {
 	g, is := x.(*points.Gram)
 	if !is || k.center == nil || g.N == 0 {
 		return 0
 	}
-	return float64(g.N) * 0x1p-52 * slices.Max(g.Diagonal)
+	return 4 * float64(g.N) * 0x1p-52 * slices.Max(g.Diagonal)
 }
 
 // Vector returns the coordinates of the center of vectors of d features.
