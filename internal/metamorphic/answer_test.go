@@ -16,8 +16,8 @@ type answer struct {
 	err     error
 }
 
-// precise are parameters of methods that end at a tolerance, so that what is compared is the optimum
-// and not where a search stopped, and of a method that draws from rows: it draws all.
+// precise are parameters of methods that end at a tolerance, so that what is compared is the
+// optimum and not where a search stopped, and of a method that draws from rows: it draws all.
 var precise = map[string]map[string]string{
 	"npkl":  {"tol": "1e-10", "max_iter": "100000"},
 	"gml":   {"tol": "1e-10", "max_iter": "20000"},
@@ -73,7 +73,7 @@ func ask(method catalog.Method, p *problem) answer {
 	if a.squared[0], err = squared(m, train, list); err != nil {
 		return answer{err: err}
 	}
-	fresh, err := p.unseen(p)
+	fresh, err := p.later(p)
 	if err != nil {
 		return answer{err: err}
 	}

@@ -50,7 +50,7 @@ var exceptions = []exception{
 	},
 }
 
-// of returns the number of the exception for a method and a relation, from 1 on, 0 if there is none.
+// exceptionOf returns the number of the exception for a method and a relation, from 1 on, or 0.
 func exceptionOf(method, relation string) int {
 	for k, e := range exceptions {
 		begins := func(name string) bool { return strings.HasPrefix(relation, name) }

@@ -3483,7 +3483,8 @@ class LLMA(MetricLearner):
         Scale numbers to mean 0 and standard deviation 1 also where they share a unit, in fit and
         transform.
     n_links : int or {"all"} or None, default=None
-        Number of links of each kind to draw from y. None or "all": all that y implies.
+        Number of links of each kind to draw from y. "all": all that y implies. None: as many as
+        there are points, or all if these are fewer.
     unlabeled : object, default=None
         The value of y for unlabeled rows. None: all rows are labeled.
     hold_out : int, default=0
@@ -3548,7 +3549,7 @@ class LLMA(MetricLearner):
         "rank_tol": ("rank_tol", 1e-10),
     }
     _uses_cannot_links = False
-    _learns_pairs = False
+    _learns_pairs = True
     _needs_links = True
 
     def __init__(
