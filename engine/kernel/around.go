@@ -83,16 +83,17 @@ func (k Kernel) At(c *Origin) Kernel {
 func (k Kernel) Origin() *Origin { return k.center }
 
 // Noise returns the eigenvalue up to which all of the kernel matrix of x may be rounding of inner
-// products that were given: for a Gram matrix n 2^-52 max <x,x>, if the values of the kernel are
-// small differences of these, and what few digits of them leave open; otherwise 0, as the values have
-// rounding of their own size.
+// products that were given: 4 n 2^-52 max <x,x> for a Gram matrix, whose values and their means are
+// rounded, and so are three differences of them, if the values of the kernel are small differences
+// of these, and what few digits of them leave open; otherwise 0, as the values have rounding of
+// their own size.
 func (k Kernel) Noise(x points.Points) (noise float64) {
 	g, is := x.(*points.Gram)
 	if !is || !k.IsLinear() || g.N == 0 {
 		return 0
 	}
 	if k.center != nil {
-		noise = float64(g.N) * 0x1p-52 * slices.Max(g.Diagonal)
+		noise = 4 * float64(g.N) * 0x1p-52 * slices.Max(g.Diagonal)
 	}
 	return max(noise, g.Noise)
 }

@@ -21,7 +21,7 @@ type exception struct {
 
 var exceptions = []exception{
 	{
-		[]string{"kbeta", "npkl", "lleratio", "blend", "parts", "scml", "klein", "llma", "spectral", "cmvu", "npk", "simplenpkl", "sdplr"},
+		[]string{"kbeta", "npkl", "lleratio", "blend", "parts", "lmnn", "scml", "klein", "llma", "spectral", "cmvu", "npk", "simplenpkl", "sdplr"},
 		[]string{"whole numbers, rows in"},
 		"Nearest neighbors are not unique where distances are equal: of rows equally far the one with the lower number is taken.",
 	},
@@ -50,7 +50,7 @@ var exceptions = []exception{
 	},
 }
 
-// of returns the number of the exception for a method and a relation, from 1 on, 0 if there is none.
+// exceptionOf returns the number of the exception for a method and a relation, from 1 on, or 0.
 func exceptionOf(method, relation string) int {
 	for k, e := range exceptions {
 		begins := func(name string) bool { return strings.HasPrefix(relation, name) }

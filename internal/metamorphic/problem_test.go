@@ -21,9 +21,10 @@ type problem struct {
 	targets      []float64   // one for each row
 	options      []mustlink.Option
 
-	train, unseen func(p *problem) (*mustlink.Table, error) // the tables of rows and of used rows
-	// between changes the model between the fit and its use, again gives the table whose distances are
-	// asked for instead of that of the fit, and the rows of the original problem in it. Both may be nil.
+	train, later func(p *problem) (*mustlink.Table, error) // the tables of rows and of used rows
+	// between changes the model between the fit and its use. again gives the table whose distances
+	// are asked for instead of that of the fit, and the rows of the original problem in it. Both may
+	// be nil.
 	between func(*problem, *mustlink.Model) (*mustlink.Model, error)
 	again   func(*problem) (*mustlink.Table, []int, error)
 }
@@ -40,7 +41,7 @@ const (
 // precision leave them as they are, and a difference between answers is one of the computation.
 func original(t testing.TB) *problem {
 	t.Helper()
-	p := &problem{train: denseRows, unseen: denseFresh}
+	p := &problem{train: denseRows, later: denseFresh}
 	var labels []string
 	p.rows, labels = draw(size, 1)
 	p.fresh, _ = draw(20, 2)
@@ -162,7 +163,7 @@ func (p *problem) sparse(explicit bool) *problem {
 		return mustlink.FromSparse(len(rows), len(rows[0]), start, column, value)
 	}
 	q.train = func(p *problem) (*mustlink.Table, error) { return of(p.rows) }
-	q.unseen = func(p *problem) (*mustlink.Table, error) { return of(p.used()) }
+	q.later = func(p *problem) (*mustlink.Table, error) { return of(p.used()) }
 	return q
 }
 
@@ -173,7 +174,7 @@ func (p *problem) gram(kernel func(x, y []float64) float64) *problem {
 	q.train = func(p *problem) (*mustlink.Table, error) {
 		return mustlink.FromGram(products(p.rows, p.rows, kernel), nil)
 	}
-	q.unseen = func(p *problem) (*mustlink.Table, error) {
+	q.later = func(p *problem) (*mustlink.Table, error) {
 		rows, reference, diagonal := p.used(), []int(nil), []float64(nil)
 		for i, row := range rows {
 			reference, diagonal = append(reference, -1), append(diagonal, kernel(row, row))

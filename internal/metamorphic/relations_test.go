@@ -120,7 +120,7 @@ func through(t testing.TB, name string, write func(path string, rows [][]float64
 	return func(p *problem) *problem {
 		q := p.copy()
 		q.train = func(p *problem) (*mustlink.Table, error) { return read(filepath.Join(folder, "x"+name), p.rows) }
-		q.unseen = func(p *problem) (*mustlink.Table, error) { return read(filepath.Join(folder, "new"+name), p.used()) }
+		q.later = func(p *problem) (*mustlink.Table, error) { return read(filepath.Join(folder, "new"+name), p.used()) }
 		return q
 	}
 }

@@ -82,14 +82,10 @@ func tooLarge(row, column int, v, limit float64) error {
 }
 
 // distinguishable returns an error for points that differ so little that fourth powers of their
-// differences underflow, which in most cases ends at the second point, and for inner products of
-// which only rounding remains in differences.
+// differences underflow. In most cases it ends at the second point.
 func distinguishable(x points.Points) error {
 	largest, limit := 0.0, 1/Largest
-	if g, ok := x.(*points.Gram); ok {
-		if err := resolved(g); err != nil {
-			return err
-		}
+	if _, ok := x.(*points.Gram); ok {
 		limit = 1 / largestProduct
 	}
 	for size := range sizes(x) {
@@ -101,32 +97,6 @@ func distinguishable(x points.Points) error {
 		return fault.Data("", "the points differ by at most %g: want differences from %g on, since fourth powers underflow; standardize the data, or multiply them", largest, limit)
 	}
 	return nil
-}
-
-// resolved returns an error for a Gram matrix of points so far from the origin that their variance,
-// the mean of <x,x> less the square of the mean of x, is within the rounding of n inner products.
-// Points that are all equal pass. Cost: O(n^2).
-func resolved(g *points.Gram) error {
-	n, own, all, largest, equal := 0.0, 0.0, 0.0, 0.0, true
-	for i, r := range g.Reference {
-		if r < 0 {
-			continue
-		}
-		n++
-		own += g.Diagonal[i]
-		largest = max(largest, g.Diagonal[i])
-		for _, s := range g.Reference {
-			if s >= 0 {
-				all += g.Row(i)[s]
-				equal = equal && g.Row(i)[s] == g.Diagonal[i]
-			}
-		}
-	}
-	if n == 0 || equal || math.Abs(own/n-all/(n*n)) > n*0x1p-52*largest {
-		return nil
-	}
-	return fault.Data("", "the inner products are up to %.3g, and the squared distances of the rows are below their "+
-		"rounding: want inner products of rows less their mean", largest)
 }
 
 // sizes yields the absolute differences of dense points from the first point, and the absolute
