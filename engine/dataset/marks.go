@@ -159,7 +159,7 @@ func (c *csvRows) doubtHeader() {
 	names := rising && numbers < len(c.columns) && texts == 0
 	if len(c.sample()) > 0 && like >= len(c.columns)-1 && !names {
 		c.warnings = append(c.warnings, "the header looks like a row: "+quote(strings.Join(c.columns, ","))+
-			" are taken as names of columns; want the option no-header if the first line is a row")
+			" is taken as the names of columns; want the option no-header if the first line is a row")
 	}
 }
 
