@@ -19,7 +19,8 @@ import (
 const indefinite = 1e-10
 
 // Sound returns x, or an error if x is the Gram matrix of its own objects and is not positive
-// semidefinite up to rounding. A matrix that passed is marked, so that the next call costs nothing.
+// semidefinite up to rounding, or not resolved ([CheckResolved]). A matrix that passed is marked, so
+// that the next call costs nothing.
 //
 // Cost: that of [CheckMatrix].
 func Sound(ctx context.Context, eng *engine.Engine, x points.Points) (points.Points, error) {
@@ -33,6 +34,9 @@ func Sound(ctx context.Context, eng *engine.Engine, x points.Points) (points.Poi
 	}
 	if smallest < 0 {
 		return nil, fault.Data("", "the Gram matrix is not positive semidefinite: its smallest eigenvalue is %.6g: want 0 or more; add %.3g to its diagonal, or use another similarity; gram=clip makes its negative eigenvalues 0", smallest, -smallest)
+	}
+	if err := CheckResolved(g); err != nil {
+		return nil, err
 	}
 	marked := *g
 	marked.Semidefinite, marked.Noise = true, noise

@@ -108,6 +108,21 @@ func TestSoundOtherGrams(t *testing.T) {
 			t.Errorf("%s: error %v: want none", name, err)
 		}
 	}
+	// Inner products of x = 1e8 + {0, 1, 2} are 1e16, of which float64 has multiples of 2.
+	far := []float64{1e8, 1e8 + 1, 1e8 + 2}
+	lost, err := points.NewGram(3, 3, make([]float64, 9), nil, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range far {
+		for j, u := range far {
+			lost.Data[3*i+j] = v * u
+		}
+		lost.Diagonal[i] = v * v
+	}
+	if _, err := kernel.Sound(t.Context(), eng, lost); !fault.IsInput(err) || !strings.Contains(err.Error(), "rounding") {
+		t.Errorf("error %v of a matrix of rounding", err)
+	}
 	small := enginetest.With(t, engine.Options{MemoryLimit: 10})
 	var me *fault.MemoryError
 	if _, err := kernel.Sound(t.Context(), small, zero); !errors.As(err, &me) {

@@ -138,17 +138,14 @@ func (p *Gram) Validate() error {
 // negative ones. Inner products do not: those with a vector of length 0 are 0. The zeros of a
 // training matrix may be rounded.
 func (p *Gram) distances() bool {
-	rounding, largest := 0.0, 0.0
+	rounding, smallest, largest := 0.0, 0.0, 0.0
 	if p.Training() {
 		rounding = 1e-6
 	}
 	for _, v := range p.Data {
-		if v < 0 {
-			return false
-		}
-		largest = max(largest, v)
+		smallest, largest = min(smallest, v), max(largest, v)
 	}
-	return largest > 0 && maxAbs(p.Diagonal) <= rounding*largest
+	return largest > 0 && max(maxAbs(p.Diagonal), -smallest) <= rounding*largest
 }
 
 // The corrections of a Gram matrix that is not positive semidefinite, by name; see

@@ -293,6 +293,8 @@ func TestGramOfDistances(t *testing.T) {
 	}{
 		"distances":             {2, 2, []float64{0, 3, 3, 0}, nil, nil, true},
 		"rounded distances":     {2, 2, []float64{1e-8, 3, 3, 0}, nil, nil, true},
+		"cosine distances":      {3, 3, []float64{-2e-16, 1, 0, 1, 0, 2, 0, 2, 1e-16}, nil, nil, true},
+		"negative distances":    {2, 2, []float64{0, -3, -3, 0}, nil, nil, false},
 		"distances of new rows": {1, 2, []float64{1, 2}, []float64{0}, []int{-1}, true},
 		"zeros":                 {2, 2, []float64{0, 0, 0, 0}, nil, nil, false},
 		"a point at the origin": {2, 2, []float64{0, 0, 0, 4}, nil, nil, false},
