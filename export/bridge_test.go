@@ -1,8 +1,6 @@
 package export
 
 import (
-	"google.golang.org/protobuf/proto"
-
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/formula"
 )
@@ -14,5 +12,5 @@ func GraphOf(m *mustlink.Model, f formula.Map) ([]byte, error) {
 		return nil, err
 	}
 	s.formula = f
-	return proto.Marshal(s.model(newGraph(s, Double)))
+	return s.model(newGraph(s, Double)).encoded(), nil
 }

@@ -5,11 +5,8 @@ import (
 	"fmt"
 	"math"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/formula"
-	"github.com/mustlink/mustlink/export/internal/onnx"
 )
 
 // value is the name of a tensor in a graph.
@@ -21,8 +18,8 @@ type graph struct {
 	outside   Precision             // of the input and the output
 	x         value                 // the columns of numbers
 	done      map[formula.Map]value // coordinates that are there already
-	nodes     []*onnx.NodeProto
-	constants []*onnx.TensorProto
+	nodes     []*message
+	constants []*message
 	beyond    bool // a number is beyond single precision
 	learning  bool // a node is of the operators ai.onnx.ml
 }
@@ -36,44 +33,16 @@ type attribute struct {
 // op adds a node with one result.
 func (g *graph) op(kind string, inputs []value, attributes ...attribute) value {
 	name := value(fmt.Sprintf("%s_%d", kind, len(g.nodes)))
-	n := &onnx.NodeProto{Name: proto.String(string(name)), OpType: proto.String(kind), Output: []string{string(name)}}
-	for _, in := range inputs {
-		n.Input = append(n.Input, string(in))
-	}
-	for _, a := range attributes {
-		n.Attribute = append(n.Attribute, a.message())
-	}
+	domain := ""
 	if kind == "LabelEncoder" {
-		n.Domain, g.learning = proto.String(learningDomain), true
+		domain, g.learning = learningDomain, true
 	}
-	g.nodes = append(g.nodes, n)
+	g.nodes = append(g.nodes, newNode(kind, string(name), domain, inputs, attributes))
 	return name
 }
 
 // learningDomain has the operators of ONNX-ML.
 const learningDomain = "ai.onnx.ml"
-
-func (a attribute) message() *onnx.AttributeProto {
-	m := &onnx.AttributeProto{Name: proto.String(a.name)}
-	switch v := a.value.(type) {
-	case int64:
-		m.Type, m.I = onnx.AttributeProto_INT.Enum(), proto.Int64(v)
-	case float64:
-		m.Type, m.F = onnx.AttributeProto_FLOAT.Enum(), proto.Float32(float32(v))
-	case []int64:
-		m.Type, m.Ints = onnx.AttributeProto_INTS.Enum(), v
-	case []float32:
-		m.Type, m.Floats = onnx.AttributeProto_FLOATS.Enum(), v
-	case []string:
-		m.Type = onnx.AttributeProto_STRINGS.Enum()
-		for _, text := range v {
-			m.Strings = append(m.Strings, []byte(text))
-		}
-	default:
-		panic(fmt.Sprintf("export: attribute of type %T", v))
-	}
-	return m
-}
 
 // add, sub, mul and so on are nodes of two operands, which are broadcast.
 func (g *graph) add(a, b value) value { return g.op("Add", []value{a, b}) }
@@ -105,13 +74,13 @@ func (g *graph) squares(a value) value {
 }
 
 // numbers returns the type of numbers.
-func (g *graph) numbers() onnx.TensorProto_DataType { return numbersOf(g.single) }
+func (g *graph) numbers() elementType { return numbersOf(g.single) }
 
-func numbersOf(single bool) onnx.TensorProto_DataType {
+func numbersOf(single bool) elementType {
 	if single {
-		return onnx.TensorProto_FLOAT
+		return float32s
 	}
-	return onnx.TensorProto_DOUBLE
+	return float64s
 }
 
 // number converts a tensor to numbers.
@@ -162,18 +131,14 @@ func (g *graph) integers(list []int, dims ...int) value {
 	for _, v := range list {
 		raw = binary.LittleEndian.AppendUint64(raw, uint64(int64(v)))
 	}
-	return g.tensor(onnx.TensorProto_INT64, raw, dims)
+	return g.tensor(int64s, raw, dims)
 }
 
 // integer adds an integer without dimensions: gathering by it leaves one out.
 func (g *graph) integer(v int) value { return g.integers([]int{v}) }
 
-func (g *graph) tensor(of onnx.TensorProto_DataType, raw []byte, dims []int) value {
+func (g *graph) tensor(of elementType, raw []byte, dims []int) value {
 	name := fmt.Sprintf("constant_%d", len(g.constants))
-	t := &onnx.TensorProto{Name: proto.String(name), DataType: proto.Int32(int32(of)), RawData: raw}
-	for _, d := range dims {
-		t.Dims = append(t.Dims, int64(d))
-	}
-	g.constants = append(g.constants, t)
+	g.constants = append(g.constants, newTensor(name, of, raw, dims))
 	return value(name)
 }

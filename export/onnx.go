@@ -9,14 +9,11 @@ import (
 	"slices"
 	"strconv"
 
-	"google.golang.org/protobuf/proto"
-
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/export/internal/onnx"
 )
 
 // Precision is that of the input and of the output of an ONNX graph, and of its numbers inside. In
@@ -97,13 +94,10 @@ func ONNX(ctx context.Context, w io.Writer, m *mustlink.Model, o ONNXOptions) (i
 	if g.beyond {
 		return "", fault.Data("", "a number of the model is beyond single precision: want double precision, or a fit on scaled features")
 	}
-	file, err := proto.Marshal(model)
-	if err == nil {
-		err = ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return g.inside(), err
 	}
-	if err == nil {
-		_, err = w.Write(file)
-	}
+	_, err = w.Write(model.encoded())
 	return g.inside(), err
 }
 
@@ -146,34 +140,42 @@ func (g *graph) inside() Precision {
 	return Double
 }
 
-// model returns the file of a model.
-func (s *source) model(g *graph) *onnx.ModelProto {
+// model returns the ModelProto of a model.
+func (s *source) model(g *graph) *message {
 	in := inputsOf(s.rules)
 	y := g.coordinates(s.formula, g.prepared(s, len(in.numbers) > 0))
-	g.nodes = append(g.nodes, &onnx.NodeProto{
-		OpType: proto.String("Cast"), Name: proto.String(nameOutput), Input: []string{string(y)}, Output: []string{nameOutput},
-		Attribute: []*onnx.AttributeProto{attribute{"to", int64(numbersOf(g.outside == Single))}.message()},
-	})
-	graph := &onnx.GraphProto{
-		Name: proto.String("mustlink_" + s.Model.Method()), Node: g.nodes, Initializer: g.constants,
-		DocString: proto.String("Rows to coordinates, in which Euclidean distance is the learned distance."),
-		Output:    []*onnx.ValueInfoProto{info(nameOutput, numbersOf(g.outside == Single), s.formula.Dim(), "a row of coordinates for each row")},
-	}
+	outside := numbersOf(g.outside == Single)
+	cast := attribute{"to", int64(outside)}
+	g.nodes = append(g.nodes, newNode("Cast", nameOutput, "", []value{y}, []attribute{cast}))
+	graph := &message{} // a GraphProto
+	graph.messages(1, g.nodes)
+	graph.text(2, "mustlink_"+s.Model.Method())
+	graph.messages(5, g.constants)
+	graph.text(10, "Rows to coordinates, in which Euclidean distance is the learned distance.")
 	if len(in.numbers) > 0 {
-		graph.Input = append(graph.Input, info(nameNumbers, numbersOf(g.outside == Single), len(in.numbers), "the columns of numbers, in the order of the metadata's features; NaN is missing"))
+		graph.message(11, newInfo(nameNumbers, outside, len(in.numbers),
+			"the columns of numbers, in the order of the metadata's features; NaN is missing"))
 	}
 	if len(in.texts) > 0 {
-		graph.Input = append(graph.Input, info(nameTexts, onnx.TensorProto_STRING, len(in.texts), `the columns of texts, in the order of the metadata's texts; "" is missing`))
+		graph.message(11, newInfo(nameTexts, texts, len(in.texts),
+			`the columns of texts, in the order of the metadata's texts; "" is missing`))
 	}
-	out := &onnx.ModelProto{
-		IrVersion: proto.Int64(irVersion), ProducerName: proto.String("mustlink"), ProducerVersion: proto.String(s.version()),
-		Domain: proto.String("com.github.mustlink"), ModelVersion: proto.Int64(1), Graph: graph, MetadataProps: s.metadata(g, in),
-		DocString:   proto.String(fmt.Sprintf("A metric learned by the method %s of mustlink, https://github.com/mustlink/mustlink.", s.Model.Method())),
-		OpsetImport: []*onnx.OperatorSetIdProto{{Domain: proto.String(""), Version: proto.Int64(opset)}},
-	}
+	graph.message(12, newInfo(nameOutput, outside, s.formula.Dim(), "a row of coordinates for each row"))
+
+	out := &message{}
+	out.integer(1, irVersion)
+	out.text(2, "mustlink")
+	out.text(3, s.version())
+	out.text(4, "com.github.mustlink")
+	out.integer(5, 1) // the version of the model
+	out.text(6, "A metric learned by the method "+s.Model.Method()+
+		" of mustlink, https://github.com/mustlink/mustlink.")
+	out.message(7, graph)
+	out.message(8, newOperators("", opset))
 	if g.learning {
-		out.OpsetImport = append(out.OpsetImport, &onnx.OperatorSetIdProto{Domain: proto.String(learningDomain), Version: proto.Int64(learningVersion)})
+		out.message(8, newOperators(learningDomain, learningVersion))
 	}
+	out.messages(14, s.metadata(g, in))
 	return out
 }
 
@@ -185,22 +187,10 @@ func (s *source) version() string {
 	return catalog.Version()
 }
 
-// info describes an input or an output of any number of rows.
-func info(name string, of onnx.TensorProto_DataType, columns int, doc string) *onnx.ValueInfoProto {
-	shape := &onnx.TensorShapeProto{Dim: []*onnx.TensorShapeProto_Dimension{
-		{Value: &onnx.TensorShapeProto_Dimension_DimParam{DimParam: "rows"}},
-		{Value: &onnx.TensorShapeProto_Dimension_DimValue{DimValue: int64(columns)}},
-	}}
-	tensor := &onnx.TypeProto_Tensor{ElemType: proto.Int32(int32(of)), Shape: shape}
-	return &onnx.ValueInfoProto{Name: proto.String(name), DocString: proto.String(doc), Type: &onnx.TypeProto{Value: &onnx.TypeProto_TensorType{TensorType: tensor}}}
-}
-
 // metadata describes the model.
-func (s *source) metadata(g *graph, in inputs) []*onnx.StringStringEntryProto {
-	var list []*onnx.StringStringEntryProto
-	add := func(key, value string) {
-		list = append(list, &onnx.StringStringEntryProto{Key: proto.String(key), Value: proto.String(value)})
-	}
+func (s *source) metadata(g *graph, in inputs) []*message {
+	var list []*message
+	add := func(key, text string) { list = append(list, newEntry(key, text)) }
 	add("method", s.Model.Method())
 	add("version", s.version())
 	add("precision", string(g.outside))

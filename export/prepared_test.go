@@ -16,11 +16,10 @@ import (
 	"strings"
 	"testing"
 
-	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/encoding/protowire"
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/export"
-	"github.com/mustlink/mustlink/export/internal/onnx"
 )
 
 // mixed writes a table with numbers, categories and booleans. New tables also have levels and
@@ -84,6 +83,28 @@ func fitMixed(t testing.TB, method string, by mustlink.Preparing, options ...mus
 	return m
 }
 
+// fieldsOf returns the fields of this number, which are texts or messages, of a message.
+func fieldsOf(t testing.TB, message []byte, number protowire.Number) (list [][]byte) {
+	t.Helper()
+	for len(message) > 0 {
+		field, kind, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			t.Fatal(protowire.ParseError(n))
+		}
+		message = message[n:]
+		size := protowire.ConsumeFieldValue(field, kind, message)
+		if size < 0 {
+			t.Fatal(protowire.ParseError(size))
+		}
+		if field == number {
+			v, _ := protowire.ConsumeBytes(message)
+			list = append(list, v)
+		}
+		message = message[size:]
+	}
+	return list
+}
+
 // inputsOf returns the cells of a CSV file as a model's graph takes them.
 func inputsOf(t testing.TB, m *mustlink.Model, path string) (x [][]float64, texts [][]string) {
 	t.Helper()
@@ -91,18 +112,15 @@ func inputsOf(t testing.TB, m *mustlink.Model, path string) (x [][]float64, text
 	if _, err := export.ONNX(context.Background(), &file, m, export.ONNXOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	var graph onnx.ModelProto
-	if err := proto.Unmarshal(file.Bytes(), &graph); err != nil {
-		t.Fatal(err)
-	}
 	lists := map[string][]string{}
-	for _, p := range graph.MetadataProps {
-		if *p.Key == "features" || *p.Key == "texts" {
+	for _, entry := range fieldsOf(t, file.Bytes(), 14) { // metadata_props of a ModelProto
+		key, text := string(fieldsOf(t, entry, 1)[0]), fieldsOf(t, entry, 2)[0]
+		if key == "features" || key == "texts" {
 			var names []string
-			if err := json.Unmarshal([]byte(*p.Value), &names); err != nil {
+			if err := json.Unmarshal(text, &names); err != nil {
 				t.Fatal(err)
 			}
-			lists[*p.Key] = names
+			lists[key] = names
 		}
 	}
 	for _, row := range cellsOf(t, path) {

@@ -19,8 +19,8 @@ import (
 const indefinite = 1e-10
 
 // Sound returns x, or an error if x is the Gram matrix of its own objects and is not positive
-// semidefinite up to rounding, or not resolved ([CheckResolved]). A matrix that passed is marked, so
-// that the next call costs nothing.
+// semidefinite up to rounding, or not resolved ([CheckResolved]). A matrix that passed is marked,
+// so that the next call costs nothing.
 //
 // Cost: that of [CheckMatrix].
 func Sound(ctx context.Context, eng *engine.Engine, x points.Points) (points.Points, error) {
