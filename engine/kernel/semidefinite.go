@@ -22,7 +22,7 @@ const indefinite = 1e-10
 // semidefinite up to rounding, or not resolved ([CheckResolved]). A matrix that passed is marked,
 // so that the next call costs nothing.
 //
-// Cost: that of [CheckMatrix].
+// Cost: that of [Kernel.CheckMatrix].
 func Sound(ctx context.Context, eng *engine.Engine, x points.Points) (points.Points, error) {
 	g, is := x.(*points.Gram)
 	if !is || g.Semidefinite || !g.Training() {
