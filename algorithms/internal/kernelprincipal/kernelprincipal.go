@@ -5,6 +5,7 @@ package kernelprincipal
 import (
 	"context"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
@@ -102,7 +103,8 @@ func diagonal(k blas.Matrix) (sum float64) {
 }
 
 // directions returns the leading eigenvalues of the centered kernel matrix, those above tol times
-// the largest and above rounding, and the eigenvectors as rows.
+// the largest and above rounding, and the eigenvectors as rows. The largest entry of a vector is
+// positive, since otherwise the sign, and what a method makes of it, would be that of the solver.
 func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int, tol, rounding float64) (w []float64, u blas.Matrix, err error) {
 	if w, u, err = eng.SymEigTop(ctx, k, dims); err != nil {
 		return nil, u, err
@@ -114,5 +116,14 @@ func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int
 	if keep == 0 {
 		return nil, u, fault.Data("", "the points have no variance under the kernel: want points that differ")
 	}
-	return w[:keep], u.View(0, keep, 0, u.Cols), nil
+	u = u.View(0, keep, 0, u.Cols)
+	for c := range keep {
+		row := u.Row(c)
+		if -slices.Min(row) > slices.Max(row) {
+			for i := range row {
+				row[i] = -row[i]
+			}
+		}
+	}
+	return w[:keep], u, nil
 }
