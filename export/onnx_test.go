@@ -129,7 +129,7 @@ var exportable = [][]string{
 	{"gml"}, {"gml", "prior=datadep"}, {"gml", "kernel=cosine", "prior=datadep"},
 	{"lleratio"}, {"lleratio", "mode=linear"}, {"lleratio", "kernel=poly:degree=2"},
 	{"kpca", "kernel=exp:width=3", "dims=4"}, {"kpca", "kernel=cosine"}, {"kpca", "kernel=rbf:sigma=median", "dims=10"}, {"kpca", "kernel=linear"},
-	{"kpca", "kernel=sigmoid:scale=0.5@rbf:sigma=1", "dims=3"}, {"kpca", "kernel=exp:width=1@cosine", "dims=3"}, {"kpca", "kernel=cosine@rbf:sigma=2", "dims=3"},
+	{"kpca", "kernel=sigmoid:scale=0.5@rbf:sigma=0.2", "dims=3"}, {"kpca", "kernel=exp:width=1@cosine", "dims=3"}, {"kpca", "kernel=cosine@rbf:sigma=2", "dims=3"},
 	{"itml"}, {"itml", "kernel=rbf:sigma=mean"}, {"itml", "kernel=exp:width=2"}, {"itml", "kernel=poly:degree=3,coef=1,scale=0.1"}, {"itml", "unscaled"},
 	{"rca"}, {"rca", "kernel=rbf:sigma=mean"}, {"xrca"}, {"dca"}, {"dca", "kernel=rbf:sigma=mean"}, {"mmc"}, {"lmnn"}, {"nca"}, {"lsml"}, {"scml"}, {"lfda"}, {"sdml"},
 	{"mlkr"}, {"covariance"}, {"raw"}, {"xiang"}, {"llma"}, {"parts"}, {"npkl"}, {"blend"},
