@@ -520,7 +520,7 @@ func fuzzSeeds(f *testing.F, seeds ...string) {
 // FuzzCSV: any bytes give an input error, or data that survive writing and reading.
 func FuzzCSV(f *testing.F) {
 	fuzzSeeds(f, "x,y,label\n1,2,a\n3,4,b\n", "id,x\nr1,1\n\"r,2\",\"2\"\n", "\ufeffx\r\n1\r\n", "x\n1\n\n2", "x,label\n1,\"a\nb\"\n",
-		"a\"b\n", "\"", "x,y\n1,NaN\n", "x\n\x00", "x\n1e400", "label\na", "0,1\n1,2")
+		"a\"b\n", "\"", "x,y\n1,NaN\n", "x\n\x00", "x\n1e400", "label\na", "0,1\n1,2", ",1\n1,2")
 	f.Fuzz(func(t *testing.T, b []byte) {
 		sameAsStandard(t, string(b))
 		d, err := Decode(bytes.NewReader(b), "f.csv", "", ReadOptions{MaxLine: 1 << 16})
@@ -549,7 +549,13 @@ func roundTrip(t testing.TB, d *Data, format string) {
 		t.Fatalf("points changed: %v, want %v", got.Points, d.Points)
 	}
 	want := *d
-	want.Points, got.Points, want.Warnings = nil, nil, nil // remarks are on the file
+	want.Points, got.Points, want.Warnings = nil, nil, nil                  // remarks are on the file
+	got.Warnings = slices.DeleteFunc(got.Warnings, func(text string) bool { // of names that are numbers
+		return strings.HasPrefix(text, "the header looks like a row")
+	})
+	if len(got.Warnings) == 0 {
+		got.Warnings = nil
+	}
 	if strings.HasPrefix(format, "npy") {
 		want.Features, want.IDs, want.Labels = nil, nil, nil
 	}
