@@ -100,7 +100,7 @@ func (k Kernel) gramEvaluation(ctx context.Context, eng *engine.Engine, x points
 		return nil, err
 	}
 	ev, err := k.evaluate(eng, b, x)
-	if err == nil && k.center != nil { // as Diagonal has it, to the bit
+	if err == nil && k.center != nil { // the same bits as those of Diagonal
 		if ev.diagonal, err = k.diagonal(ctx, eng, x); err != nil {
 			ev.base.release()
 		}

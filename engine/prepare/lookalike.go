@@ -5,25 +5,37 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
-// lookAlikes are the ways in which texts look like numbers or dates that were not read as such,
-// with what to do about them. The first that fits counts.
-var lookAlikes = []struct {
+// lookAlike is a way in which texts look like numbers or dates that were not read as such, and what
+// to do about them.
+type lookAlike struct {
 	pattern *regexp.Regexp
 	want    string
 	date    bool
-}{
-	{regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$`), "want the option thousands if its comma is that of thousands, or a decimal point", false},
-	{regexp.MustCompile(`^[+-]?\d{1,3}(\.\d{3})+,\d+$|^[+-]?\d+,\d+$`), "want a decimal point", false},
-	{regexp.MustCompile(`^\d{1,2}[/.-]\d{1,2}[/.-]\d{2}$`), "want years of four digits if these are dates", true},
-	{regexp.MustCompile(`^([<>≤≥~≈]=?) ?[+-]?\d+([.,]\d+)?$`), "want numbers without signs", false},
-	{regexp.MustCompile(`^\([\p{Sc}]?\d[\d.,]*\)$`), "want a minus sign if these are negative numbers", false},
-	{regexp.MustCompile(`^[+\-\x{2212}]?\p{Sc}? ?\d[\d.,'’\x{a0}\x{2009}\x{202f}]* ?[%\p{Sc}]?$`), "want numbers without other marks", false},
-	{regexp.MustCompile(`^[+-]?\d[\d.,]* ?[\pL°µμ]{1,4}[23²³]?(/[\pL]{1,3}[23²³]?)?$`), "want numbers in one unit, and no unit in the cells", false},
 }
+
+// lookAlikes returns the ways; the first that fits counts. They are compiled where they are first
+// used, since most programs that link the package never do.
+var lookAlikes = sync.OnceValue(func() []lookAlike {
+	return []lookAlike{
+		{regexp.MustCompile(`^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$`),
+			"want the option thousands if its comma is that of thousands, or a decimal point", false},
+		{regexp.MustCompile(`^[+-]?\d{1,3}(\.\d{3})+,\d+$|^[+-]?\d+,\d+$`), "want a decimal point", false},
+		{regexp.MustCompile(`^\d{1,2}[/.-]\d{1,2}[/.-]\d{2}$`),
+			"want years of four digits if these are dates", true},
+		{regexp.MustCompile(`^([<>≤≥~≈]=?) ?[+-]?\d+([.,]\d+)?$`), "want numbers without signs", false},
+		{regexp.MustCompile(`^\([\p{Sc}]?\d[\d.,]*\)$`),
+			"want a minus sign if these are negative numbers", false},
+		{regexp.MustCompile(`^[+\-\x{2212}]?\p{Sc}? ?\d[\d.,'’\x{a0}\x{2009}\x{202f}]* ?[%\p{Sc}]?$`),
+			"want numbers without other marks", false},
+		{regexp.MustCompile(`^[+-]?\d[\d.,]* ?[\pL°µμ]{1,4}[23²³]?(/[\pL]{1,3}[23²³]?)?$`),
+			"want numbers in one unit, and no unit in the cells", false},
+	}
+})
 
 // fewLevels is the number of different texts up to which a column is a category without a doubt,
 // such as 3 doors and 5 doors, unless they are dates or all different.
@@ -36,7 +48,8 @@ func doubtNumbers(levels []string, often []int) string {
 	const some = 1000
 	levels = levels[:min(len(levels), some)]
 	cells, numbers, odd, other := 0, 0, 0, -1 // texts that only look like numbers, and that do not
-	fits := make([]int, len(lookAlikes))
+	ways := lookAlikes()
+	fits := make([]int, len(ways))
 	example, zeros := "", false // zeros: there are numbers such as 007, which are names
 	for k, text := range levels {
 		cells += often[k]
@@ -46,13 +59,7 @@ func doubtNumbers(levels []string, often []int) string {
 			zeros = zeros || len(text) > 1 && text[0] == '0' && text[1] != '.'
 			continue
 		}
-		way := -1
-		for w := range lookAlikes {
-			if lookAlikes[w].pattern.MatchString(text) {
-				way = w
-				break
-			}
-		}
+		way := slices.IndexFunc(ways, func(l lookAlike) bool { return l.pattern.MatchString(text) })
 		if way < 0 {
 			if other < 0 || often[k] > often[other] {
 				other = k
@@ -71,12 +78,12 @@ func doubtNumbers(levels []string, often []int) string {
 		}
 	}
 	switch {
-	case few && (odd == 0 || !lookAlikes[best].date):
+	case few && (odd == 0 || !ways[best].date):
 	case odd == 0 && numbers == cells && zeros:
 	case odd == 0 && numbers == cells:
 		return "its texts are numbers, such as " + strconv.Quote(short(levels[0])) + ": want the kind number for it if they count or measure"
 	case odd > 0 && 10*(odd+numbers) >= 9*cells:
-		return "nearly all cells look like numbers or dates, such as " + strconv.Quote(short(example)) + ", and are read as texts: " + lookAlikes[best].want
+		return "nearly all cells look like numbers or dates, such as " + strconv.Quote(short(example)) + ", and are read as texts: " + ways[best].want
 	case odd == 0 && other >= 0 && 2*numbers >= cells && 10*(numbers+often[other]) >= 9*cells:
 		return "most cells are numbers, but not " + strconv.Quote(short(levels[other])) + ", which is in " + count(often[other], "cell") +
 			": want an empty cell for a missing number"
