@@ -2,7 +2,6 @@ package prepare
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -19,16 +18,14 @@ const coarse = 1e-6
 // a column of 1e12 with a range of 1, which has lost the rest where it was written. Whole numbers
 // below 2^53 are exact. Cost: O(values).
 func Coarse(d *dataset.Data, inputs []string) (notices []string) {
-	found := ranges(d.Points)
-	for _, j := range slices.Sorted(maps.Keys(found)) {
-		r := found[j]
+	for _, r := range ranges(d.Points) {
 		largest := max(math.Abs(r.low), math.Abs(r.high))
 		step := math.Nextafter(largest, math.Inf(1)) - largest
 		exact := !r.broken && largest < 1<<53
-		if r.empty() || exact || !(r.high > r.low) || step <= coarse*(r.high-r.low) {
+		if exact || !(r.high > r.low) || step <= coarse*(r.high-r.low) {
 			continue
 		}
-		name := columnName(d, j)
+		name := columnName(d, r.column)
 		if inputs != nil && !slices.Contains(inputs, name) {
 			continue
 		}
@@ -41,12 +38,11 @@ func Coarse(d *dataset.Data, inputs []string) (notices []string) {
 
 // span is the range of the values of a column.
 type span struct {
+	column    int
 	low, high float64
 	broken    bool // some are not whole
 	count     int
 }
-
-func (s *span) empty() bool { return s.count == 0 }
 
 func (s *span) add(v float64) {
 	if s.count == 0 {
@@ -57,41 +53,39 @@ func (s *span) add(v float64) {
 	s.count++
 }
 
-// ranges returns those of the columns of numbers, by column. Those of sparse points with zeros are
-// left out, as they reach 0, and so are missing cells.
-func ranges(x points.Points) map[int]span {
-	found := map[int]span{}
+// ranges returns those of the columns of numbers, by column, ascending. Those of sparse points with
+// zeros are left out, as they reach 0, and so are missing cells.
+func ranges(x points.Points) (found []span) {
 	switch x := x.(type) {
 	case *points.Dense:
-		columns := make([]span, x.D)
+		found = make([]span, x.D)
 		for i := range x.N {
 			for j, v := range x.Row(i) {
-				columns[j].add(v)
+				found[j].add(v)
 			}
 		}
-		for j, s := range columns {
-			found[j] = s
+		for j := range found {
+			found[j].column = j
 		}
 	case *points.CSR:
 		compact, features := x.Compact()
-		columns := make([]span, len(features))
+		found = make([]span, len(features))
 		for k, f := range compact.Col {
-			columns[f].add(compact.Val[k])
+			found[f].add(compact.Val[k])
 		}
-		for f, s := range columns {
-			if s.count == x.N {
-				found[int(features[f])] = s
-			}
+		for f := range found {
+			found[f].column = int(features[f])
 		}
+		found = slices.DeleteFunc(found, func(s span) bool { return s.count < x.N })
 	case *points.Mixed:
 		for j, c := range x.Columns {
-			var s span
+			s := span{column: j}
 			for _, v := range c.Numbers {
 				if v == v {
 					s.add(v)
 				}
 			}
-			found[j] = s
+			found = append(found, s)
 		}
 	}
 	return found
