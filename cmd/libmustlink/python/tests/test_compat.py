@@ -224,6 +224,22 @@ class Differences(Messages):
         start = np.random.RandomState(0).normal(size=(3, 4))
         np.testing.assert_array_equal(NCA(init=start, n_components=3).fit(self.X, np.zeros(60)).components_, start)
 
+    def test_bad_input(self):
+        """Values that overflow, a balance that is no number and chunks of no rows are refused with their place."""
+        X, y = self.X.copy(), self.y
+        X[7, 2] = -1e200
+        message = "row 7, column 2: value is -1e+200: want at most 1e+75 in absolute value, since fourth powers overflow"
+        supervised = [name for name in PARAMETERS if name.endswith("_Supervised")]
+        for name in [*supervised, "Covariance", "LFDA", "LMNN", "MLKR", "NCA"]:
+            with self.subTest(name):
+                target = y.astype(float) if name == "MLKR" else y
+                self.says(ValueError, message, lambda: getattr(metric_learn, name)().fit(X, target))
+        pairs = np.array([[0, 1], [7, 8], [20, 40]])
+        place = message.replace("row 7", "tuple 1, point 0")
+        self.says(ValueError, place, lambda: ITML().fit(X[pairs], [1, 1, -1]))
+        self.says(ValueError, "balance_param is nan: want a finite number", lambda: SDML(balance_param=np.nan).fit(self.X[pairs], [1, 1, -1]))
+        self.says(ValueError, "chunk_size is 0: want at least 1", lambda: metric_learn.RCA_Supervised(chunk_size=0).fit(self.X, y))
+
     def test_pairs_are_no_transformer(self):
         from sklearn.base import TransformerMixin, is_classifier
 

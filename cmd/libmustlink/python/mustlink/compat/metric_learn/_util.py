@@ -95,6 +95,20 @@ ensure_min_features, y_numeric, estimator
     return data if y is None else (data, y)
 
 
+_LARGEST = 1e75
+"""The largest absolute value of a point: the fourth power of a larger one overflows."""
+
+
+def check_size(data: np.ndarray) -> None:
+    """Raise ValueError for a value that is too large, with its place: a row and column, or a tuple, point and column."""
+    if data.dtype.kind != "f" or not (np.abs(data) > _LARGEST).any():
+        return
+    place = np.argwhere(np.abs(data) > _LARGEST)[0]
+    names = ("row", "column") if data.ndim == 2 else ("tuple", "point", "column")
+    where = ", ".join(f"{name} {k}" for name, k in zip(names, place))
+    raise ValueError(f"{where}: value is {data[tuple(place)]}: want at most {_LARGEST:g} in absolute value, since fourth powers overflow")
+
+
 class _Kind:
     """What an input holds: the dimensions of its array, and its words in messages."""
 

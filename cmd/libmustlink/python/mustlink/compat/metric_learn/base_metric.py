@@ -11,7 +11,7 @@ from sklearn.metrics import roc_auc_score
 from sklearn.utils.validation import check_is_fitted
 
 from ..._threshold import best_threshold, check_calibration, real_threshold
-from ._util import check_input, validate_vector
+from ._util import check_input, check_size, validate_vector
 
 
 class ArrayIndexer:
@@ -46,7 +46,9 @@ class BaseMetricLearner(BaseEstimator):
         checked = check_input(
             X, y, type_of_inputs=type_of_inputs, preprocessor=self.preprocessor_, estimator=self, tuple_size=getattr(self, "_tuple_size", None), **options
         )
-        self.n_features_in_ = (checked if y is None else checked[0]).shape[-1]
+        data = checked if y is None else checked[0]
+        check_size(data)
+        self.n_features_in_ = data.shape[-1]
         return checked
 
     def _formed(self, X: Any, type_of_inputs: str, tuple_size: int | None = None) -> np.ndarray:

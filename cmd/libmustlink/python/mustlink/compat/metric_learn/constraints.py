@@ -92,6 +92,8 @@ class Constraints:
         chunks : ndarray of int, shape (n_samples,)
             The number of the chunk of each row, -1 for none.
         """
+        if chunk_size < 1:
+            raise ValueError(f"chunk_size is {chunk_size}: want at least 1")
         random = check_random_state(random_state)
         possible: list[np.ndarray] = []
         for rows in self._members:

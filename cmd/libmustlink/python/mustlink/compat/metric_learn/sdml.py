@@ -32,6 +32,8 @@ class _BaseSDML(MahalanobisMixin):
         pairs, y = self._prepare_inputs(pairs, y, type_of_inputs="tuples")
         if pairs.shape[2] < 2:
             raise ValueError(f"Cannot fit SDML with 1 feature(s). There should be at least 2 features, while the data has {pairs.shape[2]}.")
+        if not np.isfinite(self.balance_param):
+            raise ValueError(f"balance_param is {self.balance_param}: want a finite number")
         _, inverse = start_matrix(pairs, self.prior, self.random_state, strict_pd=True, name="prior")
         apart = pairs[:, 0] - pairs[:, 1]
         P = inverse + self.balance_param * (apart.T * y) @ apart
