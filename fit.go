@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/raw"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/algorithms/verdict"
@@ -117,7 +117,7 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, method catal
 	switch {
 	case !s.holdsOut:
 		return nil, nil
-	case method.Name == raw.Method:
+	case method.Name == baseline.RawMethod:
 		return &Verdict{Missing: "the method raw learns nothing"}, nil
 	case l.Len() == 0:
 		return &Verdict{Missing: "there are no links to hold out"}, nil
