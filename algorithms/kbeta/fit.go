@@ -6,10 +6,9 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -105,7 +104,7 @@ func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notic
 		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
 	}
 	stage("eigenvectors")
-	m.support = stored.Strip(x)
+	m.support = fitted.StripPoints(x)
 	if err := m.decompose(ctx, f.Eng, x); err != nil {
 		return nil, err
 	}
@@ -221,7 +220,7 @@ func (l Learner) looked(set *links.Set) ([]int, []string, error) {
 // order.
 func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	m, err := l.fitRows(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
+	return fitted.Result(ctx, Method+": fit", m, err)
 }
 
 func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
