@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/draw"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -194,7 +194,7 @@ func (l LSMLLearner) comparisons(set *links.Set) ([]logdet.Comparison, error) {
 		out = append(out, logdet.Comparison{I: q.I, J: q.J, K: q.K, L: q.L, Weight: 1})
 	}
 	must, cannot := set.Must(), set.Cannot()
-	for _, k := range draw.Some(len(must)*len(cannot), l.Params.Comparisons, l.Seed) {
+	for _, k := range sampling.Some(len(must)*len(cannot), l.Params.Comparisons, l.Seed) {
 		m, c := must[k/len(cannot)], cannot[k%len(cannot)]
 		out = append(out, logdet.Comparison{I: m.I, J: m.J, K: c.I, L: c.J, Weight: m.Weight * c.Weight})
 	}

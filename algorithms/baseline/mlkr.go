@@ -11,7 +11,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/softmax"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -150,7 +149,7 @@ func (l MLKRLearner) learn(ctx context.Context, f *learner.Fit) (*MLKRModel, err
 	if err != nil {
 		return nil, err
 	}
-	run, err := p.Climb(ctx, softmax.Options{Tol: l.Params.Tol, MaxIter: l.Params.MaxIter, Report: f.Report}, starts...)
+	run, err := p.Climb(ctx, linear.SoftmaxOptions{Tol: l.Params.Tol, MaxIter: l.Params.MaxIter, Report: f.Report}, starts...)
 	if err != nil {
 		return nil, err
 	}
@@ -162,19 +161,19 @@ func (l MLKRLearner) learn(ctx context.Context, f *learner.Fit) (*MLKRModel, err
 
 // mlkrProblem is the search for the map that maximizes the explained share of the variance.
 type mlkrProblem struct {
-	*softmax.Problem
+	*linear.SoftmaxProblem
 	t *asm.Table
 	y []float64 // with mean 0 and variance 1
 }
 
 func newMLKRProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, targets []float64, dims int) (*mlkrProblem, error) {
-	inner, err := softmax.New(ctx, eng, pc, nil, dims, "points")
+	inner, err := linear.NewSoftmax(ctx, eng, pc, nil, dims, "points")
 	if err != nil {
 		return nil, err
 	}
 	t := eng.Backend().Kernels()
 	p := &mlkrProblem{inner, t, standardized(t, targets)}
-	p.Rule = softmax.Rule{Gain: p.explained, Points: len(targets)}
+	p.Rule = linear.SoftmaxRule{Gain: p.explained, Points: len(targets)}
 	return p, nil
 }
 

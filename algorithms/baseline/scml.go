@@ -6,13 +6,10 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
-	"github.com/mustlink/mustlink/algorithms/internal/discriminant"
-	"github.com/mustlink/mustlink/algorithms/internal/draw"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -21,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/hinge"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // SCMLMethod is the name of this method in the catalog and in model files.
@@ -142,7 +139,7 @@ func (l SCMLLearner) Fit(ctx context.Context, eng *engine.Engine, x points.Point
 }
 
 func (l SCMLLearner) learn(ctx context.Context, f *learner.Fit) (*SCMLModel, error) {
-	eng, c := f.Eng, classes.New(f.Links)
+	eng, c := f.Eng, linear.NewClasses(f.Links)
 	count := len(l.Triplets) + int(min(c.NumTriplets(), float64(l.Params.Triplets)))
 	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, l.Params.Bases), "use fewer triplets or bases"); err != nil {
 		return nil, err
@@ -205,7 +202,7 @@ func (l SCMLLearner) learn(ctx context.Context, f *learner.Fit) (*SCMLModel, err
 }
 
 // weigh computes the weights of the bases.
-func (l SCMLLearner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*hinge.Result, error) {
+func (l SCMLLearner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*optimize.HingeResult, error) {
 	eng := f.Eng
 	along, d := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows)
 	cost := slices.Repeat([]float64{1 / float64(len(triplets))}, len(triplets))
@@ -216,13 +213,13 @@ func (l SCMLLearner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Ma
 			to[b] = (v-j[b])*(v-j[b]) - (v-k[b])*(v-k[b])
 		}
 	}
-	return hinge.Minimize(ctx, eng, d, cost, l.Params.Beta, hinge.Options{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: f.Bounded("weights", l.Params.MaxIter)})
+	return optimize.MinimizeHinge(ctx, eng, d, cost, l.Params.Beta, optimize.HingeOptions{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: f.Bounded("weights", l.Params.MaxIter)})
 }
 
 // differences returns the differences of the far pairs of triplets as bases, followed by their
 // discriminants.
 func (l SCMLLearner) differences(ctx context.Context, eng *engine.Engine, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
-	some, plain, near := draw.Some(2*len(triplets), l.Params.Bases, l.Seed), 0, make([]links.Link, len(triplets))
+	some, plain, near := sampling.Some(2*len(triplets), l.Params.Bases, l.Seed), 0, make([]links.Link, len(triplets))
 	out, s := blas.NewMatrix(len(some), z.Cols), blas.NewMatrix(z.Cols, z.Cols)
 	for b, at := range some {
 		if at < len(triplets) {
@@ -235,18 +232,18 @@ func (l SCMLLearner) differences(ctx context.Context, eng *engine.Engine, z blas
 	for n, t := range triplets {
 		near[n] = links.NewLink(t.I, t.J, links.Must)
 	}
-	if err := scatter.Links(ctx, eng, z, near, s); err != nil {
+	if err := linear.LinkScatter(ctx, eng, z, near, s); err != nil {
 		return out, err
 	}
 	eng.Backend().Kernels().Scale(1/float64(len(near)), s.Data)
-	discriminant.Unit(eng, out)
-	return out, discriminant.Of(eng, s, out.View(plain, out.Rows, 0, out.Cols))
+	linear.UnitRows(eng, out)
+	return out, linear.Discriminants(eng, s, out.View(plain, out.Rows, 0, out.Cols))
 }
 
 // discriminants returns the discriminants of some regions as bases.
-func (l SCMLLearner) discriminants(ctx context.Context, eng *engine.Engine, all blas.Matrix, c *classes.Classes) (blas.Matrix, error) {
+func (l SCMLLearner) discriminants(ctx context.Context, eng *engine.Engine, all blas.Matrix, c *linear.Classes) (blas.Matrix, error) {
 	sizes, z := []int{10, 20, 50}, all.Select(c.Rows)
-	some := draw.Some(len(sizes)*len(c.Rows), l.Params.Bases, l.Seed)
+	some := sampling.Some(len(sizes)*len(c.Rows), l.Params.Bases, l.Seed)
 	out := blas.NewMatrix(len(some), z.Cols)
 	err := eng.For(ctx, len(some), 1, func(b, _ int) error {
 		place, size := some[b]/len(sizes), sizes[some[b]%len(sizes)]
@@ -254,7 +251,7 @@ func (l SCMLLearner) discriminants(ctx context.Context, eng *engine.Engine, all 
 		if len(others) == 0 {
 			return nil // the basis stays 0
 		}
-		return discriminant.Local(eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
+		return linear.LocalDiscriminant(eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
 	})
 	return out, err
 }

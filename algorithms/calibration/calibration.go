@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/solvers/isotonic"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // Calibration is what links say about distances. It is immutable and safe for concurrent use.
@@ -79,7 +79,7 @@ func (c *Calibration) complete() (*Calibration, error) {
 		weight[k] = float64(c.must[k] + c.cannot[k])
 		share[k] = float64(c.must[k]) / weight[k]
 	}
-	regression, err := isotonic.Falling(share, weight)
+	regression, err := optimize.Falling(share, weight)
 	if err != nil {
 		return nil, err
 	}

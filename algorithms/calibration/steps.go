@@ -3,7 +3,7 @@ package calibration
 import (
 	"slices"
 
-	"github.com/mustlink/mustlink/solvers/isotonic"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // step is what the links say about pairs at a distance, in the mix of the links. All three fall
@@ -36,7 +36,7 @@ func (c *Calibration) stepsOf(regression []float64) ([]step, error) {
 		weights, length = append(weights, float64(m+n)), append(length, to-from)
 		from = to
 	}
-	values, err := isotonic.Falling(values, weights)
+	values, err := optimize.Falling(values, weights)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -125,7 +124,7 @@ func (e *forest) turn(ctx context.Context, f *learner.Fit, z blas.Matrix, dims i
 	q := z.Cols
 	a, b := blas.NewMatrix(q, q), blas.NewMatrix(q, q)
 	must, _ := f.Links.Count()
-	if err := scatter.Links(ctx, f.Eng, z, f.Links.Cannot(), a); err != nil {
+	if err := linear.LinkScatter(ctx, f.Eng, z, f.Links.Cannot(), a); err != nil {
 		return algorithms.Status{}, err
 	}
 	if trace(a) == 0 {
@@ -134,7 +133,7 @@ func (e *forest) turn(ctx context.Context, f *learner.Fit, z blas.Matrix, dims i
 	if dims == 0 || dims >= q {
 		return algorithms.Status{Converged: true}, nil
 	}
-	if err := scatter.Links(ctx, f.Eng, z, f.Links.Must(), b); err != nil {
+	if err := linear.LinkScatter(ctx, f.Eng, z, f.Links.Must(), b); err != nil {
 		return algorithms.Status{}, err
 	}
 	weight := ridge * float64(max(must, 1))

@@ -8,7 +8,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // leaves holds the leaves of the training points. As an operator, it is the centered n x n matrix
@@ -89,7 +89,7 @@ func add(to, from []float64) {
 // their eigenvectors as columns with mean 0.
 func (l *leaves) principal(ctx context.Context, eng *engine.Engine, rank int, seed uint64) ([]float64, blas.Matrix, error) {
 	const tolerance, nothing = 1e-8, 1e-10
-	found, err := eigen.Top(ctx, eng, l, rank, eigen.Options{Seed: seed, Tolerance: tolerance})
+	found, err := operator.TopEigenpairs(ctx, eng, l, rank, operator.EigenOptions{Seed: seed, Tolerance: tolerance})
 	if err != nil {
 		return nil, blas.Matrix{}, err
 	}

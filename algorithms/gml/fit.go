@@ -18,8 +18,8 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/logdet"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // Learner fits the method. The zero value does not work: Params come from [DefaultParams].
@@ -34,7 +34,7 @@ type Learner struct {
 	Similarities blas.Matrix
 	// Basis has orthonormal vectors, and values that rise with their roughness. They replace the
 	// vectors that the Params name; nil means those of the Params.
-	Basis *eigen.Result
+	Basis *operator.Eigenpairs
 	// Triplets are constraints in addition to the links.
 	Triplets []links.Triplet
 	Seed     uint64
@@ -139,7 +139,7 @@ type learned struct {
 type fit struct {
 	*learner.Fit
 	Params    Params
-	given     *eigen.Result // vectors to weigh, nil for those that the Params name
+	given     *operator.Eigenpairs // vectors to weigh, nil for those that the Params name
 	targets   logdetmetric.Supervision
 	before    *Model // the model that links are added to, whose bounds and prior stay, or nil
 	warm      *warm  // solutions of fits of other gamma, or nil

@@ -5,7 +5,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/solvers/isotonic"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // thetaSteps is the maximum number of steps of minimizeTheta. thetaTol is the smallest gain of a
@@ -61,7 +61,7 @@ func stepTheta(eng *engine.Engine, c blas.Matrix, k []float64, from thetaPoint, 
 		for i, v := range from.theta {
 			to[i] = v - step*from.slope[i]
 		}
-		to, err := isotonic.Rising(to, nil)
+		to, err := optimize.Rising(to, nil)
 		if err != nil {
 			return from, 0, err
 		}

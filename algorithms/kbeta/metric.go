@@ -7,8 +7,8 @@ import (
 	"sync"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -145,8 +145,8 @@ func (m *metric) block(ctx context.Context, eng *engine.Engine, x points.Points,
 
 // rule returns how points are reconstructed from landmarks with the given squared distances, in the
 // feature space of k.
-func (m *metric) rule(k kernel.Kernel, apart func(a, b int) float64) barycentric.Rule {
-	return barycentric.Rule{Kernel: k, Neighbors: m.params.Neighbors, Reg: m.params.RegG, Apart: apart}
+func (m *metric) rule(k kernel.Kernel, apart func(a, b int) float64) outofsample.BarycentricRule {
+	return outofsample.BarycentricRule{Kernel: k, Neighbors: m.params.Neighbors, Reg: m.params.RegG, Apart: apart}
 }
 
 // sameness returns, for each point, the squared distance up to which a landmark differs from it

@@ -9,7 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/cluster"
-	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -85,7 +85,7 @@ type builder struct {
 
 // cluster finds the centers.
 func (b *builder) cluster(ctx context.Context) error {
-	some := draw.Some(b.rows.Rows, b.Options.Cells*rowsPerCell, b.Seed)
+	some := sampling.Some(b.rows.Rows, b.Options.Cells*rowsPerCell, b.Seed)
 	if err := b.eng.Check("a sample of the rows", engine.MatrixBytes(len(some), b.rows.Cols), "use fewer cells or raise the memory limit"); err != nil {
 		return err
 	}
@@ -182,7 +182,7 @@ func (b *builder) dropEmpty() {
 
 // measure finds the neighbors of two samples exactly, and the ranks of their cells.
 func (b *builder) measure(ctx context.Context) error {
-	some := draw.Some(b.rows.Rows, 2*sampleRows, b.Seed+1)
+	some := sampling.Some(b.rows.Rows, 2*sampleRows, b.Seed+1)
 	var err error
 	if b.chosen, err = b.sample(ctx, everyOther(some, 0)); err == nil {
 		b.held, err = b.sample(ctx, everyOther(some, 1))

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/mustlink/mustlink/algorithms/internal/selection"
+	"github.com/mustlink/mustlink/algorithms/internal/quickselect"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -56,7 +56,7 @@ func (r *ranking) order(ctx context.Context, queries blas.Matrix, first int, fou
 type chooser struct {
 	t     *asm.Table
 	never []float64 // limits that no number meets
-	keys  []selection.Key
+	keys  []quickselect.Key
 	count int
 }
 
@@ -76,9 +76,9 @@ func (c *chooser) choose(numbers []float64, early int, cells []int32) {
 		if len(c.keys) < c.count {
 			c.below(numbers, math.Inf(1))
 		}
-		selection.First(c.keys, c.count)
-		selection.First(c.keys[:c.count], early)
-		selection.First(c.keys[:early], 1)
+		quickselect.First(c.keys, c.count)
+		quickselect.First(c.keys[:c.count], early)
+		quickselect.First(c.keys[:early], 1)
 	}
 	for r, k := range c.keys[:c.count] {
 		cells[r] = k.Row
@@ -95,13 +95,13 @@ func (c *chooser) sort(numbers []float64) {
 			continue // or as far as the last, but later
 		}
 		if len(c.keys) < c.count {
-			c.keys = append(c.keys, selection.Key{})
+			c.keys = append(c.keys, quickselect.Key{})
 		}
 		at := len(c.keys) - 1
 		for ; at > 0 && numbers[j] < c.keys[at-1].Value; at-- {
 			c.keys[at] = c.keys[at-1]
 		}
-		c.keys[at] = selection.Key{Value: numbers[j], Row: int32(j)}
+		c.keys[at] = quickselect.Key{Value: numbers[j], Row: int32(j)}
 		if len(c.keys) == c.count {
 			limit = c.keys[c.count-1].Value
 		}
@@ -113,15 +113,15 @@ func (c *chooser) guess(numbers []float64) float64 {
 	const step = 8
 	c.keys = c.keys[:0]
 	for j := 0; j < len(numbers); j += step {
-		c.keys = append(c.keys, selection.Key{Value: numbers[j], Row: int32(j)})
+		c.keys = append(c.keys, quickselect.Key{Value: numbers[j], Row: int32(j)})
 	}
 	expected := float64(c.count) / step
 	rank := int(expected + 2*math.Sqrt(expected) + 1)
 	if rank >= len(c.keys) {
 		return math.Inf(1)
 	}
-	selection.First(c.keys, rank)
-	return slices.MaxFunc(c.keys[:rank], selection.Key.Compare).Value
+	quickselect.First(c.keys, rank)
+	return slices.MaxFunc(c.keys[:rank], quickselect.Key.Compare).Value
 }
 
 // below sets the keys to those below a limit.
@@ -129,7 +129,7 @@ func (c *chooser) below(numbers []float64, limit float64) {
 	c.keys = c.keys[:0]
 	for j, number := range numbers {
 		if number < limit {
-			c.keys = append(c.keys, selection.Key{Value: number, Row: int32(j)})
+			c.keys = append(c.keys, quickselect.Key{Value: number, Row: int32(j)})
 		}
 	}
 }

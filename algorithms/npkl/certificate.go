@@ -8,7 +8,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/operator"
 )
 
@@ -34,7 +33,7 @@ type bottom struct {
 // smallest finds the smallest eigenvalue outside the subspace that the rows of null span, to within
 // tol times the norm. If that subspace is not quite invariant, the error bound accounts for it.
 func smallest(ctx context.Context, eng *engine.Engine, op operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
-	found, err := graphkernel.Lowest(ctx, eng, op, 1, eigen.Options{Tolerance: tol, Seed: seed, Null: null, Products: 20000})
+	found, err := graphkernel.Lowest(ctx, eng, op, 1, operator.EigenOptions{Tolerance: tol, Seed: seed, Null: null, Products: 20000})
 	if err != nil {
 		return bottom{}, err
 	}
@@ -102,7 +101,7 @@ func (f factor) release(eng *engine.Engine) { eng.PutMatrix(f.l) }
 // the inverse is far from the others, so it takes a few solutions instead of hundreds of products
 // with g.
 func (f factor) smallest(ctx context.Context, eng *engine.Engine, g operator.Operator, null blas.Matrix, tol float64, seed uint64) (bottom, error) {
-	found, err := eigen.Top(ctx, eng, operator.Inverse(f.l), 1, eigen.Options{Tolerance: tol, Seed: seed})
+	found, err := operator.TopEigenpairs(ctx, eng, operator.Inverse(f.l), 1, operator.EigenOptions{Tolerance: tol, Seed: seed})
 	if err != nil {
 		return bottom{}, err
 	}

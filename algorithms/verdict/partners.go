@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/selection"
+	"github.com/mustlink/mustlink/algorithms/internal/quickselect"
 	"github.com/mustlink/mustlink/engine"
 )
 
@@ -112,12 +112,12 @@ type nearest struct {
 }
 
 func newNearest(row int, between Metric, gallery []int, rank int) nearest {
-	keys := make([]selection.Key, len(gallery))
+	keys := make([]quickselect.Key, len(gallery))
 	for k, i := range gallery {
-		keys[k] = selection.Key{Value: between(row, i), Row: int32(i)}
+		keys[k] = quickselect.Key{Value: between(row, i), Row: int32(i)}
 	}
 	rank = min(rank, len(keys))
-	selection.First(keys, rank)
+	quickselect.First(keys, rank)
 	n := nearest{row: row, between: between}
 	for _, k := range keys[:rank] {
 		n.farthest = max(n.farthest, k.Value)

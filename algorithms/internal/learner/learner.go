@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -80,8 +80,8 @@ type Fit struct {
 	// Notices are the notices of the status. The first one reports ignored links, if there are any.
 	Notices []string
 	begin   time.Time
-	axes    *kernelprincipal.Axes // those of Dense, nil if Dense is X
-	leftOut []string              // a notice of what these leave out
+	axes    *linear.KernelAxes // those of Dense, nil if Dense is X
+	leftOut []string           // a notice of what these leave out
 }
 
 // Begin returns a fit that begins now. It does not check its input.
@@ -167,7 +167,7 @@ func (f *Fit) vectors(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if f.Dense, f.axes, notice, err = kernelprincipal.Coordinates(ctx, f.Eng, asked, f.X, f.Seed); notice != "" {
+	if f.Dense, f.axes, notice, err = linear.KernelCoordinates(ctx, f.Eng, asked, f.X, f.Seed); notice != "" {
 		f.leftOut = []string{f.Name + notice}
 	}
 	return err
