@@ -41,11 +41,9 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/hinge"
 )
 
@@ -60,6 +58,7 @@ var About = algorithms.About{
 	Paper:           "Shi, Bellet & Sha, Sparse compositional metric learning, AAAI 2014",
 	Linear:          true,
 	UsesCannotLinks: true,
+	UsesTriplets:    true,
 	Baseline:        true,
 }
 
@@ -98,63 +97,35 @@ func Decode(f *model.File) (*Model, error) {
 	return record.DecodeTraced[Params](Method, f, maps.ReadLinear)
 }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	Kernel   kernel.Spec // zero: the features of dense vectors, else as in [learner.Learner]
-	Params   Params
-	Triplets []links.Triplet // in addition to those of the links
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "scml".
-func (Learner) Method() string { return Method }
-
-// Among returns the learner for the points of these rows, with the triplets of these alone.
-func (l Learner) Among(rows []int) (algorithms.Learner, error) {
-	l.Triplets = links.TripletsAmong(l.Triplets, rows)
-	return l, nil
-}
-
-// WithTriplets returns the learner with these triplets in addition to those of the links.
-func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
-	l.Triplets = list
-	return l
-}
-
-// Fit learns from n dense points of d features, the triplets of the learner, and the triplets of
-// the links. The result has the type *[Model].
+// Learner learns from n dense points of d features, the triplets of its lesson, and the triplets
+// of the links. The zero value does not work: Params come from [DefaultParams]. The result has the type
+// *[Model].
 //
 // Cost for T triplets, B bases and q directions: about 25 iterations of T B^2 flops; q^3/3 flops
 // per basis.
 //
 // Errors are those of [learner.Learner.Fit]. No triplets and no links that give some, basis=lda
 // without such links, and triplets of rows that do not exist are errors, too.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
-	f := learner.Begin(learner.Rules{About: About}, common, eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
-}
+type Learner = learner.Learner[Params]
 
-func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
+// Rules describes the method and the input that it requires.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About} }
+
+// Learn weighs the bases.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	eng, c := f.Eng, classes.New(f.Links)
-	count := len(l.Triplets) + int(min(c.NumTriplets(), float64(l.Params.Triplets)))
-	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, l.Params.Bases), "use fewer triplets or bases"); err != nil {
+	count := len(f.Triplets) + int(min(c.NumTriplets(), float64(p.Triplets)))
+	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, p.Bases), "use fewer triplets or bases"); err != nil {
 		return nil, err
 	}
-	if err := links.CheckTriplets(f.X.Len(), l.Triplets); err != nil {
+	if err := links.CheckTriplets(f.X.Len(), f.Triplets); err != nil {
 		return nil, err
 	}
-	made, err := c.Triplets(l.Params.Triplets, l.Seed)
+	made, err := c.Triplets(p.Triplets, f.Seed)
 	if err != nil {
 		return nil, err
 	}
-	triplets := slices.Concat(l.Triplets, made)
+	triplets := slices.Concat(f.Triplets, made)
 	if len(triplets) == 0 {
 		return nil, fault.Data("", "%s learns from triplets: want some, or must-links and cannot-links that share a row", Method)
 	}
@@ -167,17 +138,17 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	linear.DivideColumns(z, units)
 	var bases blas.Matrix
 	switch {
-	case l.Params.Basis == TripletDiffs || l.Params.Basis == Auto && len(made) == 0:
-		bases, err = l.differences(ctx, eng, z, triplets)
+	case p.Basis == TripletDiffs || p.Basis == Auto && len(made) == 0:
+		bases, err = p.differences(ctx, f, z, triplets)
 	case len(made) == 0:
 		err = &fault.ParamError{Param: "basis", Value: string(LDA), Want: "another basis, or must-links and cannot-links that share a row"}
 	default:
-		bases, err = l.discriminants(ctx, eng, z, c)
+		bases, err = p.discriminants(ctx, f, z, c)
 	}
 	if err != nil {
 		return nil, err
 	}
-	found, err := l.weigh(ctx, f, z, bases, triplets)
+	found, err := p.weigh(ctx, f, z, bases, triplets)
 	if err != nil {
 		return nil, err
 	}
@@ -189,8 +160,8 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 		}
 	}
 	eng.Mirror(a)
-	if l.Params.Dims > 0 {
-		kept = min(kept, l.Params.Dims)
+	if p.Dims > 0 {
+		kept = min(kept, p.Dims)
 	}
 	axes, err := linear.Axes(ctx, eng, a, max(1, kept))
 	if err != nil {
@@ -198,14 +169,14 @@ func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	}
 	linear.DivideColumns(axes, units)
 	if kept == 0 {
-		f.Notices = []string{fmt.Sprintf("no basis reduces the objective: want beta below %g, or triplets that the points agree with", l.Params.Beta)}
+		f.Notices = []string{fmt.Sprintf("no basis reduces the objective: want beta below %g, or triplets that the points agree with", p.Beta)}
 	}
 	status := f.Status(record.Bounded(found.Trace, found.Converged, found.Gap))
-	return record.NewTraced(pc.Map(eng, Method, axes), l.Params, status, found.Trace), nil
+	return record.NewTraced(pc.Map(eng, Method, axes), p, status, found.Trace), nil
 }
 
 // weigh computes the weights of the bases.
-func (l Learner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*hinge.Result, error) {
+func (p Params) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*hinge.Result, error) {
 	eng := f.Eng
 	along, d := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows)
 	cost := slices.Repeat([]float64{1 / float64(len(triplets))}, len(triplets))
@@ -216,13 +187,13 @@ func (l Learner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix
 			to[b] = (v-j[b])*(v-j[b]) - (v-k[b])*(v-k[b])
 		}
 	}
-	return hinge.Minimize(ctx, eng, d, cost, l.Params.Beta, hinge.Options{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: f.Bounded("weights", l.Params.MaxIter)})
+	return hinge.Minimize(ctx, eng, d, cost, p.Beta, hinge.Options{Tolerance: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("weights", p.MaxIter)})
 }
 
 // differences returns the differences of the far pairs of triplets as bases, followed by their
 // discriminants.
-func (l Learner) differences(ctx context.Context, eng *engine.Engine, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
-	some, plain, near := draw.Some(2*len(triplets), l.Params.Bases, l.Seed), 0, make([]links.Link, len(triplets))
+func (p Params) differences(ctx context.Context, f *learner.Fit, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
+	some, plain, near := draw.Some(2*len(triplets), p.Bases, f.Seed), 0, make([]links.Link, len(triplets))
 	out, s := blas.NewMatrix(len(some), z.Cols), blas.NewMatrix(z.Cols, z.Cols)
 	for b, at := range some {
 		if at < len(triplets) {
@@ -230,31 +201,31 @@ func (l Learner) differences(ctx context.Context, eng *engine.Engine, z blas.Mat
 		}
 		t := triplets[at%len(triplets)]
 		copy(out.Row(b), z.Row(t.I))
-		eng.Backend().Kernels().Axpy(-1, z.Row(t.K), out.Row(b))
+		f.Eng.Backend().Kernels().Axpy(-1, z.Row(t.K), out.Row(b))
 	}
 	for n, t := range triplets {
 		near[n] = links.NewLink(t.I, t.J, links.Must)
 	}
-	if err := scatter.Links(ctx, eng, z, near, s); err != nil {
+	if err := scatter.Links(ctx, f.Eng, z, near, s); err != nil {
 		return out, err
 	}
-	eng.Backend().Kernels().Scale(1/float64(len(near)), s.Data)
-	discriminant.Unit(eng, out)
-	return out, discriminant.Of(eng, s, out.View(plain, out.Rows, 0, out.Cols))
+	f.Eng.Backend().Kernels().Scale(1/float64(len(near)), s.Data)
+	discriminant.Unit(f.Eng, out)
+	return out, discriminant.Of(f.Eng, s, out.View(plain, out.Rows, 0, out.Cols))
 }
 
 // discriminants returns the discriminants of some regions as bases.
-func (l Learner) discriminants(ctx context.Context, eng *engine.Engine, all blas.Matrix, c *classes.Classes) (blas.Matrix, error) {
+func (p Params) discriminants(ctx context.Context, f *learner.Fit, all blas.Matrix, c *classes.Classes) (blas.Matrix, error) {
 	sizes, z := []int{10, 20, 50}, all.Select(c.Rows)
-	some := draw.Some(len(sizes)*len(c.Rows), l.Params.Bases, l.Seed)
+	some := draw.Some(len(sizes)*len(c.Rows), p.Bases, f.Seed)
 	out := blas.NewMatrix(len(some), z.Cols)
-	err := eng.For(ctx, len(some), 1, func(b, _ int) error {
+	err := f.Eng.For(ctx, len(some), 1, func(b, _ int) error {
 		place, size := some[b]/len(sizes), sizes[some[b]%len(sizes)]
 		own, others := c.Members[c.Of[place]], c.RivalMembers(c.Of[place])
 		if len(others) == 0 {
 			return nil // the basis stays 0
 		}
-		return discriminant.Local(eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
+		return discriminant.Local(f.Eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
 	})
 	return out, err
 }

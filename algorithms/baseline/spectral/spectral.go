@@ -45,8 +45,6 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/eigen"
 )
 
 // Method is the name of this method in the catalog and in model files.
@@ -101,90 +99,60 @@ func DefaultParams() Params { return param.Default[Params]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Params) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	// Kernel defines the feature space of the neighbors; the zero Spec means DefaultKernel.
-	Kernel kernel.Spec
-	Params Params
-	// Similarities, n x n, are the edge weights of the graph named "given".
-	Similarities blas.Matrix
-	// Basis has orthonormal vectors, and values that rise with their roughness. They replace the
-	// vectors that the Params name; nil means those of the Params.
-	Basis    *eigen.Result
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner with these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Among returns the learner for the points of these rows, with their similarities. A learner with a
-// Basis is an error.
-func (l Learner) Among(rows []int) (algorithms.Learner, error) {
-	if l.Basis != nil {
-		return nil, input.Whole(Method, "a given basis")
-	}
-	var err error
-	l.Similarities, err = input.Similarities(l.Similarities, rows)
-	return l, err
-}
-
-// Method returns "spectral".
-func (Learner) Method() string { return Method }
-
-// Fit computes the kernel of the points x; for alignment and order it learns from the links of l.
-// The result has the type *[Model]. Cost: the nearest neighbors, and r eigenvectors of their graph.
+// Learner computes the kernel of the points; for alignment and order it learns from the links. The
+// zero value does not work: Params come from [DefaultParams]. Kernel defines the feature space of the
+// neighbors. The result has the type *[Model]. Cost: the nearest neighbors, and r eigenvectors of
+// their graph.
 //
 // Errors are those of [learner.Learner.Fit]. No links for kinds that learn from them, and as many
 // eigenvectors as points, are errors, too.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	rules := learner.Rules{About: About, Pairs: l.Params.Kind == Alignment}
-	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
-	f := learner.Begin(rules, common, eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
+type Learner = learner.Learner[Params]
+
+// Rules describes the method and the input that it requires.
+func (p Params) Rules() learner.Rules {
+	return learner.Rules{About: About, Pairs: p.Kind == Alignment}
 }
 
-func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
+// Learn weighs the eigenvectors of the graph.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	eng, x, set := f.Eng, f.X, f.Links
-	if l.Params.Kind.learns() && set.Len() == 0 {
-		return nil, input.NoLinks(Method + " (" + string(l.Params.Kind) + ")")
+	if p.Kind.learns() && set.Len() == 0 {
+		return nil, input.NoLinks(Method + " (" + string(p.Kind) + ")")
 	}
-	k, err := l.Params.In(ctx, eng, l.Kernel, x, DefaultKernel)
+	k, err := p.In(ctx, eng, f.Kernel, x, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
 	f.Report(algorithms.Progress{Stage: "eigenvectors of the graph"})
-	b, err := l.basis(ctx, eng, k, x)
+	b, err := p.basis(ctx, f, k)
 	if err != nil {
 		return nil, err
 	}
-	alpha, err := l.Params.weights(eng, b, set)
+	alpha, err := p.weights(eng, b, set)
 	if err != nil {
 		return nil, err
 	}
-	m, err := barycentric.New(ctx, eng, Method, k, min(l.Params.near(), x.Len()), x, coordinates(b, alpha))
+	m, err := barycentric.New(ctx, eng, Method, k, min(p.near(), x.Len()), x, coordinates(b, alpha))
 	if err != nil {
 		return nil, err
 	}
 	f.Notices = b.Notices
-	return &Model{record.New(m, l.Params, f.Status(algorithms.Status{Converged: true, Iterations: 1})), alpha}, nil
+	return &Model{record.New(m, p, f.Status(algorithms.Status{Converged: true, Iterations: 1})), alpha}, nil
 }
 
 // basis returns the vectors to weigh.
-func (l Learner) basis(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*basis.Basis, error) {
-	if l.Basis != nil {
-		return basis.Given(eng, l.Basis, x.Len(), l.Params.Rank)
+func (p Params) basis(ctx context.Context, f *learner.Fit, k kernel.Kernel) (*basis.Basis, error) {
+	if f.Basis != nil {
+		return basis.Given(f.Eng, f.Basis, f.X.Len(), p.Rank)
 	}
-	r := l.Params.Rank
+	r := p.Rank
 	if r == 0 {
-		r = max(2, min(200, x.Len()/10))
+		r = max(2, min(200, f.X.Len()/10))
 	}
 	return basis.Choice{
-		Kind: l.Params.Basis, Normalized: l.Params.Normalized, Neighborhood: l.Params.Neighborhood,
-		Rank: r, Similarities: l.Similarities, Seed: l.Seed,
-	}.Make(ctx, eng, k, x)
+		Kind: p.Basis, Normalized: p.Normalized, Neighborhood: p.Neighborhood,
+		Rank: r, Similarities: f.Similarities, Seed: f.Seed,
+	}.Make(ctx, f.Eng, k, f.X)
 }
 
 // near returns the number of neighbors that reconstruct a new point.
