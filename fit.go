@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/raw"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/algorithms/verdict"
@@ -124,7 +124,7 @@ func (s *settings) verdict(ctx context.Context, eng *engine.Engine, of task, t *
 	switch {
 	case !s.holdsOut:
 		return nil, nil
-	case of.choice.Method.Name == raw.Method:
+	case of.choice.Method.Name == baseline.RawMethod:
 		return &Verdict{Missing: "the method raw learns nothing"}, nil
 	case l.Len() == 0:
 		return &Verdict{Missing: "there are no links to hold out"}, nil

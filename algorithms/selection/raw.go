@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/raw"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -15,7 +15,7 @@ import (
 
 // Raw names the points without learning: their trial, and the method that is selected if no
 // candidate is clearly better.
-const Raw = raw.Method
+const Raw = baseline.RawMethod
 
 // unlearned is the metric of the points without learning.
 type unlearned struct{ d int }

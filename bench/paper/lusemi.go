@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/spectral"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/algorithms/gml"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
@@ -272,7 +272,7 @@ func (c *luSplit) errors(ctx context.Context, eng *engine.Engine) ([]float64, er
 	if err := machine(c.diffusion(eng)); err != nil {
 		return nil, err
 	}
-	for _, kind := range []spectral.Kind{spectral.Alignment, spectral.Order} {
+	for _, kind := range []nonlinear.SpectralKind{nonlinear.SpectralAlignment, nonlinear.SpectralOrder} {
 		y, err := c.learned(ctx, eng, kind)
 		if err != nil {
 			return nil, err
@@ -388,10 +388,10 @@ func luSpectral(rounds int) gml.Params {
 }
 
 // learned returns the coordinates of a kernel whose weights are learned from the labeled pairs.
-func (c *luSplit) learned(ctx context.Context, eng *engine.Engine, kind spectral.Kind) (blas.Matrix, error) {
-	p := spectral.DefaultParams()
+func (c *luSplit) learned(ctx context.Context, eng *engine.Engine, kind nonlinear.SpectralKind) (blas.Matrix, error) {
+	p := nonlinear.SpectralDefaults()
 	p.Kind = kind
-	return fittedEmbedding(ctx, eng, spectral.Learner{Params: p, Basis: c.basis, Seed: c.seed}, c.huLoaded, c.set)
+	return fittedEmbedding(ctx, eng, nonlinear.SpectralLearner{Params: p, Basis: c.basis, Seed: c.seed}, c.huLoaded, c.set)
 }
 
 // fittedEmbedding fits a learner to a set and returns the coordinates of its points.

@@ -174,7 +174,7 @@ func TestCheck(t *testing.T) {
 		{"algorithms/krca", m + "algorithms/internal/stored", false, ""},
 		{"algorithms/internal/stored", m + "algorithms/krca", false, "no method"},
 		{"algorithms/krca", m + "algorithms/cluster", false, "no method"},
-		{"algorithms/baseline/rca", m + "algorithms/baseline/itml", false, "no method"},
+		{"algorithms/baseline/nonlinear", m + "algorithms/baseline/itml", false, "no method"},
 		{"algorithms/krca", m + "algorithms/catalog", false, "catalog"},
 		{"algorithms", m + "algorithms/catalog", false, "contract"},
 		{"algorithms", m + "algorithms/krca", false, "contract"},
