@@ -4,10 +4,9 @@ import (
 	"context"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
@@ -52,11 +51,11 @@ func CovarianceDefaults() Covariance { return param.Default[Covariance]() }
 func (p Covariance) Validate() error { return param.Validate(p) }
 
 // CovarianceModel is a fitted metric, a linear map.
-type CovarianceModel = record.Model[Covariance]
+type CovarianceModel = fitted.Model[Covariance]
 
 // DecodeCovariance rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeCovariance(f *model.File) (*CovarianceModel, error) {
-	return record.Decode[Covariance](CovarianceMethod, f, maps.ReadLinear)
+	return fitted.Decode[Covariance](CovarianceMethod, f, fitted.ReadLinear)
 }
 
 // CovarianceLearner learns from n dense points of d features and ignores links. The result has the type
@@ -81,5 +80,5 @@ func (p Covariance) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model
 	for r, root := range roots {
 		scale.Set(r, r, 1/root)
 	}
-	return record.New(pc.Map(f.Eng, CovarianceMethod, scale), p, f.Direct()), nil
+	return fitted.New(pc.Map(f.Eng, CovarianceMethod, scale), p, f.Direct()), nil
 }

@@ -6,12 +6,11 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -71,11 +70,11 @@ func (p DCA) Validate() error { return param.Validate(p) }
 // documented at [algorithms.Model], cost 2 d Dim flops per point in linear mode. In kernel mode
 // they cost the point's kernel values with the stored points, which are all points of the fit, and
 // 2 Dim flops for each of these.
-type DCAModel = record.Model[DCA]
+type DCAModel = fitted.Model[DCA]
 
 // DecodeDCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeDCA(f *model.File) (*DCAModel, error) {
-	return record.Decode[DCA](DCAMethod, f, maps.ReadEither)
+	return fitted.Decode[DCA](DCAMethod, f, fitted.ReadEither)
 }
 
 // DCALearner learns from must-links and cannot-links on the points; at least one cannot-link joins two
@@ -101,18 +100,18 @@ func (p DCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 	if err != nil {
 		return nil, err
 	}
-	return record.New(turned(a), p, f.Direct()), nil
+	return fitted.New(turned(a), p, f.Direct()), nil
 }
 
 // coordinates returns the coordinates of the points in principal directions, and the function that
 // turns directions in them into a map.
-func (p DCA) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func(blas.Matrix) *maps.Map, error) {
+func (p DCA) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func(blas.Matrix) *fitted.Map, error) {
 	if dense, is := f.X.(*points.Dense); is && f.Kernel == (kernel.Spec{}) {
 		pc, err := linear.NewPrincipal(ctx, f.Eng, dense, p.RankTol)
 		if err != nil {
 			return blas.Matrix{}, nil, err
 		}
-		return pc.Z, func(t blas.Matrix) *maps.Map { return maps.WithKernel(pc.Map(f.Eng, DCAMethod, t)) }, nil
+		return pc.Z, func(t blas.Matrix) *fitted.Map { return fitted.WithKernel(pc.Map(f.Eng, DCAMethod, t)) }, nil
 	}
 	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
 	if err != nil {
@@ -122,7 +121,7 @@ func (p DCA) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func
 	if err != nil {
 		return blas.Matrix{}, nil, err
 	}
-	return a.Z, func(t blas.Matrix) *maps.Map { return a.Turned(f.Eng, DCAMethod, t) }, nil
+	return a.Z, func(t blas.Matrix) *fitted.Map { return a.Turned(f.Eng, DCAMethod, t) }, nil
 }
 
 // directions returns A', whose rows are the directions.

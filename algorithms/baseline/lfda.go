@@ -9,10 +9,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -81,11 +80,11 @@ func LFDADefaults() LFDA { return param.Default[LFDA]() }
 func (p LFDA) Validate() error { return param.Validate(p) }
 
 // LFDAModel is a fitted metric, a linear map. It is immutable and safe for concurrent use.
-type LFDAModel = record.Model[LFDA]
+type LFDAModel = fitted.Model[LFDA]
 
 // DecodeLFDA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeLFDA(f *model.File) (*LFDAModel, error) {
-	return record.Decode[LFDA](LFDAMethod, f, maps.ReadLinear)
+	return fitted.Decode[LFDA](LFDAMethod, f, fitted.ReadLinear)
 }
 
 // LFDALearner learns from n dense points of d features. Points joined by must-links belong to one
@@ -121,7 +120,7 @@ func (p LFDA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	}
 	w := blas.NewMatrix(t.Cols, f.Dense.D)
 	eng.Backend().Gemm(true, false, 1, t, pc.Directions, 0, w)
-	return record.New(maps.NewLinear(LFDAMethod, pc.Mean, w), p, f.Status(status)), nil
+	return fitted.New(fitted.NewLinear(LFDAMethod, pc.Mean, w), p, f.Status(status)), nil
 }
 
 // directions returns the rows t, as columns, in principal coordinates. It overwrites the matrices.

@@ -9,10 +9,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -118,15 +117,15 @@ func (p LMNN) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 		return nil, err
 	}
 	status := f.Status(algorithms.Status{Converged: run.converged, Iterations: len(run.trace) - 1, Message: run.message()})
-	return record.NewTraced(pc.Map(f.Eng, LMNNMethod, problem.undivided(a)), p, status, run.trace), nil
+	return fitted.NewTraced(pc.Map(f.Eng, LMNNMethod, problem.undivided(a)), p, status, run.trace), nil
 }
 
 // LMNNModel is a fitted metric, the linear map y = W (x - mean). The objective falls.
-type LMNNModel = record.Traced[LMNN]
+type LMNNModel = fitted.Traced[LMNN]
 
 // DecodeLMNN rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeLMNN(f *model.File) (*LMNNModel, error) {
-	return record.DecodeTraced[LMNN](LMNNMethod, f, maps.ReadLinear)
+	return fitted.DecodeTraced[LMNN](LMNNMethod, f, fitted.ReadLinear)
 }
 
 // block is the number of points that a worker processes at a time.

@@ -7,10 +7,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -85,11 +84,11 @@ func LSMLDefaults() LSML { return param.Default[LSML]() }
 func (p LSML) Validate() error { return param.Validate(p) }
 
 // LSMLModel is a fitted metric, a linear map. The objective is F.
-type LSMLModel = record.Traced[LSML]
+type LSMLModel = fitted.Traced[LSML]
 
 // DecodeLSML rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeLSML(f *model.File) (*LSMLModel, error) {
-	return record.DecodeTraced[LSML](LSMLMethod, f, maps.ReadLinear)
+	return fitted.DecodeTraced[LSML](LSMLMethod, f, fitted.ReadLinear)
 }
 
 // LSMLLearner learns from n dense points of d features, the comparisons of its lesson, and the
@@ -131,8 +130,8 @@ func (p LSML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 		return nil, err
 	}
 	linear.DivideColumns(axes, units)
-	status := f.Status(record.Bounded(found.Trace, found.Converged, found.Bound))
-	return record.NewTraced(pc.Map(f.Eng, LSMLMethod, axes), p, status, found.Trace), nil
+	status := f.Status(fitted.Bounded(found.Trace, found.Converged, found.Bound))
+	return fitted.NewTraced(pc.Map(f.Eng, LSMLMethod, axes), p, status, found.Trace), nil
 }
 
 // comparisons returns the comparisons of the lesson and of the links; their mean weight is gamma

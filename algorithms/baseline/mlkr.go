@@ -7,11 +7,10 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/softmax"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
@@ -67,11 +66,11 @@ func (p MLKR) Validate() error { return param.Validate(p) }
 
 // MLKRModel is a fitted metric. The objective, at most 1, is the share of the variance of the targets
 // that leave-one-out kernel regression explains; its trace has the best value so far.
-type MLKRModel = record.Traced[MLKR]
+type MLKRModel = fitted.Traced[MLKR]
 
 // DecodeMLKR rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeMLKR(f *model.File) (*MLKRModel, error) {
-	return record.DecodeTraced[MLKR](MLKRMethod, f, maps.ReadLinear)
+	return fitted.DecodeTraced[MLKR](MLKRMethod, f, fitted.ReadLinear)
 }
 
 // MLKRLearner learns from n dense points of d features and the n targets of its lesson. Links are
@@ -112,7 +111,7 @@ func (p MLKR) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if n := f.Links.Len(); n > 0 {
 		f.Notices = []string{fmt.Sprintf("%s learns from targets: %d links ignored", MLKRMethod, n)}
 	}
-	return record.NewTraced(search.Map(MLKRMethod, run.Best), p, f.Status(run.Status), run.Trace), nil
+	return fitted.NewTraced(search.Map(MLKRMethod, run.Best), p, f.Status(run.Status), run.Trace), nil
 }
 
 // mlkrProblem is the search for the map that maximizes the explained share of the variance.

@@ -6,10 +6,9 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -80,11 +79,11 @@ func (p MMC) Validate() error { return param.Validate(p) }
 
 // MMCModel is a fitted metric. The objective is the sum of the distances of cannot-linked points,
 // scaled so that the sum of the squared distances of must-linked points, with eps, is 1; it rises.
-type MMCModel = record.Traced[MMC]
+type MMCModel = fitted.Traced[MMC]
 
 // DecodeMMC rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeMMC(f *model.File) (*MMCModel, error) {
-	return record.DecodeTraced[MMC](MMCMethod, f, maps.ReadLinear)
+	return fitted.DecodeTraced[MMC](MMCMethod, f, fitted.ReadLinear)
 }
 
 // MMCLearner learns from n dense points of d features and the links between them, of both kinds. The
@@ -120,7 +119,7 @@ func (p MMC) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 	if !converged {
 		status.Message = fmt.Sprintf("after %d iterations the optimum may be %.2g of the objective away: raise max_iter or tol", p.MaxIter, problem.last)
 	}
-	return record.NewTraced(frame(problem.start), p, f.Status(status), trace), nil
+	return fitted.NewTraced(frame(problem.start), p, f.Status(status), trace), nil
 }
 
 // ascend solves the problem and writes L to the start of the problem.
@@ -151,7 +150,7 @@ func (p MMC) ascend(ctx context.Context, f *learner.Fit, problem *mmcProblem) (t
 
 // frame returns the problem in coordinates in which the scatter of the must-links is the identity,
 // and the function that turns its solution into a map.
-func (p MMC) frame(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*mmcProblem, func([]float64) *maps.Map, error) {
+func (p MMC) frame(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
 	if p.Diagonal {
 		return p.diagonal(eng, x, set)
 	}
@@ -190,7 +189,7 @@ type mmcProblem struct {
 }
 
 // full returns the problem for a matrix, in whitened principal coordinates.
-func (params MMC) full(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*mmcProblem, func([]float64) *maps.Map, error) {
+func (params MMC) full(ctx context.Context, eng *engine.Engine, x *points.Dense, set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
 	pc, err := linear.NewPrincipal(ctx, eng, x, params.RankTol)
 	if err != nil {
 		return nil, nil, err
@@ -228,7 +227,7 @@ func (params MMC) full(ctx context.Context, eng *engine.Engine, x *points.Dense,
 	if err := p.take(z); err != nil {
 		return nil, nil, err
 	}
-	return p, func(at []float64) *maps.Map { // y = L' C^-1 x
+	return p, func(at []float64) *fitted.Map { // y = L' C^-1 x
 		t := blas.NewMatrix(q, q)
 		scale := 1 / math.Sqrt(eng.Backend().Kernels().Dot(at, at))
 		for i := range q {
@@ -243,7 +242,7 @@ func (params MMC) full(ctx context.Context, eng *engine.Engine, x *points.Dense,
 
 // diagonal returns the problem for one weight per feature, with features divided by the root of
 // their scatter.
-func (params MMC) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*mmcProblem, func([]float64) *maps.Map, error) {
+func (params MMC) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
 	rows := blas.MatrixOf(x.N, x.D, x.Data)
 	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
 	scatter, spread, trace := columnSums(must), columnSums(z), 0.0
@@ -275,7 +274,7 @@ func (params MMC) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) 
 	if err := p.take(z); err != nil {
 		return nil, nil, err
 	}
-	return p, func(at []float64) *maps.Map {
+	return p, func(at []float64) *fitted.Map {
 		scale := 1 / math.Sqrt(eng.Backend().Kernels().Dot(at, at))
 		var kept []int
 		for c, v := range at {
@@ -287,7 +286,7 @@ func (params MMC) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) 
 		for r, c := range kept {
 			t.Set(r, c, scale*at[c]/math.Sqrt(scatter[c]))
 		}
-		return maps.NewLinear(MMCMethod, linear.Mean(rows), t)
+		return fitted.NewLinear(MMCMethod, linear.Mean(rows), t)
 	}, nil
 }
 

@@ -22,8 +22,8 @@ type weights struct {
 // warmUp is the number of cheap first steps. small is the weight, relative to the mean, above which
 // a Newton step holds no weight fixed.
 const (
-	warmUp = 10
-	mmcSmall  = 1e-2
+	warmUp   = 10
+	mmcSmall = 1e-2
 )
 
 func newMMCWeights(p *mmcProblem) *weights {

@@ -6,10 +6,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/softmax"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -79,11 +78,11 @@ func (p NCA) Validate() error { return param.Validate(p) }
 
 // NCAModel is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of
 // the same class; its trace has the best value so far.
-type NCAModel = record.Traced[NCA]
+type NCAModel = fitted.Traced[NCA]
 
 // DecodeNCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeNCA(f *model.File) (*NCAModel, error) {
-	return record.DecodeTraced[NCA](NCAMethod, f, maps.ReadLinear)
+	return fitted.DecodeTraced[NCA](NCAMethod, f, fitted.ReadLinear)
 }
 
 // NCALearner learns from n dense points of d features: points joined by must-links belong to one
@@ -110,7 +109,7 @@ func (p NCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 	if err != nil {
 		return nil, err
 	}
-	return record.NewTraced(problem.Map(NCAMethod, run.Best), p, f.Status(run.Status), run.Trace), nil
+	return fitted.NewTraced(problem.Map(NCAMethod, run.Best), p, f.Status(run.Status), run.Trace), nil
 }
 
 // ncaProblem is the search for the map that maximizes the mean probability, and its start.

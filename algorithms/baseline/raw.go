@@ -7,11 +7,9 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -65,11 +63,11 @@ func (Raw) Rules() learner.Rules {
 // Learn returns the map of the points to themselves.
 func (p Raw) Learn(_ context.Context, f *learner.Fit) (algorithms.Model, error) {
 	f.Report(algorithms.Progress{Stage: "the rows as they are", Total: 1})
-	return &RawModel{record.New(maps.Of(RawMethod, identity(f.Dense.D)), p, f.Direct())}, nil
+	return &RawModel{fitted.New(fitted.OfFunction(RawMethod, identity(f.Dense.D)), p, f.Direct())}, nil
 }
 
 // RawModel is the metric of the points as they are. It is immutable and safe for concurrent use.
-type RawModel struct{ *record.Model[Raw] }
+type RawModel struct{ *fitted.Model[Raw] }
 
 // Describe returns the statistics of the model.
 func (m *RawModel) Describe() []algorithms.Statistic {
@@ -129,7 +127,7 @@ func (d identity) InputDim() int { return int(d) }
 func (identity) Embed(x, y []float64) { copy(y, x) }
 
 // Encode returns the dimension for the header.
-func (d identity) Encode(*model.File) any { return maps.About{InputDim: int(d)} }
+func (d identity) Encode(*model.File) any { return fitted.MapHeader{InputDim: int(d)} }
 
 // Formula returns the map as a matrix.
 func (d identity) Formula() (formula.Map, error) {
@@ -143,12 +141,12 @@ func (d identity) Formula() (formula.Map, error) {
 // DecodeRaw returns the model that Encode stored in f. An unusable tensor or part of the header is a
 // *fault.DataError.
 func DecodeRaw(f *model.File) (*RawModel, error) {
-	var about maps.About
-	m, err := record.Decode[Raw](RawMethod, f, func(method string, _ *model.File) (*maps.Map, error) {
+	var about fitted.MapHeader
+	m, err := fitted.Decode[Raw](RawMethod, f, func(method string, _ *model.File) (*fitted.Map, error) {
 		if about.InputDim < 1 || about.InputDim > math.MaxInt32 {
-			return nil, stored.InHeader(fault.Data("", "input_dim is %d: want 1 to %d", about.InputDim, math.MaxInt32))
+			return nil, fitted.InHeader(fault.Data("", "input_dim is %d: want 1 to %d", about.InputDim, math.MaxInt32))
 		}
-		return maps.Of(method, identity(about.InputDim)), nil
+		return fitted.OfFunction(method, identity(about.InputDim)), nil
 	}, &about)
 	if err != nil {
 		return nil, err

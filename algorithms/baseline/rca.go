@@ -7,10 +7,9 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/trusted"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
@@ -94,7 +93,7 @@ func (p RCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 	}
 	report("covariance", 0)
 	if m, ok, err := p.direct(ctx, eng, x, chunklets); ok || err != nil {
-		return record.New(m, p, f.Direct()), err
+		return fitted.New(m, p, f.Direct()), err
 	}
 	pc, chunklets, err := p.principal(ctx, eng, x, chunklets)
 	if err != nil {
@@ -111,7 +110,7 @@ func (p RCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 			return nil, err
 		}
 	}
-	return record.New(pc.Map(eng, RCAMethod, white), p, f.Direct()), nil
+	return fitted.New(pc.Map(eng, RCAMethod, white), p, f.Direct()), nil
 }
 
 // chunklets returns those of all must-links, or without the must-links that other links and
@@ -136,7 +135,7 @@ func (p RCA) chunklets(ctx context.Context, f *learner.Fit) ([][]int, error) {
 // the rows in chunklets, and the largest is at most the trace; the smallest eigenvalue of C + eps I
 // is at least 1 / |L^-1|^2. Cost: d^3 / 3 flops for the factor and as many for its inverse;
 // eigenvalues would take dozens of d^3.
-func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m *maps.Map, ok bool, err error) {
+func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m *fitted.Map, ok bool, err error) {
 	rows := 0
 	for _, c := range chunklets {
 		rows += len(c)
@@ -168,7 +167,7 @@ func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, ch
 	if !(least > max(p.RankTol, 1e-12)*total) {
 		return m, false, nil
 	}
-	return maps.NewLinear(RCAMethod, mean, c), true, ctx.Err()
+	return fitted.NewLinear(RCAMethod, mean, c), true, ctx.Err()
 }
 
 // spread returns the mean of the points and the trace of their covariance matrix.
@@ -250,9 +249,9 @@ func (p RCA) discriminant(ctx context.Context, eng *engine.Engine, projected, wh
 }
 
 // RCAModel is a fitted metric, the linear map y = W (x - mean).
-type RCAModel = record.Model[RCA]
+type RCAModel = fitted.Model[RCA]
 
 // DecodeRCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeRCA(f *model.File) (*RCAModel, error) {
-	return record.Decode[RCA](RCAMethod, f, maps.ReadLinear)
+	return fitted.Decode[RCA](RCAMethod, f, fitted.ReadLinear)
 }

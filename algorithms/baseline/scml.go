@@ -9,10 +9,9 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/discriminant"
 	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -91,11 +90,11 @@ func (p SCML) Validate() error { return param.Validate(p) }
 
 // SCMLModel is a fitted metric, a linear map. The objective is that of the package comment; its trace
 // has the best value so far.
-type SCMLModel = record.Traced[SCML]
+type SCMLModel = fitted.Traced[SCML]
 
 // DecodeSCML rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeSCML(f *model.File) (*SCMLModel, error) {
-	return record.DecodeTraced[SCML](SCMLMethod, f, maps.ReadLinear)
+	return fitted.DecodeTraced[SCML](SCMLMethod, f, fitted.ReadLinear)
 }
 
 // SCMLLearner learns from n dense points of d features, the triplets of its lesson, and the triplets
@@ -172,8 +171,8 @@ func (p SCML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if kept == 0 {
 		f.Notices = []string{fmt.Sprintf("no basis reduces the objective: want beta below %g, or triplets that the points agree with", p.Beta)}
 	}
-	status := f.Status(record.Bounded(found.Trace, found.Converged, found.Gap))
-	return record.NewTraced(pc.Map(eng, SCMLMethod, axes), p, status, found.Trace), nil
+	status := f.Status(fitted.Bounded(found.Trace, found.Converged, found.Gap))
+	return fitted.NewTraced(pc.Map(eng, SCMLMethod, axes), p, status, found.Trace), nil
 }
 
 // weigh computes the weights of the bases.

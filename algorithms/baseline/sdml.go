@@ -7,10 +7,9 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -88,11 +87,11 @@ func (p SDML) Validate() error { return param.Validate(p) }
 // SDMLModel is a fitted metric: M = W'W for the upper triangular W of its map. The objective is that of
 // the package comment, with P divided by the mean of the diagonal of M0^-1. It is immutable and
 // safe for concurrent use.
-type SDMLModel = record.Traced[SDML]
+type SDMLModel = fitted.Traced[SDML]
 
 // DecodeSDML rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeSDML(f *model.File) (*SDMLModel, error) {
-	return record.DecodeTraced[SDML](SDMLMethod, f, maps.ReadLinear)
+	return fitted.DecodeTraced[SDML](SDMLMethod, f, fitted.ReadLinear)
 }
 
 // SDMLLearner learns from n dense points of d features, at most 2048, and the links between them, of
@@ -146,7 +145,7 @@ func (p SDML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if !r.Converged {
 		status.Message += fmt.Sprintf(": %d sweeps did not reach the tolerance %g (raise max_iter, tol or sparsity)", r.Sweeps, p.Tol)
 	}
-	return record.NewTraced(maps.NewLinear(SDMLMethod, problem.mean, w), p, status, r.Trace), nil
+	return fitted.NewTraced(fitted.NewLinear(SDMLMethod, problem.mean, w), p, status, r.Trace), nil
 }
 
 // sdmlProblem is the matrix P.

@@ -6,10 +6,9 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
@@ -98,13 +97,13 @@ func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 	if math.IsInf(res.Ratio, 1) {
 		status.Message = fmt.Sprintf("the ratio has no bound: in %d dimensions all must-linked points coincide (more must-links or dimensions avoid it)", d)
 	}
-	return record.New(pc.Map(eng, XiangMethod, res.W), p, status), nil
+	return fitted.New(pc.Map(eng, XiangMethod, res.W), p, status), nil
 }
 
 // XiangModel is a fitted metric, the linear map y = W (x - mean) with orthonormal rows.
-type XiangModel = record.Model[Xiang]
+type XiangModel = fitted.Model[Xiang]
 
 // DecodeXiang rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeXiang(f *model.File) (*XiangModel, error) {
-	return record.Decode[Xiang](XiangMethod, f, maps.ReadLinear)
+	return fitted.Decode[Xiang](XiangMethod, f, fitted.ReadLinear)
 }

@@ -5,10 +5,9 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -60,11 +59,11 @@ func XRCADefaults() XRCA { return param.Default[XRCA]() }
 func (p XRCA) Validate() error { return param.Validate(p) }
 
 // XRCAModel is a fitted metric, a linear map.
-type XRCAModel = record.Model[XRCA]
+type XRCAModel = fitted.Model[XRCA]
 
 // DecodeXRCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeXRCA(f *model.File) (*XRCAModel, error) {
-	return record.Decode[XRCA](XRCAMethod, f, maps.ReadLinear)
+	return fitted.Decode[XRCA](XRCAMethod, f, fitted.ReadLinear)
 }
 
 // XRCALearner learns from n dense points of d features and the links between them, of both kinds; for
@@ -88,7 +87,7 @@ func (p XRCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	return record.New(pc.Map(f.Eng, XRCAMethod, t), p, f.Direct()), nil
+	return fitted.New(pc.Map(f.Eng, XRCAMethod, t), p, f.Direct()), nil
 }
 
 // directions returns the matrix of the map in principal coordinates.

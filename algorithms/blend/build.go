@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -144,7 +144,7 @@ func (b *builder) fitStep(ctx context.Context, eng *engine.Engine, s step, r *re
 	if r.variance = variance(eng, y); !(r.variance > 0) || math.IsInf(r.variance, 0) {
 		return fault.Data("", "the variance of its coordinates is %g: want a finite number > 0", r.variance)
 	}
-	m.(maps.Member).Parent().Project() // the blend is made of coordinates
+	m.(fitted.Member).Parent().Project() // the blend is made of coordinates
 	r.model, r.y = m, compact(y)
 	return nil
 }

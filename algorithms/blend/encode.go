@@ -4,10 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/members"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 )
@@ -25,7 +22,7 @@ type stub struct {
 }
 
 // Encode stores nothing but the table: a model stores its stages itself.
-func (*extension) Encode(_ *model.File, _ string, table maps.About) any { return table }
+func (*extension) Encode(_ *model.File, _ string, table fitted.MapHeader) any { return table }
 
 // Encode stores the model in f.
 func (m *Model) Encode(f *model.File) error {
@@ -33,7 +30,7 @@ func (m *Model) Encode(f *model.File) error {
 	files := make([]model.File, len(m.stages))
 	for k, each := range m.stages {
 		var err error
-		if files[k], err = members.File(each); err != nil {
+		if files[k], err = fitted.MemberFile(each); err != nil {
 			return err
 		}
 		head.Stages = append(head.Stages, stub{files[k].Header, each.from, each.scale})
@@ -41,7 +38,7 @@ func (m *Model) Encode(f *model.File) error {
 	if err := m.EncodeWith(f, head); err != nil {
 		return err
 	}
-	members.Store(f, Method, files)
+	fitted.StoreMembers(f, Method, files)
 	return nil
 }
 
@@ -50,9 +47,9 @@ func (m *Model) Encode(f *model.File) error {
 func Decode(f *model.File) (*Model, error) {
 	var stages []stage
 	var head about
-	var table maps.About
-	r, err := record.Decode[Params](Method, f, func(method string, f *model.File) (*maps.Map, error) {
-		t, err := maps.ReadTable(method, f, table)
+	var table fitted.MapHeader
+	r, err := fitted.Decode[Params](Method, f, func(method string, f *model.File) (*fitted.Map, error) {
+		t, err := fitted.ReadTable(method, f, table)
 		if err != nil {
 			return nil, err
 		}
@@ -67,9 +64,9 @@ func Decode(f *model.File) (*Model, error) {
 			stages = append(stages, s)
 		}
 		if d := columns(stages); d != t.Dim {
-			return nil, stored.InHeader(fault.Data("", "the members have %d dimensions: want %d, those of the coordinates", d, t.Dim))
+			return nil, fitted.InHeader(fault.Data("", "the members have %d dimensions: want %d, those of the coordinates", d, t.Dim))
 		}
-		return maps.Extended(method, t, &extension{stages}), nil
+		return fitted.Extended(method, t, &extension{stages}), nil
 	}, &head, &table)
 	if err != nil {
 		return nil, err
@@ -80,7 +77,7 @@ func Decode(f *model.File) (*Model, error) {
 // takes returns an error if the stage's input does not have d features.
 func (s stage) takes(d int) error {
 	if m, is := s.Model.(interface{ InputDim() int }); is && m.InputDim() != d {
-		return stored.InHeader(fault.Data("", "it takes %d features: want %d, those of the stage before it", m.InputDim(), d))
+		return fitted.InHeader(fault.Data("", "it takes %d features: want %d, those of the stage before it", m.InputDim(), d))
 	}
 	return nil
 }
@@ -88,15 +85,15 @@ func (s stage) takes(d int) error {
 // read returns stage k of the file.
 func (s stub) read(f *model.File, k int) (stage, error) {
 	if !(s.Scale >= 0) || math.IsInf(s.Scale, 0) {
-		return stage{}, stored.InHeader(fault.Data("", "scale is %g: want a finite number >= 0", s.Scale))
+		return stage{}, fitted.InHeader(fault.Data("", "scale is %g: want a finite number >= 0", s.Scale))
 	}
 	if s.From < 0 || s.From > k {
-		return stage{}, stored.InHeader(fault.Data("", "from is %d: want 0 to %d, an earlier stage", s.From, k))
+		return stage{}, fitted.InHeader(fault.Data("", "from is %d: want 0 to %d, an earlier stage", s.From, k))
 	}
 	kind, is := kinds()[s.Header.Method]
 	if !is {
-		return stage{}, stored.InHeader(fault.Data("", "stage of method %q: want lleratio, npkl or krca", s.Header.Method))
+		return stage{}, fitted.InHeader(fault.Data("", "stage of method %q: want lleratio, npkl or krca", s.Header.Method))
 	}
-	m, err := kind.decode(members.Read(f, Method, k, s.Header))
+	m, err := kind.decode(fitted.ReadMember(f, Method, k, s.Header))
 	return stage{m, s.From, s.Scale}, err
 }

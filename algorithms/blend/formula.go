@@ -2,7 +2,7 @@ package blend
 
 import (
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/formula"
 )
@@ -14,7 +14,7 @@ func (e *extension) Formula() (formula.Map, error) {
 	for _, s := range e.stages {
 		own, err := s.Model.(algorithms.Formulas).Formula()
 		if err != nil {
-			return nil, maps.NoFormula("blend", "its member "+s.Method()+" has none")
+			return nil, fitted.NoFormula("blend", "its member "+s.Method()+" has none")
 		}
 		if l, is := own.(*formula.Lookup); is {
 			own = l.Rest

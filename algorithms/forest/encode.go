@@ -3,9 +3,7 @@ package forest
 import (
 	"math"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
@@ -27,21 +25,21 @@ func (e *forest) Encode(f *model.File) any {
 	}
 	f.SetInt64s(tensorFeatures, features)
 	f.SetFloat64s(tensorThresholds, thresholds)
-	stored.SetMatrix(f, tensorCoordinates, e.p)
+	fitted.SetMatrix(f, tensorCoordinates, e.p)
 	f.SetFloat64s(tensorCenter, e.center)
-	return maps.About{InputDim: e.features}
+	return fitted.MapHeader{InputDim: e.features}
 }
 
 // Decode returns the model that Encode stored in f. An unusable tensor or part of the header is
 // a *fault.DataError.
 func Decode(f *model.File) (*Model, error) {
-	var about maps.About
+	var about fitted.MapHeader
 	var e *forest
-	r, err := record.Decode[Params](Method, f, func(method string, f *model.File) (m *maps.Map, err error) {
+	r, err := fitted.Decode[Params](Method, f, func(method string, f *model.File) (m *fitted.Map, err error) {
 		if e, err = read(f, about.InputDim); err != nil {
 			return nil, err
 		}
-		return maps.Of(method, e), nil
+		return fitted.OfFunction(method, e), nil
 	}, &about)
 	if err != nil {
 		return nil, err
@@ -51,27 +49,27 @@ func Decode(f *model.File) (*Model, error) {
 
 func read(f *model.File, features int) (*forest, error) {
 	if features < 1 || features > math.MaxInt32 {
-		return nil, stored.InHeader(fault.Data("", "input_dim is %d: want 1 to %d", features, math.MaxInt32))
+		return nil, fitted.InHeader(fault.Data("", "input_dim is %d: want 1 to %d", features, math.MaxInt32))
 	}
 	e := &forest{features: features}
 	of, err := f.Int64s(tensorFeatures, -1)
 	if err != nil {
 		return nil, err
 	}
-	thresholds, err := stored.Finite(f, tensorThresholds, len(of))
+	thresholds, err := fitted.ReadFinite(f, tensorThresholds, len(of))
 	if err != nil {
 		return nil, err
 	}
-	if e.center, err = stored.Finite(f, tensorCenter, -1); err != nil {
+	if e.center, err = fitted.ReadFinite(f, tensorCenter, -1); err != nil {
 		return nil, err
 	}
 	if len(e.center) == 0 {
-		return nil, stored.Empty(tensorCenter)
+		return nil, fitted.EmptyTensor(tensorCenter)
 	}
 	if e.trees, err = rebuilt(of, thresholds, features); err != nil {
 		return nil, err
 	}
-	data, err := stored.Finite(f, tensorCoordinates, e.leaves, len(e.center))
+	data, err := fitted.ReadFinite(f, tensorCoordinates, e.leaves, len(e.center))
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +81,7 @@ func read(f *model.File, features int) (*forest, error) {
 // is the right child of the last split that has none yet, or the root of the next tree.
 func rebuilt(features []int64, thresholds []float64, dim int) (trees, error) {
 	if len(features) == 0 || len(features) > math.MaxInt32 {
-		return trees{}, stored.Empty(tensorFeatures)
+		return trees{}, fitted.EmptyTensor(tensorFeatures)
 	}
 	t, open := trees{nodes: make([]node, len(features))}, []int(nil) // open: splits without a right child
 	root := true

@@ -38,10 +38,9 @@ import (
 	"fmt"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -115,7 +114,7 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
-	return &Model{record.New(maps.Of(Method, e), p, f.Status(status)), grown}, nil
+	return &Model{fitted.New(fitted.OfFunction(Method, e), p, f.Status(status)), grown}, nil
 }
 
 // ridge is the weight of the covariance of all points, and of its mean variance in every direction.
@@ -165,7 +164,7 @@ func trace(a blas.Matrix) (sum float64) {
 // Model is a fitted forest. It is immutable and safe for concurrent use. Embed, Gram and Distances,
 // as [algorithms.Model] has them, take a path through each tree and Dim flops a tree.
 type Model struct {
-	*record.Model[Params]
+	*fitted.Model[Params]
 	grown trees
 }
 

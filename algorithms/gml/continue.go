@@ -6,10 +6,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -40,7 +39,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	if err == nil {
 		err = learner.Measure(ctx, eng, added, x)
 	}
-	return record.Result(ctx, Method+": new links", added, m.warm.Mismatch(named(err)))
+	return fitted.Result(ctx, Method+": new links", added, m.warm.Mismatch(named(err)))
 }
 
 // more returns the fit of additional links.
@@ -78,7 +77,7 @@ func (m *Model) sigma() float64 { return sigma(m.Kernel().String()) }
 
 // turned returns the map of the model that links are added to, for the kernel that was learned from
 // all links. It returns nil if there is no such model, or if new directions are to be computed.
-func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
+func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*fitted.Map, error) {
 	if f.before == nil || f.Params.Dims > 0 {
 		return nil, nil
 	}
@@ -109,7 +108,7 @@ func (f *fit) moved(ctx context.Context) (*learned, error) {
 }
 
 // turned returns the map to the coordinates G L.
-func (m *Model) turned(eng *engine.Engine, g, l blas.Matrix) *maps.Map {
+func (m *Model) turned(eng *engine.Engine, g, l blas.Matrix) *fitted.Map {
 	b := eng.Backend()
 	if e, is := m.Extension().(*nystrom.Extension); is {
 		r := e.Rule

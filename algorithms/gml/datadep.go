@@ -6,8 +6,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -207,7 +207,7 @@ func (d *deformed) energies(b blas.Matrix) []float64 {
 // directions returns the map into the directions of the learned kernel, computed on at most 2000 of
 // the points. H := E - W F V' turns kernel values of S with all training points into kernel values
 // of M with some of them: K(c, .) = (H_c - M_cL B H_L) s(.).
-func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*maps.Map, error) {
+func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matrix) (*fitted.Map, error) {
 	n := d.X.Len()
 	rows := logdetmetric.SupportRows(d.linked, n, d.Seed)
 	if err := d.Eng.Check("learned kernel matrix", 3*engine.MatrixBytes(len(rows), n), "use fewer points"); err != nil {
@@ -226,7 +226,7 @@ func (d *deformed) directions(ctx context.Context, k kernel.Kernel, b blas.Matri
 	d.Eng.Backend().Gemm(false, false, -1, change, d.onto(d.linked), 1, values)
 	v := d.Eng.NewMatrix(axes.Rows, n)
 	d.Eng.Backend().Gemm(false, false, 1, axes, values, 0, v)
-	return maps.NewExpansion(Method, k, d.X, v, nil), nil
+	return fitted.NewExpansion(Method, k, d.X, v, nil), nil
 }
 
 // onto returns H of some points, |rows| x n.
@@ -243,8 +243,8 @@ func (d *deformed) onto(rows []int) blas.Matrix {
 // corrected returns m with the Gram matrices and distances of the learned kernel. With u(x) =
 // V's(x) it is s(x, y) - u(x)'F u(y) - f(x)'(I - A) f(y), where f(x) = L^-1 M(l, x) = L^-1 H_l s(x)
 // for the linked points l and M(l, l) = L L'.
-func (d *deformed) corrected(ctx context.Context, m *maps.Map, prior blas.Matrix,
-	result *logdet.Result) (*maps.Map, error) {
+func (d *deformed) corrected(ctx context.Context, m *fitted.Map, prior blas.Matrix,
+	result *logdet.Result) (*fitted.Map, error) {
 	exact, err := logdetmetric.Whole(ctx, d.Eng, 1, d.linked, prior, result)
 	if err != nil {
 		return nil, err

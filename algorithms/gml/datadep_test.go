@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -169,7 +169,7 @@ func TestDeformed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareKernel(t, record.New(exact, DefaultParams(), algorithms.Status{}), all, n, want)
+	compareKernel(t, fitted.New(exact, DefaultParams(), algorithms.Status{}), all, n, want)
 	// v' K v
 	for c, got := range d.energies(b) {
 		want := 0.0

@@ -7,11 +7,10 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -85,13 +84,13 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 		m.warm = f.targets.WarmStart(f.last, f.Seed)
 	}
 	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message})
-	m.Traced = record.NewTraced(learned.Map, f.Params, status, f.trace)
+	m.Traced = fitted.NewTraced(learned.Map, f.Params, status, f.trace)
 	return m, ctx.Err()
 }
 
 // learned is the result of a prior and the links.
 type learned struct {
-	*maps.Map
+	*fitted.Map
 	kept
 }
 

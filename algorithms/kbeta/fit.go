@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -85,7 +85,7 @@ func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notic
 		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
 	}
 	stage("eigenvectors")
-	m.support = stored.Strip(x)
+	m.support = fitted.StripPoints(x)
 	if err := m.decompose(ctx, f.Eng, x); err != nil {
 		return nil, err
 	}

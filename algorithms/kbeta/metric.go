@@ -8,8 +8,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -69,11 +68,11 @@ func (m *metric) model(status algorithms.Status) *Model {
 	if m.params.Dims > 0 {
 		dim = min(m.params.Dims, dim)
 	}
-	return &Model{record.New(m.into(m.order[:dim]), m.params, status), m, m.everywhere()}
+	return &Model{fitted.New(m.into(m.order[:dim]), m.params, status), m, m.everywhere()}
 }
 
 // everywhere returns the map into all directions, in their own order.
-func (m *metric) everywhere() *maps.Map {
+func (m *metric) everywhere() *fitted.Map {
 	all := make([]int, len(m.beta))
 	for r := range all {
 		all[r] = r
@@ -82,8 +81,8 @@ func (m *metric) everywhere() *maps.Map {
 }
 
 // into returns the map into the given directions.
-func (m *metric) into(directions []int) *maps.Map {
-	return maps.Extended(Method, maps.Table{Kernel: m.kernel, Support: m.support, Dim: len(directions)}, extension{m, directions})
+func (m *metric) into(directions []int) *fitted.Map {
+	return fitted.Extended(Method, fitted.Table{Kernel: m.kernel, Support: m.support, Dim: len(directions)}, extension{m, directions})
 }
 
 // extension is the map into some directions of a metric.
@@ -93,7 +92,7 @@ type extension struct {
 }
 
 // Begin returns the function that writes the coordinates of points. Row i depends on point i alone.
-func (e extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+func (e extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block, error) {
 	return func(x points.Points, to blas.Matrix) error {
 		y := eng.GetMatrix(x.Len(), len(e.beta))
 		defer eng.PutMatrix(y)

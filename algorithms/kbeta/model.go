@@ -6,9 +6,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -22,9 +20,9 @@ import (
 // among m landmarks and q directions: m distances, and O(k^3 + k q) per point and iteration. The
 // method is direct: it always converges.
 type Model struct {
-	*record.Model[Params]
+	*fitted.Model[Params]
 	*metric
-	all *maps.Map // into all directions
+	all *fitted.Map // into all directions
 }
 
 var _ algorithms.Linker = (*Model)(nil)
@@ -93,7 +91,7 @@ func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.S
 		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models of kbeta with extension=lle (single for those with extension=nystrom)"}
 	}
 	turned, center := extension{m.metric, m.order[:m.Dim()]}.chosen()
-	return maps.Single(ctx, eng, Method, m.kernel, m.support, turned, center, x)
+	return fitted.EmbedSingle(ctx, eng, Method, m.kernel, m.support, turned, center, x)
 }
 
 // These are the names of tensors in a model file, in addition to those of points.
@@ -111,26 +109,26 @@ const (
 
 // extra is what the header has in addition to parameters and kernel.
 type extra struct {
-	maps.About
+	fitted.MapHeader
 	DistantMustLinks []DistantMustLink `json:"far,omitempty"`
 	Points           int               `json:"points,omitempty"` // number of training points
 }
 
 // Encode stores the metric, which is the same for all directions.
-func (m extension) Encode(f *model.File, _ string, table maps.About) any {
+func (m extension) Encode(f *model.File, _ string, table fitted.MapHeader) any {
 	head := extra{table, m.far, 0}
 	if m.links != nil {
 		head.Points = m.links.N()
-		f.SetInt64s(tensorRows, stored.Int64s(m.rows))
-		stored.SetLinks(f, Method, m.links)
+		f.SetInt64s(tensorRows, fitted.Int64s(m.rows))
+		fitted.SetLinks(f, Method, m.links)
 	}
 	f.SetFloat64s(tensorMu, m.mu)
-	stored.SetMatrix(f, tensorVectors, m.v)
+	fitted.SetMatrix(f, tensorVectors, m.v)
 	f.SetFloat64s(tensorD, m.d)
 	f.SetFloat64s(tensorBeta, m.beta)
 	f.SetFloat64s(tensorMeans, m.means)
 	if m.between.Data != nil {
-		stored.SetMatrix(f, tensorBetween, m.between)
+		fitted.SetMatrix(f, tensorBetween, m.between)
 	}
 	return head
 }
@@ -139,12 +137,12 @@ func (m extension) Encode(f *model.File, _ string, table maps.About) any {
 // finite is a *fault.DataError. The model shares the tensors' memory.
 func Decode(f *model.File) (*Model, error) {
 	var head extra
-	r, err := record.DecodeHeader[Params](Method, f, &head)
+	r, err := fitted.DecodeHeader[Params](Method, f, &head)
 	if err != nil {
 		return nil, err
 	}
 	m := &metric{params: r.Params(), far: head.DistantMustLinks}
-	if m.kernel, m.support, err = maps.ReadSupport(f, head.About); err != nil {
+	if m.kernel, m.support, err = fitted.ReadSupport(f, head.MapHeader); err != nil {
 		return nil, err
 	}
 	if err := m.decodeSpectrum(f); err != nil {
@@ -160,7 +158,7 @@ func (m *metric) decodeLinks(f *model.File, n int) error {
 	if !f.Has(tensorRows) {
 		return nil
 	}
-	rows, err := stored.Indices(f, tensorRows, n)
+	rows, err := fitted.ReadIndices(f, tensorRows, n)
 	if err != nil {
 		return err
 	}
@@ -173,7 +171,7 @@ func (m *metric) decodeLinks(f *model.File, n int) error {
 		}
 	}
 	m.rows = rows
-	m.links, err = stored.Links(f, Method, n)
+	m.links, err = fitted.ReadLinks(f, Method, n)
 	if err != nil {
 		return err
 	}
@@ -181,20 +179,20 @@ func (m *metric) decodeLinks(f *model.File, n int) error {
 }
 
 func (m *metric) decodeSpectrum(f *model.File) (err error) {
-	if m.mu, err = stored.Finite(f, tensorMu, -1); err != nil {
+	if m.mu, err = fitted.ReadFinite(f, tensorMu, -1); err != nil {
 		return err
 	}
 	count, q := m.support.Len(), len(m.mu)
 	if m.params.Neighbors >= count && m.params.Extension == Reconstruction || q == 0 {
 		return fault.Data("", "a model of %d landmarks and %d directions: want more than %d landmarks, the number of neighbors, and at least one direction", count, q, m.params.Neighbors)
 	}
-	if m.v, err = stored.Matrix(f, tensorVectors, q, count); err != nil {
+	if m.v, err = fitted.ReadMatrix(f, tensorVectors, q, count); err != nil {
 		return err
 	}
-	if m.d, err = stored.Finite(f, tensorD, q); err != nil {
+	if m.d, err = fitted.ReadFinite(f, tensorD, q); err != nil {
 		return err
 	}
-	if m.beta, err = stored.Finite(f, tensorBeta, q); err != nil {
+	if m.beta, err = fitted.ReadFinite(f, tensorBeta, q); err != nil {
 		return err
 	}
 	for r := range m.beta {
@@ -202,12 +200,12 @@ func (m *metric) decodeSpectrum(f *model.File) (err error) {
 			return fault.Data("", "tensors %s, %s and %s: element %d is %g, %g and %g: want mu > 0, others >= 0", tensorMu, tensorBeta, tensorD, r, m.mu[r], m.beta[r], m.d[r])
 		}
 	}
-	if m.means, err = stored.Finite(f, tensorMeans, count); err != nil {
+	if m.means, err = fitted.ReadFinite(f, tensorMeans, count); err != nil {
 		return err
 	}
 	m.between = blas.Matrix{}
 	if _, isGram := m.support.(*points.Gram); isGram {
-		m.between, err = stored.Matrix(f, tensorBetween, count, count)
+		m.between, err = fitted.ReadMatrix(f, tensorBetween, count, count)
 	}
 	return err
 }

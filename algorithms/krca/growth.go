@@ -3,7 +3,7 @@ package krca
 import (
 	"math"
 
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
@@ -49,7 +49,7 @@ func (g growth) encode(f *model.File, basis helmert) {
 	f.SetInt64s(tensorColumns, pairs, len(pairs)/2, 2)
 	f.SetInt64s(tensorHistory, marks, len(g.history), 4)
 	f.SetFloat64s(tensorPastEps, eps)
-	f.SetInt64s(tensorCreated, stored.Int64s(g.created))
+	f.SetInt64s(tensorCreated, fitted.Int64s(g.created))
 }
 
 // decodeGrowth reads what growth.encode wrote and completes the basis. It must come after
@@ -70,7 +70,7 @@ func (m *Model) decodeGrowth(f *model.File, about extra) error {
 	if err != nil {
 		return err
 	}
-	if g.created, err = stored.Indices(f, tensorCreated, n); err != nil {
+	if g.created, err = fitted.ReadIndices(f, tensorCreated, n); err != nil {
 		return err
 	}
 	if g.history, err = decodeHistory(f, n, m.metric.f.order()+len(raw)/2, len(g.created)); err != nil {
@@ -94,7 +94,7 @@ func decodeHistory(f *model.File, n, columns, created int) ([]mark, error) {
 	if err != nil {
 		return nil, err
 	}
-	eps, err := stored.Finite(f, tensorPastEps, len(raw)/4)
+	eps, err := fitted.ReadFinite(f, tensorPastEps, len(raw)/4)
 	if err != nil {
 		return nil, err
 	}
@@ -165,7 +165,7 @@ func (m *Model) decodeReferences(f *model.File, count int) error {
 	all := e.support.Len()
 	if count != 0 {
 		var err error
-		if e.landmarks, err = stored.Indices(f, tensorRefs, all); err != nil {
+		if e.landmarks, err = fitted.ReadIndices(f, tensorRefs, all); err != nil {
 			return err
 		}
 		if len(e.landmarks) != count {

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -136,7 +136,7 @@ func (u *Incremental) Extend(ctx context.Context, eng *engine.Engine, x points.P
 // that does not exist, an empty chunklet, or no chunklet (*fault.DataError); the memory
 // limit; ctx.Err(), wrapped.
 func (u *Incremental) Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []algorithms.Chunklet) error {
-	if err := stored.Check(x, u.current().embed.support); err != nil {
+	if err := fitted.CheckPoints(x, u.current().embed.support); err != nil {
 		return err
 	}
 	if !growable(x) {

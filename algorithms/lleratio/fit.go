@@ -7,11 +7,10 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -76,7 +75,7 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 		status.Message = fmt.Sprintf("the ratio has no bound: %d dimensions can satisfy must-links and neighborhoods exactly; the model has those with the largest distances of cannot-links; use fewer dimensions or a larger alpha", d)
 	}
 	head := about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}
-	return &Model{record.New(f.metric(res.W), f.Params, status), record.NewDescent(res.Trace), head}, nil
+	return &Model{fitted.New(f.metric(res.W), f.Params, status), fitted.NewDescent(res.Trace), head}, nil
 }
 
 // fit is the state of a call of Fit.
@@ -234,14 +233,14 @@ func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
 }
 
 // metric returns the map of the best basis.
-func (f *fit) metric(w blas.Matrix) *maps.Map {
+func (f *fit) metric(w blas.Matrix) *fitted.Map {
 	if f.Params.Mode == Linear {
-		return maps.WithKernel(f.principal.Map(f.Eng, Method, w))
+		return fitted.WithKernel(f.principal.Map(f.Eng, Method, w))
 	}
 	if f.turn != nil {
 		w = f.turn(w)
 	}
-	return maps.NewExpansion(Method, f.kernel, f.X.Select(f.support), w, nil)
+	return fitted.NewExpansion(Method, f.kernel, f.X.Select(f.support), w, nil)
 }
 
 // tooMany returns the expected value of dims for m coordinates.

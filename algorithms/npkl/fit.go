@@ -7,9 +7,9 @@ import (
 	"math/rand/v2"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/ridge"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -80,7 +80,7 @@ func (f *fit) model(ctx context.Context, g *prepared) (*Model, error) {
 	}
 	f.Notices = g.task.Notices
 	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message()})
-	return &Model{record.NewTraced(m, f.Params, status, f.objectives()), g.links, head}, ctx.Err()
+	return &Model{fitted.NewTraced(m, f.Params, status, f.objectives()), g.links, head}, ctx.Err()
 }
 
 // fit is the state of one call of Fit.

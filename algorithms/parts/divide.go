@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -79,7 +79,7 @@ func share[T any](list []T, k, count int) []T {
 const sample = 4000
 
 // axes returns the principal directions of the coordinates of all parts, one column for each.
-func (p Params) axes(ctx context.Context, f *learner.Fit, parts []*maps.Map) (blas.Matrix, error) {
+func (p Params) axes(ctx context.Context, f *learner.Fit, parts []*fitted.Map) (blas.Matrix, error) {
 	some, total := f.X.Select(draw.Some(f.X.Len(), sample, f.Seed)), 0
 	for _, m := range parts {
 		total += m.Dim()

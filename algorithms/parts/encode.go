@@ -4,10 +4,7 @@ import (
 	"fmt"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/members"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 )
@@ -23,7 +20,7 @@ func (m *Model) Encode(f *model.File) error {
 	files := make([]model.File, len(m.parts))
 	for k, part := range m.parts {
 		var err error
-		if files[k], err = members.File(part); err != nil {
+		if files[k], err = fitted.MemberFile(part); err != nil {
 			return err
 		}
 		head.Parts = append(head.Parts, files[k].Header)
@@ -31,7 +28,7 @@ func (m *Model) Encode(f *model.File) error {
 	if err := m.EncodeWith(f, head); err != nil {
 		return err
 	}
-	members.Store(f, Method, files)
+	fitted.StoreMembers(f, Method, files)
 	return nil
 }
 
@@ -40,20 +37,20 @@ func (m *Model) Encode(f *model.File) error {
 func Decode(f *model.File) (*Model, error) {
 	out := &Model{}
 	var head about
-	r, err := record.Decode[Params](Method, f, func(method string, f *model.File) (*maps.Map, error) {
+	r, err := fitted.Decode[Params](Method, f, func(method string, f *model.File) (*fitted.Map, error) {
 		if len(head.Parts) == 0 {
-			return nil, stored.InHeader(fault.Data("", "it has no parts: want at least one"))
+			return nil, fitted.InHeader(fault.Data("", "it has no parts: want at least one"))
 		}
-		var all []*maps.Map
+		var all []*fitted.Map
 		for k, header := range head.Parts {
 			part, err := read(f, k, header)
 			if err != nil {
 				return nil, fmt.Errorf("part %d: %w", k, err)
 			}
 			out.parts = append(out.parts, part)
-			all = append(all, part.(maps.Member).Parent())
+			all = append(all, part.(fitted.Member).Parent())
 		}
-		return maps.ReadTurned(method, f, all)
+		return fitted.ReadTurned(method, f, all)
 	}, &head)
 	out.Model = r
 	return out, err
@@ -63,7 +60,7 @@ func Decode(f *model.File) (*Model, error) {
 func read(f *model.File, k int, header model.Header) (algorithms.Model, error) {
 	kind, is := kinds()[header.Method]
 	if !is {
-		return nil, stored.InHeader(fault.Data("", "method %q: want lleratio, krca or gml", header.Method))
+		return nil, fitted.InHeader(fault.Data("", "method %q: want lleratio, krca or gml", header.Method))
 	}
-	return kind.decode(members.Read(f, Method, k, header))
+	return kind.decode(fitted.ReadMember(f, Method, k, header))
 }

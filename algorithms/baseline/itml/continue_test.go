@@ -13,9 +13,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -146,7 +146,7 @@ func TestRotatedDirections(t *testing.T) {
 		m := fittest.Fit[*Model](rt, l, known, enginetest.Links(rt, n, list[:2]))
 		fresh, all := *m, m.Params()
 		all.Dims = 1000 // all, but not those of m
-		fresh.Model = record.New(m.Map, all, m.Status())
+		fresh.Model = fitted.New(m.Map, all, m.Status())
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		var got, exact [2][]float64
 		var warm *logdetmetric.WarmStart

@@ -5,12 +5,11 @@ import (
 	"fmt"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -61,7 +60,7 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message()})
 	head := f.bounds.Outcome(f.targets, f.result, check)
 	head.On(f.small)
-	return &Model{record.New(m, f.Params, status), head, f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
+	return &Model{fitted.New(m, f.Params, status), head, f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
 }
 
 // fit is the state of one call of Fit.
@@ -70,7 +69,7 @@ type fit struct {
 	Params  Params
 	targets logdetmetric.Supervision
 	before  *logdetmetric.WarmStart // of the model that links are added to, which fixes the bounds, or nil
-	from    *maps.Map               // of that model, in kernel mode
+	from    *fitted.Map             // of that model, in kernel mode
 	bounds  logdetmetric.Bounds
 	result  *logdet.Result
 	small   *logdetmetric.Reduced // form of the kernel matrix, nil for the whole one
@@ -83,7 +82,7 @@ func (f *fit) options() logdet.Options {
 }
 
 // linear learns a matrix over the features.
-func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
+func (f *fit) linear(ctx context.Context) (m *fitted.Map, check logdet.KKT, err error) {
 	const constant = 1e-12
 	p, err := linear.NewPrincipal(ctx, f.Eng, f.X.(*points.Dense), constant)
 	if err != nil {
@@ -108,7 +107,7 @@ func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 		return nil, check, err
 	}
 	linear.DivideColumns(axes, units)
-	return maps.WithKernel(p.Map(f.Eng, Method, axes)), check, nil
+	return fitted.WithKernel(p.Map(f.Eng, Method, axes)), check, nil
 }
 
 func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) error {
@@ -132,7 +131,7 @@ func (f *fit) message() string {
 }
 
 // kernel learns a kernel.
-func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
+func (f *fit) kernel(ctx context.Context) (m *fitted.Map, check logdet.KKT, err error) {
 	if f.Params.Prior != Identity {
 		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity with a kernel"}
 	}
@@ -188,7 +187,7 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 
 // reduced learns a kernel in the coordinates of landmarks, or returns nil if the whole matrix is to
 // be used.
-func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *maps.Map, check logdet.KKT, err error) {
+func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *fitted.Map, check logdet.KKT, err error) {
 	constraints := f.bounds.Constraints(f.targets, logdetmetric.Positions(linked))
 	r, err := logdetmetric.Reduce(ctx, f.Eng, k, 1, f.X.Select(linked), constraints, f.Params.Landmarks, f.Seed)
 	if r == nil || err != nil {
@@ -213,7 +212,7 @@ func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *ma
 // *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	added, err := m.add(ctx, eng, x, set)
-	return record.Result(ctx, Method+": new links", added, err)
+	return fitted.Result(ctx, Method+": new links", added, err)
 }
 
 func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {

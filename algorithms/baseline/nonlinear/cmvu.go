@@ -8,10 +8,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
@@ -136,7 +135,7 @@ func (p CMVU) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if !found.converged {
 		status.Message = fmt.Sprintf("%d steps brought the residual down to %.2g, not to the tolerance %g: raise max_iter or tol", found.steps, found.residual, p.Tol)
 	}
-	return &CMVUModel{record.New(m, p, status), variances, result{found.objective, found.residual}}, nil
+	return &CMVUModel{fitted.New(m, p, status), variances, result{found.objective, found.residual}}, nil
 }
 
 // coordinates returns the graph and its smoothest eigenvectors that are not constant on its
@@ -246,7 +245,7 @@ func (p *problem) positions(ctx context.Context, u, a blas.Matrix, most int) (y 
 // for the training points, whose coordinates are stored. A new point costs its distances to all of
 // them, O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
 type CMVUModel struct {
-	*record.Model[CMVU]
+	*fitted.Model[CMVU]
 	variances []float64
 	result    result
 }
@@ -289,9 +288,9 @@ func (m *CMVUModel) Encode(f *model.File) error {
 func DecodeCMVU(f *model.File) (*CMVUModel, error) {
 	m := &CMVUModel{}
 	var err error
-	if m.Model, err = record.Decode[CMVU](CMVUMethod, f, barycentric.Read, &m.result); err != nil {
+	if m.Model, err = fitted.Decode[CMVU](CMVUMethod, f, barycentric.Read, &m.result); err != nil {
 		return nil, err
 	}
-	m.variances, err = stored.Finite(f, cmvuTensorVariances, -1)
+	m.variances, err = fitted.ReadFinite(f, cmvuTensorVariances, -1)
 	return m, err
 }

@@ -9,10 +9,10 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/classes"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -104,7 +104,7 @@ func (p Klein) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 	if err != nil {
 		return nil, err
 	}
-	return record.New(m, p, f.Direct()), nil
+	return fitted.New(m, p, f.Direct()), nil
 }
 
 // shorten turns squared distances into the lengths of shortest paths on which steps within
@@ -226,9 +226,9 @@ func kleinCoordinates(found *eigen.Result) (blas.Matrix, error) {
 // safe for concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact
 // for the training points, whose coordinates are stored. A new point costs its distances to all of
 // them, O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
-type KleinModel = record.Model[Klein]
+type KleinModel = fitted.Model[Klein]
 
 // DecodeKlein rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeKlein(f *model.File) (*KleinModel, error) {
-	return record.Decode[Klein](KleinMethod, f, barycentric.Read)
+	return fitted.Decode[Klein](KleinMethod, f, barycentric.Read)
 }

@@ -5,12 +5,10 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
@@ -77,14 +75,14 @@ func (p KPCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if p.Whiten {
 		axes.Whiten(f.Eng)
 	}
-	return &KPCAModel{record.New(axes.Map(KPCAMethod), p, f.Direct()), axes.Variances}, nil
+	return &KPCAModel{fitted.New(axes.Map(KPCAMethod), p, f.Direct()), axes.Variances}, nil
 }
 
 // KPCAModel is a map into the directions. It is immutable and safe for concurrent use. Embed, Gram and
 // Distances, documented at [algorithms.Model], cost the kernel values of a point with the n
 // training points and 2 n Dim flops.
 type KPCAModel struct {
-	*record.Model[KPCA]
+	*fitted.Model[KPCA]
 	variances []float64
 }
 
@@ -114,10 +112,10 @@ func (m *KPCAModel) Encode(f *model.File) error {
 // DecodeKPCA rebuilds the model that [KPCAModel.Encode] stored. An invalid tensor or header is a
 // *fault.DataError.
 func DecodeKPCA(f *model.File) (*KPCAModel, error) {
-	m, err := record.Decode[KPCA](KPCAMethod, f, maps.ReadCentered)
+	m, err := fitted.Decode[KPCA](KPCAMethod, f, fitted.ReadCentered)
 	if err != nil {
 		return nil, err
 	}
-	variances, err := stored.Finite(f, kpcaTensorVariances, -1)
+	variances, err := fitted.ReadFinite(f, kpcaTensorVariances, -1)
 	return &KPCAModel{m, variances}, err
 }

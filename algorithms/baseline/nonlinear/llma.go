@@ -7,10 +7,9 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -123,7 +122,7 @@ func (p LLMA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	return &LLMAModel{record.New(bent(f.Eng, parts, a), p, f.Direct())}, nil
+	return &LLMAModel{fitted.New(bent(f.Eng, parts, a), p, f.Direct())}, nil
 }
 
 // parts are the components of a map.
@@ -298,10 +297,10 @@ func squaredLength(a blas.Matrix, column int) float64 {
 // LLMAModel is a linear map plus Gaussian windows. It is immutable and safe for concurrent use. Embed,
 // Gram and Distances, documented at [algorithms.Model], cost one window per anchor and 2 (d +
 // anchors) Dim flops per point; Kernel is the window.
-type LLMAModel struct{ *record.Model[LLMA] }
+type LLMAModel struct{ *fitted.Model[LLMA] }
 
 // bent returns the map y = A' (f(x) - means), where f has the unknowns.
-func bent(eng *engine.Engine, p parts, a blas.Matrix) *maps.Map {
+func bent(eng *engine.Engine, p parts, a blas.Matrix) *fitted.Map {
 	d, dims := p.principal.Z.Cols, a.Cols // principal coordinates have mean 0
 	b, v := blas.NewMatrix(dims, d), blas.NewMatrix(dims, p.anchors.Len())
 	for r := range dims {
@@ -314,7 +313,7 @@ func bent(eng *engine.Engine, p parts, a blas.Matrix) *maps.Map {
 	}
 	center := make([]float64, dims)
 	eng.Backend().Gemv(false, 1, v, p.means[d:], 0, center)
-	return maps.Sum(p.principal.Map(eng, LLMAMethod, b), maps.NewExpansion(LLMAMethod, p.window, p.anchors, v, center))
+	return fitted.Sum(p.principal.Map(eng, LLMAMethod, b), fitted.NewExpansion(LLMAMethod, p.window, p.anchors, v, center))
 }
 
 // Describe returns the statistics of the model.
@@ -328,6 +327,6 @@ func (m *LLMAModel) Describe() []algorithms.Statistic {
 
 // DecodeLLMA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeLLMA(f *model.File) (*LLMAModel, error) {
-	m, err := record.Decode[LLMA](LLMAMethod, f, maps.ReadSum)
+	m, err := fitted.Decode[LLMA](LLMAMethod, f, fitted.ReadSum)
 	return &LLMAModel{m}, err
 }

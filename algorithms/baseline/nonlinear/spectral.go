@@ -8,12 +8,11 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -139,7 +138,7 @@ func (p Spectral) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, 
 		return nil, err
 	}
 	f.Notices = b.Notices
-	return &SpectralModel{record.New(m, p, f.Status(algorithms.Status{Converged: true, Iterations: 1})), alpha}, nil
+	return &SpectralModel{fitted.New(m, p, f.Status(algorithms.Status{Converged: true, Iterations: 1})), alpha}, nil
 }
 
 // basis returns the vectors to weigh.
@@ -207,7 +206,7 @@ func spectralCoordinates(b *basis.Basis, alpha []float64) blas.Matrix {
 // training points, whose coordinates are stored. A new point costs its distances to all of them,
 // O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
 type SpectralModel struct {
-	*record.Model[Spectral]
+	*fitted.Model[Spectral]
 	weights []float64
 }
 
@@ -236,11 +235,11 @@ func (m *SpectralModel) Encode(f *model.File) error {
 // DecodeSpectral rebuilds the model that [SpectralModel.Encode] stored. An invalid tensor or header is a
 // *fault.DataError.
 func DecodeSpectral(f *model.File) (*SpectralModel, error) {
-	m, err := record.Decode[Spectral](SpectralMethod, f, barycentric.Read)
+	m, err := fitted.Decode[Spectral](SpectralMethod, f, barycentric.Read)
 	if err != nil {
 		return nil, err
 	}
-	weights, err := stored.Finite(f, tensorWeights, -1)
+	weights, err := fitted.ReadFinite(f, tensorWeights, -1)
 	return &SpectralModel{m, weights}, err
 }
 

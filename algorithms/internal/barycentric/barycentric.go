@@ -5,8 +5,7 @@ package barycentric
 import (
 	"context"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -79,7 +78,7 @@ func (r Rule) Reconstruct(ctx context.Context, eng *engine.Engine, x, support po
 // extension gives a new point the combination of its neighbors' coordinates that reconstructs the
 // point from these neighbors.
 type extension struct {
-	maps.Table
+	fitted.Table
 	neighbors int
 	between   blas.Matrix // squared distances of training points, where these are rows of a Gram matrix and not stored
 }
@@ -90,27 +89,27 @@ const reg = 1e-3
 // New returns the map of the named method. The rows of p are the coordinates of the points x; the
 // map reconstructs a new point from its nearest neighbors among x, in the feature space of k. If x
 // are rows of a Gram matrix, the map keeps n^2 values. Embedding costs n kernel values per point.
-func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, neighbors int, x points.Points, p blas.Matrix) (*maps.Map, error) {
-	e := &extension{Table: maps.NewTable(k, x, p), neighbors: neighbors}
+func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, neighbors int, x points.Points, p blas.Matrix) (*fitted.Map, error) {
+	e := &extension{Table: fitted.NewTable(k, x, p), neighbors: neighbors}
 	if _, isGram := x.(*points.Gram); isGram {
 		var err error
 		if e.between, err = k.SquaredDistances(ctx, eng, x); err != nil {
 			return nil, err
 		}
 	}
-	return maps.Extended(method, e.Table, e), nil
+	return fitted.Extended(method, e.Table, e), nil
 }
 
 // WithCoordinates returns m with other coordinates of the same training points.
-func WithCoordinates(m *maps.Map, p blas.Matrix) *maps.Map {
+func WithCoordinates(m *fitted.Map, p blas.Matrix) *fitted.Map {
 	e := *m.Extension().(*extension)
 	e.Coordinates, e.Dim = p, p.Cols
-	return maps.Extended(m.Method(), e.Table, &e)
+	return fitted.Extended(m.Method(), e.Table, &e)
 }
 
 // Begin prepares the squared distances of training points and returns the function that embeds a
 // block.
-func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block, error) {
 	rule := Rule{Kernel: e.Kernel, Neighbors: e.neighbors, Reg: reg, Apart: e.between.At}
 	if e.between.Data == nil {
 		var err error
@@ -126,39 +125,39 @@ func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, 
 // about holds the members of the header.
 type about struct {
 	Neighbors int `json:"extension_neighbors,omitempty"`
-	maps.About
+	fitted.MapHeader
 }
 
 // between is the suffix of the tensor with the squared distances of training points.
 const between = ".between" // [n, n]
 
 // Encode stores the squared distances of training points, if the map keeps them.
-func (e *extension) Encode(f *model.File, method string, table maps.About) any {
+func (e *extension) Encode(f *model.File, method string, table fitted.MapHeader) any {
 	if e.between.Data != nil {
-		stored.SetMatrix(f, method+between, e.between)
+		fitted.SetMatrix(f, method+between, e.between)
 	}
 	return about{e.neighbors, table}
 }
 
 // Read is the [maps.Reader] of the maps that [New] returns.
-func Read(method string, f *model.File) (*maps.Map, error) {
+func Read(method string, f *model.File) (*fitted.Map, error) {
 	var head about
-	if err := stored.Extra(f, method, &head); err != nil {
+	if err := fitted.ReadExtra(f, method, &head); err != nil {
 		return nil, err
 	}
-	t, err := maps.ReadTable(method, f, head.About)
+	t, err := fitted.ReadTable(method, f, head.MapHeader)
 	if err != nil {
 		return nil, err
 	}
 	count := t.Coordinates.Rows
 	if head.Neighbors < 1 || head.Neighbors > count {
-		return nil, stored.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d", head.Neighbors, count, count))
+		return nil, fitted.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d", head.Neighbors, count, count))
 	}
 	e := &extension{Table: t, neighbors: head.Neighbors}
 	if _, isGram := t.Support.(*points.Gram); isGram {
-		if e.between, err = stored.Matrix(f, method+between, count, count); err != nil {
+		if e.between, err = fitted.ReadMatrix(f, method+between, count, count); err != nil {
 			return nil, err
 		}
 	}
-	return maps.Extended(method, t, e), nil
+	return fitted.Extended(method, t, e), nil
 }

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"math"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -20,7 +19,7 @@ import (
 // It joins a new point to the graph by its neighbors and gives it the coordinates of minimal
 // energy. Embedding costs n kernel values per point for n training points.
 type extension struct {
-	maps.Table
+	fitted.Table
 	settings Settings
 	weights  Similarity
 	degrees  []float64   // degrees of the training points, length n
@@ -28,7 +27,7 @@ type extension struct {
 }
 
 // extendedMap prepares the extension and returns its map for the named method.
-func (e *extension) extendedMap(method string) *maps.Map {
+func (e *extension) extendedMap(method string) *fitted.Map {
 	p := e.Coordinates
 	e.joined = blas.NewMatrix(p.Rows, p.Cols+1)
 	for i := range p.Rows {
@@ -40,11 +39,11 @@ func (e *extension) extendedMap(method string) *maps.Map {
 		}
 		to[p.Cols] = 1
 	}
-	return maps.Extended(method, e.Table, e)
+	return fitted.Extended(method, e.Table, e)
 }
 
 // Begin returns the function that embeds a block of points.
-func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block, error) {
 	return func(x points.Points, to blas.Matrix) error { return e.embed(ctx, eng, x, to) }, nil
 }
 
@@ -142,39 +141,39 @@ func (e *extension) sumAll(ctx context.Context, eng *engine.Engine, x points.Poi
 // about holds the members of the header.
 type about struct {
 	Similarity
-	maps.About
+	fitted.MapHeader
 }
 
 // Encode stores the degrees and returns the members of the header.
-func (e *extension) Encode(f *model.File, method string, table maps.About) any {
+func (e *extension) Encode(f *model.File, method string, table fitted.MapHeader) any {
 	f.SetFloat64s(method+".degrees", e.degrees)
 	return about{e.weights, table}
 }
 
 // Read is the [maps.Reader] of the maps that [Task.Map] returns, for methods whose parameters have
 // the members of [Settings].
-func Read(method string, f *model.File) (*maps.Map, error) {
+func Read(method string, f *model.File) (*fitted.Map, error) {
 	var head about
 	e := &extension{}
-	if err := stored.Params(f, &e.settings); err != nil {
+	if err := fitted.ReadParams(f, &e.settings); err != nil {
 		return nil, err
 	}
-	if err := stored.Extra(f, method, &head); err != nil {
+	if err := fitted.ReadExtra(f, method, &head); err != nil {
 		return nil, err
 	}
 	if s := head.Sigma; !(s >= 0) || math.IsInf(s, 0) {
-		return nil, stored.InHeader(fault.Data("", "sigma is %v: want a finite number >= 0", s))
+		return nil, fitted.InHeader(fault.Data("", "sigma is %v: want a finite number >= 0", s))
 	}
 	e.weights = head.Similarity
 	var err error
-	if e.Table, err = maps.ReadTable(method, f, head.About); err != nil {
+	if e.Table, err = fitted.ReadTable(method, f, head.MapHeader); err != nil {
 		return nil, err
 	}
 	count := e.Coordinates.Rows
 	if err := e.settings.Check(count); err != nil {
-		return nil, stored.InHeader(err)
+		return nil, fitted.InHeader(err)
 	}
-	if e.degrees, err = stored.Finite(f, method+".degrees", count); err != nil {
+	if e.degrees, err = fitted.ReadFinite(f, method+".degrees", count); err != nil {
 		return nil, err
 	}
 	return e.extendedMap(method), nil

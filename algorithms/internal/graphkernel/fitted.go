@@ -6,9 +6,8 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/model"
@@ -23,7 +22,7 @@ type Parameters interface {
 // Fitted is the model of a fitted kernel matrix, with its extension to new points. It is immutable
 // and safe for concurrent use.
 type Fitted[P Parameters] struct {
-	*record.Model[P]
+	*fitted.Model[P]
 	result Result
 }
 
@@ -56,13 +55,13 @@ func (m *Fitted[P]) Encode(f *model.File) error { return m.EncodeWith(f, m.resul
 func DecodeFitted[P Parameters](method string, f *model.File) (*Fitted[P], error) {
 	m := &Fitted[P]{}
 	var err error
-	m.Model, err = record.Decode[P](method, f, Read, &m.result)
+	m.Model, err = fitted.Decode[P](method, f, Read, &m.result)
 	return m, err
 }
 
 // Eigenvalues returns the eigenvalues of a map's kernel matrix. The coordinates must be along its
 // eigenvectors.
-func Eigenvalues(m *maps.Map) []float64 {
+func Eigenvalues(m *fitted.Map) []float64 {
 	p := m.Coordinates()
 	out := make([]float64, p.Cols)
 	for i := range p.Rows {
@@ -74,13 +73,13 @@ func Eigenvalues(m *maps.Map) []float64 {
 }
 
 // Spectra returns the eigenvalues of a map's kernel matrix as a named spectrum.
-func Spectra(m *maps.Map) []algorithms.Spectrum {
+func Spectra(m *fitted.Map) []algorithms.Spectrum {
 	return []algorithms.Spectrum{{Name: "eigenvalues of the kernel matrix", Values: Eigenvalues(m)}}
 }
 
 // Describe returns the statistics of a model: loss and graph, those of its record, the objective,
 // more of the method's own, the gap and the eigenvalues.
-func Describe(m *maps.Map, recorded []algorithms.Statistic, loss Loss, g Graph, r Result, more ...algorithms.Statistic) []algorithms.Statistic {
+func Describe(m *fitted.Map, recorded []algorithms.Statistic, loss Loss, g Graph, r Result, more ...algorithms.Statistic) []algorithms.Statistic {
 	gap := any(r.Gap)
 	if r.Gap < 0 {
 		gap = "unknown"

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -82,16 +82,16 @@ func (a *Axes) Whiten(eng *engine.Engine) {
 }
 
 // Map returns the map from points to their coordinates.
-func (a *Axes) Map(method string) *maps.Map {
-	return maps.NewExpansion(method, a.kernel, a.support, a.V, a.Center)
+func (a *Axes) Map(method string) *fitted.Map {
+	return fitted.NewExpansion(method, a.kernel, a.support, a.V, a.Center)
 }
 
 // Turned returns the map from points to t (Dim x q) times their coordinates.
-func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *maps.Map {
+func (a *Axes) Turned(eng *engine.Engine, method string, t blas.Matrix) *fitted.Map {
 	v, c := blas.NewMatrix(t.Rows, a.V.Cols), make([]float64, t.Rows)
 	eng.Backend().Gemm(false, false, 1, t, a.V, 0, v)
 	eng.Backend().Gemv(false, 1, t, a.Center, 0, c)
-	return maps.NewExpansion(method, a.kernel, a.support, v, c)
+	return fitted.NewExpansion(method, a.kernel, a.support, v, c)
 }
 
 // diagonal returns the sum of the diagonal of k.

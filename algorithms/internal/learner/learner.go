@@ -9,10 +9,9 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -24,7 +23,7 @@ import (
 
 // Method is implemented by the parameters of each method.
 type Method interface {
-	record.Parameters
+	fitted.Parameters
 	// Rules describes the method and the input that it requires.
 	Rules() Rules
 	// Learn returns the model of input that passed the checks of the rules.
@@ -178,7 +177,7 @@ func (l Learner[M]) FitRows(ctx context.Context, eng *engine.Engine, x points.Po
 		return nil, l.wrong("a method that does not need all rows")
 	}
 	m, err := p.LearnRows(ctx, l.Begin(eng, x, set))
-	return record.Result(ctx, l.Method()+": fit", m, err)
+	return fitted.Result(ctx, l.Method()+": fit", m, err)
 }
 
 // wrong returns the error of something that the method cannot do.
@@ -207,10 +206,10 @@ func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, se
 	return &Fit{Rules: r, Common: c, Eng: eng, X: x, Links: set, begin: time.Now()}
 }
 
-// Run checks the input, unless the rules say that learn does, and returns the model of learn. The map that a linear method learns on Dense
-// becomes one of the points, if Dense are their coordinates. If the context is canceled, the error
-// names the method.
-func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
+// Run checks the input, unless the rules say that learn does, and returns the model of learn. The
+// map that a linear method learns on Dense becomes one of the points, if Dense are their
+// coordinates. If the context is canceled, the error names the method.
+func (f *Fit) Run(ctx context.Context, p fitted.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
 	m, err := algorithms.Model(nil), error(nil)
 	if !f.OwnCheck {
 		err = f.Check(ctx, p)
@@ -222,7 +221,7 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 		m, err = learn()
 	}
 	if err == nil && f.axes != nil {
-		maps.Compose(m.(maps.Member).Parent(), f.axes.Map(f.Name))
+		fitted.Compose(m.(fitted.Member).Parent(), f.axes.Map(f.Name))
 	}
 	if err == nil {
 		err = Remark(ctx, f.Eng, f.Name, m, f.X)
@@ -233,7 +232,7 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 	if err == nil {
 		err = ctx.Err()
 	}
-	return record.Result(ctx, f.Name+": fit", m, err)
+	return fitted.Result(ctx, f.Name+": fit", m, err)
 }
 
 // Remark adds a notice to a model of the named method that tells none of its training points x
@@ -251,7 +250,7 @@ func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms
 }
 
 // Check validates parameters, lesson, points and links, in this order.
-func (f *Fit) Check(ctx context.Context, p record.Parameters) (err error) {
+func (f *Fit) Check(ctx context.Context, p fitted.Parameters) (err error) {
 	if err := p.Validate(); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -135,10 +135,10 @@ func (p *Principal) KeepRank(rank, linked int) {
 }
 
 // Map returns the map of the named method that applies t, Dim x q, to principal coordinates.
-func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) *maps.Map {
+func (p *Principal) Map(eng *engine.Engine, method string, t blas.Matrix) *fitted.Map {
 	w := blas.NewMatrix(t.Rows, len(p.Mean))
 	eng.Backend().Gemm(false, false, 1, t, p.Directions, 0, w)
-	return maps.NewLinear(method, p.Mean, w)
+	return fitted.NewLinear(method, p.Mean, w)
 }
 
 // Mean returns the mean of the rows, on one core: it reads x once, and all callers multiply x by

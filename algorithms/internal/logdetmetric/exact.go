@@ -3,7 +3,7 @@ package logdetmetric
 import (
 	"context"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -110,14 +110,14 @@ func exact(
 
 // On returns the expansion m with the Gram matrices and distances of the kernel. The stored points
 // of m are these rows, among which are all rows of the kernel.
-func (e *Exact) On(m *maps.Map, stored []int) *maps.Map {
-	by := maps.Correction{Scale: e.scale, Rows: positions(stored, e.rows), Turn: e.turn, Change: e.change}
-	return maps.Corrected(m, by)
+func (e *Exact) On(m *fitted.Map, stored []int) *fitted.Map {
+	by := fitted.Correction{Scale: e.scale, Rows: positions(stored, e.rows), Turn: e.turn, Change: e.change}
+	return fitted.Corrected(m, by)
 }
 
 // With is [Exact.On] for a prior kernel that is itself a change of k, by the stored points s of m:
 // k(x, y) - k(x, s) V F V'k(s, y), whose values with the points l are H k(s, x).
-func (e *Exact) With(eng *engine.Engine, m *maps.Map, v, f, h blas.Matrix) *maps.Map {
+func (e *Exact) With(eng *engine.Engine, m *fitted.Map, v, f, h blas.Matrix) *fitted.Map {
 	r, q := v.Cols, v.Cols+e.change.Rows
 	turn, change := eng.NewMatrix(v.Rows, q), eng.NewMatrix(q, q)
 	turn.View(0, v.Rows, 0, r).CopyFrom(v)
@@ -125,5 +125,5 @@ func (e *Exact) With(eng *engine.Engine, m *maps.Map, v, f, h blas.Matrix) *maps
 	change.View(0, r, 0, r).CopyFrom(f)
 	change.View(r, q, r, q).CopyFrom(e.change)
 	eng.Mirror(change)
-	return maps.Corrected(m, maps.Correction{Scale: 1, Turn: turn, Change: change})
+	return fitted.Corrected(m, fitted.Correction{Scale: 1, Turn: turn, Change: change})
 }

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -107,7 +107,7 @@ const rankTol = 1e-10
 //
 // on [SupportRows] of the points x, which include the linked ones l. It keeps dims directions, all
 // for 0.
-func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, scale float64, x points.Points, linked []int, b blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
+func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, scale float64, x points.Points, linked []int, b blas.Matrix, dims int, seed uint64) (*fitted.Map, error) {
 	rows := SupportRows(linked, x.Len(), seed)
 	n := len(rows)
 	if err := eng.Check("learned kernel matrix", 5*engine.MatrixBytes(n, n), "use fewer links or points"); err != nil {
@@ -134,7 +134,7 @@ func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Ke
 	if err := scaled(ctx, eng, scale, v); err != nil {
 		return nil, err
 	}
-	return maps.NewExpansion(method, k, support, v, nil), nil
+	return fitted.NewExpansion(method, k, support, v, nil), nil
 }
 
 // positions returns the indices of some of the rows in the list.

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -111,7 +111,7 @@ func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kerne
 
 // Learned returns the map of [Learned] for a learned matrix A in the coordinates G, with the Gram
 // matrices and distances of the learned kernel itself.
-func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, linked []int, a blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
+func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, linked []int, a blas.Matrix, dims int, seed uint64) (*fitted.Map, error) {
 	rows, b, err := r.landmarks(ctx, eng, linked, a)
 	if err != nil {
 		return nil, err

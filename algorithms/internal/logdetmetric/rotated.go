@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/points"
@@ -34,7 +34,7 @@ const agreement = 1e-4
 // The coordinates become X y with X = I + W'N W, where the rows of W are the vectors w. Each
 // constraint multiplies X by I + k u u' with u = X w and 1 + k u'u = (1 + l u'u)^-1/2. Those with l
 // > 0 come first, so that all intermediate matrices are definite.
-func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *maps.Map, x points.Points, w Supervision, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
+func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *fitted.Map, x points.Points, w Supervision, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*fitted.Map, error) {
 	if w.Dropped() > 0 || !t.supports(x.Len(), linked) {
 		return nil, nil
 	}
@@ -55,7 +55,7 @@ func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *maps.Map
 	if !definite || !agree(eng, times(eng, vectors, n, y, true), r.A) {
 		return nil, nil
 	}
-	return maps.Changed(m, func(v blas.Matrix) blas.Matrix { return times(eng, vectors, n, v, false) }), ctx.Err()
+	return fitted.Changed(m, func(v blas.Matrix) blas.Matrix { return times(eng, vectors, n, v, false) }), ctx.Err()
 }
 
 // times returns (I + W'N W) V or, if rows is true, V (I + W'N'W): the product with the rows of V.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -108,7 +108,7 @@ func (t *WarmStart) Encode(f *model.File, method string) any {
 	if t == nil {
 		return nil
 	}
-	stored.SetLinks(f, method+warmStartName, t.Links)
+	fitted.SetLinks(f, method+warmStartName, t.Links)
 	if len(t.Triplets) > 0 {
 		var rows []int64
 		for _, w := range t.Triplets {
@@ -123,19 +123,19 @@ func (t *WarmStart) Encode(f *model.File, method string) any {
 // DecodeWarmStart returns the warm start that [WarmStart.Encode] stored, and nil if there is none,
 // as in files of earlier versions. An unusable tensor is a *fault.DataError.
 func DecodeWarmStart(f *model.File, method string) (*WarmStart, error) {
-	if !stored.HasLinks(f, method+warmStartName) {
+	if !fitted.HasLinks(f, method+warmStartName) {
 		return nil, nil
 	}
 	var about aboutWarmStart
-	if err := stored.Extra(f, method, &about); err != nil {
+	if err := fitted.ReadExtra(f, method, &about); err != nil {
 		return nil, err
 	}
 	if about.Points < 1 {
-		return nil, stored.InHeader(fault.Data("", "points is %d: want the number that the model was fitted on", about.Points))
+		return nil, fitted.InHeader(fault.Data("", "points is %d: want the number that the model was fitted on", about.Points))
 	}
 	t := &WarmStart{Seed: about.Seed}
 	var err error
-	if t.Links, err = stored.Links(f, method+warmStartName, about.Points); err != nil {
+	if t.Links, err = fitted.ReadLinks(f, method+warmStartName, about.Points); err != nil {
 		return nil, err
 	}
 	if f.Has(method + tensorTriplets) {
@@ -150,7 +150,7 @@ func DecodeWarmStart(f *model.File, method string) (*WarmStart, error) {
 			return nil, fault.Data("", "tensor %s: %w", method+tensorTriplets, err)
 		}
 	}
-	if t.Multipliers, err = stored.Finite(f, method+tensorMultipliers, t.Links.Len()+len(t.Triplets)); err != nil {
+	if t.Multipliers, err = fitted.ReadFinite(f, method+tensorMultipliers, t.Links.Len()+len(t.Triplets)); err != nil {
 		return nil, err
 	}
 	for k, v := range t.Multipliers {

@@ -6,9 +6,8 @@ import (
 	"context"
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -42,7 +41,7 @@ type Rule struct {
 // replaced by that bound. An Extension is immutable and safe for concurrent use. Embedding costs n
 // kernel values per point for n training points.
 type Extension struct {
-	maps.Table
+	fitted.Table
 	Rule
 }
 
@@ -51,15 +50,15 @@ const minDivisor = 0.1
 
 // New returns the map of the named method for the training points x. Their neighbors are searched
 // in the feature space of k.
-func New(eng *engine.Engine, method string, k kernel.Kernel, x points.Points, r Rule) *maps.Map {
+func New(eng *engine.Engine, method string, k kernel.Kernel, x points.Points, r Rule) *fitted.Map {
 	p := eng.NewMatrix(r.Vectors.Cols, r.Turn.Cols)
 	eng.Backend().Gemm(true, false, 1, r.Vectors, r.Turn, 0, p)
-	t := maps.NewTable(k, x, p)
-	return maps.Extended(method, t, &Extension{t, r})
+	t := fitted.NewTable(k, x, p)
+	return fitted.Extended(method, t, &Extension{t, r})
 }
 
 // Begin returns the function that embeds a block of points.
-func (e *Extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+func (e *Extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block, error) {
 	return func(x points.Points, to blas.Matrix) error { return e.embed(ctx, eng, x, to) }, nil
 }
 
@@ -120,20 +119,20 @@ type about struct {
 	Neighbors  int                     `json:"nystrom_neighbors,omitempty"`
 	Normalized bool                    `json:"nystrom_normalized,omitempty"`
 	Similarity *graphkernel.Similarity `json:"nystrom_similarity,omitempty"`
-	maps.About
+	fitted.MapHeader
 }
 
 // header has these members in an entry of their own. Those of the table are on both levels, because
 // earlier versions read them there.
 type header struct {
-	maps.About
+	fitted.MapHeader
 	Nystrom *about `json:"nystrom,omitempty"`
 }
 
 // Encode stores the rule.
-func (e *Extension) Encode(f *model.File, method string, table maps.About) any {
-	stored.SetMatrix(f, method+".vectors", e.Vectors)
-	stored.SetMatrix(f, method+".turn", e.Turn)
+func (e *Extension) Encode(f *model.File, method string, table fitted.MapHeader) any {
+	fitted.SetMatrix(f, method+".vectors", e.Vectors)
+	fitted.SetMatrix(f, method+".turn", e.Turn)
 	f.SetFloat64s(method+".values", e.Values)
 	f.SetFloat64s(method+".degrees", e.Degrees)
 	return header{Nystrom: &about{e.Neighbors, e.Normalized, &e.Similarity, table}}
@@ -141,31 +140,31 @@ func (e *Extension) Encode(f *model.File, method string, table maps.About) any {
 
 // Read is the [maps.Reader] of the maps that [New] returns. It returns nil for a file that holds a
 // map of another kind.
-func Read(method string, f *model.File) (*maps.Map, error) {
+func Read(method string, f *model.File) (*fitted.Map, error) {
 	var head header
-	if err := stored.Extra(f, method, &head); err != nil || head.Nystrom == nil {
+	if err := fitted.ReadExtra(f, method, &head); err != nil || head.Nystrom == nil {
 		return nil, err
 	}
 	about := *head.Nystrom
-	t, err := maps.ReadTable(method, f, about.About)
+	t, err := fitted.ReadTable(method, f, about.MapHeader)
 	if err != nil {
 		return nil, err
 	}
 	n, r := t.Coordinates.Rows, Rule{Neighbors: about.Neighbors, Normalized: about.Normalized}
 	if about.Neighbors < 1 || about.Neighbors > n || about.Similarity == nil {
-		return nil, stored.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d, and the weights of their edges", about.Neighbors, n, n))
+		return nil, fitted.InHeader(fault.Data("", "%d neighbors of %d points: want 1 to %d, and the weights of their edges", about.Neighbors, n, n))
 	}
 	r.Similarity = *about.Similarity
-	if r.Values, err = stored.Finite(f, method+".values", -1); err != nil {
+	if r.Values, err = fitted.ReadFinite(f, method+".values", -1); err != nil {
 		return nil, err
 	}
 	rank := len(r.Values)
-	if r.Degrees, err = stored.Finite(f, method+".degrees", n); err != nil {
+	if r.Degrees, err = fitted.ReadFinite(f, method+".degrees", n); err != nil {
 		return nil, err
 	}
-	if r.Vectors, err = stored.Matrix(f, method+".vectors", rank, n); err != nil {
+	if r.Vectors, err = fitted.ReadMatrix(f, method+".vectors", rank, n); err != nil {
 		return nil, err
 	}
-	r.Turn, err = stored.Matrix(f, method+".turn", rank, t.Dim)
-	return maps.Extended(method, t, &Extension{t, r}), err
+	r.Turn, err = fitted.ReadMatrix(f, method+".turn", rank, t.Dim)
+	return fitted.Extended(method, t, &Extension{t, r}), err
 }

@@ -1,8 +1,7 @@
 package ridge
 
 import (
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
@@ -11,7 +10,7 @@ import (
 // about is the members of the header.
 type about struct {
 	Kernel kernel.Spec `json:"kernel"`
-	maps.About
+	fitted.MapHeader
 }
 
 // header has them in an entry of their own: other extensions of the same method have none.
@@ -27,7 +26,7 @@ const (
 )
 
 // Encode stores the regression.
-func (e *extension) Encode(f *model.File, method string, table maps.About) any {
+func (e *extension) Encode(f *model.File, method string, table fitted.MapHeader) any {
 	if len(e.Rows) < e.Coordinates.Rows {
 		rows := make([]int64, len(e.Rows))
 		for k, r := range e.Rows {
@@ -35,28 +34,28 @@ func (e *extension) Encode(f *model.File, method string, table maps.About) any {
 		}
 		f.SetInt64s(method+tensorRows, rows)
 	}
-	stored.SetMatrix(f, method+tensorWeights, e.Weights)
+	fitted.SetMatrix(f, method+tensorWeights, e.Weights)
 	f.SetFloat64s(method+tensorCenter, e.Center)
 	return header{&about{e.regression.Kernel.Spec(), table}}
 }
 
 // Read is the [maps.Reader] of maps that [New] returns, nil for a file with another one.
-func Read(method string, f *model.File) (*maps.Map, error) {
+func Read(method string, f *model.File) (*fitted.Map, error) {
 	var head header
-	if err := stored.Extra(f, method, &head); err != nil || head.Ridge == nil {
+	if err := fitted.ReadExtra(f, method, &head); err != nil || head.Ridge == nil {
 		return nil, err
 	}
-	t, err := maps.ReadTable(method, f, head.Ridge.About)
+	t, err := fitted.ReadTable(method, f, head.Ridge.MapHeader)
 	if err != nil {
 		return nil, err
 	}
 	var r regression
 	if r.Kernel, err = kernel.New(head.Ridge.Kernel); err != nil {
-		return nil, stored.InHeader(err)
+		return nil, fitted.InHeader(err)
 	}
 	count := t.Coordinates.Rows
 	if f.Has(method + tensorRows) {
-		if r.Rows, err = stored.Indices(f, method+tensorRows, count); err != nil {
+		if r.Rows, err = fitted.ReadIndices(f, method+tensorRows, count); err != nil {
 			return nil, err
 		}
 	} else {
@@ -67,10 +66,10 @@ func Read(method string, f *model.File) (*maps.Map, error) {
 	if len(r.Rows) == 0 {
 		return nil, fault.Data("", "tensor %s is empty: want at least one landmark", method+tensorRows)
 	}
-	if r.Weights, err = stored.Matrix(f, method+tensorWeights, len(r.Rows), t.Dim); err != nil {
+	if r.Weights, err = fitted.ReadMatrix(f, method+tensorWeights, len(r.Rows), t.Dim); err != nil {
 		return nil, err
 	}
-	if r.Center, err = stored.Finite(f, method+tensorCenter, t.Dim); err != nil {
+	if r.Center, err = fitted.ReadFinite(f, method+tensorCenter, t.Dim); err != nil {
 		return nil, err
 	}
 	return extended(method, t, r), nil

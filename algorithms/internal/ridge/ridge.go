@@ -9,9 +9,8 @@ import (
 	"strconv"
 
 	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -59,7 +58,7 @@ func ridges() (list []float64) {
 // Cost for n rows in d dimensions: three eigendecompositions of order 200; then n^3/3 flops up to
 // 2000 rows, and 1e6 n flops with 1000 landmarks above. Embedding takes a kernel value and 2 d
 // flops a landmark.
-func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, y blas.Matrix, seed uint64) (*maps.Map, error) {
+func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, y blas.Matrix, seed uint64) (*fitted.Map, error) {
 	centered := y.Clone()
 	r := regression{Center: linear.Center(centered)}
 	rows := draw.Some(x.Len(), sampled, seed)
@@ -73,7 +72,7 @@ func New(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel
 	if err := r.solve(ctx, eng, x, centered, ridge, seed); err != nil {
 		return nil, err
 	}
-	t := maps.NewTable(k, x, y)
+	t := fitted.NewTable(k, x, y)
 	return extended(method, t, r), nil
 }
 
@@ -261,18 +260,18 @@ func (r *regression) normal(ctx context.Context, eng *engine.Engine, x, support 
 
 // extension is a table with the regression for points that equal none of its rows.
 type extension struct {
-	maps.Table
+	fitted.Table
 	regression
 	landmarks points.Points
 }
 
-func extended(method string, t maps.Table, r regression) *maps.Map {
-	e := &extension{t, r, stored.Select(t.Support, r.Rows)}
-	return maps.Extended(method, t, e)
+func extended(method string, t fitted.Table, r regression) *fitted.Map {
+	e := &extension{t, r, fitted.SelectPoints(t.Support, r.Rows)}
+	return fitted.Extended(method, t, e)
 }
 
 // Begin returns what writes the coordinates of points.
-func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block, error) {
 	return func(x points.Points, to blas.Matrix) error {
 		if err := e.regression.Kernel.MultiplyTo(ctx, eng, to, x, e.landmarks, e.Weights); err != nil {
 			return err

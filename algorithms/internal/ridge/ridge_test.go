@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -190,7 +190,7 @@ func TestNew(t *testing.T) {
 	}
 }
 
-func embed(ctx context.Context, t *testing.T, eng *engine.Engine, m *maps.Map, x points.Points) blas.Matrix {
+func embed(ctx context.Context, t *testing.T, eng *engine.Engine, m *fitted.Map, x points.Points) blas.Matrix {
 	t.Helper()
 	y, err := m.Embed(ctx, eng, x)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -211,7 +211,7 @@ func (p *Problem) farWeights(i int, row []float64) {
 }
 
 // Map returns the map of the matrix A for the named method.
-func (p *Problem) Map(method string, a []float64) *maps.Map {
+func (p *Problem) Map(method string, a []float64) *fitted.Map {
 	out := blas.NewMatrix(p.Rank, p.Z.Cols)
 	copy(out.Data, a)
 	linear.DivideColumns(out, p.scales)

@@ -1,18 +1,18 @@
-// Package record is the common part of fitted models: a map, the parameters of the fit, and the
-// status of the fit. Models with more data embed it.
-package record
+package fitted
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 )
 
@@ -23,7 +23,7 @@ type Parameters interface{ Validate() error }
 // methods Embed, Gram and Distances of [algorithms.Model] are exact and take 2 d Dim flops per
 // point.
 type Model[P Parameters] struct {
-	*maps.Map
+	*Map
 	params P
 	status algorithms.Status
 	share  aboutShare
@@ -46,7 +46,7 @@ var (
 )
 
 // New returns the model of a map.
-func New[P Parameters](m *maps.Map, params P, status algorithms.Status) *Model[P] {
+func New[P Parameters](m *Map, params P, status algorithms.Status) *Model[P] {
 	return &Model[P]{Map: m, params: params, status: status}
 }
 
@@ -103,12 +103,12 @@ func (m *Model[P]) EncodeWith(f *model.File, extra ...any) error {
 	if m.share.Share > 0 {
 		all = append(all, m.share)
 	}
-	return stored.SetHeader(f, m.Method(), m.params, m.status, all...)
+	return SetHeader(f, m.Method(), m.params, m.status, all...)
 }
 
 // Decode returns the model that [Model.Encode] stored; extra are pointers to the structs of
 // [Model.EncodeWith]. An unusable tensor or member of the header is a *fault.DataError.
-func Decode[P Parameters](method string, f *model.File, read maps.Reader, extra ...any) (*Model[P], error) {
+func Decode[P Parameters](method string, f *model.File, read Reader, extra ...any) (*Model[P], error) {
 	m, err := DecodeHeader[P](method, f, extra...)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func Decode[P Parameters](method string, f *model.File, read maps.Reader, extra 
 	if m.Map, err = read(method, f); err != nil {
 		return nil, err
 	}
-	m.Map, err = maps.ReadComposed(f, m.Map)
+	m.Map, err = ReadComposed(f, m.Map)
 	return m, err
 }
 
@@ -126,15 +126,15 @@ func DecodeHeader[P Parameters](method string, f *model.File, extra ...any) (*Mo
 	if f.Header.Extra[method] != nil {
 		extra = append(slices.Clip(extra), &m.share)
 	}
-	if err := stored.Header(f, method, &m.params, &m.status, extra...); err != nil {
+	if err := ReadHeader(f, method, &m.params, &m.status, extra...); err != nil {
 		return nil, err
 	}
 	if !(m.share.Share >= 0 && m.share.Share <= 1) {
-		return nil, stored.InHeader(fault.Data("", "embedded_share is %g: want a number from 0 to 1",
+		return nil, InHeader(fault.Data("", "embedded_share is %g: want a number from 0 to 1",
 			m.share.Share))
 	}
 	if err := m.params.Validate(); err != nil {
-		return nil, stored.InHeader(err)
+		return nil, InHeader(err)
 	}
 	return m, nil
 }
@@ -169,9 +169,9 @@ func (d Descent) EncodeTo(f *model.File, method string) { f.SetFloat64s(method+t
 // DecodeDescent returns the descent that [Descent.EncodeTo] stored. An unusable tensor is a
 // *fault.DataError.
 func DecodeDescent(method string, f *model.File) (Descent, error) {
-	values, err := stored.Finite(f, method+trace, -1)
+	values, err := ReadFinite(f, method+trace, -1)
 	if err == nil && len(values) == 0 {
-		err = stored.Empty(method + trace)
+		err = EmptyTensor(method + trace)
 	}
 	return Descent{values}, err
 }
@@ -183,7 +183,7 @@ type Traced[P Parameters] struct {
 }
 
 // NewTraced returns the model of a map with the objectives at the start and after every iteration.
-func NewTraced[P Parameters](m *maps.Map, params P, status algorithms.Status, trace []float64) *Traced[P] {
+func NewTraced[P Parameters](m *Map, params P, status algorithms.Status, trace []float64) *Traced[P] {
 	return &Traced[P]{New(m, params, status), Descent{trace}}
 }
 
@@ -203,7 +203,7 @@ func (m *Traced[P]) EncodeWith(f *model.File, extra ...any) error {
 
 // DecodeTraced returns the model that [Traced.Encode] stored; extra are pointers to the structs of
 // [Traced.EncodeWith]. An unusable tensor or member of the header is a *fault.DataError.
-func DecodeTraced[P Parameters](method string, f *model.File, read maps.Reader, extra ...any) (*Traced[P], error) {
+func DecodeTraced[P Parameters](method string, f *model.File, read Reader, extra ...any) (*Traced[P], error) {
 	m, err := Decode[P](method, f, read, extra...)
 	if err != nil {
 		return nil, err
@@ -219,4 +219,151 @@ func Bounded(trace []float64, converged bool, gap float64) algorithms.Status {
 		status.Message = fmt.Sprintf("after %d iterations the objective may be %.2g above its minimum: raise max_iter or tol", status.Iterations, gap)
 	}
 	return status
+}
+
+// SetHeader stores the method, its parameters and its status in the header, and the members of all
+// extra structs in an entry with the method's name. A nil extra has no members.
+func SetHeader(f *model.File, method string, params, status any, extra ...any) (err error) {
+	f.Header.Method = method
+	if f.Header.Params, err = object(method, params); err != nil {
+		return err
+	}
+	if f.Header.Status, err = object(method, status); err != nil {
+		return err
+	}
+	own, err := object(method, extra...)
+	if err == nil && own != nil {
+		if f.Header.Extra == nil {
+			f.Header.Extra = map[string]json.RawMessage{}
+		}
+		f.Header.Extra[method] = own
+	}
+	return err
+}
+
+// object returns a JSON object with the members of all parts, nil for none.
+func object(method string, parts ...any) (json.RawMessage, error) {
+	var out json.RawMessage
+	for _, part := range parts {
+		if part == nil {
+			continue
+		}
+		text, err := json.Marshal(part)
+		if err != nil {
+			return nil, fmt.Errorf("%s: header: %w", method, err)
+		}
+		switch {
+		case len(out) <= len("{}"):
+			out = text
+		case len(text) > len("{}"):
+			out = append(append(out[:len(out)-1], ','), text[1:]...)
+		}
+	}
+	return out, nil
+}
+
+// ReadHeader reads what [SetHeader] stored. A header that does not parse, or that of another method, is
+// a *fault.DataError.
+func ReadHeader(f *model.File, method string, params, status any, extra ...any) error {
+	if f.Header.Method != method {
+		return fault.Data("", "model of method %q: want %q", f.Header.Method, method)
+	}
+	if err := ReadParams(f, params); err != nil {
+		return err
+	}
+	if err := member("status", f.Header.Status, status); err != nil {
+		return err
+	}
+	return ReadExtra(f, method, extra...)
+}
+
+// ReadParams reads the parameters of the header.
+func ReadParams(f *model.File, to any) error { return member("params", f.Header.Params, to) }
+
+// ReadExtra reads the structs of a method's own entry in the header.
+func ReadExtra(f *model.File, method string, to ...any) error {
+	for _, part := range to {
+		if err := member(method, f.Header.Extra[method], part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func member(name string, text json.RawMessage, to any) error {
+	if err := json.Unmarshal(text, to); err != nil {
+		return fault.Data("", "header of the model, %s: %w", name, err)
+	}
+	return nil
+}
+
+// InHeader adds to an error that it is about the header.
+func InHeader(err error) error { return fault.Data("", "header of the model: %w", err) }
+
+// ReadKernel reads the kernel of the header.
+func ReadKernel(f *model.File) (kernel.Kernel, error) {
+	spec, err := kernel.Parse(f.Header.Kernel)
+	if err != nil {
+		return kernel.Kernel{}, InHeader(err)
+	}
+	k, err := kernel.New(spec)
+	if err != nil {
+		return kernel.Kernel{}, InHeader(err)
+	}
+	return k, nil
+}
+
+// EmptyTensor returns the error of a tensor without values.
+func EmptyTensor(name string) error {
+	return fault.Data("", "tensor %s is empty: want at least one value", name)
+}
+
+// prefix begins the names of a member's tensors.
+func prefix(method string, k int) string { return fmt.Sprintf("%s.%d.", method, k) }
+
+// MemberFile returns the file of a member without the time of its fit, which that of the whole includes.
+func MemberFile(m algorithms.Model) (model.File, error) {
+	var f model.File
+	if err := m.Encode(&f); err != nil {
+		return f, err
+	}
+	status := m.Status()
+	status.Elapsed = 0
+	text, err := json.Marshal(status)
+	f.Header.Status = text
+	return f, err
+}
+
+// MemberDecoder returns the function that decodes the models of a method, for a table of methods.
+func MemberDecoder[M algorithms.Model](decode func(*model.File) (M, error)) func(*model.File) (algorithms.Model, error) {
+	return func(f *model.File) (algorithms.Model, error) { return decode(f) }
+}
+
+// StoreMembers adds the tensors of the members' files to that of the named method. Tensors that equal its
+// own of the same name, such as training points, are stored once.
+func StoreMembers(f *model.File, method string, files []model.File) {
+	for k := range files {
+		for name, t := range files[k].Tensors {
+			if shared, is := f.Tensors[name]; !is || !reflect.DeepEqual(shared, t) {
+				f.Tensors[prefix(method, k)+name] = t
+			}
+		}
+	}
+}
+
+// ReadMember returns the file of member k, which has that header.
+func ReadMember(f *model.File, method string, k int, header model.Header) *model.File {
+	own := &model.File{Header: header, Tensors: map[string]model.Tensor{}}
+	own.Header.Precision = f.Header.Precision
+	for name, t := range f.Tensors {
+		if !strings.HasPrefix(name, method+".") {
+			own.Tensors[name] = t
+		}
+	}
+	for name, t := range f.Tensors {
+		if rest, is := strings.CutPrefix(name, prefix(method, k)); is {
+			own.Tensors[rest] = t
+		}
+	}
+	return own
 }

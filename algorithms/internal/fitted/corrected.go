@@ -1,4 +1,4 @@
-package maps
+package fitted
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -42,7 +41,7 @@ func Corrected(m *Map, c Correction) *Map {
 	e := m.expansion()
 	anchors := e.support
 	if c.Rows != nil {
-		anchors = stored.Select(anchors, c.Rows)
+		anchors = SelectPoints(anchors, c.Rows)
 	}
 	return &Map{&corrected{e, c, anchors}, m.method}
 }
@@ -238,21 +237,21 @@ const (
 )
 
 type aboutCorrected struct {
-	About
+	MapHeader
 	Scale float64 `json:"kernel_scale,omitempty"`
 }
 
 func (c *corrected) encode(f *model.File, method string) any {
 	f.SetFloat64s(method+tensorChange, packed(c.by.Change))
 	if c.by.Rows == nil {
-		stored.SetMatrix(f, method+tensorTurn, c.by.Turn)
+		SetMatrix(f, method+tensorTurn, c.by.Turn)
 	} else {
-		f.SetInt64s(method+tensorChanged, stored.Int64s(c.by.Rows))
+		f.SetInt64s(method+tensorChanged, Int64s(c.by.Rows))
 		turned := blas.NewMatrix(c.width(), c.width())
 		c.by.Turn.TransposeTo(turned)
 		f.SetFloat64s(method+tensorTurn, packed(turned))
 	}
-	return aboutCorrected{c.expansion.encode(f, method).(About), c.by.Scale}
+	return aboutCorrected{c.expansion.encode(f, method).(MapHeader), c.by.Scale}
 }
 
 // readCorrection returns the expansion m of a file with the correction that the file has, or m.
@@ -261,11 +260,11 @@ func readCorrection(m *Map, f *model.File) (*Map, error) {
 		return m, nil
 	}
 	var about aboutCorrected
-	if err := stored.Extra(f, m.method, &about); err != nil {
+	if err := ReadExtra(f, m.method, &about); err != nil {
 		return nil, err
 	}
 	if !(about.Scale > 0) || math.IsInf(about.Scale, 0) {
-		return nil, stored.InHeader(fault.Data("", "kernel_scale is %g: want a finite number > 0", about.Scale))
+		return nil, InHeader(fault.Data("", "kernel_scale is %g: want a finite number > 0", about.Scale))
 	}
 	c := Correction{Scale: about.Scale}
 	err := c.readTurn(f, m)
@@ -282,20 +281,20 @@ func readCorrection(m *Map, f *model.File) (*Map, error) {
 // readTurn reads Rows and Turn of the correction of m.
 func (c *Correction) readTurn(f *model.File, m *Map) (err error) {
 	if !f.Has(m.method + tensorChanged) {
-		data, err := stored.Finite(f, m.method+tensorTurn, m.Support(), -1)
+		data, err := ReadFinite(f, m.method+tensorTurn, m.Support(), -1)
 		if err == nil && len(data) == 0 {
-			err = stored.Empty(m.method + tensorTurn)
+			err = EmptyTensor(m.method + tensorTurn)
 		}
 		if err == nil {
 			c.Turn = blas.MatrixOf(m.Support(), len(data)/m.Support(), data)
 		}
 		return err
 	}
-	if c.Rows, err = stored.Indices(f, m.method+tensorChanged, m.Support()); err != nil {
+	if c.Rows, err = ReadIndices(f, m.method+tensorChanged, m.Support()); err != nil {
 		return err
 	}
 	if len(c.Rows) == 0 {
-		return stored.Empty(m.method + tensorChanged)
+		return EmptyTensor(m.method + tensorChanged)
 	}
 	turned, err := unpacked(f, m.method+tensorTurn, len(c.Rows))
 	if err == nil {
@@ -316,7 +315,7 @@ func packed(m blas.Matrix) []float64 {
 
 // unpacked reads what [packed] returned, with zeros above the diagonal.
 func unpacked(f *model.File, name string, n int) (blas.Matrix, error) {
-	data, err := stored.Finite(f, name, n*(n+1)/2)
+	data, err := ReadFinite(f, name, n*(n+1)/2)
 	if err != nil {
 		return blas.Matrix{}, err
 	}

@@ -1,4 +1,4 @@
-package stored
+package fitted
 
 import (
 	"encoding/json"
@@ -45,7 +45,7 @@ func TestPartsOfTheHeader(t *testing.T) {
 		}
 		var params, a first
 		var status, b second
-		if err := Header(f, "m", &params, &status, &a, &b); err != nil || params.A != 7 {
+		if err := ReadHeader(f, "m", &params, &status, &a, &b); err != nil || params.A != 7 {
 			t.Fatalf("%v: parameters %+v, error %v", c.parts, params, err)
 		}
 		whole, err := json.Marshal(struct {
@@ -57,7 +57,7 @@ func TestPartsOfTheHeader(t *testing.T) {
 			t.Errorf("%v: read %s, want the members of %s", c.parts, whole, c.want)
 		}
 	}
-	if err := Header(&model.File{Header: model.Header{Method: "m"}}, "m", &first{}, &second{}); !fault.IsInput(err) {
+	if err := ReadHeader(&model.File{Header: model.Header{Method: "m"}}, "m", &first{}, &second{}); !fault.IsInput(err) {
 		t.Errorf("a header without parameters: %v", err)
 	}
 }

@@ -1,10 +1,9 @@
-package maps
+package fitted
 
 import (
 	"context"
 	"sync"
 
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -26,7 +25,7 @@ type Table struct {
 // NewTable returns the table of the training rows x and their coordinates, one per row. Neighbors
 // are searched in the feature space of k.
 func NewTable(k kernel.Kernel, x points.Points, coordinates blas.Matrix) Table {
-	return Table{k, stored.Strip(x), coordinates, coordinates.Cols}
+	return Table{k, StripPoints(x), coordinates, coordinates.Cols}
 }
 
 // Extension computes the coordinates of points: training rows and new ones.
@@ -36,7 +35,7 @@ type Extension interface {
 	Begin(ctx context.Context, eng *engine.Engine) (Block, error)
 	// Encode stores in f what the extension needs besides the table. It takes the table's members of
 	// the header and returns the members of both.
-	Encode(f *model.File, method string, about About) any
+	Encode(f *model.File, method string, about MapHeader) any
 }
 
 // Block writes the coordinates of the points x to the rows of a matrix.
@@ -176,25 +175,25 @@ const tensorCoordinates = ".places" // suffix of the tensor of the coordinates
 
 func (t *table) encode(f *model.File, method string) any {
 	if t.coordinates.Data != nil {
-		stored.SetMatrix(f, method+tensorCoordinates, t.coordinates)
+		SetMatrix(f, method+tensorCoordinates, t.coordinates)
 	}
 	return t.ext.Encode(f, method, t.basis.encode(f))
 }
 
 // ReadTable reads a table; about holds its members of the header. An unusable tensor or kernel is a
 // *fault.DataError.
-func ReadTable(method string, f *model.File, about About) (Table, error) {
+func ReadTable(method string, f *model.File, about MapHeader) (Table, error) {
 	k, support, err := ReadSupport(f, about)
 	if err != nil {
 		return Table{}, err
 	}
 	count := support.Len()
-	data, err := stored.Finite(f, method+tensorCoordinates, count, -1)
+	data, err := ReadFinite(f, method+tensorCoordinates, count, -1)
 	if err != nil {
 		return Table{}, err
 	}
 	if len(data) == 0 {
-		return Table{}, stored.Empty(method + tensorCoordinates)
+		return Table{}, EmptyTensor(method + tensorCoordinates)
 	}
 	dim := len(data) / count
 	return Table{k, support, blas.MatrixOf(count, dim, data), dim}, nil

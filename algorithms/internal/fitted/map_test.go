@@ -1,4 +1,4 @@
-package maps
+package fitted
 
 import (
 	"context"
@@ -32,7 +32,7 @@ func (doubled) Begin(context.Context, *engine.Engine) (Block, error) {
 	}, nil
 }
 
-func (doubled) Encode(_ *model.File, _ string, about About) any { return about }
+func (doubled) Encode(_ *model.File, _ string, about MapHeader) any { return about }
 
 // A table embeds block by block. The error of a block, and that of a coordinate that is not finite,
 // name the row among all points.

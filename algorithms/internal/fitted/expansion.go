@@ -1,4 +1,4 @@
-package maps
+package fitted
 
 import (
 	"context"
@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -29,7 +28,7 @@ type expansion struct {
 // keeps v (Dim x m) and center (Dim values, or nil for 0). Embedding costs m kernel values and
 // 2 m Dim flops per point.
 func NewExpansion(method string, k kernel.Kernel, support points.Points, v blas.Matrix, center []float64) *Map {
-	return &Map{expand(basis{k, stored.Strip(support)}, v, center), method}
+	return &Map{expand(basis{k, StripPoints(support)}, v, center), method}
 }
 
 func expand(b basis, v blas.Matrix, center []float64) *expansion {
@@ -87,22 +86,22 @@ func (e *expansion) embed(ctx context.Context, eng *engine.Engine, x points.Poin
 }
 
 func (e *expansion) single(ctx context.Context, eng *engine.Engine, method string, x *points.Single) (blas.Matrix32, error) {
-	return Single(ctx, eng, method, e.kernel, e.support, e.turned(eng), e.center, x)
+	return EmbedSingle(ctx, eng, method, e.kernel, e.support, e.turned(eng), e.center, x)
 }
 
 // beyondSingle is the message of finite in single precision.
 const beyondSingle = "beyond single precision: want smaller values (standardize the data), or double precision"
 
-// Single returns y = V k(l, x) - c in single precision for n points, n x dims. The matrix
+// EmbedSingle returns y = V k(l, x) - c in single precision for n points, n x dims. The matrix
 // transposed is V' (m x dims); center is c, or nil for 0. Support points that are not dense vectors
 // are a *fault.ParamError. Cost: 2 n m (d + dims) flops, and rounding m (d + dims) numbers.
-func Single(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, support points.Points, transposed blas.Matrix, center []float64, x *points.Single) (blas.Matrix32, error) {
+func EmbedSingle(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, support points.Points, transposed blas.Matrix, center []float64, x *points.Single) (blas.Matrix32, error) {
 	dense, ok := support.(*points.Dense)
 	if !ok {
 		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a model whose points are not dense vectors"}
 	}
 	if x.D != dense.D {
-		return blas.Matrix32{}, stored.WrongFeatures(x.D, dense.D)
+		return blas.Matrix32{}, WrongFeatures(x.D, dense.D)
 	}
 	if o := k.Origin(); o != nil { // less the center in double precision
 		dense, x, k = o.Moved(dense), o.MovedSingle(x), k.At(nil)
@@ -139,7 +138,7 @@ const (
 )
 
 func (e *expansion) encode(f *model.File, method string) any {
-	stored.SetMatrix(f, method+tensorExpansion, e.v)
+	SetMatrix(f, method+tensorExpansion, e.v)
 	if e.center != nil {
 		f.SetFloat64s(method+tensorCenter, e.center)
 	}
@@ -148,8 +147,8 @@ func (e *expansion) encode(f *model.File, method string) any {
 
 // ReadExpansion is the [Reader] of expansions.
 func ReadExpansion(method string, f *model.File) (*Map, error) {
-	var about About
-	if err := stored.Extra(f, method, &about); err != nil {
+	var about MapHeader
+	if err := ReadExtra(f, method, &about); err != nil {
 		return nil, err
 	}
 	k, support, err := ReadSupport(f, about)
@@ -157,7 +156,7 @@ func ReadExpansion(method string, f *model.File) (*Map, error) {
 		return nil, err
 	}
 	count := support.Len()
-	data, err := stored.Finite(f, method+tensorExpansion, -1, count)
+	data, err := ReadFinite(f, method+tensorExpansion, -1, count)
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +166,7 @@ func ReadExpansion(method string, f *model.File) (*Map, error) {
 	v, center := blas.MatrixOf(len(data)/count, count, data), []float64(nil)
 	for _, name := range []string{tensorCenter, earlierCenter} {
 		if center == nil && f.Has(method+name) {
-			if center, err = stored.Finite(f, method+name, v.Rows); err != nil {
+			if center, err = ReadFinite(f, method+name, v.Rows); err != nil {
 				return nil, err
 			}
 		}
