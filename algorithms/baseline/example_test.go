@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
@@ -200,7 +201,8 @@ func ExampleLSML() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	learner := baseline.LSMLLearner{Params: baseline.LSMLDefaults(), Quadruplets: []links.Quadruplet{{I: 0, J: 1, K: 0, L: 3}}}
+	lesson := algorithms.Lesson{Quadruplets: []links.Quadruplet{{I: 0, J: 1, K: 0, L: 3}}}
+	learner := baseline.LSMLLearner{Params: baseline.LSMLDefaults(), Lesson: lesson}
 	model, err := learner.Fit(ctx, eng, x, none)
 	if err != nil {
 		log.Fatal(err)

@@ -10,13 +10,10 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/sampling"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
@@ -28,6 +25,8 @@ var LSMLAbout = algorithms.About{
 	Paper:           "Liu, Guo, Sun, Wu & Zhang, Metric learning from relative comparisons by minimizing squared residual, ICDM 2012",
 	Linear:          true,
 	UsesCannotLinks: true,
+	UsesTriplets:    true,
+	UsesQuadruplets: true,
 	Pairwise:        true,
 	Baseline:        true,
 }
@@ -92,66 +91,23 @@ func DecodeLSML(f *model.File) (*LSMLModel, error) {
 	return fitted.DecodeTraced[LSML](LSMLMethod, f, fitted.ReadLinear)
 }
 
-// LSMLLearner fits the method. The zero value does not work: Params come from [LSMLDefaults].
-type LSMLLearner struct {
-	Kernel kernel.Spec // zero: the features of dense vectors, else as in [learner.Learner]
-	Params LSML
-	// Quadruplets and Triplets are comparisons in addition to those of the links.
-	Quadruplets []links.Quadruplet
-	Triplets    []links.Triplet
-	Seed        uint64
-	Progress    algorithms.ProgressFunc
-}
-
-var (
-	_ algorithms.Quadruplets = LSMLLearner{}
-	_ algorithms.Triplets    = LSMLLearner{}
-)
-
-// NewLSML returns the learner.
-func NewLSML(p LSML, c algorithms.Common) algorithms.Learner {
-	return LSMLLearner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "lsml".
-func (LSMLLearner) Method() string { return LSMLMethod }
-
-// WithQuadruplets returns the learner with these comparisons in addition to the links.
-func (l LSMLLearner) WithQuadruplets(list []links.Quadruplet) algorithms.Learner {
-	l.Quadruplets = list
-	return l
-}
-
-// Among returns the learner for the points of these rows, with the quadruplets and triplets of
-// these alone.
-func (l LSMLLearner) Among(rows []int) (algorithms.Learner, error) {
-	l.Quadruplets = links.QuadrupletsAmong(l.Quadruplets, rows)
-	l.Triplets = links.TripletsAmong(l.Triplets, rows)
-	return l, nil
-}
-
-// WithTriplets returns the learner with the comparisons of these triplets in addition to the links.
-func (l LSMLLearner) WithTriplets(list []links.Triplet) algorithms.Learner {
-	l.Triplets = list
-	return l
-}
-
-// Fit learns from n dense points of d features, the comparisons of the learner, and the comparisons
-// of the links. The result has the type *[LSMLModel].
+// LSMLLearner learns from n dense points of d features, the comparisons of its lesson, and the
+// comparisons of the links. The zero value does not work: Params come from [LSMLDefaults]. The result
+// has the type *[LSMLModel].
 //
 // Cost of an iteration for m compared points, k comparisons and q directions: 4 m q^2 + 8 k q + 3
 // q^3 flops.
 //
 // Errors are those of [learner.Learner.Fit]. No comparisons and no links of both kinds, and
 // comparisons of rows that do not exist, are errors, too.
-func (l LSMLLearner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	rules, common := learner.Rules{About: LSMLAbout, Pairs: true}, algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
-	f := learner.Begin(rules, common, eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
-}
+type LSMLLearner = learner.Learner[LSML]
 
-func (l LSMLLearner) learn(ctx context.Context, f *learner.Fit) (*LSMLModel, error) {
-	list, err := l.comparisons(f.Links)
+// Rules describes the method and the input that it requires.
+func (LSML) Rules() learner.Rules { return learner.Rules{About: LSMLAbout, Pairs: true} }
+
+// Learn finds the metric whose distances agree with the comparisons.
+func (p LSML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	list, err := p.comparisons(f)
 	if err != nil {
 		return nil, err
 	}
@@ -160,32 +116,33 @@ func (l LSMLLearner) learn(ctx context.Context, f *learner.Fit) (*LSMLModel, err
 		return nil, err
 	}
 	units := pc.Units() // in these units the prior is the identity
-	if l.Params.Prior == LSMLCovariance {
+	if p.Prior == LSMLCovariance {
 		units = pc.StandardDeviations()
 	}
 	z := pc.Z.Clone()
 	linear.DivideColumns(z, units)
-	found, err := logdet.Compare(ctx, f.Eng, z, list, logdet.CompareOptions{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: f.Bounded("descent", l.Params.MaxIter)})
+	found, err := logdet.Compare(ctx, f.Eng, z, list, logdet.CompareOptions{Tolerance: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("descent", p.MaxIter)})
 	if err != nil {
 		return nil, err
 	}
-	axes, err := linear.Axes(ctx, f.Eng, found.A, l.Params.Dims)
+	axes, err := linear.Axes(ctx, f.Eng, found.A, p.Dims)
 	if err != nil {
 		return nil, err
 	}
 	linear.DivideColumns(axes, units)
 	status := f.Status(fitted.Bounded(found.Trace, found.Converged, found.Bound))
-	return fitted.NewTraced(pc.Map(f.Eng, LSMLMethod, axes), l.Params, status, found.Trace), nil
+	return fitted.NewTraced(pc.Map(f.Eng, LSMLMethod, axes), p, status, found.Trace), nil
 }
 
-// comparisons returns the comparisons of the learner and of the links; their mean weight is gamma
+// comparisons returns the comparisons of the lesson and of the links; their mean weight is gamma
 // divided by their number.
-func (l LSMLLearner) comparisons(set *links.Set) ([]logdet.Comparison, error) {
-	given := slices.Clone(l.Quadruplets)
-	for _, t := range l.Triplets {
+func (p LSML) comparisons(f *learner.Fit) ([]logdet.Comparison, error) {
+	given := slices.Clone(f.Quadruplets)
+	for _, t := range f.Triplets {
 		given = append(given, t.Quadruplet())
 	}
-	err := cmp.Or(links.CheckQuadruplets(set.N(), l.Quadruplets), links.CheckTriplets(set.N(), l.Triplets))
+	n := f.Links.N()
+	err := cmp.Or(links.CheckQuadruplets(n, f.Quadruplets), links.CheckTriplets(n, f.Triplets))
 	if err != nil {
 		return nil, err
 	}
@@ -193,8 +150,8 @@ func (l LSMLLearner) comparisons(set *links.Set) ([]logdet.Comparison, error) {
 	for _, q := range given {
 		out = append(out, logdet.Comparison{I: q.I, J: q.J, K: q.K, L: q.L, Weight: 1})
 	}
-	must, cannot := set.Must(), set.Cannot()
-	for _, k := range sampling.Some(len(must)*len(cannot), l.Params.Comparisons, l.Seed) {
+	must, cannot := f.Links.Must(), f.Links.Cannot()
+	for _, k := range sampling.Some(len(must)*len(cannot), p.Comparisons, f.Seed) {
 		m, c := must[k/len(cannot)], cannot[k%len(cannot)]
 		out = append(out, logdet.Comparison{I: m.I, J: m.J, K: c.I, L: c.J, Weight: m.Weight * c.Weight})
 	}
@@ -206,7 +163,7 @@ func (l LSMLLearner) comparisons(set *links.Set) ([]logdet.Comparison, error) {
 		total += c.Weight
 	}
 	for k := range out {
-		out[k].Weight *= l.Params.Gamma / total
+		out[k].Weight *= p.Gamma / total
 	}
 	return out, nil
 }

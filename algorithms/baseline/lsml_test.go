@@ -205,8 +205,11 @@ func TestLSMLComparisons(t *testing.T) {
 	for _, c := range triplets {
 		l.Quadruplets = append(l.Quadruplets, c.Quadruplet())
 	}
-	same("triplets", fittest.Fit[*LSMLModel](t, l, x, none), fittest.Fit[*LSMLModel](t, tight().WithTriplets(triplets).(LSMLLearner), x, none))
-	both := fittest.Fit[*LSMLModel](t, tight().WithTriplets(triplets[:2]).(LSMLLearner).WithQuadruplets(l.Quadruplets[2:]).(LSMLLearner), x, none)
+	compared := tight()
+	compared.Triplets = triplets
+	same("triplets", fittest.Fit[*LSMLModel](t, l, x, none), fittest.Fit[*LSMLModel](t, compared, x, none))
+	compared.Triplets, compared.Quadruplets = triplets[:2], l.Quadruplets[2:]
+	both := fittest.Fit[*LSMLModel](t, compared, x, none)
 	same("triplets and quadruplets", fittest.Fit[*LSMLModel](t, l, x, none), both)
 
 	few := tight()

@@ -14,12 +14,8 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // MLKRMethod is the name of this method in the catalog and in model files.
@@ -27,17 +23,18 @@ const MLKRMethod = "mlkr"
 
 // MLKRAbout describes the method.
 var MLKRAbout = algorithms.About{
-	Name:     MLKRMethod,
-	Title:    "MLKR",
-	Summary:  "metric learning for kernel regression, linear: leave-one-out error of numeric targets",
-	Paper:    "Weinberger & Tesauro, Metric learning for kernel regression, AISTATS 2007",
-	Linear:   true,
-	Baseline: true,
+	Name:        MLKRMethod,
+	Title:       "MLKR",
+	Summary:     "metric learning for kernel regression, linear: leave-one-out error of numeric targets",
+	Paper:       "Weinberger & Tesauro, Metric learning for kernel regression, AISTATS 2007",
+	Linear:      true,
+	UsesTargets: true,
+	Baseline:    true,
 }
 
 // MLKR learns a linear metric for regression: metric learning for
 // kernel regression (Weinberger & Tesauro, AISTATS 2007). It learns from targets y_i, a number for
-// each row ([MLKRLearner.WithTargets]), and not from links. Kernel regression estimates the target of a
+// each row (of the lesson), and not from links. Kernel regression estimates the target of a
 // row from the targets of all other rows,
 //
 //	ŷ_i = sum_{j != i} k_ij y_j / sum_{j != i} k_ij,  k_ij = exp(-|A(x_i - x_j)|^2)
@@ -75,88 +72,45 @@ func DecodeMLKR(f *model.File) (*MLKRModel, error) {
 	return fitted.DecodeTraced[MLKR](MLKRMethod, f, fitted.ReadLinear)
 }
 
-// MLKRLearner fits the method. The zero value does not work: Params come from [MLKRDefaults], targets
-// from [MLKRLearner.WithTargets].
-type MLKRLearner struct {
-	Kernel   kernel.Spec // zero: the features of dense vectors, else as in [learner.Learner]
-	Params   MLKR
-	Seed     uint64 // of the points that carry kernel principal coordinates
-	Progress algorithms.ProgressFunc
-	targets  []float64
-}
-
-var _ algorithms.Targets = MLKRLearner{}
-
-// NewMLKR returns a learner that still needs targets.
-func NewMLKR(p MLKR, c algorithms.Common) algorithms.Learner {
-	return MLKRLearner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "mlkr".
-func (MLKRLearner) Method() string { return MLKRMethod }
-
-// WithTargets returns the learner with these targets, one finite number for each training row. It
-// keeps the slice.
-func (l MLKRLearner) WithTargets(values []float64) algorithms.Learner {
-	l.targets = values
-	return l
-}
-
-// Among returns the learner for the points of these rows, with the targets of these points. No
-// targets stay none; without one for each row it is a *fault.ShapeError.
-func (l MLKRLearner) Among(rows []int) (algorithms.Learner, error) {
-	if len(l.targets) == 0 {
-		return l, nil
-	}
-	own := make([]float64, len(rows))
-	for k, i := range rows {
-		if i >= len(l.targets) {
-			return nil, &fault.ShapeError{What: "number of targets", Got: len(l.targets),
-				Want: fmt.Sprintf("one for each point, also for row %d", i)}
-		}
-		own[k] = l.targets[i]
-	}
-	l.targets = own
-	return l, nil
-}
-
-// Fit learns from n dense points of d features and n targets. Links are ignored with a notice. The
-// result has the type *[MLKRModel].
+// MLKRLearner learns from n dense points of d features and the n targets of its lesson. Links are
+// ignored with a notice. The zero value does not work: Params come from [MLKRDefaults]. The result has
+// the type *[MLKRModel].
 //
 // Errors are those of [learner.Learner.Fit]. No targets, targets that are not finite, all equal or
 // not one for each point, and more dimensions than directions are errors, too.
-func (l MLKRLearner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	f := learner.Begin(learner.Rules{About: MLKRAbout}, algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}, eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
-}
+type MLKRLearner = learner.Learner[MLKR]
 
-func (l MLKRLearner) learn(ctx context.Context, f *learner.Fit) (*MLKRModel, error) {
-	if err := input.Targets(MLKRMethod, l.targets, f.Dense.N); err != nil {
+// Rules describes the method and the input that it requires.
+func (MLKR) Rules() learner.Rules { return learner.Rules{About: MLKRAbout} }
+
+// Learn climbs to the map that explains most.
+func (p MLKR) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	if err := input.Targets(MLKRMethod, f.Targets, f.Dense.N); err != nil {
 		return nil, err
 	}
-	pc, err := linear.NewPrincipal(ctx, f.Eng, f.Dense, l.Params.RankTol)
+	pc, err := linear.NewPrincipal(ctx, f.Eng, f.Dense, p.RankTol)
 	if err != nil {
 		return nil, err
 	}
-	if l.Params.Rank > 0 {
-		pc.Keep(l.Params.Rank)
+	if p.Rank > 0 {
+		pc.Keep(p.Rank)
 	}
-	p, err := newMLKRProblem(ctx, f.Eng, pc, l.targets, l.Params.Dims)
+	search, err := newMLKRProblem(ctx, f.Eng, pc, f.Targets, p.Dims)
 	if err != nil {
 		return nil, err
 	}
-	starts, err := p.starts(pc.Variances, l.Params.Starts)
+	starts, err := search.starts(pc.Variances, p.Starts)
 	if err != nil {
 		return nil, err
 	}
-	run, err := p.Climb(ctx, linear.SoftmaxOptions{Tol: l.Params.Tol, MaxIter: l.Params.MaxIter, Report: f.Report}, starts...)
+	run, err := search.Climb(ctx, linear.SoftmaxOptions{Tol: p.Tol, MaxIter: p.MaxIter, Report: f.Report}, starts...)
 	if err != nil {
 		return nil, err
 	}
 	if n := f.Links.Len(); n > 0 {
 		f.Notices = []string{fmt.Sprintf("%s learns from targets: %d links ignored", MLKRMethod, n)}
 	}
-	return fitted.NewTraced(p.Map(MLKRMethod, run.Best), l.Params, f.Status(run.Status), run.Trace), nil
+	return fitted.NewTraced(search.Map(MLKRMethod, run.Best), p, f.Status(run.Status), run.Trace), nil
 }
 
 // mlkrProblem is the search for the map that maximizes the explained share of the variance.

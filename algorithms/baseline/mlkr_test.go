@@ -11,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/engine"
@@ -50,11 +51,16 @@ func noLinks(t enginetest.Fataler, n int) *links.Set {
 	return set
 }
 
+// taught returns the learner of these targets.
+func taught(p MLKR, y []float64) MLKRLearner {
+	return MLKRLearner{Params: p, Lesson: algorithms.Lesson{Targets: y}}
+}
+
 func mlkrFitted(t enginetest.Fataler, eng *engine.Engine, change func(p *MLKR), x *points.Dense, y []float64) *MLKRModel {
 	t.Helper()
 	p := MLKRDefaults()
 	change(&p)
-	return fittest.On[*MLKRModel](t, eng, MLKRLearner{Params: p}.WithTargets(y), x, enginetest.Links(t, x.N, nil))
+	return fittest.On[*MLKRModel](t, eng, taught(p, y), x, enginetest.Links(t, x.N, nil))
 }
 
 func defaults(*MLKR) {}
@@ -324,14 +330,14 @@ func TestMLKRBadInput(t *testing.T) {
 	} {
 		p := MLKRDefaults()
 		c.change(&p)
-		_, err := MLKRLearner{Params: p}.WithTargets(c.targets).Fit(ctx, eng, c.x, noLinks(t, 40))
+		_, err := taught(p, c.targets).Fit(ctx, eng, c.x, noLinks(t, 40))
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: error %v, want one of the input with %q", name, err, c.text)
 		}
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := (MLKRLearner{Params: MLKRDefaults(), targets: y}).Fit(done, eng, x, noLinks(t, 40)); !errors.Is(err, context.Canceled) {
+	if _, err := taught(MLKRDefaults(), y).Fit(done, eng, x, noLinks(t, 40)); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }
@@ -370,7 +376,7 @@ func TestMLKROddInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	linked, err := MLKRLearner{Params: MLKRDefaults(), targets: y}.Fit(context.Background(), eng, x, set)
+	linked, err := taught(MLKRDefaults(), y).Fit(context.Background(), eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}

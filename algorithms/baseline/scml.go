@@ -13,11 +13,9 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
@@ -32,6 +30,7 @@ var SCMLAbout = algorithms.About{
 	Paper:           "Shi, Bellet & Sha, Sparse compositional metric learning, AAAI 2014",
 	Linear:          true,
 	UsesCannotLinks: true,
+	UsesTriplets:    true,
 	Baseline:        true,
 }
 
@@ -95,63 +94,35 @@ func DecodeSCML(f *model.File) (*SCMLModel, error) {
 	return fitted.DecodeTraced[SCML](SCMLMethod, f, fitted.ReadLinear)
 }
 
-// SCMLLearner fits the method. The zero value does not work: Params come from [SCMLDefaults].
-type SCMLLearner struct {
-	Kernel   kernel.Spec // zero: the features of dense vectors, else as in [learner.Learner]
-	Params   SCML
-	Triplets []links.Triplet // in addition to those of the links
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// NewSCML returns the learner.
-func NewSCML(p SCML, c algorithms.Common) algorithms.Learner {
-	return SCMLLearner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "scml".
-func (SCMLLearner) Method() string { return SCMLMethod }
-
-// Among returns the learner for the points of these rows, with the triplets of these alone.
-func (l SCMLLearner) Among(rows []int) (algorithms.Learner, error) {
-	l.Triplets = links.TripletsAmong(l.Triplets, rows)
-	return l, nil
-}
-
-// WithTriplets returns the learner with these triplets in addition to those of the links.
-func (l SCMLLearner) WithTriplets(list []links.Triplet) algorithms.Learner {
-	l.Triplets = list
-	return l
-}
-
-// Fit learns from n dense points of d features, the triplets of the learner, and the triplets of
-// the links. The result has the type *[SCMLModel].
+// SCMLLearner learns from n dense points of d features, the triplets of its lesson, and the triplets
+// of the links. The zero value does not work: Params come from [SCMLDefaults]. The result has the type
+// *[SCMLModel].
 //
 // Cost for T triplets, B bases and q directions: about 25 iterations of T B^2 flops; q^3/3 flops
 // per basis.
 //
 // Errors are those of [learner.Learner.Fit]. No triplets and no links that give some, basis=lda
 // without such links, and triplets of rows that do not exist are errors, too.
-func (l SCMLLearner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
-	f := learner.Begin(learner.Rules{About: SCMLAbout}, common, eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
-}
+type SCMLLearner = learner.Learner[SCML]
 
-func (l SCMLLearner) learn(ctx context.Context, f *learner.Fit) (*SCMLModel, error) {
+// Rules describes the method and the input that it requires.
+func (SCML) Rules() learner.Rules { return learner.Rules{About: SCMLAbout} }
+
+// Learn weighs the bases.
+func (p SCML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	eng, c := f.Eng, linear.NewClasses(f.Links)
-	count := len(l.Triplets) + int(min(c.NumTriplets(), float64(l.Params.Triplets)))
-	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, l.Params.Bases), "use fewer triplets or bases"); err != nil {
+	count := len(f.Triplets) + int(min(c.NumTriplets(), float64(p.Triplets)))
+	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, p.Bases), "use fewer triplets or bases"); err != nil {
 		return nil, err
 	}
-	if err := links.CheckTriplets(f.X.Len(), l.Triplets); err != nil {
+	if err := links.CheckTriplets(f.X.Len(), f.Triplets); err != nil {
 		return nil, err
 	}
-	made, err := c.Triplets(l.Params.Triplets, l.Seed)
+	made, err := c.Triplets(p.Triplets, f.Seed)
 	if err != nil {
 		return nil, err
 	}
-	triplets := slices.Concat(l.Triplets, made)
+	triplets := slices.Concat(f.Triplets, made)
 	if len(triplets) == 0 {
 		return nil, fault.Data("", "%s learns from triplets: want some, or must-links and cannot-links that share a row", SCMLMethod)
 	}
@@ -164,17 +135,17 @@ func (l SCMLLearner) learn(ctx context.Context, f *learner.Fit) (*SCMLModel, err
 	linear.DivideColumns(z, units)
 	var bases blas.Matrix
 	switch {
-	case l.Params.Basis == SCMLTripletDiffs || l.Params.Basis == SCMLAuto && len(made) == 0:
-		bases, err = l.differences(ctx, eng, z, triplets)
+	case p.Basis == SCMLTripletDiffs || p.Basis == SCMLAuto && len(made) == 0:
+		bases, err = p.differences(ctx, f, z, triplets)
 	case len(made) == 0:
 		err = &fault.ParamError{Param: "basis", Value: string(SCMLLDA), Want: "another basis, or must-links and cannot-links that share a row"}
 	default:
-		bases, err = l.discriminants(ctx, eng, z, c)
+		bases, err = p.discriminants(ctx, f, z, c)
 	}
 	if err != nil {
 		return nil, err
 	}
-	found, err := l.weigh(ctx, f, z, bases, triplets)
+	found, err := p.weigh(ctx, f, z, bases, triplets)
 	if err != nil {
 		return nil, err
 	}
@@ -186,8 +157,8 @@ func (l SCMLLearner) learn(ctx context.Context, f *learner.Fit) (*SCMLModel, err
 		}
 	}
 	eng.Mirror(a)
-	if l.Params.Dims > 0 {
-		kept = min(kept, l.Params.Dims)
+	if p.Dims > 0 {
+		kept = min(kept, p.Dims)
 	}
 	axes, err := linear.Axes(ctx, eng, a, max(1, kept))
 	if err != nil {
@@ -195,14 +166,14 @@ func (l SCMLLearner) learn(ctx context.Context, f *learner.Fit) (*SCMLModel, err
 	}
 	linear.DivideColumns(axes, units)
 	if kept == 0 {
-		f.Notices = []string{fmt.Sprintf("no basis reduces the objective: want beta below %g, or triplets that the points agree with", l.Params.Beta)}
+		f.Notices = []string{fmt.Sprintf("no basis reduces the objective: want beta below %g, or triplets that the points agree with", p.Beta)}
 	}
 	status := f.Status(fitted.Bounded(found.Trace, found.Converged, found.Gap))
-	return fitted.NewTraced(pc.Map(eng, SCMLMethod, axes), l.Params, status, found.Trace), nil
+	return fitted.NewTraced(pc.Map(eng, SCMLMethod, axes), p, status, found.Trace), nil
 }
 
 // weigh computes the weights of the bases.
-func (l SCMLLearner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*optimize.HingeResult, error) {
+func (p SCML) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*optimize.HingeResult, error) {
 	eng := f.Eng
 	along, d := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows)
 	cost := slices.Repeat([]float64{1 / float64(len(triplets))}, len(triplets))
@@ -213,13 +184,13 @@ func (l SCMLLearner) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Ma
 			to[b] = (v-j[b])*(v-j[b]) - (v-k[b])*(v-k[b])
 		}
 	}
-	return optimize.MinimizeHinge(ctx, eng, d, cost, l.Params.Beta, optimize.HingeOptions{Tolerance: l.Params.Tol, MaxIter: l.Params.MaxIter, Progress: f.Bounded("weights", l.Params.MaxIter)})
+	return optimize.MinimizeHinge(ctx, eng, d, cost, p.Beta, optimize.HingeOptions{Tolerance: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("weights", p.MaxIter)})
 }
 
 // differences returns the differences of the far pairs of triplets as bases, followed by their
 // discriminants.
-func (l SCMLLearner) differences(ctx context.Context, eng *engine.Engine, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
-	some, plain, near := sampling.Some(2*len(triplets), l.Params.Bases, l.Seed), 0, make([]links.Link, len(triplets))
+func (p SCML) differences(ctx context.Context, f *learner.Fit, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
+	some, plain, near := sampling.Some(2*len(triplets), p.Bases, f.Seed), 0, make([]links.Link, len(triplets))
 	out, s := blas.NewMatrix(len(some), z.Cols), blas.NewMatrix(z.Cols, z.Cols)
 	for b, at := range some {
 		if at < len(triplets) {
@@ -227,31 +198,31 @@ func (l SCMLLearner) differences(ctx context.Context, eng *engine.Engine, z blas
 		}
 		t := triplets[at%len(triplets)]
 		copy(out.Row(b), z.Row(t.I))
-		eng.Backend().Kernels().Axpy(-1, z.Row(t.K), out.Row(b))
+		f.Eng.Backend().Kernels().Axpy(-1, z.Row(t.K), out.Row(b))
 	}
 	for n, t := range triplets {
 		near[n] = links.NewLink(t.I, t.J, links.Must)
 	}
-	if err := linear.LinkScatter(ctx, eng, z, near, s); err != nil {
+	if err := linear.LinkScatter(ctx, f.Eng, z, near, s); err != nil {
 		return out, err
 	}
-	eng.Backend().Kernels().Scale(1/float64(len(near)), s.Data)
-	linear.UnitRows(eng, out)
-	return out, linear.Discriminants(eng, s, out.View(plain, out.Rows, 0, out.Cols))
+	f.Eng.Backend().Kernels().Scale(1/float64(len(near)), s.Data)
+	linear.UnitRows(f.Eng, out)
+	return out, linear.Discriminants(f.Eng, s, out.View(plain, out.Rows, 0, out.Cols))
 }
 
 // discriminants returns the discriminants of some regions as bases.
-func (l SCMLLearner) discriminants(ctx context.Context, eng *engine.Engine, all blas.Matrix, c *linear.Classes) (blas.Matrix, error) {
+func (p SCML) discriminants(ctx context.Context, f *learner.Fit, all blas.Matrix, c *linear.Classes) (blas.Matrix, error) {
 	sizes, z := []int{10, 20, 50}, all.Select(c.Rows)
-	some := sampling.Some(len(sizes)*len(c.Rows), l.Params.Bases, l.Seed)
+	some := sampling.Some(len(sizes)*len(c.Rows), p.Bases, f.Seed)
 	out := blas.NewMatrix(len(some), z.Cols)
-	err := eng.For(ctx, len(some), 1, func(b, _ int) error {
+	err := f.Eng.For(ctx, len(some), 1, func(b, _ int) error {
 		place, size := some[b]/len(sizes), sizes[some[b]%len(sizes)]
 		own, others := c.Members[c.Of[place]], c.RivalMembers(c.Of[place])
 		if len(others) == 0 {
 			return nil // the basis stays 0
 		}
-		return linear.LocalDiscriminant(eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
+		return linear.LocalDiscriminant(f.Eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
 	})
 	return out, err
 }

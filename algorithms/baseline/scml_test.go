@@ -112,7 +112,7 @@ func TestSCMLTwoBases(t *testing.T) {
 	}
 	l := seeded()
 	l.Params.Beta = 1e-3
-	got, err := l.weigh(context.Background(), &learner.Fit{Eng: eng}, z, bases, triplets)
+	got, err := l.Params.weigh(context.Background(), &learner.Fit{Eng: eng}, z, bases, triplets)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -103,10 +103,10 @@ func kinds() map[string]kind {
 			if p.Dims > 0 {
 				own.Dims = p.Dims
 			}
-			return lleratio.New(own, c)
+			return learner.New(own, c)
 		}, fitted.MemberDecoder(lleratio.Decode)},
 		npkl.Method: {npkl.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
-			return npkl.New(npkl.DefaultParams(), c)
+			return learner.New(npkl.DefaultParams(), c)
 		}, fitted.MemberDecoder(npkl.Decode)},
 		krca.Method: {krca.Method, func(p Params, c algorithms.Common) algorithms.Learner {
 			own := krca.DefaultParams()
@@ -114,12 +114,12 @@ func kinds() map[string]kind {
 			if p.Dims > 0 {
 				own.Dims = p.Dims
 			}
-			return krca.New(own, c)
+			return learner.New(own, c)
 		}, fitted.MemberDecoder(krca.Decode)},
 		gml.Method: {gml.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
 			own := gml.DefaultParams()
 			own.Tol, own.Dims = tolerance, 0 // fewer directions gain nothing here
-			return gml.New(own, c)
+			return learner.New(own, c)
 		}, fitted.MemberDecoder(gml.Decode)},
 	}
 }

@@ -43,7 +43,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 
 // more returns the fit of additional links.
 func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit, error) {
-	f := Learner{Params: m.Params()}.begin(eng, x, set)
+	f := begin(m.Params(), Learner{Params: m.Params()}.Begin(eng, x, set))
 	f.before, f.bounds = m, m.about.Bounds
 	var err error
 	if f.targets, err = m.warm.With(eng, Method, x, set); err != nil {

@@ -88,7 +88,8 @@ func TestDeformed(t *testing.T) {
 	}
 	all := &points.Dense{N: n + others, D: 2, Data: enginetest.Matrix(rng, n+others, 2, 0).Data}
 	train := points.Slice(all, 0, n)
-	d := &deformed{fit: of(DataDep).begin(eng, train, nil), theta: []float64{0, 0.4, 3}, linked: []int{1, 4, 5, 9}}
+	l := of(DataDep)
+	d := &deformed{fit: begin(l.Params, l.Begin(eng, train, nil)), theta: []float64{0, 0.4, 3}, linked: []int{1, 4, 5, 9}}
 	if d.s, err = k.Gram(ctx, eng, train); err != nil {
 		t.Fatal(err)
 	}

@@ -116,6 +116,7 @@ var About = algorithms.About{
 	Paper:           "Lu, Jain & Dhillon, Geometry-aware metric learning, ICML 2009",
 	DefaultKernel:   DefaultKernel,
 	UsesCannotLinks: true,
+	UsesTriplets:    true,
 	Pairwise:        true,
 }
 

@@ -134,7 +134,8 @@ func TestConverged(t *testing.T) {
 	propertytest.CheckSome(t, 20, func(rt *rapid.T) {
 		n := rapid.IntRange(40, 90).Draw(rt, "n")
 		x, _, set := enginetest.Rings(rt, n, rapid.IntRange(5, n/2).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
-		f := Learner{Params: DefaultParams()}.begin(enginetest.New(rt, 0), x, set)
+		l := Learner{Params: DefaultParams()}
+		f := begin(l.Params, l.Begin(enginetest.New(rt, 0), x, set))
 		m, err := f.model(t.Context())
 		if err != nil {
 			rt.Fatal(err)
@@ -181,7 +182,7 @@ func compareObjective(t *testing.T, sweeps int) {
 	alpha := m.Weights()
 	// In an orthonormal basis of the range, Y = V diag(sqrt(alpha)) L. The part of M is computed
 	// from the eigenvectors again.
-	task := l.begin(enginetest.New(t, 0), x, nil)
+	task := begin(l.Params, l.Begin(enginetest.New(t, 0), x, nil))
 	ctx := context.Background()
 	found, err := task.basis(ctx, kernel.Linear())
 	if err != nil {
@@ -346,7 +347,7 @@ func TestGivenBasis(t *testing.T) {
 		l := of(Spectral)
 		l.Params.Rank, l.Params.Basis, l.Params.Neighbors = 6, name, 40
 		want := fittest.Fit[*Model](t, l, x, set)
-		task := l.begin(enginetest.New(t, 0), x, nil)
+		task := begin(l.Params, l.Begin(enginetest.New(t, 0), x, nil))
 		b, err := task.basis(context.Background(), kernel.Linear())
 		if err != nil {
 			t.Fatal(err)

@@ -49,13 +49,13 @@ func newModel(p Params, m *metric, e *embedding, status algorithms.Status) *Mode
 	return &Model{Model: fitted.New(e.extended(m), p, status), metric: m, embed: e}
 }
 
-// measure notes the share of the learned distance that the embedding of the stored points holds. It
-// is unknown for a Gram matrix, of which a model stores no values.
-func (m *Model) measure(ctx context.Context, eng *engine.Engine) error {
+// Measured returns the stored points, for the share of the learned distance that their embedding
+// holds. There are none for a Gram matrix, of which a model stores no values.
+func (m *Model) Measured() points.Points {
 	if _, is := m.embed.support.(*points.Gram); is {
 		return nil
 	}
-	return learner.Measure(ctx, eng, m, m.embed.support)
+	return m.embed.support
 }
 
 // Eps returns the regularization in units of the kernel.
@@ -152,7 +152,7 @@ func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.
 		return nil, input.Failed(ctx, Method+":", err)
 	}
 	out := newModel(u.params, metric, e, algorithms.Status{Converged: true, Notices: u.Notices(), Elapsed: time.Since(begin)})
-	if err := out.measure(ctx, eng); err != nil {
+	if err := learner.Measure(ctx, eng, out, u.store); err != nil {
 		return nil, input.Failed(ctx, Method+":", err)
 	}
 	if len(u.growth.history) > 0 {

@@ -15,34 +15,16 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/traceratio"
 )
 
-// Learner fits the method. The zero value is invalid: start from [DefaultParams].
-type Learner struct {
-	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero Spec
-	// means DefaultKernel for vectors, linear for a Gram matrix and spectrum:k=3 for sequences. Linear
-	// mode learns in principal coordinates of the kernel; its zero Spec means the features of dense
-	// vectors, and linear for sparse ones.
-	Kernel   kernel.Spec
-	Params   Params
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "lleratio".
-func (Learner) Method() string { return Method }
-
-// Fit learns from the links of set between the points x. Points without links contribute their
-// neighborhoods. Features should have similar scales (the paper standardizes them). The result has
-// the type *[Model].
+// Learner fits the method from the links. Points without links contribute their neighborhoods.
+// Features should have similar scales (the paper standardizes them). The zero value is invalid:
+// start from [DefaultParams]. The result has the type *[Model].
+//
+// The zero Kernel means DefaultKernel for vectors, linear for a Gram matrix and spectrum:k=3 for
+// sequences. Linear mode learns in principal coordinates of the kernel; its zero Kernel means the
+// features of dense vectors, and linear for sparse ones.
 //
 // Cost for m coordinates (must-linked points in kernel mode, all points in full mode, features in
 // linear mode): the nearest neighbors of all points, n m kernel values, which are stored,
@@ -51,12 +33,18 @@ func (Learner) Method() string { return Method }
 // Errors, in addition to those of [learner.Learner.Fit]: no cannot-links; no must-links in kernel
 // mode or with alpha = 0; as many dimensions as coordinates; points with a single coordinate; as
 // many neighbors as points; points that are all equal.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
+type Learner = learner.Learner[Params]
+
+// Rules describes the method and the input that it requires.
+func (p Params) Rules() learner.Rules {
 	rules := learner.Rules{About: About, Pairs: true}
-	rules.Linear = l.Params.Mode == Linear
-	f := &fit{Fit: learner.Begin(rules, common, eng, x, set), Params: l.Params}
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return f.learn(ctx) })
+	rules.Linear = p.Mode == Linear
+	return rules
+}
+
+// Learn finds the basis with the best ratio.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	return (&fit{Fit: f, Params: p}).learn(ctx)
 }
 
 func (f *fit) learn(ctx context.Context) (*Model, error) {

@@ -106,7 +106,7 @@ func TestHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := l.begin(small, x, set)
+	f := &fit{Fit: l.Begin(small, x, set), Params: l.Params}
 	f.classes = start
 	err = f.minimize(context.Background(), p)
 	if _, is := errors.AsType[*fault.MemoryError](err); !is {
@@ -123,7 +123,7 @@ func TestDual(t *testing.T) {
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
 		l.Params.MaxIter = rapid.IntRange(1, 30).Draw(t, "max_iter") // far from any optimum
-		f := l.begin(eng, x, set)
+		f := &fit{Fit: l.Begin(eng, x, set), Params: l.Params}
 		g, err := f.prepare(ctx)
 		if err != nil {
 			t.Fatal(err)

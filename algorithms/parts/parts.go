@@ -81,17 +81,17 @@ func kinds() map[string]kind {
 		lleratio.Method: {func(_, points int, c algorithms.Common) algorithms.Learner { // a small part has fewer directions than dims
 			own := lleratio.DefaultParams()
 			own.Neighbors = max(1, min(own.Neighbors, points-1))
-			return lleratio.New(own, c)
+			return learner.New(own, c)
 		}, fitted.MemberDecoder(lleratio.Decode)},
 		krca.Method: {func(dims, _ int, c algorithms.Common) algorithms.Learner {
 			own := krca.DefaultParams()
 			own.Dims = dims
-			return krca.New(own, c)
+			return learner.New(own, c)
 		}, fitted.MemberDecoder(krca.Decode)},
 		gml.Method: {func(dims, _ int, c algorithms.Common) algorithms.Learner {
 			own := gml.DefaultParams()
 			own.Dims = dims
-			return gml.New(own, c)
+			return learner.New(own, c)
 		}, fitted.MemberDecoder(gml.Decode)},
 	}
 }

@@ -18,30 +18,12 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	// Kernel is the kernel to start from, which may contain bandwidth rules; the zero Spec means
-	// linear mode for dense vectors, and otherwise the default kernel of such points.
-	Kernel kernel.Spec
-	Params Params
-	// Triplets are constraints in addition to the links.
-	Triplets []links.Triplet
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-var _ algorithms.Triplets = Learner{}
-
-// New returns the learner with these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "itml".
-func (Learner) Method() string { return Method }
-
-// Fit learns from the links of l on the points x, and from the triplets of the learner. The result
-// has the type *[Model].
+// Learner fits the method from the links, and from the triplets of its lesson as constraints in
+// addition to them. The zero value does not work: Params come from [DefaultParams]. The result has
+// the type *[Model].
+//
+// Kernel is the kernel to start from; the zero Spec means linear mode for dense vectors, and
+// otherwise the default kernel of such points.
 //
 // Cost: in linear mode 4 q^2 flops per link and sweep, where q is the number of directions in which
 // the points vary; in kernel mode 2 m^2, where m is the number of linked points. After at most
@@ -51,32 +33,18 @@ func (Learner) Method() string { return Method }
 // Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
 // exist, a percentile as bound that is 0 up to rounding relative to the distance of an outlier, and
 // a Gram matrix with negative eigenvalues are errors, too.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	f := l.begin(eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
-		f.targets = logdetmetric.Supervision{Links: set, Triplets: l.Triplets}
-		if err := f.targets.Check(Method, x.Len()); err != nil {
-			return nil, err
-		}
-		return f.model(ctx)
-	})
-}
+type Learner = learner.Learner[Params]
 
-// Among returns the learner for the points of these rows, with the triplets of these alone.
-func (l Learner) Among(rows []int) (algorithms.Learner, error) {
-	l.Triplets = links.TripletsAmong(l.Triplets, rows)
-	return l, nil
-}
+// Rules describes the method and the input that it requires.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Pairs: true} }
 
-// WithTriplets returns the learner with these triplets as constraints in addition to the links.
-func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
-	l.Triplets = list
-	return l
-}
-
-func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
-	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
-	return &fit{Params: l.Params, Fit: learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)}
+// Learn learns the metric.
+func (p Params) Learn(ctx context.Context, of *learner.Fit) (algorithms.Model, error) {
+	f := &fit{Fit: of, Params: p, targets: logdetmetric.Supervision{Links: of.Links, Triplets: of.Triplets}}
+	if err := f.targets.Check(Method, f.X.Len()); err != nil {
+		return nil, err
+	}
+	return f.model(ctx)
 }
 
 // model learns the metric.
@@ -248,7 +216,7 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 }
 
 func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := Learner{Params: m.Params()}.begin(eng, x, set)
+	f := &fit{Fit: Learner{Params: m.Params()}.Begin(eng, x, set), Params: m.Params()}
 	f.before, f.bounds = m.warm, m.about.Bounds
 	var err error
 	if f.targets, err = m.warm.With(eng, Method, x, set); err != nil {

@@ -55,6 +55,7 @@ var About = algorithms.About{
 	Summary:         "information-theoretic metric learning, linear or with a kernel (-k): the base of geometry-aware metrics",
 	Paper:           "Davis, Kulis, Jain, Sra & Dhillon, Information-theoretic metric learning, ICML 2007",
 	UsesCannotLinks: true,
+	UsesTriplets:    true,
 	Pairwise:        true,
 	Baseline:        true,
 }

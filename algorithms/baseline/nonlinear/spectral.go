@@ -19,8 +19,6 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/operator"
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
@@ -102,90 +100,60 @@ func SpectralDefaults() Spectral { return param.Default[Spectral]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Spectral) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
 
-// SpectralLearner fits the method. The zero value does not work: Params come from [SpectralDefaults].
-type SpectralLearner struct {
-	// Kernel defines the feature space of the neighbors; the zero Spec means DefaultKernel.
-	Kernel kernel.Spec
-	Params Spectral
-	// Similarities, n x n, are the edge weights of the graph named "given".
-	Similarities blas.Matrix
-	// Basis has orthonormal vectors, and values that rise with their roughness. They replace the
-	// vectors that the Params name; nil means those of the Params.
-	Basis    *operator.Eigenpairs
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// NewSpectral returns the learner with these parameters.
-func NewSpectral(p Spectral, c algorithms.Common) algorithms.Learner {
-	return SpectralLearner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Among returns the learner for the points of these rows, with their similarities. A learner with a
-// Basis is an error.
-func (l SpectralLearner) Among(rows []int) (algorithms.Learner, error) {
-	if l.Basis != nil {
-		return nil, input.Whole(SpectralMethod, "a given basis")
-	}
-	var err error
-	l.Similarities, err = input.Similarities(l.Similarities, rows)
-	return l, err
-}
-
-// Method returns "spectral".
-func (SpectralLearner) Method() string { return SpectralMethod }
-
-// Fit computes the kernel of the points x; for alignment and order it learns from the links of l.
-// The result has the type *[SpectralModel]. Cost: the nearest neighbors, and r eigenvectors of their graph.
+// SpectralLearner computes the kernel of the points; for alignment and order it learns from the links. The
+// zero value does not work: Params come from [SpectralDefaults]. Kernel defines the feature space of the
+// neighbors. The result has the type *[SpectralModel]. Cost: the nearest neighbors, and r eigenvectors of
+// their graph.
 //
 // Errors are those of [learner.Learner.Fit]. No links for kinds that learn from them, and as many
 // eigenvectors as points, are errors, too.
-func (l SpectralLearner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	rules := learner.Rules{About: SpectralAbout, Pairs: l.Params.Kind == SpectralAlignment}
-	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
-	f := learner.Begin(rules, common, eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
+type SpectralLearner = learner.Learner[Spectral]
+
+// Rules describes the method and the input that it requires.
+func (p Spectral) Rules() learner.Rules {
+	return learner.Rules{About: SpectralAbout, Pairs: p.Kind == SpectralAlignment}
 }
 
-func (l SpectralLearner) learn(ctx context.Context, f *learner.Fit) (*SpectralModel, error) {
+// Learn weighs the eigenvectors of the graph.
+func (p Spectral) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
 	eng, x, set := f.Eng, f.X, f.Links
-	if l.Params.Kind.learns() && set.Len() == 0 {
-		return nil, input.NoLinks(SpectralMethod + " (" + string(l.Params.Kind) + ")")
+	if p.Kind.learns() && set.Len() == 0 {
+		return nil, input.NoLinks(SpectralMethod + " (" + string(p.Kind) + ")")
 	}
-	k, err := l.Params.In(ctx, eng, l.Kernel, x, SpectralDefaultKernel)
+	k, err := p.In(ctx, eng, f.Kernel, x, SpectralDefaultKernel)
 	if err != nil {
 		return nil, err
 	}
 	f.Report(algorithms.Progress{Stage: "eigenvectors of the graph"})
-	b, err := l.basis(ctx, eng, k, x)
+	b, err := p.basis(ctx, f, k)
 	if err != nil {
 		return nil, err
 	}
-	alpha, err := l.Params.weights(eng, b, set)
+	alpha, err := p.weights(eng, b, set)
 	if err != nil {
 		return nil, err
 	}
-	m, err := outofsample.NewBarycentric(ctx, eng, SpectralMethod, k, min(l.Params.near(), x.Len()), x, spectralCoordinates(b, alpha))
+	m, err := outofsample.NewBarycentric(ctx, eng, SpectralMethod, k, min(p.near(), x.Len()), x, spectralCoordinates(b, alpha))
 	if err != nil {
 		return nil, err
 	}
 	f.Notices = b.Notices
-	return &SpectralModel{fitted.New(m, l.Params, f.Status(algorithms.Status{Converged: true, Iterations: 1})), alpha}, nil
+	return &SpectralModel{fitted.New(m, p, f.Status(algorithms.Status{Converged: true, Iterations: 1})), alpha}, nil
 }
 
 // basis returns the vectors to weigh.
-func (l SpectralLearner) basis(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*basis.Basis, error) {
-	if l.Basis != nil {
-		return basis.Given(eng, l.Basis, x.Len(), l.Params.Rank)
+func (p Spectral) basis(ctx context.Context, f *learner.Fit, k kernel.Kernel) (*basis.Basis, error) {
+	if f.Basis != nil {
+		return basis.Given(f.Eng, f.Basis, f.X.Len(), p.Rank)
 	}
-	r := l.Params.Rank
+	r := p.Rank
 	if r == 0 {
-		r = max(2, min(200, x.Len()/10))
+		r = max(2, min(200, f.X.Len()/10))
 	}
 	return basis.Choice{
-		Kind: l.Params.Basis, Normalized: l.Params.Normalized, Neighborhood: l.Params.Neighborhood,
-		Rank: r, Similarities: l.Similarities, Seed: l.Seed,
-	}.Make(ctx, eng, k, x)
+		Kind: p.Basis, Normalized: p.Normalized, Neighborhood: p.Neighborhood,
+		Rank: r, Similarities: f.Similarities, Seed: f.Seed,
+	}.Make(ctx, f.Eng, k, f.X)
 }
 
 // near returns the number of neighbors that reconstruct a new point.
