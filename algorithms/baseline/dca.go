@@ -5,10 +5,8 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
@@ -117,7 +115,7 @@ func (p DCA) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func
 	if err != nil {
 		return blas.Matrix{}, nil, err
 	}
-	a, err := kernelprincipal.New(ctx, f.Eng, k, f.X, 0, p.RankTol)
+	a, err := linear.NewKernelAxes(ctx, f.Eng, k, f.X, 0, p.RankTol)
 	if err != nil {
 		return blas.Matrix{}, nil, err
 	}
@@ -127,7 +125,7 @@ func (p DCA) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func
 // directions returns A', whose rows are the directions.
 func (p DCA) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (blas.Matrix, error) {
 	eng := f.Eng
-	between, within, err := dcaScatters(eng, z, classes.New(f.Links))
+	between, within, err := dcaScatters(eng, z, linear.NewClasses(f.Links))
 	if err != nil {
 		return z, err
 	}
@@ -158,7 +156,7 @@ func (p DCA) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (bla
 }
 
 // dcaScatters returns C_b and C_w, both triangles.
-func dcaScatters(eng *engine.Engine, z blas.Matrix, c *classes.Classes) (between, within blas.Matrix, err error) {
+func dcaScatters(eng *engine.Engine, z blas.Matrix, c *linear.Classes) (between, within blas.Matrix, err error) {
 	q := z.Cols
 	between, within = blas.NewMatrix(q, q), blas.NewMatrix(q, q)
 	means := blas.NewMatrix(len(c.Members), q)

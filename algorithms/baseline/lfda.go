@@ -8,11 +8,9 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -100,7 +98,7 @@ func (LFDA) Rules() learner.Rules { return learner.Rules{About: LFDAAbout, Needs
 
 // Learn fits the method.
 func (p LFDA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
-	c, eng := classes.New(f.Links), f.Eng
+	c, eng := linear.NewClasses(f.Links), f.Eng
 	pc, err := linear.NewPrincipalOf(ctx, eng, f.Dense, p.RankTol, c.Rows)
 	if err != nil {
 		return nil, err
@@ -163,7 +161,7 @@ func (p LFDA) directions(ctx context.Context, eng *engine.Engine, within, betwee
 // lfdaScatters returns Sw and Sb of the points z. The sum over the pairs of a class is X'Y, where Y has
 // the differences. Two classes that differ, with means m_k, m_l and scatters S_k, S_l, add (n_l S_k
 // + n_k S_l + n_k n_l (m_k - m_l)(m_k - m_l)') / n to Sb.
-func lfdaScatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *classes.Classes, differences func(context.Context, *engine.Engine, blas.Matrix) (blas.Matrix, error)) (within, between blas.Matrix, err error) {
+func lfdaScatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *linear.Classes, differences func(context.Context, *engine.Engine, blas.Matrix) (blas.Matrix, error)) (within, between blas.Matrix, err error) {
 	n, be := float64(z.Rows), eng.Backend()
 	within, between = eng.NewMatrix(z.Cols, z.Cols), eng.NewMatrix(z.Cols, z.Cols)
 	means, apart := eng.NewMatrix(len(c.Members), z.Cols), []links.Link(nil)
@@ -187,7 +185,7 @@ func lfdaScatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *cla
 	if len(apart) == 0 {
 		return within, between, fault.Data("", "all cannot-links join points of one class: want some between classes")
 	}
-	err = scatter.Links(ctx, eng, means, apart, between)
+	err = linear.LinkScatter(ctx, eng, means, apart, between)
 	eng.Mirror(within)
 	eng.Mirror(between)
 	return within, between, err

@@ -11,8 +11,8 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -39,7 +39,7 @@ func lfdaFitted(t enginetest.Fataler, eng *engine.Engine, p LFDA, x points.Point
 
 // pairwise returns Sw and Sb by the formulas of the package comment, pair by pair; neighbors below
 // 1 mean A_ij = 1.
-func pairwise(x *points.Dense, c *classes.Classes, neighbors int) (within, between blas.Matrix) {
+func pairwise(x *points.Dense, c *linear.Classes, neighbors int) (within, between blas.Matrix) {
 	within, between = blas.NewMatrix(x.D, x.D), blas.NewMatrix(x.D, x.D)
 	n := float64(len(c.Rows))
 	scale := func(i int) float64 {
@@ -106,7 +106,7 @@ func lfdaDraw(t *rapid.T, n, d int) (*points.Dense, *links.Set) {
 func TestLFDAScatters(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, set := lfdaDraw(rt, 45, rapid.IntRange(1, 5).Draw(rt, "features"))
-		eng, c, neighbors := enginetest.New(rt, 2), classes.New(set), rapid.IntRange(1, 9).Draw(rt, "neighbors")
+		eng, c, neighbors := enginetest.New(rt, 2), linear.NewClasses(set), rapid.IntRange(1, 9).Draw(rt, "neighbors")
 		z := blas.MatrixOf(x.N, x.D, x.Data).Select(c.Rows)
 		p := lfdaWith(func(p *LFDA) { p.Neighbors = neighbors })
 		within, between, err := lfdaScatters(context.Background(), eng, z, c, p.differences)
@@ -143,7 +143,7 @@ func TestLFDAFisher(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		c := classes.New(set)
+		c := linear.NewClasses(set)
 		z := blas.MatrixOf(x.N, x.D, x.Data)
 		within, between, err := lfdaScatters(context.Background(), enginetest.New(rt, 1), z, c, equal)
 		if err != nil {
@@ -187,7 +187,7 @@ func TestLFDAEigen(t *testing.T) {
 			p.Scaling, p.EpsRel = LFDAPlain, rapid.SampledFrom([]float64{1e-6, 1e-2, 1}).Draw(rt, "eps")
 		})
 		plain := lfdaFitted(rt, enginetest.New(rt, 1), params, x, set)
-		within, between := pairwise(x, classes.New(set), params.Neighbors)
+		within, between := pairwise(x, linear.NewClasses(set), params.Neighbors)
 		mean := 0.0
 		for i := range d {
 			mean += within.At(i, i) / d

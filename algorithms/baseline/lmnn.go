@@ -8,7 +8,6 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
@@ -102,7 +101,7 @@ func (p LMNN) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	c := classes.New(f.Links)
+	c := linear.NewClasses(f.Links)
 	pc.KeepRank(p.Rank, len(c.Rows))
 	if q := pc.Z.Cols; p.Dims > q {
 		return nil, &fault.ParamError{Param: "dims", Value: p.Dims, Want: fmt.Sprintf("a number from 0 to %d, the number of directions in which the map is learned", q)}
@@ -139,12 +138,12 @@ type lmnnProblem struct {
 	params  LMNN
 	z       blas.Matrix // m x q
 	scale   []float64   // standard deviations, length q
-	classes *classes.Classes
+	classes *linear.Classes
 	targets graph // from each point to its target neighbors
 }
 
 // newLMNNProblem keeps the principal coordinates z and divides them by their standard deviations.
-func newLMNNProblem(ctx context.Context, eng *engine.Engine, p LMNN, z blas.Matrix, scale []float64, c *classes.Classes) (*lmnnProblem, error) {
+func newLMNNProblem(ctx context.Context, eng *engine.Engine, p LMNN, z blas.Matrix, scale []float64, c *linear.Classes) (*lmnnProblem, error) {
 	pr := &lmnnProblem{eng: eng, params: p, z: z, classes: c, scale: scale}
 	lists := make([][]int32, z.Rows)
 	t := eng.Backend().Kernels()

@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -198,7 +198,7 @@ func TestLMNNGradient(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	set := fromLabels(t, labels)
 	p := wholeSpace()
-	pr, err := newLMNNProblem(ctx, eng, p, blas.MatrixOf(x.N, x.D, slices.Clone(x.Data)), nil, classes.New(set))
+	pr, err := newLMNNProblem(ctx, eng, p, blas.MatrixOf(x.N, x.D, slices.Clone(x.Data)), nil, linear.NewClasses(set))
 	if err != nil {
 		t.Fatal(err)
 	}

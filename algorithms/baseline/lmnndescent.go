@@ -7,7 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/solvers/lbfgs"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // memory is the number of steps that determine a direction.
@@ -34,7 +34,7 @@ func (s *descent) minimize(ctx context.Context) (blas.Matrix, error) {
 		return blas.Matrix{}, err
 	}
 	k := s.eng.Backend().Kernels()
-	h := lbfgs.New(k, memory)
+	h := optimize.NewHistory(k, memory)
 	fresh := true // fresh: the direction does not depend on earlier steps
 	last := blas.NewMatrix(s.a.Rows, s.a.Cols)
 	for len(s.trace) <= s.params.MaxIter && !s.converged {

@@ -6,10 +6,10 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/draw"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
@@ -151,7 +151,7 @@ func (p LSML) comparisons(f *learner.Fit) ([]logdet.Comparison, error) {
 		out = append(out, logdet.Comparison{I: q.I, J: q.J, K: q.K, L: q.L, Weight: 1})
 	}
 	must, cannot := f.Links.Must(), f.Links.Cannot()
-	for _, k := range draw.Some(len(must)*len(cannot), p.Comparisons, f.Seed) {
+	for _, k := range sampling.Some(len(must)*len(cannot), p.Comparisons, f.Seed) {
 		m, c := must[k/len(cannot)], cannot[k%len(cannot)]
 		out = append(out, logdet.Comparison{I: m.I, J: m.J, K: c.I, L: c.J, Weight: m.Weight * c.Weight})
 	}

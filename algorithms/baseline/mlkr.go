@@ -11,7 +11,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/softmax"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -104,7 +103,7 @@ func (p MLKR) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	run, err := search.Climb(ctx, softmax.Options{Tol: p.Tol, MaxIter: p.MaxIter, Report: f.Report}, starts...)
+	run, err := search.Climb(ctx, linear.SoftmaxOptions{Tol: p.Tol, MaxIter: p.MaxIter, Report: f.Report}, starts...)
 	if err != nil {
 		return nil, err
 	}
@@ -116,19 +115,19 @@ func (p MLKR) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 
 // mlkrProblem is the search for the map that maximizes the explained share of the variance.
 type mlkrProblem struct {
-	*softmax.Problem
+	*linear.SoftmaxProblem
 	t *asm.Table
 	y []float64 // with mean 0 and variance 1
 }
 
 func newMLKRProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, targets []float64, dims int) (*mlkrProblem, error) {
-	inner, err := softmax.New(ctx, eng, pc, nil, dims, "points")
+	inner, err := linear.NewSoftmax(ctx, eng, pc, nil, dims, "points")
 	if err != nil {
 		return nil, err
 	}
 	t := eng.Backend().Kernels()
 	p := &mlkrProblem{inner, t, standardized(t, targets)}
-	p.Rule = softmax.Rule{Gain: p.explained, Points: len(targets)}
+	p.Rule = linear.SoftmaxRule{Gain: p.explained, Points: len(targets)}
 	return p, nil
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/lbfgs"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // MMCMethod is the name of this method in the catalog and in model files.
@@ -131,7 +131,7 @@ func (p MMC) ascend(ctx context.Context, f *learner.Fit, problem *mmcProblem) (t
 	if problem.diagonal {
 		return problem.newton(ctx, p.MaxIter, done)
 	}
-	out, err := lbfgs.Minimize(ctx, f.Eng.Backend().Kernels(), problem.at, problem.start, lbfgs.Options{MaxIter: p.MaxIter, Done: func(iteration int, value float64, at, gradient []float64) (bool, error) {
+	out, err := optimize.MinimizeLBFGS(ctx, f.Eng.Backend().Kernels(), problem.at, problem.start, optimize.LBFGSOptions{MaxIter: p.MaxIter, Done: func(iteration int, value float64, at, gradient []float64) (bool, error) {
 		const every = 5 // a gap costs as much as an evaluation
 		if iteration%every != 0 && iteration < p.MaxIter {
 			return false, nil

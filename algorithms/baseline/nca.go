@@ -5,11 +5,9 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/softmax"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -99,13 +97,13 @@ func (p NCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 	if err != nil {
 		return nil, err
 	}
-	c := classes.New(f.Links)
+	c := linear.NewClasses(f.Links)
 	pc.KeepRank(p.Rank, len(c.Rows))
 	problem, err := newNCAProblem(ctx, f.Eng, pc, c, p.Dims)
 	if err != nil {
 		return nil, err
 	}
-	run, err := problem.Climb(ctx, softmax.Options{Tol: p.Tol, Contractions: p.Contractions, MaxIter: p.MaxIter, Report: f.Report}, problem.start)
+	run, err := problem.Climb(ctx, linear.SoftmaxOptions{Tol: p.Tol, Contractions: p.Contractions, MaxIter: p.MaxIter, Report: f.Report}, problem.start)
 	if err != nil {
 		return nil, err
 	}
@@ -114,18 +112,18 @@ func (p NCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 
 // ncaProblem is the search for the map that maximizes the mean probability, and its start.
 type ncaProblem struct {
-	*softmax.Problem
+	*linear.SoftmaxProblem
 	eng     *engine.Engine
-	classes *classes.Classes
+	classes *linear.Classes
 	start   []float64 // A
 }
 
-func newNCAProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, c *classes.Classes, dims int) (*ncaProblem, error) {
-	inner, err := softmax.New(ctx, eng, pc, c.Rows, dims, "linked points")
+func newNCAProblem(ctx context.Context, eng *engine.Engine, pc *linear.Principal, c *linear.Classes, dims int) (*ncaProblem, error) {
+	inner, err := linear.NewSoftmax(ctx, eng, pc, c.Rows, dims, "linked points")
 	if err != nil {
 		return nil, err
 	}
-	p := &ncaProblem{Problem: inner, eng: eng, classes: c}
+	p := &ncaProblem{SoftmaxProblem: inner, eng: eng, classes: c}
 	p.Rule.Gain, p.Rule.Skips = p.chance, func(i int) bool { return len(c.Members[c.Of[i]]) < 2 }
 	for i := range c.Rows {
 		if !p.Rule.Skips(i) {

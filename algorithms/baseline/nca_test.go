@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
@@ -64,7 +63,7 @@ func TestNCAGradient(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c := classes.New(set)
+			c := linear.NewClasses(set)
 			p, err := newNCAProblem(ctx, eng, pc, c, 2)
 			if err != nil {
 				t.Fatal(err)
@@ -268,7 +267,7 @@ func BenchmarkNCAEvaluation(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	p, err := newNCAProblem(ctx, eng, pc, classes.New(set), 0)
+	p, err := newNCAProblem(ctx, eng, pc, linear.NewClasses(set), 0)
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,20 +6,17 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
-	"github.com/mustlink/mustlink/algorithms/internal/discriminant"
-	"github.com/mustlink/mustlink/algorithms/internal/draw"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/solvers/hinge"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // SCMLMethod is the name of this method in the catalog and in model files.
@@ -113,7 +110,7 @@ func (SCML) Rules() learner.Rules { return learner.Rules{About: SCMLAbout} }
 
 // Learn weighs the bases.
 func (p SCML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
-	eng, c := f.Eng, classes.New(f.Links)
+	eng, c := f.Eng, linear.NewClasses(f.Links)
 	count := len(f.Triplets) + int(min(c.NumTriplets(), float64(p.Triplets)))
 	if err := eng.Check(fmt.Sprintf("scml on %d triplets", count), 2*engine.MatrixBytes(count, p.Bases), "use fewer triplets or bases"); err != nil {
 		return nil, err
@@ -176,7 +173,7 @@ func (p SCML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 }
 
 // weigh computes the weights of the bases.
-func (p SCML) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*hinge.Result, error) {
+func (p SCML) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, triplets []links.Triplet) (*optimize.HingeResult, error) {
 	eng := f.Eng
 	along, d := eng.NewMatrix(z.Rows, bases.Rows), eng.NewMatrix(len(triplets), bases.Rows)
 	cost := slices.Repeat([]float64{1 / float64(len(triplets))}, len(triplets))
@@ -187,13 +184,13 @@ func (p SCML) weigh(ctx context.Context, f *learner.Fit, z, bases blas.Matrix, t
 			to[b] = (v-j[b])*(v-j[b]) - (v-k[b])*(v-k[b])
 		}
 	}
-	return hinge.Minimize(ctx, eng, d, cost, p.Beta, hinge.Options{Tolerance: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("weights", p.MaxIter)})
+	return optimize.MinimizeHinge(ctx, eng, d, cost, p.Beta, optimize.HingeOptions{Tolerance: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("weights", p.MaxIter)})
 }
 
 // differences returns the differences of the far pairs of triplets as bases, followed by their
 // discriminants.
 func (p SCML) differences(ctx context.Context, f *learner.Fit, z blas.Matrix, triplets []links.Triplet) (blas.Matrix, error) {
-	some, plain, near := draw.Some(2*len(triplets), p.Bases, f.Seed), 0, make([]links.Link, len(triplets))
+	some, plain, near := sampling.Some(2*len(triplets), p.Bases, f.Seed), 0, make([]links.Link, len(triplets))
 	out, s := blas.NewMatrix(len(some), z.Cols), blas.NewMatrix(z.Cols, z.Cols)
 	for b, at := range some {
 		if at < len(triplets) {
@@ -206,18 +203,18 @@ func (p SCML) differences(ctx context.Context, f *learner.Fit, z blas.Matrix, tr
 	for n, t := range triplets {
 		near[n] = links.NewLink(t.I, t.J, links.Must)
 	}
-	if err := scatter.Links(ctx, f.Eng, z, near, s); err != nil {
+	if err := linear.LinkScatter(ctx, f.Eng, z, near, s); err != nil {
 		return out, err
 	}
 	f.Eng.Backend().Kernels().Scale(1/float64(len(near)), s.Data)
-	discriminant.Unit(f.Eng, out)
-	return out, discriminant.Of(f.Eng, s, out.View(plain, out.Rows, 0, out.Cols))
+	linear.UnitRows(f.Eng, out)
+	return out, linear.Discriminants(f.Eng, s, out.View(plain, out.Rows, 0, out.Cols))
 }
 
 // discriminants returns the discriminants of some regions as bases.
-func (p SCML) discriminants(ctx context.Context, f *learner.Fit, all blas.Matrix, c *classes.Classes) (blas.Matrix, error) {
+func (p SCML) discriminants(ctx context.Context, f *learner.Fit, all blas.Matrix, c *linear.Classes) (blas.Matrix, error) {
 	sizes, z := []int{10, 20, 50}, all.Select(c.Rows)
-	some := draw.Some(len(sizes)*len(c.Rows), p.Bases, f.Seed)
+	some := sampling.Some(len(sizes)*len(c.Rows), p.Bases, f.Seed)
 	out := blas.NewMatrix(len(some), z.Cols)
 	err := f.Eng.For(ctx, len(some), 1, func(b, _ int) error {
 		place, size := some[b]/len(sizes), sizes[some[b]%len(sizes)]
@@ -225,7 +222,7 @@ func (p SCML) discriminants(ctx context.Context, f *learner.Fit, all blas.Matrix
 		if len(others) == 0 {
 			return nil // the basis stays 0
 		}
-		return discriminant.Local(f.Eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
+		return linear.LocalDiscriminant(f.Eng, z, out.View(b, b+1, 0, out.Cols), place, own, others, size)
 	})
 	return out, err
 }

@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -106,7 +106,7 @@ func TestSCMLTwoBases(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	triplets, err := classes.New(set).Triplets(1000, 1)
+	triplets, err := linear.NewClasses(set).Triplets(1000, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func TestSCMLTwoBases(t *testing.T) {
 // larger penalty leaves fewer bases, down to none.
 func TestSCMLSame(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 40, 4, 8, 7)
-	made, err := classes.New(set).Triplets(1000, 1)
+	made, err := linear.NewClasses(set).Triplets(1000, 1)
 	if err != nil {
 		t.Fatal(err)
 	}

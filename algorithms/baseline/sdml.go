@@ -10,7 +10,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -18,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/glasso"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // SDMLMethod is the name of this method in the catalog and in model files.
@@ -124,8 +123,8 @@ func (p SDML) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if err != nil {
 		return nil, err
 	}
-	r, err := glasso.Solve(ctx, eng, problem.matrix, p.Sparsity, glasso.Options{Tol: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("graphical lasso", 0)})
-	if errors.Is(err, glasso.ErrUnbounded) || err == nil && math.IsInf(r.Gap, 1) {
+	r, err := optimize.Glasso(ctx, eng, problem.matrix, p.Sparsity, optimize.GlassoOptions{Tol: p.Tol, MaxIter: p.MaxIter, Progress: f.Bounded("graphical lasso", 0)})
+	if errors.Is(err, optimize.ErrUnbounded) || err == nil && math.IsInf(r.Gap, 1) {
 		return nil, &fault.ParamError{Param: "balance", Value: p.Balance, Want: fmt.Sprintf("a number below %.3g, or a larger sparsity: cannot-links outweigh the prior, and the objective has no lower bound", problem.limit)}
 	}
 	if err != nil {
@@ -162,10 +161,10 @@ func newSDMLProblem(ctx context.Context, eng *engine.Engine, x *points.Dense, se
 	z := blas.MatrixOf(x.N, d, x.Data).Clone()
 	p := &sdmlProblem{mean: linear.Center(z), matrix: eng.NewMatrix(d, d), unit: 1}
 	pull, apart := eng.NewMatrix(d, d), eng.NewMatrix(d, d)
-	if err := scatter.Links(ctx, eng, z, set.Must(), pull); err != nil {
+	if err := linear.LinkScatter(ctx, eng, z, set.Must(), pull); err != nil {
 		return nil, err
 	}
-	if err := scatter.Links(ctx, eng, z, set.Cannot(), apart); err != nil {
+	if err := linear.LinkScatter(ctx, eng, z, set.Cannot(), apart); err != nil {
 		return nil, err
 	}
 	size, whole := 0.0, 0.0

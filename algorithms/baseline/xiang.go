@@ -9,7 +9,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
@@ -76,10 +75,10 @@ func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 		return nil, &fault.ParamError{Param: "dims", Value: d, Want: fmt.Sprintf("a number below %d, the number of directions in which the points vary (with all of them nothing is learned)", q)}
 	}
 	a, b := eng.NewMatrix(q, q), eng.NewMatrix(q, q)
-	if err := scatter.Links(ctx, eng, pc.Z, f.Links.Cannot(), a); err != nil {
+	if err := linear.LinkScatter(ctx, eng, pc.Z, f.Links.Cannot(), a); err != nil {
 		return nil, err
 	}
-	if err := scatter.Links(ctx, eng, pc.Z, f.Links.Must(), b); err != nil {
+	if err := linear.LinkScatter(ctx, eng, pc.Z, f.Links.Must(), b); err != nil {
 		return nil, err
 	}
 	res, err := traceratio.Solve(ctx, eng, a, b, d, traceratio.Options{Seed: f.Seed, Progress: func(step int, ratio float64) {
@@ -88,7 +87,7 @@ func (p Xiang) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 	if err != nil {
 		return nil, err
 	}
-	idle, err := scatter.Idle(ctx, eng, a, res.W, f.Links, "must-links")
+	idle, err := linear.Idle(ctx, eng, a, res.W, f.Links, "must-links")
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
@@ -103,7 +102,7 @@ func (p XRCA) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (bl
 		return white, err
 	}
 	s := blas.NewMatrix(q, q)
-	if err := scatter.Links(ctx, eng, z, f.Links.Cannot(), s); err != nil {
+	if err := linear.LinkScatter(ctx, eng, z, f.Links.Cannot(), s); err != nil {
 		return s, err
 	}
 	eng.Mirror(s)

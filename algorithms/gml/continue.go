@@ -5,10 +5,9 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -110,14 +109,14 @@ func (f *fit) moved(ctx context.Context) (*learned, error) {
 // turned returns the map to the coordinates G L.
 func (m *Model) turned(eng *engine.Engine, g, l blas.Matrix) *fitted.Map {
 	b := eng.Backend()
-	if e, is := m.Extension().(*nystrom.Extension); is {
-		r := e.Rule
+	if e, is := m.Extension().(*outofsample.NystromExtension); is {
+		r := e.NystromRule
 		r.Turn = r.Turn.Clone()
 		b.Trsm(false, false, m.factor, r.Turn)
 		b.Trmm(false, false, l, r.Turn)
-		return nystrom.New(eng, Method, e.Kernel, e.Support, r)
+		return outofsample.NewNystrom(eng, Method, e.Kernel, e.Support, r)
 	}
 	y := g.Clone()
 	b.Trmm(false, false, l, y)
-	return barycentric.WithCoordinates(m.Map, y)
+	return outofsample.WithCoordinates(m.Map, y)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/logdet"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // Learner fits the method from the links, and from the triplets of its lesson as constraints in
@@ -98,7 +98,7 @@ type learned struct {
 type fit struct {
 	*learner.Fit
 	Params    Params
-	given     *eigen.Result // vectors to weigh, nil for those that the Params name
+	given     *operator.Eigenpairs // vectors to weigh, nil for those that the Params name
 	targets   logdetmetric.Supervision
 	before    *Model // the model that links are added to, whose bounds and prior stay, or nil
 	warm      *warm  // solutions of fits of other gamma, or nil

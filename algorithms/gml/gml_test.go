@@ -25,8 +25,8 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/logdet"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // of returns a learner whose metric is that of the whole kernel.
@@ -297,12 +297,12 @@ func TestModelFile(t *testing.T) {
 }
 
 // axes returns the first unit vectors of n elements, with values.
-func axes(n int, values ...float64) *eigen.Result {
+func axes(n int, values ...float64) *operator.Eigenpairs {
 	v := blas.NewMatrix(len(values), n)
 	for i := range values {
 		v.Set(i, i, 1)
 	}
-	return &eigen.Result{Vectors: v, Values: values}
+	return &operator.Eigenpairs{Vectors: v, Values: values}
 }
 
 // TestIsomap checks that Isomap's vectors unroll a spiral whose turns are close: a few links
@@ -352,7 +352,7 @@ func TestGivenBasis(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.Params.Basis, l.Basis = FromLLE, &eigen.Result{Vectors: b.Vectors, Values: b.Values}
+		l.Params.Basis, l.Basis = FromLLE, &operator.Eigenpairs{Vectors: b.Vectors, Values: b.Values}
 		if got := fittest.Fit[*Model](t, l, x, set); !slices.Equal(got.Trace(), want.Trace()) || !slices.Equal(got.Weights(), want.Weights()) {
 			t.Errorf("%s: with the basis given %v, %v, without %v, %v", name, got.Trace(), got.Weights(), want.Trace(), want.Weights())
 		}

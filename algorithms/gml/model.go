@@ -4,10 +4,9 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
@@ -123,10 +122,10 @@ func read(method string, f *model.File) (*fitted.Map, error) {
 	if p.Prior != Spectral {
 		return fitted.ReadExpansion(method, f)
 	}
-	if m, err := nystrom.Read(method, f); m != nil || err != nil {
+	if m, err := outofsample.ReadNystrom(method, f); m != nil || err != nil {
 		return m, err
 	}
-	return barycentric.Read(method, f)
+	return outofsample.ReadBarycentric(method, f)
 }
 
 // decodeFactor reads the factor of the spectral prior. Without it, links cannot be added to the

@@ -4,12 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -208,4 +212,72 @@ func (m *metric) decodeSpectrum(f *model.File) (err error) {
 		m.between, err = fitted.ReadMatrix(f, tensorBetween, count, count)
 	}
 	return err
+}
+
+// AddLinks returns the model of the links of m and those of set, with the landmarks of m. It
+// computes D from all links and the stored eigenvectors, and the rest from D; the result is
+// bit-identical to a fit with these landmarks. x are the points that m was fitted on. Cost: O(q)
+// for each link, and no kernel value.
+//
+// These are a *fault.DataError: other points; a link between points that are not landmarks (in the
+// basic form, landmarks = 0, all points are); a link that contradicts one of m; a model whose file
+// does not store its links, like files of earlier versions.
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	begin := time.Now()
+	all, err := input.AddedLinks(eng, Method, x, m.links, set)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.checkLandmarks(all); err != nil {
+		return nil, err
+	}
+	out := m.again()
+	var notices []string
+	if cannot := all.Cannot(); m.params.Cannot == 0 && len(cannot) > 0 {
+		notices = append(notices, ignored(len(cannot)))
+	}
+	notices = append(notices, out.learn(all)...)
+	if err := ctx.Err(); err != nil {
+		return nil, input.Failed(ctx, Method+": new links", err)
+	}
+	return out.model(algorithms.Status{Converged: true, Notices: notices, Elapsed: time.Since(begin)}), nil
+}
+
+// checkLandmarks refuses links that would be used between points that are not landmarks.
+func (m *metric) checkLandmarks(set *links.Set) error {
+	list := set.Must()
+	if m.params.Cannot > 0 {
+		list = slices.Concat(list, set.Cannot())
+	}
+	for _, l := range list {
+		for _, i := range []int{l.I, l.J} {
+			if _, is := slices.BinarySearch(m.rows, i); !is {
+				err := fmt.Errorf("row %d is not one of the %d landmarks: want links between landmarks, or a fit with all links", i, len(m.rows))
+				return &fault.DataError{Row: -1, Line: l.Line, Err: err}
+			}
+		}
+	}
+	return nil
+}
+
+// Formula returns the map with Nystrom's extension as data; any other extension is a
+// *fault.ParamError.
+func (e extension) Formula() (formula.Map, error) {
+	if e.params.Extension != Nystrom {
+		return nil, &fault.ParamError{Param: "extension of the model", Value: string(e.params.Extension), Want: "nystrom for a formula for new rows: fit kbeta again with extension=nystrom"}
+	}
+	v, center := e.chosen()
+	return formula.Centered(&formula.Expansion{Kernel: e.kernel, Support: e.support, V: v, Center: center})
+}
+
+// chosen returns the columns of V diag(beta / mu), and the offsets, of some directions.
+func (e extension) chosen() (v blas.Matrix, center []float64) {
+	v, center = blas.NewMatrix(e.metric.extension.Rows, len(e.directions)), make([]float64, len(e.directions))
+	for c, r := range e.directions {
+		center[c] = e.offset[r]
+		for l := range v.Rows {
+			v.Set(l, c, e.metric.extension.At(l, r))
+		}
+	}
+	return v, center
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -65,7 +64,7 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	idle, err := scatter.Idle(ctx, f.Eng, a, res.W, f.Links, "must-links and neighborhoods")
+	idle, err := linear.Idle(ctx, f.Eng, a, res.W, f.Links, "must-links and neighborhoods")
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +136,7 @@ func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
 	f.stage("scatter matrices")
 	m := c.Cols
 	a, b = f.Eng.NewMatrix(m, m), f.Eng.NewMatrix(m, m)
-	apart, together := scatter.Differences{At: f.at}, scatter.Differences{At: f.at}
+	apart, together := linear.Differences{At: f.at}, linear.Differences{At: f.at}
 	apart.AddLinks(f.Links.Cannot(), 1)
 	together.AddLinks(f.Links.Must(), 1)
 	if near != nil {

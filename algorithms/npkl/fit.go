@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/ridge"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 )
@@ -70,7 +70,7 @@ func (f *fit) model(ctx context.Context, g *prepared) (*Model, error) {
 	}
 	if f.Params.Extension == Ridge && f.Params.Graph != Given {
 		f.stage("extension", f.d.sweeps)
-		if m, err = ridge.New(ctx, f.Eng, Method, m.Kernel(), g.x, m.Coordinates(), f.Seed); err != nil {
+		if m, err = outofsample.NewRidge(ctx, f.Eng, Method, m.Kernel(), g.x, m.Coordinates(), f.Seed); err != nil {
 			return nil, err
 		}
 	}

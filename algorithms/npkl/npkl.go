@@ -89,7 +89,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/ridge"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
@@ -236,7 +236,7 @@ func Decode(f *model.File) (*Model, error) {
 
 // readMap reads the table of training rows with either extension.
 func readMap(method string, f *model.File) (*fitted.Map, error) {
-	if m, err := ridge.Read(method, f); m != nil || err != nil {
+	if m, err := outofsample.ReadRidge(method, f); m != nil || err != nil {
 		return m, err
 	}
 	return graphkernel.Read(method, f)

@@ -23,7 +23,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/view"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 const (
@@ -243,7 +243,7 @@ func (c *luDigitsCase) eigenmaps(ctx context.Context, eng *engine.Engine) (blas.
 	}
 	a := near.Adjacency(graph.Union, graph.Binary)
 	_, parts := graph.Components(a)
-	found, err := eigen.Laplacian(ctx, eng, a, true, parts+2, eigen.Options{Tolerance: 1e-8, Seed: c.seed})
+	found, err := operator.LaplacianEigenpairs(ctx, eng, a, true, parts+2, operator.EigenOptions{Tolerance: 1e-8, Seed: c.seed})
 	if err != nil {
 		return blas.Matrix{}, err
 	}

@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/view"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 const (
@@ -110,7 +110,7 @@ func luSemiClaims(r *Result) []Claim {
 type luSemi struct {
 	*huLoaded
 	labeled [2]int
-	basis   *eigen.Result
+	basis   *operator.Eigenpairs
 	kernels [][]kernel.Kernel
 }
 
@@ -138,7 +138,7 @@ func prepareLuSemi(ctx context.Context, eng *engine.Engine, t Trial) (any, error
 }
 
 // eigenvectors returns the eigenvectors of the Laplacian of the graph.
-func (s *luSemi) eigenvectors(ctx context.Context, eng *engine.Engine, seed uint64) (*eigen.Result, error) {
+func (s *luSemi) eigenvectors(ctx context.Context, eng *engine.Engine, seed uint64) (*operator.Eigenpairs, error) {
 	k := kernel.Linear()
 	if s.text {
 		var err error
@@ -150,7 +150,7 @@ func (s *luSemi) eigenvectors(ctx context.Context, eng *engine.Engine, seed uint
 	if err != nil {
 		return nil, err
 	}
-	return eigen.Laplacian(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false, luMany, eigen.Options{Tolerance: 1e-8, Seed: seed})
+	return operator.LaplacianEigenpairs(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false, luMany, operator.EigenOptions{Tolerance: 1e-8, Seed: seed})
 }
 
 // plain returns the kernels of the points: Gaussian ones of several widths, linear, quadratic.
@@ -362,7 +362,7 @@ func submatrix(k blas.Matrix, rows, columns []int) blas.Matrix {
 }
 
 // luWeighted returns the coordinates of the points in the first eigenvectors, weighted.
-func luWeighted(b *eigen.Result, rank int, weight func(mu float64) float64) blas.Matrix {
+func luWeighted(b *operator.Eigenpairs, rank int, weight func(mu float64) float64) blas.Matrix {
 	y := blas.NewMatrix(b.Vectors.Cols, rank)
 	for c := range rank {
 		root := math.Sqrt(weight(b.Values[c]))

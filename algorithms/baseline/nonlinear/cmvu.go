@@ -7,10 +7,10 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/sparse"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // CMVUMethod is the name of this method in the catalog and in model files.
@@ -124,7 +124,7 @@ func (p CMVU) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	if p.Graph == graphkernel.KNN {
 		near = p.Neighbors
 	}
-	m, err := barycentric.New(ctx, eng, CMVUMethod, k, min(near, x.Len()), x, y)
+	m, err := outofsample.NewBarycentric(ctx, eng, CMVUMethod, k, min(near, x.Len()), x, y)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func smoothest(ctx context.Context, f *learner.Fit, a *sparse.Matrix, parts, r i
 		if r+at > n {
 			return u, loose, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number up to %d, the number of points minus the number of parts of the graph", n-at)}
 		}
-		found, err := eigen.Laplacian(ctx, f.Eng, a, false, at+r, eigen.Options{Tolerance: 1e-8, Seed: f.Seed})
+		found, err := operator.LaplacianEigenpairs(ctx, f.Eng, a, false, at+r, operator.EigenOptions{Tolerance: 1e-8, Seed: f.Seed})
 		if err != nil {
 			return u, loose, err
 		}
@@ -288,7 +288,7 @@ func (m *CMVUModel) Encode(f *model.File) error {
 func DecodeCMVU(f *model.File) (*CMVUModel, error) {
 	m := &CMVUModel{}
 	var err error
-	if m.Model, err = fitted.Decode[CMVU](CMVUMethod, f, barycentric.Read, &m.result); err != nil {
+	if m.Model, err = fitted.Decode[CMVU](CMVUMethod, f, outofsample.ReadBarycentric, &m.result); err != nil {
 		return nil, err
 	}
 	m.variances, err = fitted.ReadFinite(f, cmvuTensorVariances, -1)

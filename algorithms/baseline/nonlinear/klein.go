@@ -6,20 +6,19 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
-	"github.com/mustlink/mustlink/algorithms/internal/classes"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // KleinMethod is the name of this method in the catalog and in model files.
@@ -92,7 +91,7 @@ func (p Klein) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 		return nil, err
 	}
 	f.Report(algorithms.Progress{Stage: "coordinates", Done: 1, Total: 2})
-	found, err := basis.Scaled(ctx, eng, d, min(p.Dims, n-1), eigen.Options{Tolerance: 1e-8, Seed: f.Seed})
+	found, err := basis.Scaled(ctx, eng, d, min(p.Dims, n-1), operator.EigenOptions{Tolerance: 1e-8, Seed: f.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +99,7 @@ func (p Klein) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, err
 	if err != nil {
 		return nil, err
 	}
-	m, err := barycentric.New(ctx, eng, KleinMethod, k, min(p.Neighbors, n), f.X, y)
+	m, err := outofsample.NewBarycentric(ctx, eng, KleinMethod, k, min(p.Neighbors, n), f.X, y)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +115,7 @@ func shorten(ctx context.Context, eng *engine.Engine, d blas.Matrix, set *links.
 			d.Set(i, j, math.Sqrt(v))
 		}
 	}
-	c := classes.New(set)
+	c := linear.NewClasses(set)
 	steps := len(c.Members)
 	to := blas.NewMatrix(n, steps) // from each point to each component
 	err := eng.Each(ctx, n, 64, func(i int) {
@@ -165,7 +164,7 @@ func shorten(ctx context.Context, eng *engine.Engine, d blas.Matrix, set *links.
 }
 
 // kleinBetween returns the lengths of shortest paths between components (Floyd & Warshall).
-func kleinBetween(to blas.Matrix, c *classes.Classes) blas.Matrix {
+func kleinBetween(to blas.Matrix, c *linear.Classes) blas.Matrix {
 	k := len(c.Members)
 	out := blas.NewMatrix(k, k)
 	for a, members := range c.Members {
@@ -192,7 +191,7 @@ func kleinBetween(to blas.Matrix, c *classes.Classes) blas.Matrix {
 }
 
 // separate moves the points of cannot-linked components farther apart than all others.
-func separate(d blas.Matrix, c *classes.Classes) {
+func separate(d blas.Matrix, c *linear.Classes) {
 	most, mean := 0.0, 0.0
 	for i := range d.Rows {
 		for _, v := range d.Row(i) {
@@ -211,7 +210,7 @@ func separate(d blas.Matrix, c *classes.Classes) {
 }
 
 // kleinCoordinates returns the points' coordinates in the directions of positive eigenvalues.
-func kleinCoordinates(found *eigen.Result) (blas.Matrix, error) {
+func kleinCoordinates(found *operator.Eigenpairs) (blas.Matrix, error) {
 	dims := 0
 	for dims < len(found.Values) && found.Values[dims] > 1e-12*found.Values[0] && found.Values[dims] > 0 {
 		dims++
@@ -230,5 +229,5 @@ type KleinModel = fitted.Model[Klein]
 
 // DecodeKlein rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
 func DecodeKlein(f *model.File) (*KleinModel, error) {
-	return fitted.Decode[Klein](KleinMethod, f, barycentric.Read)
+	return fitted.Decode[Klein](KleinMethod, f, outofsample.ReadBarycentric)
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
@@ -68,7 +68,7 @@ func (p KPCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 		return nil, err
 	}
 	f.Report(algorithms.Progress{Stage: "kernel matrix and its directions", Total: 1})
-	axes, err := kernelprincipal.New(ctx, f.Eng, k, f.X, p.Dims, p.RankTol)
+	axes, err := linear.NewKernelAxes(ctx, f.Eng, k, f.X, p.Dims, p.RankTol)
 	if err != nil {
 		return nil, err
 	}

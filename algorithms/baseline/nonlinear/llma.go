@@ -10,7 +10,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
@@ -201,7 +200,7 @@ func (p LLMA) energy(ctx context.Context, f *learner.Fit, all blas.Matrix) (blas
 	if err != nil {
 		return out, err
 	}
-	var d scatter.Differences
+	var d linear.Differences
 	d.AddLinks(must, 1/float64(len(must)))
 	d.AddResiduals(near, w, p.Lambda/float64(x.N))
 	return out, d.Scatter(ctx, eng, all, out)

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/solvers/sdp"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // NPKMethod is the name of this method in the catalog and in model files.
@@ -68,7 +68,7 @@ func (p NPK) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error
 		return nil, graphkernel.TooMany(NPKMethod, npkMost, n)
 	}
 	return graphkernel.Learn(ctx, f, p, npkRankTol, func(problem *graphkernel.Problem) (graphkernel.Solution, error) {
-		res, err := sdp.Minimize(ctx, f.Eng, problem.Energy(), problem.Terms(), sdp.Options{Tolerance: p.Tol, Progress: f.Bounded("interior point", 0)})
+		res, err := optimize.MinimizeSDP(ctx, f.Eng, problem.Energy(), problem.Terms(), optimize.SDPOptions{Tolerance: p.Tol, Progress: f.Bounded("interior point", 0)})
 		if err != nil {
 			return graphkernel.Solution{}, err
 		}

@@ -13,8 +13,8 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/solvers/eigen"
-	"github.com/mustlink/mustlink/solvers/lbfgs"
+	"github.com/mustlink/mustlink/solvers/operator"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // SDPLRMethod is the name of this method in the catalog and in model files.
@@ -255,7 +255,7 @@ func (s *sdplrSearch) minimize(tol float64) error {
 	t := s.eng.Backend().Kernels()
 	g, next, turned := s.eng.NewMatrix(s.v.Rows, s.v.Cols), s.v.Clone(), s.v.Clone()
 	direction := make([]float64, len(s.v.Data))
-	history := lbfgs.New(t, sdplrMemory)
+	history := optimize.NewHistory(t, sdplrMemory)
 	value, err := s.evaluate(s.v, g)
 	stuck := 0 // consecutive steps without a gain
 	for err == nil && s.steps < s.params.MaxIter {
@@ -306,7 +306,7 @@ func (s *sdplrSearch) gap(objective float64) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
-	found, err := graphkernel.Lowest(s.ctx, s.eng, a, 1, eigen.Options{Tolerance: 1e-8, Seed: s.seed})
+	found, err := graphkernel.Lowest(s.ctx, s.eng, a, 1, operator.EigenOptions{Tolerance: 1e-8, Seed: s.seed})
 	if err != nil {
 		return 0, err
 	}

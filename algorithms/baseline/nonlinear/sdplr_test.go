@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/solvers/sdp"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // TestSDPLRIsTheSemidefiniteProgram compares the objective with that of the semidefinite program, which
@@ -29,7 +29,7 @@ func TestSDPLRIsTheSemidefiniteProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := sdp.Minimize(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
+		want, err := optimize.MinimizeSDP(ctx, eng, p.Energy(), p.Terms(), optimize.SDPOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // SimpleNPKLMethod is the name of this method in the catalog and in model files.
@@ -181,7 +181,7 @@ func (s *simplenpklSearch) decompose(a []float64) error {
 		return err
 	}
 	s.steps++
-	found, err := graphkernel.Lowest(s.ctx, s.eng, negative, most, eigen.Options{Tolerance: 1e-8, Seed: s.seed, Start: s.start})
+	found, err := graphkernel.Lowest(s.ctx, s.eng, negative, most, operator.EigenOptions{Tolerance: 1e-8, Seed: s.seed, Start: s.start})
 	if err != nil {
 		return err
 	}

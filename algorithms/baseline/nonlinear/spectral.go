@@ -6,20 +6,20 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/solvers/boxqp"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // SpectralMethod is the name of this method in the catalog and in model files.
@@ -133,7 +133,7 @@ func (p Spectral) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, 
 	if err != nil {
 		return nil, err
 	}
-	m, err := barycentric.New(ctx, eng, SpectralMethod, k, min(p.near(), x.Len()), x, spectralCoordinates(b, alpha))
+	m, err := outofsample.NewBarycentric(ctx, eng, SpectralMethod, k, min(p.near(), x.Len()), x, spectralCoordinates(b, alpha))
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (m *SpectralModel) Encode(f *model.File) error {
 // DecodeSpectral rebuilds the model that [SpectralModel.Encode] stored. An invalid tensor or header is a
 // *fault.DataError.
 func DecodeSpectral(f *model.File) (*SpectralModel, error) {
-	m, err := fitted.Decode[Spectral](SpectralMethod, f, barycentric.Read)
+	m, err := fitted.Decode[Spectral](SpectralMethod, f, outofsample.ReadBarycentric)
 	if err != nil {
 		return nil, err
 	}
@@ -262,7 +262,7 @@ func aligned(eng *engine.Engine, v blas.Matrix, set *links.Set, free int) []floa
 		h[c*r+c] += 1e-12 * trace
 	}
 	beta := make([]float64, r)
-	(&boxqp.Solver{}).Solve(h, g, math.Inf(1), beta)
+	(&optimize.BoxQP{}).Solve(h, g, math.Inf(1), beta)
 	for c := r - 2; c >= free; c-- {
 		beta[c] += beta[c+1]
 	}

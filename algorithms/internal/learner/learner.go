@@ -11,14 +11,14 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // Method is implemented by the parameters of each method.
@@ -67,7 +67,7 @@ type Learner[M Method] struct {
 	Similarities blas.Matrix
 	// Basis has orthonormal vectors, and values that rise with their roughness. They replace those
 	// that the Params of gml or spectral name; nil means those of the Params.
-	Basis *eigen.Result
+	Basis *operator.Eigenpairs
 	// Lesson is learned from in addition to the links. A part of it that the method does not use is
 	// an error.
 	algorithms.Lesson
@@ -193,12 +193,12 @@ type Fit struct {
 	X     points.Points
 	Dense *points.Dense // for a linear method: X, or its kernel principal coordinates
 	Links *links.Set
-	Basis *eigen.Result // that of the learner
+	Basis *operator.Eigenpairs // that of the learner
 	// Notices are the notices of the status. The first one reports ignored links, if there are any.
 	Notices []string
 	begin   time.Time
-	axes    *kernelprincipal.Axes // those of Dense, nil if Dense is X
-	leftOut []string              // a notice of what these leave out
+	axes    *linear.KernelAxes // those of Dense, nil if Dense is X
+	leftOut []string           // a notice of what these leave out
 }
 
 // Begin returns a fit that begins now. It does not check its input.
@@ -290,7 +290,7 @@ func (f *Fit) vectors(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if f.Dense, f.axes, notice, err = kernelprincipal.Coordinates(ctx, f.Eng, asked, f.X, f.Seed); notice != "" {
+	if f.Dense, f.axes, notice, err = linear.KernelCoordinates(ctx, f.Eng, asked, f.X, f.Seed); notice != "" {
 		f.leftOut = []string{f.Name + notice}
 	}
 	return err
