@@ -6,7 +6,7 @@ import (
 	"reflect"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/raw"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/algorithms/verdict"
@@ -62,7 +62,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if l, err = s.linksOf(choice.Method, t, l); err != nil {
 		return nil, err
 	}
-	learner, err := s.learner(choice.Method, t, l, s.progress)
+	learner, err := s.learner(choice.Method, t, l)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +76,7 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	if err := t.checkLabel(l); err != nil {
 		return nil, err
 	}
-	m, choice, err := s.learn(ctx, eng, choice, learner, t, l)
+	m, task, err := s.learn(ctx, eng, task{choice, learner}, t, l)
 	if err != nil {
 		return nil, fault.InFile(err, t.data.Name)
 	}
@@ -86,47 +86,51 @@ func Fit(ctx context.Context, t *Table, l *Links, options ...Option) (*Model, er
 	fitted.LeftOut = t.leftOut()
 	fitted.Scaling, fitted.Single = t.transform, s.single
 	fitted.Fingerprint = fitted.FingerprintOf(t.raw)
-	if fitted.Verdict, err = s.verdict(ctx, eng, choice.Method, t, l); err != nil {
+	if fitted.Verdict, err = s.verdict(ctx, eng, task, t, l); err != nil {
 		return nil, err
 	}
-	return &Model{fitted: fitted, eng: eng, chosen: choice.Why}, nil
+	return &Model{fitted: fitted, eng: eng, chosen: task.choice.Why}, nil
 }
 
-// learn fits the method of a choice by its learner, or a lighter method if nobody named the method
-// and the memory limit does not allow it.
-func (s *settings) learn(ctx context.Context, eng *engine.Engine, choice catalog.Choice, learner algorithms.Learner, t *Table, l *Links) (algorithms.Model, catalog.Choice, error) {
+// task is a method that was chosen, with its learner.
+type task struct {
+	choice  catalog.Choice
+	learner algorithms.Learner
+}
+
+// learn fits the method of a task, or a lighter method if nobody named the method and the memory
+// limit does not allow it. It returns the task that it fitted.
+func (s *settings) learn(ctx context.Context, eng *engine.Engine, of task, t *Table, l *Links) (
+	algorithms.Model, task, error) {
 	for {
-		m, err := learner.Fit(ctx, eng, t.data.Points, l)
+		m, err := of.learner.Fit(ctx, eng, t.data.Points, l)
 		refused, tooLarge := errors.AsType[*fault.MemoryError](err)
 		if !tooLarge {
-			return m, choice, err
+			return m, of, err
 		}
-		lighter, there := choice.Lighter(refused)
+		lighter, there := of.choice.Lighter(refused)
 		if !there {
-			return nil, choice, err
+			return nil, of, err
 		}
-		choice = lighter
-		if learner, err = s.learner(choice.Method, t, l, s.progress); err != nil {
-			return nil, choice, err
+		of.choice = lighter
+		if of.learner, err = s.learner(lighter.Method, t, l); err != nil {
+			return nil, of, err
 		}
 	}
 }
 
-// verdict assesses the method on held-out links, if the settings ask for it.
-func (s *settings) verdict(ctx context.Context, eng *engine.Engine, method catalog.Method, t *Table, l *Links) (*Verdict, error) {
+// verdict assesses the method of a task on held-out links, if the settings ask for it.
+func (s *settings) verdict(ctx context.Context, eng *engine.Engine, of task, t *Table, l *Links) (*Verdict, error) {
 	switch {
 	case !s.holdsOut:
 		return nil, nil
-	case method.Name == raw.Method:
+	case of.choice.Method.Name == baseline.RawMethod:
 		return &Verdict{Missing: "the method raw learns nothing"}, nil
 	case l.Len() == 0:
 		return &Verdict{Missing: "there are no links to hold out"}, nil
 	}
-	learner, err := s.learner(method, t, l, nil)
-	if err != nil {
-		return nil, err
-	}
-	return verdict.Assess(ctx, eng, learner, t.data.Points, l, verdict.Options{Folds: s.folds, Seed: s.seed, Progress: s.progress})
+	o := verdict.Options{Folds: s.folds, Seed: s.seed, Progress: s.progress}
+	return verdict.Assess(ctx, eng, algorithms.Silent(of.learner), t.data.Points, l, o)
 }
 
 // linksOf returns the links that the method learns from; they are empty if only triplets,
@@ -140,31 +144,28 @@ func (s *settings) linksOf(method catalog.Method, t *Table, l *Links) (*Links, e
 		return nil, checkRows(l, t)
 	case l != nil:
 		return l, nil
-	case s.triplets == nil && s.quadruplets == nil && s.targets == nil && !method.LinksOptional:
+	case !s.taught() && !method.LinksOptional:
 		return nil, &fault.ParamError{Param: "links", Value: nil, Want: "links, or triplets, quadruplets or targets"}
 	}
 	return links.New(t.Rows(), nil)
 }
 
 // learner returns the learner of a method for the settings and the links.
-func (s *settings) learner(method catalog.Method, t *Table, l *Links, progress func(Progress)) (algorithms.Learner, error) {
-	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Seed: s.seed, Progress: progress, Files: s.files, Rows: t.Rows()}
+func (s *settings) learner(method catalog.Method, t *Table, l *Links) (algorithms.Learner, error) {
+	config := catalog.Config{Kernel: s.kernel, From: s.params, Params: s.text, Lesson: s.lesson, Seed: s.seed,
+		Progress: s.progress, Files: s.files, Rows: t.Rows()}
 	if s.engine != nil {
 		config.MemoryLimit = s.engine.MemoryLimit()
 	}
 	_, gram := t.data.Points.(*points.Gram)
-	if s.params == nil && len(s.text) == 0 && s.triplets == nil && !gram && parts.Suits(method.Name, l) {
+	if s.params == nil && len(s.text) == 0 && s.lesson.Triplets == nil && !gram && parts.Suits(method.Name, l) {
 		config.Params = map[string]string{"base": method.Name}
 		var err error
 		if method, err = catalog.Lookup(parts.Method); err != nil {
 			return nil, err
 		}
 	}
-	learner, err := method.New(config)
-	if err != nil {
-		return nil, err
-	}
-	return catalog.Teach(learner, s.lesson())
+	return method.New(config)
 }
 
 // choose returns the method of the options, or else the one for the input.
@@ -177,14 +178,14 @@ func (s *settings) choose(l *Links) (choice catalog.Choice, err error) {
 	case s.method != "":
 		choice.Method, err = catalog.Lookup(s.method)
 	default:
-		return catalog.Choose(l, s.lesson())
+		return catalog.Choose(l, s.lesson)
 	}
 	return choice, err
 }
 
-// lesson returns what there is to learn from besides links.
-func (s *settings) lesson() catalog.Lesson {
-	return catalog.Lesson{Triplets: s.triplets, Quadruplets: s.quadruplets, Targets: s.targets}
+// taught reports whether triplets, quadruplets or targets are given.
+func (s *settings) taught() bool {
+	return s.lesson.Triplets != nil || s.lesson.Quadruplets != nil || s.lesson.Targets != nil
 }
 
 // prepared returns the table with its columns prepared as the settings ask.

@@ -31,24 +31,22 @@ const (
 
 // settings are the values of options.
 type settings struct {
-	method      string
-	params      any // a Params struct of a method, with using
-	using       bool
-	text        map[string]string
-	kernel      string
-	preparing   Preparing
-	unprepared  bool
-	tfidf       bool
-	single      bool
-	files       *catalog.Files // of parameters
-	seed        uint64
-	progress    func(Progress)
-	triplets    []Triplet
-	quadruplets []Quadruplet
-	targets     []float64
-	none        string // the name of a list that is given, but empty
-	holdsOut    bool
-	folds       int // of the verdict
+	method     string
+	params     any // a Params struct of a method, with using
+	using      bool
+	text       map[string]string
+	kernel     string
+	preparing  Preparing
+	unprepared bool
+	tfidf      bool
+	single     bool
+	files      *catalog.Files // of parameters
+	seed       uint64
+	progress   func(Progress)
+	lesson     algorithms.Lesson
+	none       string // the name of a list that is given, but empty
+	holdsOut   bool
+	folds      int // of the verdict
 
 	restarts    int
 	constrained bool
@@ -144,19 +142,19 @@ func OnProgress(report func(Progress)) Option {
 // Triplets are comparisons for [Fit], at least one, which requires a method that learns from
 // triplets.
 func Triplets(list []Triplet) Option {
-	return Option{"Triplets", fit, func(s *settings) { s.triplets = list; s.some("triplets", len(list)) }}
+	return Option{"Triplets", fit, func(s *settings) { s.lesson.Triplets = list; s.some("triplets", len(list)) }}
 }
 
 // Quadruplets are comparisons for [Fit], at least one, which requires a method that learns from
 // quadruplets.
 func Quadruplets(list []Quadruplet) Option {
-	return Option{"Quadruplets", fit, func(s *settings) { s.quadruplets = list; s.some("quadruplets", len(list)) }}
+	return Option{"Quadruplets", fit, func(s *settings) { s.lesson.Quadruplets = list; s.some("quadruplets", len(list)) }}
 }
 
 // Targets are numbers, one for each row, for [Fit], which requires a method that learns from
 // targets.
 func Targets(values []float64) Option {
-	return Option{"Targets", fit, func(s *settings) { s.targets = values; s.some("targets", len(values)) }}
+	return Option{"Targets", fit, func(s *settings) { s.lesson.Targets = values; s.some("targets", len(values)) }}
 }
 
 // some notes the name of a list that is empty.

@@ -36,6 +36,7 @@ type Common struct {
 	Kernel kernel.Spec
 	// Similarities of the points, n x n, are for methods on a graph, if the graph is "given".
 	Similarities blas.Matrix
+	Lesson              // what there is to learn from besides links
 	Seed         uint64 // seed of all random numbers
 	Progress     ProgressFunc
 }
@@ -52,6 +53,9 @@ type About struct {
 	Linear bool
 	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
 	UsesCannotLinks bool
+	// UsesTriplets is true for a method that also learns from triplets; UsesQuadruplets and
+	// UsesTargets are the same for relative comparisons of two pairs and for a number for each row.
+	UsesTriplets, UsesQuadruplets, UsesTargets bool
 	// LinksOptional is true for a method that learns without links too.
 	LinksOptional bool
 	// Pairwise is true for a method that learns from each link separately, so that implied links add
@@ -92,44 +96,23 @@ type Model interface {
 	Encode(f *model.File) error
 }
 
-// Triplets is implemented by learners that also learn from triplets.
-type Triplets interface {
-	Learner
-	// WithTriplets returns a learner that learns from these triplets and from links.
-	WithTriplets(list []links.Triplet) Learner
-}
-
-// Quadruplets is implemented by learners that also learn from relative comparisons of two pairs.
-type Quadruplets interface {
-	Learner
-	// WithQuadruplets returns a learner that learns from these quadruplets and from links.
-	WithQuadruplets(list []links.Quadruplet) Learner
-}
-
-// Targets is implemented by learners that learn from a number for each row, as regression does.
-type Targets interface {
-	Learner
-	// WithTargets returns a learner that learns from these targets, one finite number for each training
-	// row.
-	WithTargets(values []float64) Learner
-}
-
-// PathLearner is implemented by learners that learn the metrics of many values of one parameter at
-// about the cost of one.
+// PathLearner is implemented by learners that may learn the metrics of many values of one parameter
+// at about the cost of one.
 type PathLearner interface {
 	Learner
-	// PathValue returns the name of the parameter and the learner's own value, which is 0 if it is not
-	// on the path.
+	// PathValue returns the name of the parameter, "" if the method has no path, and the learner's own
+	// value, which is 0 if it is not on the path.
 	PathValue() (name string, value float64)
 	// PathProjected reports whether models keep some directions of the metric alone, so that the
 	// distances of their coordinates are not those of the path.
 	PathProjected() bool
-	// FitPath is Fit for all values of the parameter.
+	// FitPath is Fit for all values of the parameter. Without a path it returns a *fault.ParamError.
 	FitPath(ctx context.Context, eng *engine.Engine, x points.Points, l *links.Set) (Path, error)
 }
 
-// RowsLearner is implemented by learners that use only a part of the training points, linked points
-// and landmarks. They can be fitted when no single machine holds all points.
+// RowsLearner is implemented by learners that may use only a part of the training points, linked
+// points and landmarks. They can be fitted when no single machine holds all points. A learner of a
+// method that needs all points returns a *fault.ParamError.
 type RowsLearner interface {
 	Learner
 	// Rows returns the rows that a fit uses, ascending, out of set.N() rows. A rule for landmarks that

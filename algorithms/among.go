@@ -15,6 +15,14 @@ type Restrictable interface {
 	Among(rows []int) (Learner, error)
 }
 
+// Silent returns the learner without its reports of progress.
+func Silent(l Learner) Learner {
+	if reports, is := l.(interface{ Silent() Learner }); is {
+		return reports.Silent()
+	}
+	return l
+}
+
 // Among returns the learner for the points x.Select(rows), where x are the points that l is for:
 // what l holds of the other rows is dropped, and the rest is renumbered. It is l itself, or an
 // equal learner, unless l refers to rows. The rows must be ascending, each once, and >= 0; others

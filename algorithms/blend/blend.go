@@ -39,11 +39,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/gml"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/members"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
 	"github.com/mustlink/mustlink/algorithms/npkl"
@@ -105,24 +103,24 @@ func kinds() map[string]kind {
 			if p.Dims > 0 {
 				own.Dims = p.Dims
 			}
-			return lleratio.New(own, c)
-		}, members.Decoder(lleratio.Decode)},
+			return learner.New(own, c)
+		}, fitted.MemberDecoder(lleratio.Decode)},
 		npkl.Method: {npkl.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
-			return npkl.New(npkl.DefaultParams(), c)
-		}, members.Decoder(npkl.Decode)},
+			return learner.New(npkl.DefaultParams(), c)
+		}, fitted.MemberDecoder(npkl.Decode)},
 		krca.Method: {krca.Method, func(p Params, c algorithms.Common) algorithms.Learner {
 			own := krca.DefaultParams()
 			own.Power = power
 			if p.Dims > 0 {
 				own.Dims = p.Dims
 			}
-			return krca.New(own, c)
-		}, members.Decoder(krca.Decode)},
+			return learner.New(own, c)
+		}, fitted.MemberDecoder(krca.Decode)},
 		gml.Method: {gml.Method, func(_ Params, c algorithms.Common) algorithms.Learner {
 			own := gml.DefaultParams()
 			own.Tol, own.Dims = tolerance, 0 // fewer directions gain nothing here
-			return gml.New(own, c)
-		}, members.Decoder(gml.Decode)},
+			return learner.New(own, c)
+		}, fitted.MemberDecoder(gml.Decode)},
 	}
 }
 
@@ -174,8 +172,8 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
-	table := maps.NewTable(kernel.Linear(), f.X, y)
-	return &Model{record.New(maps.Extended(Method, table, &extension{b.stages}), p, f.Status(b.status())), b.stages}, nil
+	table := fitted.NewTable(kernel.Linear(), f.X, y)
+	return &Model{fitted.New(fitted.Extended(Method, table, &extension{b.stages}), p, f.Status(b.status())), b.stages}, nil
 }
 
 // variance returns the sum of the variances of the columns. It runs on one core: it reads a few
@@ -199,7 +197,7 @@ type extension struct {
 }
 
 // Begin returns a function that writes the coordinates of a block of points.
-func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block, error) {
 	return func(x points.Points, to blas.Matrix) error {
 		first := 0
 		inputs := []points.Points{x}
@@ -243,7 +241,7 @@ func columns(stages []stage) (n int) {
 // Model is a fitted blend. It is immutable and safe for concurrent use. A point costs what it costs
 // all members. Distances and Gram are those of the embedding.
 type Model struct {
-	*record.Model[Params]
+	*fitted.Model[Params]
 	stages []stage
 }
 

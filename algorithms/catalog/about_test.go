@@ -138,19 +138,21 @@ func TestTriplets(t *testing.T) {
 	}
 	learning := 0
 	for _, method := range catalog.Methods() {
-		learner, err := method.New(catalog.Config{Seed: 1})
-		if err != nil {
-			t.Fatal(err)
+		fit := func(list []links.Triplet) (algorithms.Model, error) {
+			l, err := method.New(catalog.Config{Lesson: algorithms.Lesson{Triplets: list}, Seed: 1})
+			if err != nil {
+				return nil, err
+			}
+			return l.Fit(ctx, eng, x, none)
 		}
-		with, is := learner.(algorithms.Triplets)
-		if is != method.UsesTriplets {
-			t.Errorf("%s: UsesTriplets is %v, the learner says %v", method.Name, method.UsesTriplets, is)
-		}
-		if !is {
+		if !method.UsesTriplets {
+			if _, err := fit(list); !fault.IsInput(err) || !strings.Contains(err.Error(), "does not learn from them") {
+				t.Errorf("%s: triplets for a method that does not learn from them: error %v", method.Name, err)
+			}
 			continue
 		}
 		learning++
-		m, err := with.WithTriplets(list).Fit(ctx, eng, x, none)
+		m, err := fit(list)
 		if err != nil {
 			t.Fatalf("%s: %v", method.Name, err)
 		}
@@ -175,7 +177,7 @@ func TestTriplets(t *testing.T) {
 		if !(learned > plain) || learned < len(list)*9/10 {
 			t.Errorf("%s: %d of %d triplets hold, %d did between the points: want more, and nine in ten", method.Name, learned, len(list), plain)
 		}
-		if _, err := with.WithTriplets([]links.Triplet{{I: 0, J: 1, K: 60}}).Fit(ctx, eng, x, none); !fault.IsInput(err) {
+		if _, err := fit([]links.Triplet{{I: 0, J: 1, K: 60}}); !fault.IsInput(err) {
 			t.Errorf("%s: a triplet of row 60 of 60: error %v", method.Name, err)
 		}
 	}

@@ -12,7 +12,6 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -75,7 +74,7 @@ func TestAmong(t *testing.T) {
 		t.Fatal(err)
 	}
 	lesson, part := drawn(rng, n, labels, number)
-	for _, m := range catalogtest.Methods() {
+	for _, m := range catalog.Methods() {
 		files := map[string][2]string{"": {}}
 		for _, p := range m.Parameters {
 			switch p.File {
@@ -117,7 +116,7 @@ func TestAmong(t *testing.T) {
 }
 
 // drawn returns a lesson of random comparisons and targets, and what is left of it for some rows.
-func drawn(rng *rand.Rand, n int, labels []string, number func(int) int) (all, some catalog.Lesson) {
+func drawn(rng *rand.Rand, n int, labels []string, number func(int) int) (all, some algorithms.Lesson) {
 	for range 80 {
 		p := rng.Perm(n)
 		q := links.Quadruplet{I: p[0], J: p[1], K: p[2], L: p[3]}
@@ -143,26 +142,23 @@ func drawn(rng *rand.Rand, n int, labels []string, number func(int) int) (all, s
 }
 
 // learner returns the learner with one file, and with what the method learns from a lesson.
-func learner(t *testing.T, m catalog.Method, file, path string, lesson catalog.Lesson) algorithms.Learner {
+func learner(t *testing.T, m catalog.Method, file, path string, lesson algorithms.Lesson) algorithms.Learner {
 	t.Helper()
-	c := catalog.Config{Seed: 1}
+	c := catalog.Config{Lesson: lesson, Seed: 1}
 	if file != "" {
 		c.Params = map[string]string{file: path}
 	}
-	l, err := m.New(c)
-	if err != nil {
-		t.Fatalf("%s: %v", m.Name, err)
-	}
 	if !m.UsesTriplets {
-		lesson.Triplets = nil
+		c.Lesson.Triplets = nil
 	}
 	if !m.UsesQuadruplets {
-		lesson.Quadruplets = nil
+		c.Lesson.Quadruplets = nil
 	}
 	if !m.UsesTargets {
-		lesson.Targets = nil
+		c.Lesson.Targets = nil
 	}
-	if l, err = catalog.Teach(l, lesson); err != nil {
+	l, err := m.New(c)
+	if err != nil {
 		t.Fatalf("%s: %v", m.Name, err)
 	}
 	return l

@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
@@ -22,11 +21,8 @@ type Method struct {
 	algorithms.About
 	// Parameters are the parameters that Config.Params may have.
 	Parameters []param.Field
-	// UsesTriplets reports whether the method's learners implement algorithms.Triplets;
-	// UsesQuadruplets and UsesTargets are the same for algorithms.Quadruplets and algorithms.Targets.
-	UsesTriplets, UsesQuadruplets, UsesTargets bool
-	// New makes a learner. Unknown parameters, and values and kernels that do not parse or are out of
-	// range, are a *fault.ParamError.
+	// New makes a learner. Unknown parameters, values and kernels that do not parse or are out of
+	// range, and a part of a lesson that the method does not learn from, are a *fault.ParamError.
 	New func(Config) (algorithms.Learner, error)
 
 	takes  func(params any) bool // reports whether params are of the method's type
@@ -38,6 +34,7 @@ type Config struct {
 	Kernel   string            // "" for the method's default
 	From     any               // a Params of the method to start from, nil for its defaults
 	Params   map[string]string // by name; others keep their values in From
+	Lesson   algorithms.Lesson // what to learn from besides links
 	Seed     uint64
 	Progress algorithms.ProgressFunc
 
@@ -46,25 +43,18 @@ type Config struct {
 	MemoryLimit int64  // of the files of parameters, in bytes, 0 for none
 }
 
-// parameters is implemented by every method's Params.
-type parameters interface{ Validate() error }
-
 // kernelChecker is implemented by Params that restrict the kernel.
 type kernelChecker interface {
 	// CheckKernel returns an error for an unsupported kernel; the zero Spec means no kernel.
 	CheckKernel(asked kernel.Spec) error
 }
 
-// entry makes the entry of a method from the functions of its package.
-func entry[P parameters, M algorithms.Model](about algorithms.About, learner func(P, algorithms.Common) algorithms.Learner, decode func(*model.File) (M, error)) Method {
-	plain := learner(param.Default[P](), algorithms.Common{})
-	m := Method{About: about, Parameters: param.Fields(*new(P))}
-	_, m.UsesTriplets = plain.(algorithms.Triplets)
-	_, m.UsesQuadruplets = plain.(algorithms.Quadruplets)
-	_, m.UsesTargets = plain.(algorithms.Targets)
+// of makes the entry of a method from its parameters and the function that reads its models.
+func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error)) Method {
+	m := Method{About: (*new(P)).Rules().About, Parameters: param.Fields(*new(P))}
 	m.takes = func(params any) bool { _, is := params.(P); return is }
 	m.New = func(c Config) (algorithms.Learner, error) {
-		p, common := param.Default[P](), algorithms.Common{Seed: c.Seed, Progress: c.Progress}
+		p, common := param.Default[P](), algorithms.Common{Lesson: c.Lesson, Seed: c.Seed, Progress: c.Progress}
 		if c.From != nil {
 			if !m.takes(c.From) {
 				return nil, wrongParams(c.From)
@@ -74,10 +64,10 @@ func entry[P parameters, M algorithms.Model](about algorithms.About, learner fun
 		if err := m.read(&p, &common, c); err != nil {
 			return nil, err
 		}
-		if err := m.check(p, common.Kernel); err != nil {
+		if err := m.check(p, common); err != nil {
 			return nil, err
 		}
-		return learner(p, common), nil
+		return learner.New(p, common), nil
 	}
 	m.decode = func(f *model.File) (algorithms.Model, error) {
 		fitted, err := decode(f)
@@ -87,11 +77,6 @@ func entry[P parameters, M algorithms.Model](about algorithms.About, learner fun
 		return fitted, nil
 	}
 	return m
-}
-
-// of is [entry] for a method whose parameters implement learner.Method.
-func of[P learner.Method, M algorithms.Model](decode func(*model.File) (M, error)) Method {
-	return entry((*new(P)).Rules().About, learner.New[P], decode)
 }
 
 // read sets the parameters and the common settings to those of a Config.
@@ -109,16 +94,22 @@ func (m Method) read(params any, common *algorithms.Common, c Config) error {
 	return err
 }
 
-// check returns an error for invalid parameters, and for an unsupported kernel.
-func (m Method) check(p parameters, asked kernel.Spec) error {
+// check returns an error for invalid parameters, for an unsupported kernel, and for a part of the
+// lesson that the method does not learn from.
+func (m Method) check(p learner.Method, c algorithms.Common) error {
 	if err := p.Validate(); err != nil {
 		return err
 	}
 	if k, is := p.(kernelChecker); is {
-		return k.CheckKernel(asked)
+		if err := k.CheckKernel(c.Kernel); err != nil {
+			return err
+		}
 	}
-	return nil
+	return c.Lesson.For(m.About)
 }
+
+// Lesson is what there is to learn from besides links.
+type Lesson = algorithms.Lesson
 
 // Methods returns all methods, in the order of display.
 func Methods() []Method { return slices.Clone(methods()) }
@@ -157,47 +148,4 @@ func Lookup(name string) (Method, error) {
 		names = append(names, m.Name)
 	}
 	return Method{}, fault.Unknown("method", name, names)
-}
-
-// Lesson holds the data that a learner may learn from in addition to points and links.
-type Lesson struct {
-	Triplets    []links.Triplet
-	Quadruplets []links.Quadruplet
-	Targets     []float64 // one number for each row
-}
-
-// Given reports whether there is anything to learn from besides links.
-func (l Lesson) Given() bool {
-	return len(l.Triplets) > 0 || len(l.Quadruplets) > 0 || len(l.Targets) > 0
-}
-
-// Teach returns a learner that also learns from the lesson. A part that the method cannot learn
-// from is a *fault.ParamError.
-func Teach(l algorithms.Learner, lesson Lesson) (algorithms.Learner, error) {
-	if n := len(lesson.Triplets); n > 0 {
-		with, ok := l.(algorithms.Triplets)
-		if !ok {
-			return nil, notLearned(l, "number of triplets", n)
-		}
-		l = with.WithTriplets(lesson.Triplets)
-	}
-	if n := len(lesson.Quadruplets); n > 0 {
-		with, ok := l.(algorithms.Quadruplets)
-		if !ok {
-			return nil, notLearned(l, "number of quadruplets", n)
-		}
-		l = with.WithQuadruplets(lesson.Quadruplets)
-	}
-	if n := len(lesson.Targets); n > 0 {
-		with, ok := l.(algorithms.Targets)
-		if !ok {
-			return nil, notLearned(l, "number of targets", n)
-		}
-		l = with.WithTargets(lesson.Targets)
-	}
-	return l, nil
-}
-
-func notLearned(l algorithms.Learner, what string, n int) error {
-	return &fault.ParamError{Param: what, Value: n, Want: fmt.Sprintf("none: %s does not learn from them", l.Method())}
 }

@@ -3,6 +3,7 @@ package catalog
 import (
 	"fmt"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -18,7 +19,7 @@ type Choice struct {
 // lsml for quadruplets, itml for triplets; for links blend if there are both kinds, but lleratio in
 // parts with more than 20,000 linked rows, krca for must-links alone, and itml for cannot-links
 // alone. A nil set stands for links of both kinds. docs/choosing.md has the evidence.
-func Choose(l *links.Set, lesson Lesson) (c Choice, err error) {
+func Choose(l *links.Set, lesson algorithms.Lesson) (c Choice, err error) {
 	must, cannot := 1, 1
 	if l != nil {
 		must, cannot = l.Count()

@@ -3,29 +3,9 @@ package catalog
 import (
 	"sync"
 
-	"github.com/mustlink/mustlink/algorithms/baseline/cmvu"
-	"github.com/mustlink/mustlink/algorithms/baseline/covariance"
-	"github.com/mustlink/mustlink/algorithms/baseline/dca"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/baseline/itml"
-	"github.com/mustlink/mustlink/algorithms/baseline/klein"
-	"github.com/mustlink/mustlink/algorithms/baseline/kpca"
-	"github.com/mustlink/mustlink/algorithms/baseline/lfda"
-	"github.com/mustlink/mustlink/algorithms/baseline/llma"
-	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
-	"github.com/mustlink/mustlink/algorithms/baseline/lsml"
-	"github.com/mustlink/mustlink/algorithms/baseline/mlkr"
-	"github.com/mustlink/mustlink/algorithms/baseline/mmc"
-	"github.com/mustlink/mustlink/algorithms/baseline/nca"
-	"github.com/mustlink/mustlink/algorithms/baseline/npk"
-	"github.com/mustlink/mustlink/algorithms/baseline/raw"
-	"github.com/mustlink/mustlink/algorithms/baseline/rca"
-	"github.com/mustlink/mustlink/algorithms/baseline/scml"
-	"github.com/mustlink/mustlink/algorithms/baseline/sdml"
-	"github.com/mustlink/mustlink/algorithms/baseline/sdplr"
-	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
-	"github.com/mustlink/mustlink/algorithms/baseline/spectral"
-	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
-	"github.com/mustlink/mustlink/algorithms/baseline/xrca"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/algorithms/blend"
 	"github.com/mustlink/mustlink/algorithms/forest"
 	"github.com/mustlink/mustlink/algorithms/gml"
@@ -39,36 +19,36 @@ import (
 // methods returns the table in the order of display. It is made once and never changes.
 var methods = sync.OnceValue(func() []Method {
 	return []Method{
-		entry(krca.About, krca.New, krca.Decode),
-		entry(kbeta.About, kbeta.New, kbeta.Decode),
-		entry(npkl.About, npkl.New, npkl.Decode),
-		entry(lleratio.About, lleratio.New, lleratio.Decode),
-		entry(gml.About, gml.New, gml.Decode),
+		of[krca.Params](krca.Decode),
+		of[kbeta.Params](kbeta.Decode),
+		of[npkl.Params](npkl.Decode),
+		of[lleratio.Params](lleratio.Decode),
+		of[gml.Params](gml.Decode),
 		of[blend.Params](blend.Decode),
 		of[parts.Params](parts.Decode),
 		of[forest.Params](forest.Decode),
-		of[rca.Params](rca.Decode),
-		of[xrca.Params](xrca.Decode),
-		of[dca.Params](dca.Decode),
-		entry(itml.About, itml.New, itml.Decode),
-		of[mmc.Params](mmc.Decode),
-		of[lmnn.Params](lmnn.Decode),
-		of[nca.Params](nca.Decode),
-		entry(lsml.About, lsml.New, lsml.Decode),
-		entry(scml.About, scml.New, scml.Decode),
-		of[lfda.Params](lfda.Decode),
-		of[sdml.Params](sdml.Decode),
-		entry(mlkr.About, mlkr.New, mlkr.Decode),
-		of[covariance.Params](covariance.Decode),
-		of[raw.Params](raw.Decode),
-		of[xiang.Params](xiang.Decode),
-		of[klein.Params](klein.Decode),
-		of[llma.Params](llma.Decode),
-		entry(spectral.About, spectral.New, spectral.Decode),
-		of[kpca.Params](kpca.Decode),
-		of[cmvu.Params](cmvu.Decode),
-		of[npk.Params](npk.Decode),
-		of[simplenpkl.Params](simplenpkl.Decode),
-		of[sdplr.Params](sdplr.Decode),
+		of[baseline.RCA](baseline.DecodeRCA),
+		of[baseline.XRCA](baseline.DecodeXRCA),
+		of[baseline.DCA](baseline.DecodeDCA),
+		of[itml.Params](itml.Decode),
+		of[baseline.MMC](baseline.DecodeMMC),
+		of[baseline.LMNN](baseline.DecodeLMNN),
+		of[baseline.NCA](baseline.DecodeNCA),
+		of[baseline.LSML](baseline.DecodeLSML),
+		of[baseline.SCML](baseline.DecodeSCML),
+		of[baseline.LFDA](baseline.DecodeLFDA),
+		of[baseline.SDML](baseline.DecodeSDML),
+		of[baseline.MLKR](baseline.DecodeMLKR),
+		of[baseline.Covariance](baseline.DecodeCovariance),
+		of[baseline.Raw](baseline.DecodeRaw),
+		of[baseline.Xiang](baseline.DecodeXiang),
+		of[nonlinear.Klein](nonlinear.DecodeKlein),
+		of[nonlinear.LLMA](nonlinear.DecodeLLMA),
+		of[nonlinear.Spectral](nonlinear.DecodeSpectral),
+		of[nonlinear.KPCA](nonlinear.DecodeKPCA),
+		of[nonlinear.CMVU](nonlinear.DecodeCMVU),
+		of[nonlinear.NPK](nonlinear.DecodeNPK),
+		of[nonlinear.SimpleNPKL](nonlinear.DecodeSimpleNPKL),
+		of[nonlinear.SDPLR](nonlinear.DecodeSDPLR),
 	}
 })

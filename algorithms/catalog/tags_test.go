@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
@@ -57,7 +57,7 @@ func TestTagsAreTheConstants(t *testing.T) {
 	if got := kbeta.DefaultParams().Rank; got != kbeta.RankRoot {
 		t.Errorf("kbeta: rank=root is %d", got)
 	}
-	if got := lmnn.DefaultParams().Rank; got != lmnn.RankEighth {
+	if got := baseline.LMNNDefaults().Rank; got != baseline.LMNNRankEighth {
 		t.Errorf("lmnn: rank=eighth is %d", got)
 	}
 	if got := lleratio.DefaultParams().Alpha; got != lleratio.AlphaByDimension {

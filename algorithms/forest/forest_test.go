@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -163,7 +163,7 @@ func TestDirections(t *testing.T) {
 	z := embed(t, fit(t, func(p *Params) { p.Rank, p.Dims = q, 0 }, x, set), x)
 	ratio := func(y blas.Matrix, total float64) float64 {
 		a, b := blas.NewMatrix(y.Cols, y.Cols), blas.NewMatrix(y.Cols, y.Cols)
-		if err := errors.Join(scatter.Links(t.Context(), enginetest.New(t, 1), y, set.Cannot(), a), scatter.Links(t.Context(), enginetest.New(t, 1), y, set.Must(), b)); err != nil {
+		if err := errors.Join(linear.LinkScatter(t.Context(), enginetest.New(t, 1), y, set.Cannot(), a), linear.LinkScatter(t.Context(), enginetest.New(t, 1), y, set.Must(), b)); err != nil {
 			t.Fatal(err)
 		}
 		must, _ := set.Count()

@@ -5,11 +5,9 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -40,12 +38,12 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	if err == nil {
 		err = learner.Measure(ctx, eng, added, x)
 	}
-	return record.Result(ctx, Method+": new links", added, m.warm.Mismatch(named(err)))
+	return fitted.Result(ctx, Method+": new links", added, m.warm.Mismatch(named(err)))
 }
 
 // more returns the fit of additional links.
 func (m *Model) more(eng *engine.Engine, x points.Points, set *links.Set) (*fit, error) {
-	f := Learner{Params: m.Params()}.begin(eng, x, set)
+	f := begin(m.Params(), Learner{Params: m.Params()}.Begin(eng, x, set))
 	f.before, f.bounds = m, m.about.Bounds
 	var err error
 	if f.targets, err = m.warm.With(eng, Method, x, set); err != nil {
@@ -78,7 +76,7 @@ func (m *Model) sigma() float64 { return sigma(m.Kernel().String()) }
 
 // turned returns the map of the model that links are added to, for the kernel that was learned from
 // all links. It returns nil if there is no such model, or if new directions are to be computed.
-func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*maps.Map, error) {
+func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*fitted.Map, error) {
 	if f.before == nil || f.Params.Dims > 0 {
 		return nil, nil
 	}
@@ -109,16 +107,16 @@ func (f *fit) moved(ctx context.Context) (*learned, error) {
 }
 
 // turned returns the map to the coordinates G L.
-func (m *Model) turned(eng *engine.Engine, g, l blas.Matrix) *maps.Map {
+func (m *Model) turned(eng *engine.Engine, g, l blas.Matrix) *fitted.Map {
 	b := eng.Backend()
-	if e, is := m.Extension().(*nystrom.Extension); is {
-		r := e.Rule
+	if e, is := m.Extension().(*outofsample.NystromExtension); is {
+		r := e.NystromRule
 		r.Turn = r.Turn.Clone()
 		b.Trsm(false, false, m.factor, r.Turn)
 		b.Trmm(false, false, l, r.Turn)
-		return nystrom.New(eng, Method, e.Kernel, e.Support, r)
+		return outofsample.NewNystrom(eng, Method, e.Kernel, e.Support, r)
 	}
 	y := g.Clone()
 	b.Trmm(false, false, l, y)
-	return barycentric.WithCoordinates(m.Map, y)
+	return outofsample.WithCoordinates(m.Map, y)
 }

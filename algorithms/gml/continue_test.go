@@ -11,9 +11,9 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -55,7 +55,7 @@ func without(m *Model) *Model {
 	warm.Multipliers = make([]float64, len(warm.Multipliers))
 	all := m.Params()
 	all.Dims = 1000
-	cold.warm, cold.Traced = &warm, record.NewTraced(m.Map, all, m.Status(), m.Trace())
+	cold.warm, cold.Traced = &warm, fitted.NewTraced(m.Map, all, m.Status(), m.Trace())
 	return &cold
 }
 

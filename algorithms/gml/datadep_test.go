@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -88,7 +88,8 @@ func TestDeformed(t *testing.T) {
 	}
 	all := &points.Dense{N: n + others, D: 2, Data: enginetest.Matrix(rng, n+others, 2, 0).Data}
 	train := points.Slice(all, 0, n)
-	d := &deformed{fit: of(DataDep).begin(eng, train, nil), theta: []float64{0, 0.4, 3}, linked: []int{1, 4, 5, 9}}
+	l := of(DataDep)
+	d := &deformed{fit: begin(l.Params, l.Begin(eng, train, nil)), theta: []float64{0, 0.4, 3}, linked: []int{1, 4, 5, 9}}
 	if d.s, err = k.Gram(ctx, eng, train); err != nil {
 		t.Fatal(err)
 	}
@@ -168,7 +169,7 @@ func TestDeformed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compareKernel(t, record.New(exact, DefaultParams(), algorithms.Status{}), all, n, want)
+	compareKernel(t, fitted.New(exact, DefaultParams(), algorithms.Status{}), all, n, want)
 	// v' K v
 	for c, got := range d.energies(b) {
 		want := 0.0

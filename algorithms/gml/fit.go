@@ -7,53 +7,26 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/logdet"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	// Kernel defines the feature space in which distances are measured: for the neighbors of the
-	// spectral prior, and for the Gaussian kernel of rbf. For datadep it is the kernel that is
-	// deformed. The zero Spec means "linear" ("rbf:sigma=mean" for datadep), and spectrum:k=3 for
-	// sequences.
-	Kernel kernel.Spec
-	Params Params
-	// Similarities, n x n, are the edge weights of the graph named "given".
-	Similarities blas.Matrix
-	// Basis has orthonormal vectors, and values that rise with their roughness. They replace the
-	// vectors that the Params name; nil means those of the Params.
-	Basis *eigen.Result
-	// Triplets are constraints in addition to the links.
-	Triplets []links.Triplet
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-var _ algorithms.Triplets = Learner{}
-
-// New returns the learner with these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "gml".
-func (Learner) Method() string { return Method }
-
-// Fit learns from the links of l on the points x, and from the triplets of the learner. The result
-// has the type *[Model].
+// Learner fits the method from the links, and from the triplets of its lesson as constraints in
+// addition to them. The zero value does not work: Params come from [DefaultParams]. The result has
+// the type *[Model].
+//
+// Kernel defines the feature space in which distances are measured: for the neighbors of the
+// spectral prior, and for the Gaussian kernel of rbf. For datadep it is the kernel that is
+// deformed. The zero Spec means "linear" ("rbf:sigma=mean" for datadep), and spectrum:k=3 for
+// sequences.
 //
 // Cost: for the spectral prior, the nearest neighbors, r eigenvectors of their graph, and 4 r^2
 // flops per link and sweep; for rbf, 2 m^2 flops per link and sweep, where m is the number of
@@ -64,15 +37,19 @@ func (Learner) Method() string { return Method }
 // Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
 // exist, as many neighbors or eigenvectors as points, and a percentile as bound that is 0 up to
 // rounding relative to the distance of an outlier are errors, too.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	f := l.begin(eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
-		if err := f.targets.Check(Method, x.Len()); err != nil {
-			return nil, err
-		}
-		m, err := f.model(ctx)
-		return m, named(err)
-	})
+type Learner = learner.Learner[Params]
+
+// Rules describes the method and the input that it requires.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Pairs: true} }
+
+// Learn learns the metric.
+func (p Params) Learn(ctx context.Context, of *learner.Fit) (algorithms.Model, error) {
+	f := begin(p, of)
+	if err := f.targets.Check(Method, f.X.Len()); err != nil {
+		return nil, err
+	}
+	m, err := f.model(ctx)
+	return m, named(err)
 }
 
 // named adds to the error of a singular matrix which matrix it is.
@@ -83,29 +60,10 @@ func named(err error) error {
 	return err
 }
 
-// WithTriplets returns the learner with these triplets as constraints in addition to the links.
-func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
-	l.Triplets = list
-	return l
-}
-
-// Among returns the learner for the points of these rows, with their similarities and the triplets
-// of these points alone. A learner with a Basis is an error.
-func (l Learner) Among(rows []int) (algorithms.Learner, error) {
-	if l.Basis != nil {
-		return nil, input.Whole(Method, "a given basis")
-	}
-	var err error
-	l.Similarities, err = input.Similarities(l.Similarities, rows)
-	l.Triplets = links.TripletsAmong(l.Triplets, rows)
-	return l, err
-}
-
-// begin returns a fit whose input is not checked yet.
-func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
-	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
-	f := learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)
-	return &fit{Fit: f, Params: l.Params, given: l.Basis, targets: logdetmetric.Supervision{Links: set, Triplets: l.Triplets}}
+// begin returns the state of a fit with these parameters.
+func begin(p Params, f *learner.Fit) *fit {
+	targets := logdetmetric.Supervision{Links: f.Links, Triplets: f.Triplets}
+	return &fit{Fit: f, Params: p, given: f.Basis, targets: targets}
 }
 
 // model learns the metric.
@@ -126,13 +84,13 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 		m.warm = f.targets.WarmStart(f.last, f.Seed)
 	}
 	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: len(f.trace), Message: f.message})
-	m.Traced = record.NewTraced(learned.Map, f.Params, status, f.trace)
+	m.Traced = fitted.NewTraced(learned.Map, f.Params, status, f.trace)
 	return m, ctx.Err()
 }
 
 // learned is the result of a prior and the links.
 type learned struct {
-	*maps.Map
+	*fitted.Map
 	kept
 }
 
@@ -140,7 +98,7 @@ type learned struct {
 type fit struct {
 	*learner.Fit
 	Params    Params
-	given     *eigen.Result // vectors to weigh, nil for those that the Params name
+	given     *operator.Eigenpairs // vectors to weigh, nil for those that the Params name
 	targets   logdetmetric.Supervision
 	before    *Model // the model that links are added to, whose bounds and prior stay, or nil
 	warm      *warm  // solutions of fits of other gamma, or nil

@@ -25,8 +25,8 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/logdet"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // of returns a learner whose metric is that of the whole kernel.
@@ -134,7 +134,8 @@ func TestConverged(t *testing.T) {
 	propertytest.CheckSome(t, 20, func(rt *rapid.T) {
 		n := rapid.IntRange(40, 90).Draw(rt, "n")
 		x, _, set := enginetest.Rings(rt, n, rapid.IntRange(5, n/2).Draw(rt, "pairs"), rapid.Uint64().Draw(rt, "seed"))
-		f := Learner{Params: DefaultParams()}.begin(enginetest.New(rt, 0), x, set)
+		l := Learner{Params: DefaultParams()}
+		f := begin(l.Params, l.Begin(enginetest.New(rt, 0), x, set))
 		m, err := f.model(t.Context())
 		if err != nil {
 			rt.Fatal(err)
@@ -181,7 +182,7 @@ func compareObjective(t *testing.T, sweeps int) {
 	alpha := m.Weights()
 	// In an orthonormal basis of the range, Y = V diag(sqrt(alpha)) L. The part of M is computed
 	// from the eigenvectors again.
-	task := l.begin(enginetest.New(t, 0), x, nil)
+	task := begin(l.Params, l.Begin(enginetest.New(t, 0), x, nil))
 	ctx := context.Background()
 	found, err := task.basis(ctx, kernel.Linear())
 	if err != nil {
@@ -296,12 +297,12 @@ func TestModelFile(t *testing.T) {
 }
 
 // axes returns the first unit vectors of n elements, with values.
-func axes(n int, values ...float64) *eigen.Result {
+func axes(n int, values ...float64) *operator.Eigenpairs {
 	v := blas.NewMatrix(len(values), n)
 	for i := range values {
 		v.Set(i, i, 1)
 	}
-	return &eigen.Result{Vectors: v, Values: values}
+	return &operator.Eigenpairs{Vectors: v, Values: values}
 }
 
 // TestIsomap checks that Isomap's vectors unroll a spiral whose turns are close: a few links
@@ -346,12 +347,12 @@ func TestGivenBasis(t *testing.T) {
 		l := of(Spectral)
 		l.Params.Rank, l.Params.Basis, l.Params.Neighbors = 6, name, 40
 		want := fittest.Fit[*Model](t, l, x, set)
-		task := l.begin(enginetest.New(t, 0), x, nil)
+		task := begin(l.Params, l.Begin(enginetest.New(t, 0), x, nil))
 		b, err := task.basis(context.Background(), kernel.Linear())
 		if err != nil {
 			t.Fatal(err)
 		}
-		l.Params.Basis, l.Basis = FromLLE, &eigen.Result{Vectors: b.Vectors, Values: b.Values}
+		l.Params.Basis, l.Basis = FromLLE, &operator.Eigenpairs{Vectors: b.Vectors, Values: b.Values}
 		if got := fittest.Fit[*Model](t, l, x, set); !slices.Equal(got.Trace(), want.Trace()) || !slices.Equal(got.Weights(), want.Weights()) {
 			t.Errorf("%s: with the basis given %v, %v, without %v, %v", name, got.Trace(), got.Weights(), want.Trace(), want.Weights())
 		}

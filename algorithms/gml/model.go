@@ -4,12 +4,9 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
@@ -23,7 +20,7 @@ import (
 // For the spectral prior they are exact for the training points, whose coordinates are stored; a
 // new point costs its distances to all of them and 2 k Dim flops for k neighbors.
 type Model struct {
-	*record.Traced[Params] // the objective of every round, which falls
+	*fitted.Traced[Params] // the objective of every round, which falls
 	kept
 	warm *logdetmetric.WarmStart // nil if the model, or the file that it was read from, does not store the state for AddLinks
 }
@@ -89,7 +86,7 @@ func (m *Model) Formula() (formula.Map, error) {
 // Encode stores the model in f.
 func (m *Model) Encode(f *model.File) error {
 	if m.factor.Data != nil {
-		stored.SetMatrix(f, tensorFactor, m.factor)
+		fitted.SetMatrix(f, tensorFactor, m.factor)
 	}
 	if m.weights != nil {
 		f.SetFloat64s(tensorWeights, m.weights)
@@ -102,11 +99,11 @@ func (m *Model) Encode(f *model.File) error {
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error
-	if m.Traced, err = record.DecodeTraced[Params](Method, f, read, &m.about); err != nil {
+	if m.Traced, err = fitted.DecodeTraced[Params](Method, f, read, &m.about); err != nil {
 		return nil, err
 	}
 	if m.Params().Prior != RBF {
-		if m.weights, err = stored.Finite(f, tensorWeights, -1); err != nil {
+		if m.weights, err = fitted.ReadFinite(f, tensorWeights, -1); err != nil {
 			return nil, err
 		}
 	}
@@ -117,18 +114,18 @@ func Decode(f *model.File) (*Model, error) {
 }
 
 // read reads the maps of all priors.
-func read(method string, f *model.File) (*maps.Map, error) {
+func read(method string, f *model.File) (*fitted.Map, error) {
 	var p Params
-	if err := stored.Params(f, &p); err != nil {
+	if err := fitted.ReadParams(f, &p); err != nil {
 		return nil, err
 	}
 	if p.Prior != Spectral {
-		return maps.ReadExpansion(method, f)
+		return fitted.ReadExpansion(method, f)
 	}
-	if m, err := nystrom.Read(method, f); m != nil || err != nil {
+	if m, err := outofsample.ReadNystrom(method, f); m != nil || err != nil {
 		return m, err
 	}
-	return barycentric.Read(method, f)
+	return outofsample.ReadBarycentric(method, f)
 }
 
 // decodeFactor reads the factor of the spectral prior. Without it, links cannot be added to the
@@ -141,7 +138,7 @@ func (m *Model) decodeFactor(f *model.File) (err error) {
 		m.warm = nil
 		return nil
 	}
-	if m.factor, err = stored.Matrix(f, tensorFactor, m.Dim(), m.Dim()); err != nil {
+	if m.factor, err = fitted.ReadMatrix(f, tensorFactor, m.Dim(), m.Dim()); err != nil {
 		return err
 	}
 	for i := range m.factor.Rows {

@@ -7,7 +7,6 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
@@ -16,35 +15,32 @@ import (
 // its projections from the multipliers that the same round found for the gamma before. It is
 // immutable and safe for concurrent use.
 type Path struct {
-	learner Learner
-	x       points.Points
-	links   *links.Set
+	params Params
+	fit    *learner.Fit // of no particular gamma
 }
 
-var (
-	_ algorithms.PathLearner = Learner{}
-	_ algorithms.Path        = (*Path)(nil)
-)
+var _ algorithms.Path = (*Path)(nil)
 
 // PathValue returns gamma.
-func (l Learner) PathValue() (name string, value float64) { return "gamma", l.Params.Gamma }
+func (p Params) PathValue() (name string, value float64) { return "gamma", p.Gamma }
 
 // PathProjected reports whether a model keeps leading directions alone.
-func (l Learner) PathProjected() bool { return l.Params.Dims > 0 }
+func (p Params) PathProjected() bool { return p.Dims > 0 }
 
-// FitPath checks what fits of all gamma share. It ignores gamma of l.Params. Errors are those of
-// Fit's input. The result has the type *[Path], which keeps x and set.
-func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
-	l.Params.Gamma = DefaultParams().Gamma
-	f := l.begin(eng, x, set)
-	err := f.Check(ctx, l.Params)
+// LearnPath checks what fits of all gamma share. It ignores gamma of p. Errors are those of Fit's
+// input. The result has the type *[Path], which keeps the points and links.
+func (p Params) LearnPath(ctx context.Context, f *learner.Fit) (algorithms.Path, error) {
+	p.Gamma = DefaultParams().Gamma
+	x := f.X
+	err := f.Check(ctx, p)
 	if err == nil {
-		err = f.targets.Check(Method, x.Len())
+		err = begin(p, f).targets.Check(Method, x.Len())
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Path{l, x, set}, nil
+	f.X = x
+	return &Path{p, f}, nil
 }
 
 // Distances returns, for each gamma, what Model.Distances returns after a fit, up to the tolerance
@@ -62,14 +58,16 @@ func (p *Path) Models(ctx context.Context, eng *engine.Engine, gamma []float64) 
 	return learner.Path(ctx, Method, gamma, p.check, p.fits(ctx, eng), func(m *Model) (*Model, error) { return m, nil })
 }
 
-func (p *Path) check(gamma float64) error { return p.at(gamma).Params.Validate() }
+func (p *Path) check(gamma float64) error { return p.at(gamma).Validate() }
 
 // fits returns the function that fits one gamma after the other, each from the multipliers of the
 // one before.
 func (p *Path) fits(ctx context.Context, eng *engine.Engine) func(gamma float64) (*Model, error) {
 	found := &warm{}
 	return func(gamma float64) (*Model, error) {
-		f := p.at(gamma).begin(eng, p.x, p.links)
+		own := learner.Begin(p.fit.Rules, p.fit.Common, eng, p.fit.X, p.fit.Links)
+		own.Basis = p.fit.Basis
+		f := begin(p.at(gamma), own)
 		f.warm = found.next()
 		found = f.warm
 		m, err := f.model(ctx)
@@ -77,11 +75,11 @@ func (p *Path) fits(ctx context.Context, eng *engine.Engine) func(gamma float64)
 	}
 }
 
-// at returns the learner for one gamma.
-func (p *Path) at(gamma float64) Learner {
-	l := p.learner
-	l.Params.Gamma = gamma
-	return l
+// at returns the parameters with one gamma.
+func (p *Path) at(gamma float64) Params {
+	params := p.params
+	params.Gamma = gamma
+	return params
 }
 
 // warm is what the fits of a path share. It is nil for a separate fit, whose result depends only on

@@ -116,7 +116,7 @@ func TestPathIsWarm(t *testing.T) {
 		l.Params.MaxIter = 2000
 		found := &warm{}
 		sweeps := func(w *warm) int {
-			f := l.begin(eng, x, set)
+			f := begin(l.Params, l.Begin(eng, x, set))
 			f.warm = w
 			if _, err := f.model(t.Context()); err != nil {
 				t.Fatal(err)

@@ -65,7 +65,7 @@ func furthest(t *testing.T, x *points.Dense, a, b *Model) float64 {
 }
 
 // fitted fits the whole kernel to a high accuracy with some landmarks.
-func fitted(t *testing.T, x *points.Dense, set *links.Set, gamma, width float64, landmarks int, seed uint64) *Model {
+func fittedGML(t *testing.T, x *points.Dense, set *links.Set, gamma, width float64, landmarks int, seed uint64) *Model {
 	t.Helper()
 	l := Learner{Params: DefaultParams(), Seed: seed}
 	l.Params.Dims = 0
@@ -84,23 +84,23 @@ func fitted(t *testing.T, x *points.Dense, set *links.Set, gamma, width float64,
 // difference falls with the part that the landmarks leave.
 func TestLandmarks(t *testing.T) {
 	x, set := strip(t, 60, 1)
-	few := fitted(t, x, set, 1e-3, 1, 20, 1)
-	if d := furthest(t, x, fitted(t, x, set, 1e-3, 1, 0, 1), few); d > 1e-3 {
+	few := fittedGML(t, x, set, 1e-3, 1, 20, 1)
+	if d := furthest(t, x, fittedGML(t, x, set, 1e-3, 1, 0, 1), few); d > 1e-3 {
 		t.Errorf("distances differ by %.2g from those of the whole matrix", d)
 	}
 	if few.about.Landmarks > 20 || few.about.Rest > 1e-12 {
 		t.Errorf("%d landmarks leave %g: want at most 20, and nothing", few.about.Landmarks, few.about.Rest)
 	}
-	if d := furthest(t, x, fitted(t, x, set, 1, 1, 20, 1), fitted(t, x, set, 1, 1, 30, 2)); d > 1e-6 {
+	if d := furthest(t, x, fittedGML(t, x, set, 1, 1, 20, 1), fittedGML(t, x, set, 1, 1, 30, 2)); d > 1e-6 {
 		t.Errorf("distances differ by %.2g from those of other landmarks", d)
 	}
 	x, set = strip(t, 60, 4)
-	whole, before := fitted(t, x, set, 1, 0.4, 0, 1), math.Inf(1)
+	whole, before := fittedGML(t, x, set, 1, 0.4, 0, 1), math.Inf(1)
 	for _, c := range []struct {
 		landmarks int
 		apart     float64
 	}{{20, 0.25}, {28, 0.2}, {35, 0.1}} {
-		m := fitted(t, x, set, 1, 0.4, c.landmarks, 1)
+		m := fittedGML(t, x, set, 1, 0.4, c.landmarks, 1)
 		d := furthest(t, x, whole, m)
 		t.Logf("%d landmarks leave %.2g: distances differ by %.2g", m.about.Landmarks, m.about.Rest, d)
 		if d > c.apart || d > before {
@@ -117,11 +117,11 @@ func TestLandmarksMore(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	more, err := fitted(t, x, some, 0.1, 1, 20, 1).AddLinks(context.Background(), enginetest.New(t, 0), x, set)
+	more, err := fittedGML(t, x, some, 0.1, 1, 20, 1).AddLinks(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := furthest(t, x, fitted(t, x, set, 0.1, 1, 20, 1), more.(*Model)); d > 1e-3 {
+	if d := furthest(t, x, fittedGML(t, x, set, 0.1, 1, 20, 1), more.(*Model)); d > 1e-3 {
 		t.Errorf("distances differ by %.2g", d)
 	}
 }

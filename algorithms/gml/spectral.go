@@ -5,17 +5,16 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/barycentric"
 	"github.com/mustlink/mustlink/algorithms/internal/basis"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/nystrom"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/isotonic"
 	"github.com/mustlink/mustlink/solvers/logdet"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // least is the lower bound of alpha, relative to the largest alpha.
@@ -104,7 +103,7 @@ func (f *fit) alternate(ctx context.Context, k kernel.Kernel, b *basis.Basis) (*
 		for i := range alpha {
 			alpha[i] *= res.A.At(i, i)
 		}
-		ordered, err := isotonic.Falling(alpha[free:], nil)
+		ordered, err := optimize.Falling(alpha[free:], nil)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +138,7 @@ func (f *fit) coordinates(ctx context.Context, k kernel.Kernel, b *basis.Basis, 
 			copy(turn.Row(i)[:i+1], l.Row(i)[:i+1])
 			f.Eng.Backend().Kernels().Scale(math.Sqrt(alpha[i]), turn.Row(i))
 		}
-		m.Map = nystrom.New(f.Eng, Method, k, f.X, nystrom.Rule{
+		m.Map = outofsample.NewNystrom(f.Eng, Method, k, f.X, outofsample.NystromRule{
 			Vectors: b.Vectors, Values: b.Values, Turn: turn, Degrees: b.Degrees, Neighbors: min(f.Params.Neighbors, f.X.Len()),
 			Similarity: b.Similarity, Normalized: f.Params.Laplacian == Normalized,
 		})
@@ -151,6 +150,6 @@ func (f *fit) coordinates(ctx context.Context, k kernel.Kernel, b *basis.Basis, 
 	if f.Params.Graph != graphkernel.KNN {
 		neighbors = min(DefaultParams().Neighbors, f.X.Len())
 	}
-	m.Map, err = barycentric.New(ctx, f.Eng, Method, k, neighbors, f.X, y)
+	m.Map, err = outofsample.NewBarycentric(ctx, f.Eng, Method, k, neighbors, f.X, y)
 	return m, err
 }

@@ -6,95 +6,75 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/landmarks"
 )
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	// Kernel may contain bandwidth rules, which are resolved on the training points. The zero Spec
-	// means DefaultKernel, linear for a Gram matrix, and spectrum:k=3 for sequences.
-	Kernel kernel.Spec
-	Params Params
-	// Seed chooses the landmarks.
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner with these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "kbeta".
-func (Learner) Method() string { return Method }
-
-// Among returns the learner for the points of these rows, whose landmarks are those of l among
-// them, and not more than there are points. If the rows have none of the landmarks, the error is a
-// *fault.DataError.
-func (l Learner) Among(rows []int) (algorithms.Learner, error) {
-	l.Params.Landmarks = min(l.Params.Landmarks, len(rows))
-	given := l.Params.LandmarkRows
-	if given == nil {
-		return l, nil
-	}
-	l.Params.LandmarkRows = nil
-	for _, i := range given {
-		if k, is := slices.BinarySearch(rows, i); is {
-			l.Params.LandmarkRows = append(l.Params.LandmarkRows, k)
-		}
-	}
-	if l.Params.LandmarkRows == nil {
-		return nil, fault.Data("", "kbeta: none of the %d landmarks is among these %d points: want at least one "+
-			"there", len(given), len(rows))
-	}
-	return l, nil
-}
-
-// Fit learns from the must-links of l on the points x, and from cannot-links if Params.Cannot says
-// so. The result has the type *[Model].
+// Learner fits the method from the must-links, and from cannot-links if Params.Cannot says so. The
+// zero value does not work: Params come from [DefaultParams]. The result has the type *[Model].
+//
+// The zero Kernel means DefaultKernel, linear for a Gram matrix, and spectrum:k=3 for sequences. The
+// seed chooses the landmarks.
 //
 // Cost for m landmarks and q directions: m^2 kernel values, q eigenpairs of order m, and O(q) for
 // each link, in addition to the choice of landmarks and of the bandwidth.
 //
 // Errors are those of [learner.Learner.Fit]. No must-links, as many neighbors as landmarks,
 // landmarks that do not exist, and points that all coincide are errors, too.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	f := l.begin(eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.learn(ctx, f) })
+type Learner = learner.Learner[Params]
+
+// Rules describes the method and the input that it requires.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Pairs: true} }
+
+// Among returns the parameters for the points of these rows, whose landmarks are those of p among
+// them, and not more than there are points. If the rows have none of the landmarks, the error is a
+// *fault.DataError.
+func (p Params) Among(rows []int) (Params, error) {
+	p.Landmarks = min(p.Landmarks, len(rows))
+	given := p.LandmarkRows
+	if given == nil {
+		return p, nil
+	}
+	p.LandmarkRows = nil
+	for _, i := range given {
+		if k, is := slices.BinarySearch(rows, i); is {
+			p.LandmarkRows = append(p.LandmarkRows, k)
+		}
+	}
+	if p.LandmarkRows == nil {
+		return p, fault.Data("", "kbeta: none of the %d landmarks is among these %d points: want at least one "+
+			"there", len(given), len(rows))
+	}
+	return p, nil
 }
 
-// begin returns a fit whose input is not checked yet.
-func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *learner.Fit {
-	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
-	return learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)
+// Learn chooses the landmarks and learns from them and the links.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	return p.learn(ctx, f)
 }
 
-func (l Learner) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
+func (p Params) learn(ctx context.Context, f *learner.Fit) (*Model, error) {
 	if err := checkLinks(f.Links); err != nil {
 		return nil, err
 	}
 	stage := f.Stages(4)
 	stage("bandwidth")
-	k, err := l.kernel(ctx, f.Eng, f.X)
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
 	stage("landmarks")
-	chosen, notices, err := l.landmarks(ctx, f.Eng, landmarks.OfKernel(f.Eng, k, f.X), f.Links)
+	chosen, notices, err := p.landmarks(ctx, f, landmarks.OfKernel(f.Eng, k, f.X))
 	if err != nil {
 		return nil, err
 	}
-	m := &metric{params: l.Params, kernel: k, rows: chosen}
+	m := &metric{params: p, kernel: k, rows: chosen}
 	return m.fit(ctx, f, f.X.Select(chosen), notices, stage)
 }
 
@@ -105,7 +85,7 @@ func (m *metric) fit(ctx context.Context, f *learner.Fit, x points.Points, notic
 		return nil, &fault.ParamError{Param: "neighbors", Value: m.params.Neighbors, Want: fmt.Sprintf("a number below %d, the number of landmarks", x.Len())}
 	}
 	stage("eigenvectors")
-	m.support = stored.Strip(x)
+	m.support = fitted.StripPoints(x)
 	if err := m.decompose(ctx, f.Eng, x); err != nil {
 		return nil, err
 	}
@@ -122,20 +102,16 @@ func checkLinks(set *links.Set) error {
 	return nil
 }
 
-func (l Learner) kernel(ctx context.Context, eng *engine.Engine, x points.Points) (kernel.Kernel, error) {
-	return input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
-}
-
 // landmarks returns the rows of the landmarks, ascending, and notices about them.
-func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, src landmarks.Source, set *links.Set) ([]int, []string, error) {
+func (p Params) landmarks(ctx context.Context, f *learner.Fit, src landmarks.Source) ([]int, []string, error) {
 	n := src.Len()
 	var notices []string
 	linked := make([]bool, n)
-	for _, link := range set.Must() {
+	for _, link := range f.Links.Must() {
 		linked[link.I], linked[link.J] = true, true
 	}
-	cannot := set.Cannot()
-	if l.Params.Cannot == 0 && len(cannot) > 0 {
+	cannot := f.Links.Cannot()
+	if p.Cannot == 0 && len(cannot) > 0 {
 		notices = append(notices, ignored(len(cannot)))
 	} else {
 		for _, link := range cannot {
@@ -148,8 +124,8 @@ func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, src landmark
 			given = append(given, i)
 		}
 	}
-	count := l.Params.Landmarks
-	if rows := l.Params.LandmarkRows; rows != nil {
+	count := p.Landmarks
+	if rows := p.LandmarkRows; rows != nil {
 		added := len(given)
 		for place, i := range rows {
 			switch {
@@ -168,7 +144,7 @@ func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, src landmark
 		count = len(given)
 	}
 	switch {
-	case count == 0 || count > n && l.Params.LandmarkRows == nil && l.Params.Landmarks == n:
+	case count == 0 || count > n && p.LandmarkRows == nil && p.Landmarks == n:
 		count = n
 	case count > n:
 		return nil, nil, &fault.ParamError{Param: "landmarks", Value: count, Want: fmt.Sprintf("a number from 0 to %d, the number of points", n)}
@@ -176,11 +152,11 @@ func (l Learner) landmarks(ctx context.Context, eng *engine.Engine, src landmark
 		notices = append(notices, fmt.Sprintf("landmarks raised from %d to %d, the number of linked points", count, len(given)))
 		count = len(given)
 	}
-	rule := l.Params.Rule
+	rule := p.Rule
 	if rule == "" {
 		rule = landmarks.Uniform
 	}
-	chosen, err := landmarks.Select(ctx, eng, rule, src, count, given, l.Seed)
+	chosen, err := landmarks.Select(ctx, f.Eng, rule, src, count, given, f.Seed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -194,51 +170,44 @@ func ignored(count int) string {
 	return fmt.Sprintf("kbeta uses must-links only: %d cannot-links ignored (set cannot > 0 to use them)", count)
 }
 
-var _ algorithms.RowsLearner = Learner{}
-
-// Rows returns the rows of the landmarks, which include the points of links. Params.Rule must be
-// uniform, unless Params.LandmarkRows fixes all landmarks.
-func (l Learner) Rows(set *links.Set) ([]int, error) {
-	rows, _, err := l.looked(set)
+// RowsOf returns the rows of the landmarks, which include the points of links. p.Rule must be
+// uniform, unless p.LandmarkRows fixes all landmarks.
+func (p Params) RowsOf(set *links.Set, seed uint64) ([]int, error) {
+	rows, _, err := p.looked(&learner.Fit{Links: set, Common: algorithms.Common{Seed: seed}})
 	return rows, err
 }
 
 // looked returns the landmarks, chosen without their points, and notices about them.
-func (l Learner) looked(set *links.Set) ([]int, []string, error) {
-	if err := l.Params.Validate(); err != nil {
+func (p Params) looked(f *learner.Fit) ([]int, []string, error) {
+	if err := p.Validate(); err != nil {
 		return nil, nil, err
 	}
-	if err := checkLinks(set); err != nil {
+	if err := checkLinks(f.Links); err != nil {
 		return nil, nil, err
 	}
-	if rule := l.Params.Rule; rule != "" && rule != landmarks.Uniform && l.Params.LandmarkRows == nil {
-		return nil, nil, &fault.ParamError{Param: "rule", Value: rule, Want: landmarks.Uniform + ", or the rows of the landmarks (the other rules require all points)"}
+	if rule := p.Rule; rule != "" && rule != landmarks.Uniform && p.LandmarkRows == nil {
+		return nil, nil, &fault.ParamError{Param: "rule", Value: rule, Want: landmarks.Uniform +
+			", or the rows of the landmarks (the other rules require all points)"}
 	}
-	return l.landmarks(context.Background(), nil, absent(set.N()), set)
+	return p.landmarks(context.Background(), f, absent(f.Links.N()))
 }
 
-// FitRows is [Learner.Fit] on set.N() points of which x has only those of [Learner.Rows], in that
+// LearnRows is Learn on f.Links.N() points of which f.X has only those of [Params.RowsOf], in that
 // order.
-func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fitRows(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
-}
-
-func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := l.begin(eng, x, set)
-	chosen, notices, err := l.looked(set)
+func (p Params) LearnRows(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	chosen, notices, err := p.looked(f)
 	if err != nil {
 		return nil, err
 	}
-	if err := input.Rows(x, len(chosen), l.Kernel, DefaultKernel); err != nil {
+	if err := input.Rows(f.X, len(chosen), f.Kernel, DefaultKernel); err != nil {
 		return nil, err
 	}
-	k, err := l.kernel(ctx, eng, x)
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
-	m := &metric{params: l.Params, kernel: k, rows: chosen}
-	return m.fit(ctx, f, x, notices, f.Stages(2))
+	m := &metric{params: p, kernel: k, rows: chosen}
+	return m.fit(ctx, f, f.X, notices, f.Stages(2))
 }
 
 // absent is a number of points that are not available, for landmark rules that do not read points.

@@ -4,14 +4,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -22,9 +24,9 @@ import (
 // among m landmarks and q directions: m distances, and O(k^3 + k q) per point and iteration. The
 // method is direct: it always converges.
 type Model struct {
-	*record.Model[Params]
+	*fitted.Model[Params]
 	*metric
-	all *maps.Map // into all directions
+	all *fitted.Map // into all directions
 }
 
 var _ algorithms.Linker = (*Model)(nil)
@@ -93,7 +95,7 @@ func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.S
 		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for models of kbeta with extension=lle (single for those with extension=nystrom)"}
 	}
 	turned, center := extension{m.metric, m.order[:m.Dim()]}.chosen()
-	return maps.Single(ctx, eng, Method, m.kernel, m.support, turned, center, x)
+	return fitted.EmbedSingle(ctx, eng, Method, m.kernel, m.support, turned, center, x)
 }
 
 // These are the names of tensors in a model file, in addition to those of points.
@@ -111,26 +113,26 @@ const (
 
 // extra is what the header has in addition to parameters and kernel.
 type extra struct {
-	maps.About
+	fitted.MapHeader
 	DistantMustLinks []DistantMustLink `json:"far,omitempty"`
 	Points           int               `json:"points,omitempty"` // number of training points
 }
 
 // Encode stores the metric, which is the same for all directions.
-func (m extension) Encode(f *model.File, _ string, table maps.About) any {
+func (m extension) Encode(f *model.File, _ string, table fitted.MapHeader) any {
 	head := extra{table, m.far, 0}
 	if m.links != nil {
 		head.Points = m.links.N()
-		f.SetInt64s(tensorRows, stored.Int64s(m.rows))
-		stored.SetLinks(f, Method, m.links)
+		f.SetInt64s(tensorRows, fitted.Int64s(m.rows))
+		fitted.SetLinks(f, Method, m.links)
 	}
 	f.SetFloat64s(tensorMu, m.mu)
-	stored.SetMatrix(f, tensorVectors, m.v)
+	fitted.SetMatrix(f, tensorVectors, m.v)
 	f.SetFloat64s(tensorD, m.d)
 	f.SetFloat64s(tensorBeta, m.beta)
 	f.SetFloat64s(tensorMeans, m.means)
 	if m.between.Data != nil {
-		stored.SetMatrix(f, tensorBetween, m.between)
+		fitted.SetMatrix(f, tensorBetween, m.between)
 	}
 	return head
 }
@@ -139,12 +141,12 @@ func (m extension) Encode(f *model.File, _ string, table maps.About) any {
 // finite is a *fault.DataError. The model shares the tensors' memory.
 func Decode(f *model.File) (*Model, error) {
 	var head extra
-	r, err := record.DecodeHeader[Params](Method, f, &head)
+	r, err := fitted.DecodeHeader[Params](Method, f, &head)
 	if err != nil {
 		return nil, err
 	}
 	m := &metric{params: r.Params(), far: head.DistantMustLinks}
-	if m.kernel, m.support, err = maps.ReadSupport(f, head.About); err != nil {
+	if m.kernel, m.support, err = fitted.ReadSupport(f, head.MapHeader); err != nil {
 		return nil, err
 	}
 	if err := m.decodeSpectrum(f); err != nil {
@@ -160,7 +162,7 @@ func (m *metric) decodeLinks(f *model.File, n int) error {
 	if !f.Has(tensorRows) {
 		return nil
 	}
-	rows, err := stored.Indices(f, tensorRows, n)
+	rows, err := fitted.ReadIndices(f, tensorRows, n)
 	if err != nil {
 		return err
 	}
@@ -173,7 +175,7 @@ func (m *metric) decodeLinks(f *model.File, n int) error {
 		}
 	}
 	m.rows = rows
-	m.links, err = stored.Links(f, Method, n)
+	m.links, err = fitted.ReadLinks(f, Method, n)
 	if err != nil {
 		return err
 	}
@@ -181,20 +183,20 @@ func (m *metric) decodeLinks(f *model.File, n int) error {
 }
 
 func (m *metric) decodeSpectrum(f *model.File) (err error) {
-	if m.mu, err = stored.Finite(f, tensorMu, -1); err != nil {
+	if m.mu, err = fitted.ReadFinite(f, tensorMu, -1); err != nil {
 		return err
 	}
 	count, q := m.support.Len(), len(m.mu)
 	if m.params.Neighbors >= count && m.params.Extension == Reconstruction || q == 0 {
 		return fault.Data("", "a model of %d landmarks and %d directions: want more than %d landmarks, the number of neighbors, and at least one direction", count, q, m.params.Neighbors)
 	}
-	if m.v, err = stored.Matrix(f, tensorVectors, q, count); err != nil {
+	if m.v, err = fitted.ReadMatrix(f, tensorVectors, q, count); err != nil {
 		return err
 	}
-	if m.d, err = stored.Finite(f, tensorD, q); err != nil {
+	if m.d, err = fitted.ReadFinite(f, tensorD, q); err != nil {
 		return err
 	}
-	if m.beta, err = stored.Finite(f, tensorBeta, q); err != nil {
+	if m.beta, err = fitted.ReadFinite(f, tensorBeta, q); err != nil {
 		return err
 	}
 	for r := range m.beta {
@@ -202,12 +204,80 @@ func (m *metric) decodeSpectrum(f *model.File) (err error) {
 			return fault.Data("", "tensors %s, %s and %s: element %d is %g, %g and %g: want mu > 0, others >= 0", tensorMu, tensorBeta, tensorD, r, m.mu[r], m.beta[r], m.d[r])
 		}
 	}
-	if m.means, err = stored.Finite(f, tensorMeans, count); err != nil {
+	if m.means, err = fitted.ReadFinite(f, tensorMeans, count); err != nil {
 		return err
 	}
 	m.between = blas.Matrix{}
 	if _, isGram := m.support.(*points.Gram); isGram {
-		m.between, err = stored.Matrix(f, tensorBetween, count, count)
+		m.between, err = fitted.ReadMatrix(f, tensorBetween, count, count)
 	}
 	return err
+}
+
+// AddLinks returns the model of the links of m and those of set, with the landmarks of m. It
+// computes D from all links and the stored eigenvectors, and the rest from D; the result is
+// bit-identical to a fit with these landmarks. x are the points that m was fitted on. Cost: O(q)
+// for each link, and no kernel value.
+//
+// These are a *fault.DataError: other points; a link between points that are not landmarks (in the
+// basic form, landmarks = 0, all points are); a link that contradicts one of m; a model whose file
+// does not store its links, like files of earlier versions.
+func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	begin := time.Now()
+	all, err := input.AddedLinks(eng, Method, x, m.links, set)
+	if err != nil {
+		return nil, err
+	}
+	if err := m.checkLandmarks(all); err != nil {
+		return nil, err
+	}
+	out := m.again()
+	var notices []string
+	if cannot := all.Cannot(); m.params.Cannot == 0 && len(cannot) > 0 {
+		notices = append(notices, ignored(len(cannot)))
+	}
+	notices = append(notices, out.learn(all)...)
+	if err := ctx.Err(); err != nil {
+		return nil, input.Failed(ctx, Method+": new links", err)
+	}
+	return out.model(algorithms.Status{Converged: true, Notices: notices, Elapsed: time.Since(begin)}), nil
+}
+
+// checkLandmarks refuses links that would be used between points that are not landmarks.
+func (m *metric) checkLandmarks(set *links.Set) error {
+	list := set.Must()
+	if m.params.Cannot > 0 {
+		list = slices.Concat(list, set.Cannot())
+	}
+	for _, l := range list {
+		for _, i := range []int{l.I, l.J} {
+			if _, is := slices.BinarySearch(m.rows, i); !is {
+				err := fmt.Errorf("row %d is not one of the %d landmarks: want links between landmarks, or a fit with all links", i, len(m.rows))
+				return &fault.DataError{Row: -1, Line: l.Line, Err: err}
+			}
+		}
+	}
+	return nil
+}
+
+// Formula returns the map with Nystrom's extension as data; any other extension is a
+// *fault.ParamError.
+func (e extension) Formula() (formula.Map, error) {
+	if e.params.Extension != Nystrom {
+		return nil, &fault.ParamError{Param: "extension of the model", Value: string(e.params.Extension), Want: "nystrom for a formula for new rows: fit kbeta again with extension=nystrom"}
+	}
+	v, center := e.chosen()
+	return formula.Centered(&formula.Expansion{Kernel: e.kernel, Support: e.support, V: v, Center: center})
+}
+
+// chosen returns the columns of V diag(beta / mu), and the offsets, of some directions.
+func (e extension) chosen() (v blas.Matrix, center []float64) {
+	v, center = blas.NewMatrix(e.metric.extension.Rows, len(e.directions)), make([]float64, len(e.directions))
+	for c, r := range e.directions {
+		center[c] = e.offset[r]
+		for l := range v.Rows {
+			v.Set(l, c, e.metric.extension.At(l, r))
+		}
+	}
+	return v, center
 }

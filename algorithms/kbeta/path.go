@@ -6,9 +6,9 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -16,26 +16,22 @@ import (
 // reg_d, only the weights beta do. It is immutable and safe for concurrent use.
 type Path struct{ model *Model } // with the reg_d of the learner
 
-var (
-	_ algorithms.PathLearner = Learner{}
-	_ algorithms.Path        = (*Path)(nil)
-)
+var _ algorithms.Path = (*Path)(nil)
 
 // PathValue returns reg_d.
-func (l Learner) PathValue() (name string, value float64) { return "reg_d", l.Params.RegD }
+func (p Params) PathValue() (name string, value float64) { return "reg_d", p.RegD }
 
 // PathProjected returns false: coordinates have the distances of the path.
-func (l Learner) PathProjected() bool { return false }
+func (Params) PathProjected() bool { return false }
 
-// FitPath learns what fits of all reg_d share. It ignores reg_d of l.Params. Errors and cost are
-// those of Fit. The result has the type *[Path].
-func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
-	l.Params.RegD = DefaultParams().RegD
-	f := l.begin(eng, x, set)
+// LearnPath learns what fits of all reg_d share. It ignores reg_d of p. Errors and cost are those of
+// Fit. The result has the type *[Path].
+func (p Params) LearnPath(ctx context.Context, f *learner.Fit) (algorithms.Path, error) {
+	p.RegD = DefaultParams().RegD
 	var m *Model
-	err := f.Check(ctx, l.Params)
+	err := f.Check(ctx, p)
 	if err == nil {
-		m, err = l.learn(ctx, f)
+		m, err = p.learn(ctx, f)
 	}
 	if err != nil {
 		return nil, input.Failed(ctx, Method+": path", err)

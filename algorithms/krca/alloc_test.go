@@ -19,7 +19,7 @@ func TestFitMetricAllocations(t *testing.T) {
 		if pairs > 40 {
 			x, set = many, more
 		}
-		if _, err := l.FitMetric(ctx, eng, x, set); err != nil {
+		if _, err := FitMetric(ctx, eng, l, x, set); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -283,8 +283,8 @@ func (m *metric) spectralEmbedding(eng *engine.Engine, x points.Points, rows, re
 }
 
 // extended returns the map of the embedding.
-func (e *embedding) extended(m *metric) *maps.Map {
-	return maps.Extended(Method, maps.Table{Kernel: m.kernel, Support: e.support, Dim: e.dim()}, extension{e, m})
+func (e *embedding) extended(m *metric) *fitted.Map {
+	return fitted.Extended(Method, fitted.Table{Kernel: m.kernel, Support: e.support, Dim: e.dim()}, extension{e, m})
 }
 
 // extension is an embedding and what it evaluates.
@@ -294,10 +294,10 @@ type extension struct {
 }
 
 // Encode stores nothing but the table: a model stores the rest itself.
-func (extension) Encode(_ *model.File, _ string, table maps.About) any { return table }
+func (extension) Encode(_ *model.File, _ string, table fitted.MapHeader) any { return table }
 
 // Begin returns what embeds a block of points.
-func (e extension) Begin(ctx context.Context, eng *engine.Engine) (maps.Block, error) {
+func (e extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block, error) {
 	return func(x points.Points, to blas.Matrix) error {
 		if err := e.embed(ctx, eng, e.metric, x, to); err != nil {
 			return err

@@ -3,9 +3,7 @@ package krca
 import (
 	"math"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
@@ -52,7 +50,7 @@ func (m *metric) encode(f *model.File) {
 	}
 	f.SetInt64s(tensorSizes, sizes)
 	if m.spectral() {
-		stored.SetMatrix(f, tensorBasis, m.basis)
+		fitted.SetMatrix(f, tensorBasis, m.basis)
 		f.SetFloat64s(tensorValues, m.values)
 		return
 	}
@@ -65,20 +63,20 @@ func (m *metric) encode(f *model.File) {
 }
 
 func (e *embedding) encode(f *model.File, spectral bool) {
-	f.SetInt64s(tensorChunklet, stored.Int64s(e.chunklet))
+	f.SetInt64s(tensorChunklet, fitted.Int64s(e.chunklet))
 	f.SetFloat64s(tensorOffset, e.offset)
 	if spectral {
-		stored.SetMatrix(f, tensorDirection, e.directions)
+		fitted.SetMatrix(f, tensorDirection, e.directions)
 	}
 	if !spectral || len(e.reference) > 0 {
-		stored.SetMatrix(f, tensorWeights, e.weights)
+		fitted.SetMatrix(f, tensorWeights, e.weights)
 	}
 	if len(e.reference) > 0 {
-		f.SetInt64s(tensorRefs, stored.Int64s(e.reference))
-		stored.SetMatrix(f, tensorRefC, e.referenceC)
+		f.SetInt64s(tensorRefs, fitted.Int64s(e.reference))
+		fitted.SetMatrix(f, tensorRefC, e.referenceC)
 	}
 	if e.chosen() > 0 {
-		f.SetInt64s(tensorRefs, stored.Int64s(e.landmarks))
+		f.SetInt64s(tensorRefs, fitted.Int64s(e.landmarks))
 	}
 }
 
@@ -94,12 +92,12 @@ func (e *embedding) chosen() int {
 // checked: a tensor that is missing, misshapen or out of range, or not finite, is a
 // *fault.DataError. The model shares the tensors' memory.
 func Decode(f *model.File) (*Model, error) {
-	out, about, table := &Model{metric: &metric{}, embed: &embedding{}}, extra{}, maps.About{}
+	out, about, table := &Model{metric: &metric{}, embed: &embedding{}}, extra{}, fitted.MapHeader{}
 	var err error
-	if out.Model, err = record.DecodeHeader[Params](Method, f, &about, &table); err != nil {
+	if out.Model, err = fitted.DecodeHeader[Params](Method, f, &about, &table); err != nil {
 		return nil, err
 	}
-	if out.metric.kernel, out.embed.support, err = maps.ReadSupport(f, table); err != nil {
+	if out.metric.kernel, out.embed.support, err = fitted.ReadSupport(f, table); err != nil {
 		return nil, err
 	}
 	if err := out.metric.decodeHeader(about); err != nil {
@@ -119,7 +117,7 @@ func Decode(f *model.File) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.metric.anchors = stored.Select(out.embed.support, out.embed.chunklet)
+	out.metric.anchors = fitted.SelectPoints(out.embed.support, out.embed.chunklet)
 	out.Map = out.embed.extended(out.metric)
 	return out, nil
 }
@@ -138,7 +136,7 @@ func (m *metric) decodeHeader(about extra) error {
 // decodeChunklets reads the sizes of the chunklets and the positions of their points. In a model
 // that grew these are the chunklets of the fit, and the points of the updates follow.
 func (m *metric) decodeChunklets(f *model.File, e *embedding, grown bool) error {
-	positions, err := stored.Indices(f, tensorChunklet, e.support.Len())
+	positions, err := fitted.ReadIndices(f, tensorChunklet, e.support.Len())
 	if err != nil {
 		return err
 	}
@@ -164,7 +162,7 @@ func (m *metric) decodeChunklets(f *model.File, e *embedding, grown bool) error 
 
 func (m *Model) decodeCholesky(f *model.File, about extra) error {
 	r := m.metric.f.order()
-	packed, err := stored.Finite(f, tensorFactor, r*(r+1)/2)
+	packed, err := fitted.ReadFinite(f, tensorFactor, r*(r+1)/2)
 	if err != nil {
 		return err
 	}
@@ -180,14 +178,14 @@ func (m *Model) decodeCholesky(f *model.File, about extra) error {
 	if err := m.embed.decodeOffset(f); err != nil {
 		return err
 	}
-	if m.embed.weights, err = stored.Matrix(f, tensorWeights, m.embed.support.Len(), m.embed.dim()); err != nil {
+	if m.embed.weights, err = fitted.ReadMatrix(f, tensorWeights, m.embed.support.Len(), m.embed.dim()); err != nil {
 		return err
 	}
 	return m.decodeReferences(f, about.References)
 }
 
 func (m *Model) decodeSpectral(f *model.File) error {
-	values, err := stored.Finite(f, tensorValues, -1)
+	values, err := fitted.ReadFinite(f, tensorValues, -1)
 	if err != nil {
 		return err
 	}
@@ -201,31 +199,31 @@ func (m *Model) decodeSpectral(f *model.File) error {
 	if m.metric.values == nil {
 		m.metric.values = []float64{} // nil would mean the Cholesky form
 	}
-	if m.metric.basis, err = stored.Matrix(f, tensorBasis, m.metric.f.order(), q); err != nil {
+	if m.metric.basis, err = fitted.ReadMatrix(f, tensorBasis, m.metric.f.order(), q); err != nil {
 		return err
 	}
 	if err := e.decodeOffset(f); err != nil {
 		return err
 	}
-	if e.directions, err = stored.Matrix(f, tensorDirection, q, e.dim()); err != nil {
+	if e.directions, err = fitted.ReadMatrix(f, tensorDirection, q, e.dim()); err != nil {
 		return err
 	}
 	if !f.Has(tensorRefs) && !f.Has(tensorRefC) && !f.Has(tensorWeights) {
 		return nil // no residuals
 	}
-	if e.reference, err = stored.Indices(f, tensorRefs, e.support.Len()); err != nil {
+	if e.reference, err = fitted.ReadIndices(f, tensorRefs, e.support.Len()); err != nil {
 		return err
 	}
-	if e.referenceC, err = stored.Matrix(f, tensorRefC, len(e.reference), q); err != nil {
+	if e.referenceC, err = fitted.ReadMatrix(f, tensorRefC, len(e.reference), q); err != nil {
 		return err
 	}
-	e.weights, err = stored.Matrix(f, tensorWeights, len(e.reference), e.dim())
+	e.weights, err = fitted.ReadMatrix(f, tensorWeights, len(e.reference), e.dim())
 	return err
 }
 
 func (e *embedding) decodeOffset(f *model.File) error {
 	var err error
-	if e.offset, err = stored.Finite(f, tensorOffset, -1); err == nil && len(e.offset) == 0 {
+	if e.offset, err = fitted.ReadFinite(f, tensorOffset, -1); err == nil && len(e.offset) == 0 {
 		err = fault.Data("", "tensor %s is empty: want at least one dimension", tensorOffset)
 	}
 	return err

@@ -3,12 +3,10 @@ package krca
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/internal/trusted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -18,33 +16,14 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// Learner fits kernel relevant component analysis. The zero value is invalid: start from
-// [DefaultParams].
-type Learner struct {
-	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero
-	// Spec means DefaultKernel, or linear for a precomputed Gram matrix.
-	Kernel kernel.Spec
-	Params Params
-	// Seed draws the landmarks of the embedding if these are not all training points.
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// fewerLinks is the advice if there are too many points in chunklets.
-const fewerLinks = "use fewer must-links (the cost grows with the points in chunklets) or the method parts, or raise the memory limit"
-
-// Method returns "krca".
-func (Learner) Method() string { return Method }
-
-// Fit learns from the must-links of l on the points x. Cannot-links only show which must-links are
-// wrong, with Params.Robust; a notice says so. The result has the type *[Model].
+// Learner fits kernel relevant component analysis from the must-links. Cannot-links only show which
+// must-links are wrong, with Params.Robust; a notice says so. The zero value is invalid: start from
+// [DefaultParams]. The result has the type *[Model].
 //
-// With n points in r + #chunklets chunklets and m training points (or landmarks), it takes
+// The zero Kernel means DefaultKernel, or linear for a precomputed Gram matrix. The seed draws the
+// landmarks of the embedding if these are not all training points.
+//
+// With n points in r + #chunklets chunklets and m training points (or landmarks), a fit takes
 // n^2 kernel values and r^3/3 flops for the learned kernel, and for the embedding the kernel values
 // of the m points with each other and with the others in chunklets, and m r (m + r) flops with an
 // eigendecomposition of order m. From 2500 points on, few dimensions take 2 (m + r)^2 flops for
@@ -53,55 +32,54 @@ func (Learner) Method() string { return Method }
 // Errors: no must-links, or a number of rows that is not the points'; parameters that
 // [Params.Validate] refuses; points with NaN or Inf; a kernel with negative eigenvalues
 // where that shows; a request beyond the memory limit; ctx.Err(), wrapped.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fit(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
-}
+type Learner = learner.Learner[Params]
 
-func (l Learner) fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	stage := l.stages(begin)
-	c, err := l.chunklets(ctx, eng, x, set, stage)
+// Rules describes the method and the input that it requires.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, OwnCheck: true} }
+
+// fewerLinks is the advice if there are too many points in chunklets.
+const fewerLinks = "use fewer must-links (the cost grows with the points in chunklets) or the method parts, " +
+	"or raise the memory limit"
+
+// Learn learns the metric and its embedding.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	stage := stages(f)
+	c, err := p.chunklets(ctx, f, stage)
 	if err != nil {
 		return nil, err
 	}
-	refs := landmarks(x.Len(), l.Params.Landmarks, l.Seed)
-	of, err := l.fitAt(ctx, eng, x, c.rows, refs, c.f, meanDiagonal, stage)
-	if err != nil {
-		return nil, err
-	}
-	m := of(algorithms.Status{Converged: true, Notices: c.notices, Elapsed: time.Since(begin)})
-	if err := learner.Remark(ctx, eng, Method, m, x); err != nil {
-		return nil, err
-	}
-	if err := m.measure(ctx, eng); err != nil {
-		return nil, err
-	}
-	return m, ctx.Err()
+	return p.model(ctx, f, task{c, landmarks(f.X.Len(), p.Landmarks, f.Seed), meanDiagonal}, stage)
 }
 
-// fitAt learns from the chunklets, rows of x, and embeds the landmarks refs. It returns a function
-// that makes the model with a given status.
-func (l Learner) fitAt(ctx context.Context, eng *engine.Engine, x points.Points, rows, refs []int, f helmert, unit unit, stage func(string)) (func(algorithms.Status) *Model, error) {
-	if err := checkLearning(eng, f); err != nil {
+// task is what a fit learns from; its rows are those of the points of the fit.
+type task struct {
+	chosen
+	refs []int // rows of the landmarks of the embedding
+	unit unit  // of eps_rel
+}
+
+// model learns from the chunklets, and embeds the landmarks.
+func (p Params) model(ctx context.Context, f *learner.Fit, t task, stage func(string)) (*Model, error) {
+	if err := checkLearning(f.Eng, t.f); err != nil {
 		return nil, err
 	}
-	p := l.Params
-	if err := checkEmbedding(eng, f, len(refs), p.Dims, p.Form != FormSpectral && implicitSize(len(refs), p.Dims)); err != nil {
+	implicit := p.Form != FormSpectral && implicitSize(len(t.refs), p.Dims)
+	if err := checkEmbedding(f.Eng, t.f, len(t.refs), p.Dims, implicit); err != nil {
 		return nil, err
 	}
 	stage("bandwidth")
-	metric, err := l.learn(ctx, eng, x, rows, f, unit, stage)
+	metric, err := p.metric(ctx, f, t, stage)
 	if err != nil {
 		return nil, err
 	}
 	stage("learned kernel")
-	e, err := fitEmbedding(ctx, eng, metric, x, rows, refs, p, stage)
+	e, err := fitEmbedding(ctx, f.Eng, metric, f.X, t.rows, t.refs, p, stage)
 	if err != nil {
 		return nil, err
 	}
 	stage("") // the last report: all steps are done
-	return func(s algorithms.Status) *Model { return newModel(p, metric, e, s) }, nil
+	f.Notices = t.notices
+	return newModel(p, metric, e, f.Direct()), nil
 }
 
 // chosen are the chunklets that a fit learns from.
@@ -112,38 +90,39 @@ type chosen struct {
 }
 
 // chunklets checks the input and returns the chunklets to learn from.
-func (l Learner) chunklets(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, stage func(string)) (chosen, error) {
-	groups, err := l.check(x, set)
+func (p Params) chunklets(ctx context.Context, f *learner.Fit, stage func(string)) (chosen, error) {
+	groups, err := p.check(f)
 	if err != nil {
 		return chosen{}, err
 	}
-	if _, gram := x.(*points.Gram); gram {
+	if _, gram := f.X.(*points.Gram); gram {
 		stage("check of the Gram matrix")
 	}
-	if x, err = kernel.Sound(ctx, eng, x); err != nil {
+	x, err := kernel.Sound(ctx, f.Eng, f.X)
+	if err != nil {
 		return chosen{}, err
 	}
-	rows, f := flatten(groups)
-	return l.trust(ctx, eng, x, rows, chosen{rows, f, notices(set)}, set)
+	rows, basis := flatten(groups)
+	return p.trust(ctx, f, x, rows, chosen{rows, basis, notices(f.Links)})
 }
 
 // trust returns the chunklets of all must-links, or those without the must-links that other links
 // and neighbors contradict. The rows of x that all holds are those at.
-func (l Learner) trust(ctx context.Context, eng *engine.Engine, x points.Points, at []int, all chosen, set *links.Set) (chosen, error) {
-	if !l.Params.Robust || set.Consistent() == nil {
+func (p Params) trust(ctx context.Context, f *learner.Fit, x points.Points, at []int, all chosen) (chosen, error) {
+	if !p.Robust || f.Links.Consistent() == nil {
 		return all, nil
 	}
-	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, x, DefaultKernel)
 	if err != nil {
 		return chosen{}, err
 	}
-	kept, notice, err := trusted.Links(ctx, eng, k, x.Select(at), all.rows, set)
+	kept, notice, err := trusted.Links(ctx, f.Eng, k, x.Select(at), all.rows, f.Links)
 	if err != nil || notice == "" {
 		return all, err
 	}
 	groups, err := learnable(kept)
-	rows, f := flatten(groups)
-	return chosen{rows, f, []string{Method + notice}}, err
+	rows, basis := flatten(groups)
+	return chosen{rows, basis, []string{Method + notice}}, err
 }
 
 // unit returns the unit of eps_rel: the mean of k(x,x) over all points, of which x may be a part.
@@ -154,34 +133,37 @@ func meanDiagonal(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x po
 	return kernel.Mean(diagonal), err
 }
 
-// learn resolves the kernel and learns the metric from the points in chunklets.
-func (l Learner) learn(ctx context.Context, eng *engine.Engine, x points.Points, rows []int, f helmert, unit unit, stage func(string)) (*metric, error) {
-	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+// metric resolves the kernel and learns the metric from the points in chunklets.
+func (p Params) metric(ctx context.Context, f *learner.Fit, t task, stage func(string)) (*metric, error) {
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
 	relative := 0.0
-	if l.Params.EpsRel != 0 {
-		if relative, err = unit(ctx, eng, k, x); err != nil {
+	if p.EpsRel != 0 {
+		if relative, err = t.unit(ctx, f.Eng, k, f.X); err != nil {
 			return nil, err
 		}
 	}
-	eps, err := l.Params.epsilon(relative, f.points())
+	eps, err := p.epsilon(relative, t.f.points())
 	if err != nil {
 		return nil, err
 	}
-	return newMetric(ctx, eng, k, x.Select(rows), f, eps, l.Params.Form, stage)
+	return newMetric(ctx, f.Eng, k, f.X.Select(t.rows), t.f, eps, p.Form, stage)
 }
 
 // check validates the parameters and the input and returns the chunklets.
-func (l Learner) check(x points.Points, set *links.Set) ([][]int, error) {
-	if err := l.Params.Validate(); err != nil {
+func (p Params) check(f *learner.Fit) ([][]int, error) {
+	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	if err := input.Check(x, set); err != nil {
+	if err := f.Lesson.For(About); err != nil {
 		return nil, err
 	}
-	return learnable(set)
+	if err := input.Check(f.X, f.Links); err != nil {
+		return nil, err
+	}
+	return learnable(f.Links)
 }
 
 // learnable returns the chunklets, or an error if there is nothing to learn from them.
@@ -254,7 +236,7 @@ func addBytes(sizes ...int64) int64 {
 
 // stages returns a function that reports the beginning of each stage of a fit, and with ""
 // its end.
-func (l Learner) stages(begin time.Time) func(string) {
+func stages(f *learner.Fit) func(string) {
 	const total = 5 // bandwidth, kernel matrix, factor, learned kernel, eigenvectors
 	done := -1
 	return func(name string) {
@@ -266,7 +248,7 @@ func (l Learner) stages(begin time.Time) func(string) {
 		default:
 			done++
 		}
-		l.Progress.Report(algorithms.Progress{Stage: name, Done: done, Total: total, Elapsed: time.Since(begin)})
+		f.Report(algorithms.Progress{Stage: name, Done: done, Total: total})
 	}
 }
 
@@ -274,10 +256,11 @@ func (l Learner) stages(begin time.Time) func(string) {
 // fraction of the cost of a [Model]. It is immutable and safe for concurrent use.
 type Metric struct{ metric *metric }
 
-// FitMetric is Fit without the embedding. With n points in chunklets it takes n^2 kernel values and
-// (n - #chunklets)^3/3 flops; a bandwidth rule also uses all points. Errors are those of Fit.
-func (l Learner) FitMetric(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Metric, error) {
-	m, _, err := l.fitMetric(ctx, eng, x, set)
+// FitMetric is the fit of a learner without the embedding. With n points in chunklets it takes n^2
+// kernel values and (n - #chunklets)^3/3 flops; a bandwidth rule also uses all points. Errors are
+// those of Fit.
+func FitMetric(ctx context.Context, eng *engine.Engine, l Learner, x points.Points, set *links.Set) (*Metric, error) {
+	m, _, err := l.Params.fitMetric(ctx, l.Begin(eng, x, set))
 	if err != nil {
 		return nil, input.Failed(ctx, Method+": fit", err)
 	}
@@ -285,17 +268,17 @@ func (l Learner) FitMetric(ctx context.Context, eng *engine.Engine, x points.Poi
 }
 
 // fitMetric learns the metric and returns the chunklets that it is of.
-func (l Learner) fitMetric(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*metric, chosen, error) {
-	stage := l.stages(time.Now())
-	c, err := l.chunklets(ctx, eng, x, set, stage)
+func (p Params) fitMetric(ctx context.Context, f *learner.Fit) (*metric, chosen, error) {
+	stage := stages(f)
+	c, err := p.chunklets(ctx, f, stage)
 	if err != nil {
 		return nil, c, err
 	}
-	if err := checkLearning(eng, c.f); err != nil {
+	if err := checkLearning(f.Eng, c.f); err != nil {
 		return nil, c, err
 	}
 	stage("bandwidth")
-	m, err := l.learn(ctx, eng, x, c.rows, c.f, meanDiagonal, stage)
+	m, err := p.metric(ctx, f, task{chosen: c, unit: meanDiagonal}, stage)
 	return m, c, err
 }
 

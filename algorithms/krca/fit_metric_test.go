@@ -19,7 +19,7 @@ func TestMetricIsTheModels(t *testing.T) {
 		t.Fatal(err)
 	}
 	model := fitted.(*Model)
-	metric, err := l.FitMetric(ctx, eng, x, set)
+	metric, err := FitMetric(ctx, eng, l, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func BenchmarkFitMetric(b *testing.B) {
 	b.Run("one", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := l.FitMetric(ctx, eng, x, set); err != nil {
+			if _, err := FitMetric(ctx, eng, l, x, set); err != nil {
 				b.Fatal(err)
 			}
 		}
@@ -61,7 +61,7 @@ func BenchmarkFitMetric(b *testing.B) {
 	b.Run("parallel", func(b *testing.B) {
 		b.RunParallel(func(p *testing.PB) {
 			for p.Next() {
-				if _, err := l.FitMetric(ctx, eng, x, set); err != nil {
+				if _, err := FitMetric(ctx, eng, l, x, set); err != nil {
 					b.Error(err)
 				}
 			}

@@ -231,7 +231,7 @@ func TestImplicitOrNot(t *testing.T) {
 	} {
 		l := withKernel(t, c.kernel, 1e-3)
 		l.Params = Params{EpsRel: 1, Form: FormCholesky, Dims: 3}
-		m, err := l.FitMetric(ctx, eng, c.x, set)
+		m, err := FitMetric(ctx, eng, l, c.x, set)
 		if err != nil {
 			t.Fatal(name, err)
 		}

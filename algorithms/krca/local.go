@@ -5,9 +5,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -20,7 +20,7 @@ import (
 // within classes may differ between regions of the space (future work of Tsang, Cheung & Kwok
 // 2005). It is immutable and safe for concurrent use.
 type Local struct {
-	learner Learner
+	params  Params
 	kernel  kernel.Kernel
 	anchors points.Points // in chunklets, chunklet after chunklet
 	start   []int         // of every chunklet among them, and the end
@@ -28,34 +28,35 @@ type Local struct {
 	nearest int
 }
 
-// FitLocal prepares local metrics, each of the given number of nearest chunklets, from the points x
-// and the must-links of set. It computes no metric: that happens for each query. Errors are those
-// of Fit, and a *fault.ParamError for nearest < 1.
-func (l Learner) FitLocal(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, nearest int) (*Local, error) {
-	m, err := l.fitLocal(ctx, eng, x, set, nearest)
+// FitLocal prepares local metrics of a learner, each of the given number of nearest chunklets, from
+// the points x and the must-links of set. It computes no metric: that happens for each query. Errors
+// are those of Fit, and a *fault.ParamError for nearest < 1.
+func FitLocal(ctx context.Context, eng *engine.Engine, l Learner, x points.Points, set *links.Set, nearest int) (
+	*Local, error) {
+	m, err := l.Params.fitLocal(ctx, l.Begin(eng, x, set), nearest)
 	if err != nil {
 		return nil, input.Failed(ctx, Method+": local metrics", err)
 	}
 	return m, nil
 }
 
-func (l Learner) fitLocal(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set, nearest int) (*Local, error) {
+func (p Params) fitLocal(ctx context.Context, f *learner.Fit, nearest int) (*Local, error) {
 	if nearest < 1 {
 		return nil, &fault.ParamError{Param: "nearest", Value: nearest, Want: "a number of chunklets >= 1"}
 	}
-	chosen, err := l.chunklets(ctx, eng, x, set, l.stages(time.Now()))
+	chosen, err := p.chunklets(ctx, f, stages(f))
 	if err != nil {
 		return nil, err
 	}
-	k, err := input.Kernel(ctx, eng, l.Kernel, x, DefaultKernel)
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, DefaultKernel)
 	if err != nil {
 		return nil, err
 	}
-	diagonal, err := k.Diagonal(ctx, eng, x)
+	diagonal, err := k.Diagonal(ctx, f.Eng, f.X)
 	if err != nil {
 		return nil, err
 	}
-	m := &Local{learner: l, kernel: k, mean: kernel.Mean(diagonal), nearest: nearest, start: []int{0}}
+	m := &Local{params: p, kernel: k, mean: kernel.Mean(diagonal), nearest: nearest, start: []int{0}}
 	var rows []int
 	for c, end := range chosen.f.start[1:] {
 		if members := chosen.rows[chosen.f.start[c]:end]; len(members) > 1 { // one point tells nothing
@@ -63,8 +64,8 @@ func (l Learner) fitLocal(ctx context.Context, eng *engine.Engine, x points.Poin
 			m.start = append(m.start, len(rows))
 		}
 	}
-	m.anchors = x.Select(rows)
-	if _, err := l.Params.epsilon(m.mean, len(rows)); err != nil {
+	m.anchors = f.X.Select(rows)
+	if _, err := p.epsilon(m.mean, len(rows)); err != nil {
 		return nil, err
 	}
 	return m, ctx.Err()
@@ -166,9 +167,9 @@ func (m *Local) of(ctx context.Context, eng *engine.Engine, near []float64) (*me
 		}
 		sizes = append(sizes, m.start[c+1]-m.start[c])
 	}
-	eps, err := m.learner.Params.epsilon(m.mean, len(rows))
+	eps, err := m.params.epsilon(m.mean, len(rows))
 	if err != nil {
 		return nil, err
 	}
-	return newMetric(ctx, eng, m.kernel, m.anchors.Select(rows), newHelmert(sizes), eps, m.learner.Params.Form, func(string) {})
+	return newMetric(ctx, eng, m.kernel, m.anchors.Select(rows), newHelmert(sizes), eps, m.params.Form, func(string) {})
 }

@@ -71,7 +71,7 @@ func precisions(b *testing.B, x points.Points, labels []string, seed uint64) map
 	must(b, err)
 	l := Learner{Params: DefaultParams()}
 	train := x.Select(span(0, seen))
-	metric, err := l.FitMetric(ctx, eng, train, set)
+	metric, err := FitMetric(ctx, eng, l, train, set)
 	must(b, err)
 	queries := span(seen, len(chosen))
 	out := map[string]float64{"global": precision(of, queries, seen, func(q int) []float64 {
@@ -91,7 +91,7 @@ func precisions(b *testing.B, x points.Points, labels []string, seed uint64) map
 		return d
 	})
 	for _, nearest := range []int{1, 3, 10, 30} {
-		m, err := l.FitLocal(ctx, eng, train, set, nearest)
+		m, err := FitLocal(ctx, eng, l, train, set, nearest)
 		must(b, err)
 		d, err := m.Distances(ctx, eng, x, queries)
 		must(b, err)

@@ -21,7 +21,7 @@ func TestLocalIsTheFitOfItsChunklets(t *testing.T) {
 	p.EpsRel, p.Eps = 0, 0.02
 	l := Learner{Kernel: enginetest.Spec(t, "rbf:sigma=1.5"), Params: p}
 	queries := []int{0, 17, 59, 17}
-	all, err := l.FitLocal(ctx, eng, x, set, 1000)
+	all, err := FitLocal(ctx, eng, l, x, set, 1000)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func TestLocalIsTheFitOfItsChunklets(t *testing.T) {
 	}
 	compare := func(name string, l Learner, chunklets [][]int, q int, got []float64) {
 		t.Helper()
-		m, err := l.FitMetric(ctx, eng, x, chunkletSet(t, x.Len(), chunklets...))
+		m, err := FitMetric(ctx, eng, l, x, chunkletSet(t, x.Len(), chunklets...))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -56,7 +56,7 @@ func TestLocalIsTheFitOfItsChunklets(t *testing.T) {
 	for at, q := range queries {
 		compare("all", l, large, q, d.Row(at))
 	}
-	one, err := l.FitLocal(ctx, eng, x, set, 1)
+	one, err := FitLocal(ctx, eng, l, x, set, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestLocalDoesNotDependOnWorkers(t *testing.T) {
 	var first []float64
 	for _, workers := range []int{1, 2, 5} {
 		eng := enginetest.New(t, workers)
-		m, err := Learner{Params: DefaultParams()}.FitLocal(ctx, eng, x, set, 4)
+		m, err := FitLocal(ctx, eng, Learner{Params: DefaultParams()}, x, set, 4)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -103,13 +103,13 @@ func TestLocalBadInput(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 1)
 	x, _, set := enginetest.Bands(t, 30, 3, 10, 6)
 	l := Learner{Params: DefaultParams()}
-	if _, err := l.FitLocal(ctx, eng, x, set, 0); !isParam(err, "nearest") {
+	if _, err := FitLocal(ctx, eng, l, x, set, 0); !isParam(err, "nearest") {
 		t.Errorf("no chunklets near: %v", err)
 	}
-	if _, err := l.FitLocal(ctx, eng, x.Select([]int{0, 1}), set, 1); !fault.IsInput(err) {
+	if _, err := FitLocal(ctx, eng, l, x.Select([]int{0, 1}), set, 1); !fault.IsInput(err) {
 		t.Errorf("links of other points: %v", err)
 	}
-	m, err := l.FitLocal(ctx, eng, x, set, 3)
+	m, err := FitLocal(ctx, eng, l, x, set, 3)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,11 +7,9 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -32,7 +30,7 @@ import (
 //
 // The method is direct: it always converges.
 type Model struct {
-	*record.Model[Params]
+	*fitted.Model[Params]
 	metric *metric
 	embed  *embedding
 	growth growth
@@ -46,18 +44,18 @@ func newModel(p Params, m *metric, e *embedding, status algorithms.Status) *Mode
 	if p.Form == "" {
 		p.Form = FormAuto
 	}
-	e.support = stored.Strip(e.support)
-	m.anchors = stored.Select(e.support, e.chunklet)
-	return &Model{Model: record.New(e.extended(m), p, status), metric: m, embed: e}
+	e.support = fitted.StripPoints(e.support)
+	m.anchors = fitted.SelectPoints(e.support, e.chunklet)
+	return &Model{Model: fitted.New(e.extended(m), p, status), metric: m, embed: e}
 }
 
-// measure notes the share of the learned distance that the embedding of the stored points holds. It
-// is unknown for a Gram matrix, of which a model stores no values.
-func (m *Model) measure(ctx context.Context, eng *engine.Engine) error {
+// Measured returns the stored points, for the share of the learned distance that their embedding
+// holds. There are none for a Gram matrix, of which a model stores no values.
+func (m *Model) Measured() points.Points {
 	if _, is := m.embed.support.(*points.Gram); is {
 		return nil
 	}
-	return learner.Measure(ctx, eng, m, m.embed.support)
+	return m.embed.support
 }
 
 // Eps returns the regularization in units of the kernel.
@@ -107,12 +105,12 @@ func (m *Model) EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.S
 	if m.metric.spectral() {
 		return blas.Matrix32{}, &fault.ParamError{Param: "precision", Value: "single", Want: "double for a krca model in the spectral form (form=cholesky allows single)"}
 	}
-	return maps.Single(ctx, eng, Method, m.metric.kernel, m.embed.support, m.embed.weights, m.embed.offset, x)
+	return fitted.EmbedSingle(ctx, eng, Method, m.metric.kernel, m.embed.support, m.embed.weights, m.embed.offset, x)
 }
 
 // check returns an error for points that the metric does not accept.
 func (m *metric) check(x points.Points) error {
-	if err := stored.Check(x, m.anchors); err != nil {
+	if err := fitted.CheckPoints(x, m.anchors); err != nil {
 		return err
 	}
 	return input.Points(x)
@@ -154,7 +152,7 @@ func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.
 		return nil, input.Failed(ctx, Method+":", err)
 	}
 	out := newModel(u.params, metric, e, algorithms.Status{Converged: true, Notices: u.Notices(), Elapsed: time.Since(begin)})
-	if err := out.measure(ctx, eng); err != nil {
+	if err := learner.Measure(ctx, eng, out, u.store); err != nil {
 		return nil, input.Failed(ctx, Method+":", err)
 	}
 	if len(u.growth.history) > 0 {

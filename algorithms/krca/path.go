@@ -2,12 +2,11 @@ package krca
 
 import (
 	"context"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -15,51 +14,42 @@ import (
 // the time of a fit, does not depend on eps (equation (1c)). It is immutable and safe for
 // concurrent use.
 type Path struct {
-	learner Learner
-	x       points.Points
-	rows    []int // of the points in chunklets
-	notices []string
-	metric  *metric // in the spectral form, of no particular eps
-	mean    float64 // of k(x,x) over the training points, the unit of eps_rel
+	fit    *learner.Fit
+	params Params
+	chosen
+	metric *metric // in the spectral form, of no particular eps
+	mean   float64 // of k(x,x) over the training points, the unit of eps_rel
 }
 
-var (
-	_ algorithms.PathLearner = Learner{}
-	_ algorithms.Path        = (*Path)(nil)
-)
+var _ algorithms.Path = (*Path)(nil)
 
 // PathValue returns eps_rel, or 0 if eps is set in another unit or Form is cholesky.
-func (l Learner) PathValue() (name string, value float64) {
+func (p Params) PathValue() (name string, value float64) {
 	const parameter = "eps_rel"
-	if l.Params.Form == FormCholesky {
+	if p.Form == FormCholesky {
 		return parameter, 0
 	}
-	return parameter, l.Params.EpsRel
+	return parameter, p.EpsRel
 }
 
 // PathProjected reports whether a model keeps leading directions alone.
-func (l Learner) PathProjected() bool { return l.Params.Dims > 0 }
+func (p Params) PathProjected() bool { return p.Dims > 0 }
 
-// FitPath is Fit with form=spectral for all values of eps; it ignores that of l.Params. Errors are
+// LearnPath is Learn with form=spectral for all values of eps; it ignores that of p. Errors are
 // those of Fit. The result has the type *[Path].
 //
 // With r + #chunklets points in chunklets it takes their kernel values and 2 r q^2 + 9 q^3 flops
 // for a matrix F'KF of rank q.
-func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
-	p, err := l.fitPath(ctx, eng, x, set)
+func (p Params) LearnPath(ctx context.Context, f *learner.Fit) (algorithms.Path, error) {
+	p.Form, p.EpsRel, p.Eps, p.FixedS = FormSpectral, 1, 0, 0
+	m, c, err := p.fitMetric(ctx, f)
+	if err == nil {
+		err = ctx.Err()
+	}
 	if err != nil {
 		return nil, input.Failed(ctx, Method+": path", err)
 	}
-	return p, nil
-}
-
-func (l Learner) fitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Path, error) {
-	l.Params.Form, l.Params.EpsRel, l.Params.Eps, l.Params.FixedS = FormSpectral, 1, 0, 0
-	m, c, err := l.fitMetric(ctx, eng, x, set)
-	if err != nil {
-		return nil, err
-	}
-	return &Path{learner: l, x: x, rows: c.rows, notices: c.notices, metric: m, mean: m.eps}, ctx.Err()
+	return &Path{fit: f, params: p, chosen: c, metric: m, mean: m.eps}, nil
 }
 
 // Distances returns, for each value of eps_rel, the squared learned distance of each pair of rows
@@ -110,22 +100,23 @@ func (p *Path) eps(rel float64) (float64, error) {
 
 // Model returns the model of one value of eps_rel. It computes only the embedding.
 func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*Model, error) {
-	begin, l := time.Now(), p.learner
-	l.Params.EpsRel = epsRel
 	eps, err := p.eps(epsRel)
 	if err != nil {
 		return nil, err
 	}
-	refs := landmarks(p.x.Len(), l.Params.Landmarks, l.Seed)
+	params := p.params
+	params.EpsRel = epsRel
+	f := learner.Begin(p.fit.Rules, p.fit.Common, eng, p.fit.X, p.fit.Links)
+	f.Notices = p.notices
+	refs := landmarks(f.X.Len(), params.Landmarks, f.Seed)
 	metric := *p.metric
 	metric.eps = eps
-	e, err := fitEmbedding(ctx, eng, &metric, p.x, p.rows, refs, l.Params, l.stages(begin))
+	e, err := fitEmbedding(ctx, eng, &metric, f.X, p.rows, refs, params, stages(f))
 	if err != nil {
 		return nil, input.Failed(ctx, Method+": path", err)
 	}
-	m := newModel(l.Params, &metric, e, algorithms.Status{Converged: true, Notices: p.notices,
-		Elapsed: time.Since(begin)})
-	if err := m.measure(ctx, eng); err != nil {
+	m := newModel(params, &metric, e, f.Direct())
+	if err := learner.Measure(ctx, eng, m, f.X); err != nil {
 		return nil, input.Failed(ctx, Method+": path", err)
 	}
 	return m, ctx.Err()

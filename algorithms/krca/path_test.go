@@ -28,10 +28,11 @@ func TestPathIsTheFits(t *testing.T) {
 		}
 		eng := enginetest.New(rt, 2)
 		l := Learner{Kernel: spec, Params: DefaultParams()}
-		path, err := l.fitPath(ctx, eng, x, set)
+		all, err := l.FitPath(ctx, eng, x, set)
 		if err != nil {
 			rt.Fatal(err)
 		}
+		path := all.(*Path)
 		var pairs [][2]int
 		for i := range n {
 			pairs = append(pairs, [2]int{i, (i * 7) % n})
@@ -87,10 +88,11 @@ func TestPathMistakes(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 1)
 	x, _, set := enginetest.Bands(t, 12, 2, 4, 1)
 	l := Learner{Params: DefaultParams()}
-	path, err := l.fitPath(ctx, eng, x, set)
+	all, err := l.FitPath(ctx, eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}
+	path := all.(*Path)
 	for _, eps := range []float64{0, -1, math.NaN(), math.Inf(1), 1e300} {
 		if _, err := path.Distances(ctx, eng, x, [][2]int{{0, 1}}, []float64{eps}); !fault.IsInput(err) {
 			t.Errorf("eps_rel %g: %v", eps, err)

@@ -94,7 +94,7 @@ func TestRobustParts(t *testing.T) {
 	pairs, values := [][2]int{{0, 1}, {25, 38}, {5, 50}}, []float64{1e-3, 1e-2}
 	of := func(l Learner, set *links.Set) (out [][]float64) {
 		t.Helper()
-		metric, err := l.FitMetric(ctx, eng, x, set)
+		metric, err := FitMetric(ctx, eng, l, x, set)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestRobustParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		local, err := l.FitLocal(ctx, eng, x, set, 1)
+		local, err := FitLocal(ctx, eng, l, x, set, 1)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -16,17 +15,15 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-var _ algorithms.RowsLearner = Learner{}
-
-// Rows returns the rows of the points in chunklets and of the landmarks of the embedding.
-func (l Learner) Rows(set *links.Set) ([]int, error) {
-	rows, refs, _, err := l.usedRows(set)
+// RowsOf returns the rows of the points in chunklets and of the landmarks of the embedding.
+func (p Params) RowsOf(set *links.Set, seed uint64) ([]int, error) {
+	rows, refs, _, err := p.usedRows(set, seed)
 	return merge(rows, refs), err
 }
 
 // usedRows returns the rows in chunklets with their basis, and those of the landmarks.
-func (l Learner) usedRows(set *links.Set) (rows, refs []int, f helmert, err error) {
-	if err := l.Params.Validate(); err != nil {
+func (p Params) usedRows(set *links.Set, seed uint64) (rows, refs []int, f helmert, err error) {
+	if err := p.Validate(); err != nil {
 		return nil, nil, f, err
 	}
 	groups, err := learnable(set)
@@ -34,39 +31,32 @@ func (l Learner) usedRows(set *links.Set) (rows, refs []int, f helmert, err erro
 		return nil, nil, f, err
 	}
 	rows, f = flatten(groups)
-	return rows, landmarks(set.N(), l.Params.Landmarks, l.Seed), f, nil
+	return rows, landmarks(set.N(), p.Landmarks, seed), f, nil
 }
 
-// FitRows is [Learner.Fit] on set.N() points of which x has only those of [Learner.Rows], in that
+// LearnRows is Learn on f.Links.N() points of which f.X has only those of [Params.RowsOf], in that
 // order. eps_rel, whose unit depends on all points, requires a kernel with k(x,x) = 1, such as rbf;
 // other kernels require eps or fixed_s.
-func (l Learner) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	m, err := l.fitRows(ctx, eng, x, set)
-	return record.Result(ctx, Method+": fit", m, err)
-}
-
-func (l Learner) fitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	begin := time.Now()
-	rows, refs, f, err := l.usedRows(set)
+func (p Params) LearnRows(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	rows, refs, basis, err := p.usedRows(f.Links, f.Seed)
 	if err != nil {
 		return nil, err
 	}
 	union := merge(rows, refs)
-	if err := input.Rows(x, len(union), l.Kernel, DefaultKernel); err != nil {
+	if err := input.Rows(f.X, len(union), f.Kernel, DefaultKernel); err != nil {
 		return nil, err
 	}
-	stage := l.stages(begin)
-	c, err := l.trust(ctx, eng, x, positions(union, rows), chosen{rows, f, notices(set)}, set)
+	stage := stages(f)
+	c, err := p.trust(ctx, f, f.X, positions(union, rows), chosen{rows, basis, notices(f.Links)})
 	if err != nil {
 		return nil, err
 	}
-	of, err := l.fitAt(ctx, eng, x, positions(union, c.rows), positions(union, refs), c.f, unitOf(set.N()),
-		stage)
+	c.rows = positions(union, c.rows)
+	m, err := p.model(ctx, f, task{c, positions(union, refs), unitOf(f.Links.N())}, stage)
 	if err != nil {
 		return nil, err
 	}
-	m := of(algorithms.Status{Converged: true, Notices: c.notices, Elapsed: time.Since(begin)})
-	if err := m.measure(ctx, eng); err != nil {
+	if err := learner.Measure(ctx, f.Eng, m, f.X); err != nil {
 		return nil, err
 	}
 	return m, ctx.Err()

@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/batch"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -178,7 +178,7 @@ func randomPairs(n int) [][2]int {
 	r := rand.New(rand.NewPCG(uint64(n), streamRandomPairs))
 	pairs := make([][2]int, count)
 	for k := range pairs {
-		pairs[k] = draw.Pair(r, n)
+		pairs[k] = sampling.Pair(r, n)
 	}
 	return pairs
 }

@@ -1,14 +1,33 @@
+// Package labelnoise (engine room: may change) ranks links by how likely they are mislabeled.
+//
+// The distances of a fitted model reveal little about the links of its fit: many methods satisfy
+// them all, the wrong ones too. So the links are divided into folds, and each link is measured by
+// models fitted without it. Several metrics do that, since each depends on different properties:
+// relevant directions, the shape of the data, the links implied by others. Three of them are
+// metrics of their own; three more are npkl on the embedding of each, where neighbors belong
+// together more often than in the input space. A logistic regression of the signs on the logarithms
+// of the distances weights the metrics by how well they separate must-links from cannot-links. It
+// allows for wrong signs and estimates their share. As wrong links also harm the fits, the
+// procedure is repeated, twice by default, without the links that were most suspicious so far. The
+// score of a link is the logarithm of the odds that its sign is wrong.
+//
+// [Result.Without] leaves out the most suspicious links. [Result.Reweighted] reduces their weights,
+// for methods that use weights.
 package labelnoise
 
 import (
+	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
-
-	"github.com/mustlink/mustlink/engine/links"
 )
 
 // The prior of the share of wrong links: priorWrong of priorLinks additional links are wrong. The
@@ -185,4 +204,148 @@ func standardized(rows [][]float64) [][]float64 {
 		}
 	}
 	return out
+}
+
+// streamFolds is the stream of the random numbers that assign links to folds.
+const streamFolds = 0x737573706963
+
+// fold is a part of the links, as indices, and the set of links to fit without them.
+type fold struct {
+	heldOut []int
+	fit     *links.Set
+}
+
+// divide assigns the links to folds, must-links and cannot-links in equal parts. It does so once
+// per repetition, with other random numbers in every round. There are at least two links of a kind
+// and two folds: every fold leaves at least one of each kind for its fit.
+func (r *ranking) divide(set *links.Set) error {
+	must, _ := set.Count()
+	for repetition := range r.o.Repetitions {
+		random := rand.New(rand.NewPCG(r.o.Seed+uint64(r.round*r.o.Repetitions+repetition), streamFolds))
+		of := make([]int, len(r.list))
+		for at, k := range random.Perm(must) {
+			of[k] = at % r.o.Folds
+		}
+		for at, k := range random.Perm(len(r.list) - must) {
+			of[must+k] = r.o.Folds - 1 - at%r.o.Folds // folds with fewer must-links get more cannot-links
+		}
+		for f := range r.o.Folds {
+			part, err := r.fold(set.N(), of, f)
+			if err != nil {
+				return err
+			}
+			if len(part.heldOut) > 0 {
+				r.folds = append(r.folds, part)
+			}
+		}
+	}
+	return nil
+}
+
+// fold returns fold f. Its fit uses no dropped links, unless no other link of their kind is left.
+func (r *ranking) fold(n int, of []int, f int) (fold, error) {
+	var out fold
+	var kept, spare []links.Link
+	left := map[links.Sign]int{}
+	for k, l := range r.list {
+		switch {
+		case of[k] == f:
+			out.heldOut = append(out.heldOut, k)
+		case r.dropped[k]:
+			spare = append(spare, l)
+		default:
+			kept = append(kept, l)
+			left[l.Sign]++
+		}
+	}
+	for _, l := range spare {
+		if left[l.Sign] == 0 {
+			kept = append(kept, l)
+		}
+	}
+	var err error
+	if out.fit, err = links.New(n, kept); err != nil {
+		return out, fmt.Errorf("fold %d: %w", f+1, err)
+	}
+	return out, nil
+}
+
+// stacked is a learner of two metrics: that of a method, and that of a second method fitted on the
+// embedding of the first. Neighbors in the embedding are near in directions that the links have
+// influenced.
+type stacked struct {
+	algorithms.Learner
+	onEmbedding algorithms.Learner
+}
+
+// Fit fits both metrics. If only the second fit fails, the model holds its error.
+func (l stacked) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
+	m, err := l.Learner.Fit(ctx, eng, x, set)
+	if err != nil {
+		return nil, err
+	}
+	y, err := embed(ctx, eng, m, x)
+	if err != nil {
+		return nil, err
+	}
+	second, err := l.onEmbedding.Fit(ctx, eng, y, set)
+	if err != nil && ctx.Err() != nil {
+		return nil, err
+	}
+	return stackedModel{m, fittedMetric{distancesOnEmbedding(m, second), err}}, nil
+}
+
+// stackedModel is the model of [stacked].
+type stackedModel struct {
+	algorithms.Model
+	onEmbedding fittedMetric
+}
+
+// distanceFunc returns the squared distances of pairs of rows.
+type distanceFunc func(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error)
+
+// fittedMetric holds the distances of a fitted metric, or the error of its fit.
+type fittedMetric struct {
+	distances distanceFunc
+	err       error
+}
+
+// distancesOnEmbedding returns the distances of the model second, which was fitted on the embedding
+// of m.
+func distancesOnEmbedding(m, second algorithms.Model) distanceFunc {
+	return func(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+		y, err := embed(ctx, eng, m, x)
+		if err != nil {
+			return nil, err
+		}
+		return second.Distances(ctx, eng, y, pairs)
+	}
+}
+
+// embed returns the coordinates of points under m, as points.
+func embed(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) (*points.Dense, error) {
+	y, err := m.Embed(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	return &points.Dense{N: y.Rows, D: y.Cols, Data: y.Clone().Data}, nil
+}
+
+// stackedName returns the name of a method on the embedding of a metric.
+func stackedName(method, metric string) string { return method + " on " + metric }
+
+// metricNames returns the names of a learner's metrics, in the order of [fittedMetrics].
+func metricNames(l algorithms.Learner) []string {
+	if two, is := l.(stacked); is {
+		return []string{two.Method(), stackedName(two.onEmbedding.Method(), two.Method())}
+	}
+	return []string{l.Method()}
+}
+
+// fittedMetrics returns the metrics of a model.
+func fittedMetrics(m algorithms.Model) []fittedMetric {
+	if two, is := m.(stackedModel); is {
+		return []fittedMetric{{distances: two.Distances}, two.onEmbedding}
+	}
+	return []fittedMetric{{distances: m.Distances}}
 }

@@ -7,44 +7,24 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/scatter"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/traceratio"
 )
 
-// Learner fits the method. The zero value is invalid: start from [DefaultParams].
-type Learner struct {
-	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero Spec
-	// means DefaultKernel for vectors, linear for a Gram matrix and spectrum:k=3 for sequences. Linear
-	// mode learns in principal coordinates of the kernel; its zero Spec means the features of dense
-	// vectors, and linear for sparse ones.
-	Kernel   kernel.Spec
-	Params   Params
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner of these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "lleratio".
-func (Learner) Method() string { return Method }
-
-// Fit learns from the links of set between the points x. Points without links contribute their
-// neighborhoods. Features should have similar scales (the paper standardizes them). The result has
-// the type *[Model].
+// Learner fits the method from the links. Points without links contribute their neighborhoods.
+// Features should have similar scales (the paper standardizes them). The zero value is invalid:
+// start from [DefaultParams]. The result has the type *[Model].
+//
+// The zero Kernel means DefaultKernel for vectors, linear for a Gram matrix and spectrum:k=3 for
+// sequences. Linear mode learns in principal coordinates of the kernel; its zero Kernel means the
+// features of dense vectors, and linear for sparse ones.
 //
 // Cost for m coordinates (must-linked points in kernel mode, all points in full mode, features in
 // linear mode): the nearest neighbors of all points, n m kernel values, which are stored,
@@ -53,12 +33,18 @@ func (Learner) Method() string { return Method }
 // Errors, in addition to those of [learner.Learner.Fit]: no cannot-links; no must-links in kernel
 // mode or with alpha = 0; as many dimensions as coordinates; points with a single coordinate; as
 // many neighbors as points; points that are all equal.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
+type Learner = learner.Learner[Params]
+
+// Rules describes the method and the input that it requires.
+func (p Params) Rules() learner.Rules {
 	rules := learner.Rules{About: About, Pairs: true}
-	rules.Linear = l.Params.Mode == Linear
-	f := &fit{Fit: learner.Begin(rules, common, eng, x, set), Params: l.Params}
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return f.learn(ctx) })
+	rules.Linear = p.Mode == Linear
+	return rules
+}
+
+// Learn finds the basis with the best ratio.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	return (&fit{Fit: f, Params: p}).learn(ctx)
 }
 
 func (f *fit) learn(ctx context.Context) (*Model, error) {
@@ -78,7 +64,7 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	idle, err := scatter.Idle(ctx, f.Eng, a, res.W, f.Links, "must-links and neighborhoods")
+	idle, err := linear.Idle(ctx, f.Eng, a, res.W, f.Links, "must-links and neighborhoods")
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +74,7 @@ func (f *fit) learn(ctx context.Context) (*Model, error) {
 		status.Message = fmt.Sprintf("the ratio has no bound: %d dimensions can satisfy must-links and neighborhoods exactly; the model has those with the largest distances of cannot-links; use fewer dimensions or a larger alpha", d)
 	}
 	head := about{Ratio: number(res.Ratio), Gap: number(res.Gap), Alpha: f.alpha, Eigenproblems: res.Eigenproblems}
-	return &Model{record.New(f.metric(res.W), f.Params, status), record.NewDescent(res.Trace), head}, nil
+	return &Model{fitted.New(f.metric(res.W), f.Params, status), fitted.NewDescent(res.Trace), head}, nil
 }
 
 // fit is the state of a call of Fit.
@@ -150,7 +136,7 @@ func (f *fit) matrices(ctx context.Context) (a, b blas.Matrix, err error) {
 	f.stage("scatter matrices")
 	m := c.Cols
 	a, b = f.Eng.NewMatrix(m, m), f.Eng.NewMatrix(m, m)
-	apart, together := scatter.Differences{At: f.at}, scatter.Differences{At: f.at}
+	apart, together := linear.Differences{At: f.at}, linear.Differences{At: f.at}
 	apart.AddLinks(f.Links.Cannot(), 1)
 	together.AddLinks(f.Links.Must(), 1)
 	if near != nil {
@@ -246,14 +232,14 @@ func (f *fit) linear(ctx context.Context) (blas.Matrix, error) {
 }
 
 // metric returns the map of the best basis.
-func (f *fit) metric(w blas.Matrix) *maps.Map {
+func (f *fit) metric(w blas.Matrix) *fitted.Map {
 	if f.Params.Mode == Linear {
-		return maps.WithKernel(f.principal.Map(f.Eng, Method, w))
+		return fitted.WithKernel(f.principal.Map(f.Eng, Method, w))
 	}
 	if f.turn != nil {
 		w = f.turn(w)
 	}
-	return maps.NewExpansion(Method, f.kernel, f.X.Select(f.support), w, nil)
+	return fitted.NewExpansion(Method, f.kernel, f.X.Select(f.support), w, nil)
 }
 
 // tooMany returns the expected value of dims for m coordinates.

@@ -34,9 +34,7 @@ import (
 	"strconv"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
@@ -129,8 +127,8 @@ func (p Params) dims(m int) (int, error) {
 // with the stored points, the must-linked ones or, in full mode, all of the fit, and 2 Dim flops
 // for each of these.
 type Model struct {
-	*record.Model[Params]
-	record.Descent
+	*fitted.Model[Params]
+	fitted.Descent
 	about about
 }
 
@@ -199,20 +197,20 @@ func (m *Model) Encode(f *model.File) error {
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error
-	if m.Model, err = record.Decode[Params](Method, f, maps.ReadEither, &m.about); err != nil {
+	if m.Model, err = fitted.Decode[Params](Method, f, fitted.ReadEither, &m.about); err != nil {
 		return nil, err
 	}
 	if v := float64(m.about.Ratio); !(v >= 0) {
-		return nil, stored.InHeader(fault.Data("", "ratio is %v: want a number >= 0", v))
+		return nil, fitted.InHeader(fault.Data("", "ratio is %v: want a number >= 0", v))
 	}
-	m.Descent = record.NewDescent([]float64{math.Inf(1)})
+	m.Descent = fitted.NewDescent([]float64{math.Inf(1)})
 	if !math.IsInf(float64(m.about.Ratio), 1) {
-		if m.Descent, err = record.DecodeDescent(Method, f); err != nil {
+		if m.Descent, err = fitted.DecodeDescent(Method, f); err != nil {
 			return nil, err
 		}
 	}
 	if mode := m.Params().Mode; (m.Support() == 0) != (mode == Linear) {
-		return nil, stored.InHeader(fault.Data("", "mode is %s, but the map is of another mode", mode))
+		return nil, fitted.InHeader(fault.Data("", "mode is %s, but the map is of another mode", mode))
 	}
 	return m, nil
 }

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
 	"github.com/mustlink/mustlink/blas"
@@ -239,7 +239,7 @@ func TestLinearWithoutShapeIsXiang(t *testing.T) {
 	x, set := problem(t, 40, 6, 20, 3)
 	l := lleratio.Learner{Params: lleratio.DefaultParams()}
 	l.Params.Mode, l.Params.Alpha, l.Params.Dims = lleratio.Linear, 0, 3
-	m, err := xiang.Learner{}.Fit(context.Background(), enginetest.New(t, 0), x, set)
+	m, err := baseline.XiangLearner{}.Fit(context.Background(), enginetest.New(t, 0), x, set)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -45,7 +45,7 @@ func TestRecallIsThatOfTheSearch(t *testing.T) {
 	eng, rng := enginetest.New(t, 2), rand.New(rand.NewPCG(8, 8))
 	rows := blobs(rng, n, d, 4)
 	s := build(t, eng, rows, Options{Neighbors: k, Cells: 14, Seed: seed})
-	some := draw.Some(n, 2*sampleRows, seed+1)
+	some := sampling.Some(n, 2*sampleRows, seed+1)
 	truth := map[int][]int32{}
 	for _, i := range some {
 		truth[i] = nearestOthers(rows, i, k)

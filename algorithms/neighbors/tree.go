@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/selection"
+	"github.com/mustlink/mustlink/algorithms/internal/quickselect"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -181,7 +181,7 @@ func (t *tree) divide(ctx context.Context, eng *engine.Engine, y blas.Matrix) er
 	if y.Cols == 0 {
 		return nil
 	}
-	keys := make([]selection.Key, t.n)
+	keys := make([]quickselect.Key, t.n)
 	for level := range t.depth {
 		err := eng.For(ctx, 1<<level, 1, func(k, _ int) error {
 			lo, hi := t.bounds(level, k)
@@ -189,9 +189,9 @@ func (t *tree) divide(ctx context.Context, eng *engine.Engine, y blas.Matrix) er
 			rows, keys := t.order[lo:hi], keys[lo:hi]
 			c := widest(y, rows)
 			for at, i := range rows {
-				keys[at] = selection.Key{Value: y.At(int(i), c), Row: i}
+				keys[at] = quickselect.Key{Value: y.At(int(i), c), Row: i}
 			}
-			selection.First(keys, middle-lo)
+			quickselect.First(keys, middle-lo)
 			for at, k := range keys {
 				rows[at] = k.Row
 			}

@@ -7,74 +7,36 @@ import (
 	"math/rand/v2"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/ridge"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // DefaultKernel is the kernel whose feature space defines neighbors for a Learner without a kernel.
 const DefaultKernel = "linear"
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	// Kernel defines the feature space in which neighbors are searched; it may contain bandwidth
-	// rules. The zero Spec means DefaultKernel (Euclidean neighbors), or spectrum:k=3 for
-	// sequences.
-	Kernel kernel.Spec
-	Params Params
-	// Similarities, n x n, are the edge weights of the graph named Given: symmetric and not
-	// negative; their diagonal is ignored. A model of them has coordinates for the training points
-	// only.
-	Similarities blas.Matrix
-	// Start, if set, is a model of the same points: the fit uses its links in addition to the new
-	// ones, and the sweeps begin with its coordinates.
-	Start    *Model
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-// New returns the learner with these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Similarities: c.Similarities, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "npkl".
-func (Learner) Method() string { return Method }
-
-// Among returns the learner for the points of these rows, with the similarities of these points. A
-// learner with a Start is an error.
-func (l Learner) Among(rows []int) (algorithms.Learner, error) {
-	if l.Start != nil {
-		return nil, input.Whole(Method, "the model to start from")
-	}
-	var err error
-	l.Similarities, err = input.Similarities(l.Similarities, rows)
-	return l, err
-}
-
-// Fit learns from the links of l on the points x; points without links take part through the graph.
-// The result has the type *[Model].
+// Learner fits the method from the links; points without links take part through the graph. The zero
+// value does not work: Params come from [DefaultParams]. The result has the type *[Model].
+//
+// Kernel defines the feature space in which neighbors are searched. The zero Spec means
+// DefaultKernel (Euclidean neighbors), or spectrum:k=3 for sequences. A model of Similarities, those
+// of the graph named Given, has coordinates for the training points only.
 //
 // Cost: the nearest neighbors of all points; for every sweep, 2 r flops per edge of the graph and
 // O(min(r, m)^3) per point with m links; one or a few searches for an eigenvalue of the graph.
 //
 // Errors are those of [learner.Learner.Fit]; as many neighbors as points are an error, too.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	f := l.begin(eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return f.learn(ctx) })
-}
+type Learner = learner.Learner[Params]
 
-// begin returns a fit whose input is not checked yet.
-func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
-	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
-	return &fit{Fit: learner.Begin(graphkernel.Rules(About), common, eng, x, set), Params: l.Params, before: l.Start}
+// Rules describes the method and the input that it requires.
+func (Params) Rules() learner.Rules { return graphkernel.Rules(About) }
+
+// Learn minimizes the objective from random coordinates.
+func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	return (&fit{Fit: f, Params: p}).learn(ctx)
 }
 
 func (f *fit) learn(ctx context.Context) (*Model, error) {
@@ -108,7 +70,7 @@ func (f *fit) model(ctx context.Context, g *prepared) (*Model, error) {
 	}
 	if f.Params.Extension == Ridge && f.Params.Graph != Given {
 		f.stage("extension", f.d.sweeps)
-		if m, err = ridge.New(ctx, f.Eng, Method, m.Kernel(), g.x, m.Coordinates(), f.Seed); err != nil {
+		if m, err = outofsample.NewRidge(ctx, f.Eng, Method, m.Kernel(), g.x, m.Coordinates(), f.Seed); err != nil {
 			return nil, err
 		}
 	}
@@ -118,7 +80,7 @@ func (f *fit) model(ctx context.Context, g *prepared) (*Model, error) {
 	}
 	f.Notices = g.task.Notices
 	status := f.Status(algorithms.Status{Converged: f.converged, Iterations: f.d.sweeps, Message: f.message()})
-	return &Model{record.NewTraced(m, f.Params, status, f.objectives()), g.links, head}, ctx.Err()
+	return &Model{fitted.NewTraced(m, f.Params, status, f.objectives()), g.links, head}, ctx.Err()
 }
 
 // fit is the state of one call of Fit.

@@ -17,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/solvers/sdp"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // TestLargeC checks that links of large weights reach a certified optimum: that of the semidefinite
@@ -51,7 +51,7 @@ func TestLargeC(t *testing.T) {
 }
 
 // program solves the problem of a fit as a semidefinite program.
-func program(t *rapid.T, p Params, x *points.Dense, set *links.Set) *sdp.Result {
+func program(t *rapid.T, p Params, x *points.Dense, set *links.Set) *optimize.SDPResult {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	s, _, err := p.Similarities(ctx, eng, kernel.Linear(), x)
 	if err != nil {
@@ -65,7 +65,7 @@ func program(t *rapid.T, p Params, x *points.Dense, set *links.Set) *sdp.Result 
 	if err != nil {
 		t.Fatal(err)
 	}
-	found, err := sdp.Minimize(ctx, eng, problem.Energy(), problem.Terms(), sdp.Options{})
+	found, err := optimize.MinimizeSDP(ctx, eng, problem.Energy(), problem.Terms(), optimize.SDPOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestHub(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := l.begin(small, x, set)
+	f := &fit{Fit: l.Begin(small, x, set), Params: l.Params}
 	f.classes = start
 	err = f.minimize(context.Background(), p)
 	if _, is := errors.AsType[*fault.MemoryError](err); !is {
@@ -123,7 +123,7 @@ func TestDual(t *testing.T) {
 		l := Learner{Params: DefaultParams()}
 		l.Params.Loss = rapid.SampledFrom([]Loss{Square, SquaredHinge, Hinge}).Draw(t, "loss")
 		l.Params.MaxIter = rapid.IntRange(1, 30).Draw(t, "max_iter") // far from any optimum
-		f := l.begin(eng, x, set)
+		f := &fit{Fit: l.Begin(eng, x, set), Params: l.Params}
 		g, err := f.prepare(ctx)
 		if err != nil {
 			t.Fatal(err)

@@ -63,7 +63,7 @@
 // # New points
 //
 // The paper has no out-of-sample extension. By default, new points get their coordinates by kernel
-// ridge regression from the training points to theirs (internal/ridge): with the kernel
+// ridge regression from the training points to theirs (outofsample.NewRidge): with the kernel
 // exp(-|x - y| / w), and the width w and the ridge that predict training points left out best. With
 // extension=graph, a new point x is joined to the graph by its neighbors among the training points
 // and gets the coordinates that minimize the energy: sum_j s_xj / sqrt(d_x d_j) v_j / (1 + delta).
@@ -87,11 +87,9 @@ import (
 	"encoding/json"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
-	"github.com/mustlink/mustlink/algorithms/internal/ridge"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
+	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
@@ -192,7 +190,7 @@ func (p Params) Validate() error { return graphkernel.Validate(p, p.Neighborhood
 type Model struct {
 	// The objective of every sweep: it falls, except where a dimension was added. With multipliers,
 	// the lowest objective after every round.
-	*record.Traced[Params]
+	*fitted.Traced[Params]
 	links *links.Set // that the fit used
 	about about
 }
@@ -220,7 +218,7 @@ func (m *Model) Describe() []algorithms.Statistic {
 
 // Encode stores the model in f.
 func (m *Model) Encode(f *model.File) error {
-	stored.SetLinks(f, Method, m.links)
+	fitted.SetLinks(f, Method, m.links)
 	return m.EncodeWith(f, m.about)
 }
 
@@ -229,16 +227,16 @@ func (m *Model) Encode(f *model.File) error {
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error
-	if m.Traced, err = record.DecodeTraced[Params](Method, f, readMap, &m.about); err != nil {
+	if m.Traced, err = fitted.DecodeTraced[Params](Method, f, readMap, &m.about); err != nil {
 		return nil, err
 	}
-	m.links, err = stored.Links(f, Method, m.Coordinates().Rows)
+	m.links, err = fitted.ReadLinks(f, Method, m.Coordinates().Rows)
 	return m, err
 }
 
 // readMap reads the table of training rows with either extension.
-func readMap(method string, f *model.File) (*maps.Map, error) {
-	if m, err := ridge.Read(method, f); m != nil || err != nil {
+func readMap(method string, f *model.File) (*fitted.Map, error) {
+	if m, err := outofsample.ReadRidge(method, f); m != nil || err != nil {
 		return m, err
 	}
 	return graphkernel.Read(method, f)

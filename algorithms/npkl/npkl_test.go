@@ -23,7 +23,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/solvers/sdp"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // delta returns the matrix of the graph energy by its definition, for unweighted nearest neighbors.
@@ -194,7 +194,7 @@ func TestIsTheSemidefiniteProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		want, err := sdp.Minimize(ctx, eng, p.Energy(), p.Terms(), sdp.Options{})
+		want, err := optimize.MinimizeSDP(ctx, eng, p.Energy(), p.Terms(), optimize.SDPOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,41 +7,38 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Path fits kernel matrices for many values of C on one graph: each minimization starts from the
 // coordinates found for the next larger C. It is immutable and safe for concurrent use.
 type Path struct {
-	learner Learner
+	params  Params
+	common  algorithms.Common
 	problem *prepared // of C = 1
 }
 
-var (
-	_ algorithms.PathLearner = Learner{}
-	_ algorithms.Path        = (*Path)(nil)
-)
+var _ algorithms.Path = (*Path)(nil)
 
 // PathValue returns C. It returns 0 for the hinge, which may have many optima, and for a fixed
 // rank: their results depend on the start.
-func (l Learner) PathValue() (name string, value float64) {
+func (p Params) PathValue() (name string, value float64) {
 	const parameter = "C"
-	if l.Params.Loss == Hinge || l.Params.Rank > 0 {
+	if p.Loss == Hinge || p.Rank > 0 {
 		return parameter, 0
 	}
-	return parameter, l.Params.C
+	return parameter, p.C
 }
 
 // PathProjected returns false: coordinates have the distances of the path.
-func (l Learner) PathProjected() bool { return false }
+func (Params) PathProjected() bool { return false }
 
-// FitPath computes what the fits of all C share: the graph, and its reduction to the points with
-// links. It ignores C of l.Params. Errors are those of Fit. The result has the type *[Path].
-func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Path, error) {
-	l.Params.C = 1
-	f := l.begin(eng, x, set)
-	if err := f.Check(ctx, l.Params); err != nil {
+// LearnPath computes what the fits of all C share: the graph, and its reduction to the points with
+// links. It ignores C of p. Errors are those of Fit. The result has the type *[Path].
+func (p Params) LearnPath(ctx context.Context, of *learner.Fit) (algorithms.Path, error) {
+	p.C = 1
+	f := &fit{Fit: of, Params: p}
+	if err := f.Check(ctx, p); err != nil {
 		return nil, err
 	}
 	g, err := f.prepare(ctx)
@@ -51,7 +48,7 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 	if err != nil {
 		return nil, input.Failed(ctx, Method+": path", err)
 	}
-	return &Path{l, g}, nil
+	return &Path{p, f.Common, g}, nil
 }
 
 // Distances returns, for each value of C, what Model.Distances returns after a fit, up to the
@@ -60,7 +57,7 @@ func (l Learner) FitPath(ctx context.Context, eng *engine.Engine, x points.Point
 func (p *Path) Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int, c []float64) ([][]float64, error) {
 	fits := *p
 	if x == p.problem.x { // training rows need no extension
-		fits.learner.Params.Extension = FromGraph
+		fits.params.Extension = FromGraph
 	}
 	return learner.Path(ctx, Method, c, p.check, fits.fits(ctx, eng, true), func(m *Model) ([]float64, error) {
 		return m.Distances(ctx, eng, x, pairs)
@@ -73,7 +70,7 @@ func (p *Path) Models(ctx context.Context, eng *engine.Engine, c []float64) ([]*
 	return learner.Path(ctx, Method, c, p.check, p.fits(ctx, eng, false), func(m *Model) (*Model, error) { return m, nil })
 }
 
-func (p *Path) check(c float64) error { return p.at(c).Params.Validate() }
+func (p *Path) check(c float64) error { return p.at(c).Validate() }
 
 // fits returns the function that fits one C after the other, the largest first, each from the
 // coordinates of the one before. From large to small C the rank falls, and axes that are no longer
@@ -81,9 +78,10 @@ func (p *Path) check(c float64) error { return p.at(c).Params.Validate() }
 // values take more sweeps than a fit from scratch. If the best kernel for one C is 0, it is 0 for
 // all smaller ones. With silent, models have no message about that.
 func (p *Path) fits(ctx context.Context, eng *engine.Engine, silent bool) func(c float64) (*Model, error) {
-	start, last := p.learner.Start, &fit{}
+	start, last := (*Model)(nil), &fit{}
 	return func(c float64) (*Model, error) {
-		f := p.at(c).begin(eng, nil, nil)
+		params := p.at(c)
+		f := &fit{Fit: learner.Begin(params.Rules(), p.common, eng, nil, nil), Params: params}
 		f.vanishes, f.enough, f.silent = last.collapsed, last.enough, silent
 		if start != nil {
 			f.start = start.Coordinates()
@@ -94,9 +92,9 @@ func (p *Path) fits(ctx context.Context, eng *engine.Engine, silent bool) func(c
 	}
 }
 
-// at returns the learner for one C.
-func (p *Path) at(c float64) Learner {
-	l := p.learner
-	l.Params.C = c
-	return l
+// at returns the parameters with one C.
+func (p *Path) at(c float64) Params {
+	params := p.params
+	params.C = c
+	return params
 }

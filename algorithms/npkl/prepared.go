@@ -131,7 +131,8 @@ func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Point
 	}
 	params := m.Params()
 	params.Metric = "" // the kernel already includes the metric
-	return Learner{Kernel: m.Kernel().Spec(), Params: params, Start: m}.Fit(ctx, eng, x, set)
+	f := &fit{Fit: Learner{Kernel: m.Kernel().Spec(), Params: params}.Begin(eng, x, set), Params: params, before: m}
+	return f.Run(ctx, params, func() (algorithms.Model, error) { return f.learn(ctx) })
 }
 
 // widened returns v with additional columns, a hundredth of the columns of other, so that the rank

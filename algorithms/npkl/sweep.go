@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"sync"
 
 	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
@@ -143,4 +144,208 @@ func (d *descent) settle(ctx context.Context, tol float64, limit int, report fun
 		copy(d.v.Data, faster.last())
 	}
 	return false, ctx.Err()
+}
+
+// colors sweeps over the points class by class. Points of a class share no edge and no link, so
+// their rows are updated together: the minimizer over one does not depend on the others. The
+// points are in the order of the classes, so the neighbors before a class are already updated, and
+// their sums also give the objective.
+type colors struct {
+	start []int // of every class, then the end
+	// cuts has, for every point, the index of its first neighbor in the graph and of the first
+	// neighbor from its own class on. Rows 2i and 2i+1 of a product are the sums of the earlier and
+	// of the later neighbors.
+	cuts []int
+}
+
+// classes is an order of the points, class by class.
+type classes struct {
+	order []int32
+	start []int // of every class in order, then the end
+}
+
+// color goes through the points in their order and gives each the first class without a neighbor.
+// Cost: O(edges), on one core because each class depends on those before.
+func color(p *graphkernel.Problem) classes {
+	n := p.Len()
+	class, taken, count := make([]int32, n), []int{}, 0
+	for i := range class {
+		class[i] = -1
+	}
+	mark := func(i, j int) {
+		if c := class[j]; c >= 0 {
+			taken[c] = i
+		}
+	}
+	for i := range n {
+		col, _ := p.N.Sparse.Row(i)
+		for _, j := range col {
+			mark(i, int(j))
+		}
+		lo, hi := p.Links(i)
+		for _, j := range p.To[lo:hi] {
+			mark(i, int(j))
+		}
+		c := 0
+		for c < count && taken[c] == i {
+			c++
+		}
+		if c == count {
+			taken = append(taken, -1)
+			count++
+		}
+		class[i] = int32(c)
+	}
+	out := classes{order: make([]int32, n), start: make([]int, count+1)}
+	for _, c := range class {
+		out.start[c+1]++
+	}
+	for c := range count {
+		out.start[c+1] += out.start[c]
+	}
+	next := append([]int(nil), out.start...)
+	for i, c := range class {
+		out.order[next[c]] = int32(i)
+		next[c]++
+	}
+	return out
+}
+
+// newColors returns the sweeper of a problem whose points are in the order of their classes.
+func newColors(p *graphkernel.Problem, start []int) *colors {
+	o := &colors{start: start, cuts: make([]int, 0, 2*p.Len()+1)}
+	for c := range len(start) - 1 {
+		for i := start[c]; i < start[c+1]; i++ {
+			col, _ := p.N.Sparse.Row(i)
+			earlier, _ := slices.BinarySearch(col, int32(start[c]))
+			o.cuts = append(o.cuts, p.N.Sparse.Start[i], p.N.Sparse.Start[i]+earlier)
+		}
+	}
+	o.cuts = append(o.cuts, p.N.Sparse.Count())
+	return o
+}
+
+// rowsPerTask is the number of rows that one task updates. Classes have some hundred points, so
+// that more of them would leave workers idle.
+const rowsPerTask = 32
+
+func (o *colors) sweep(ctx context.Context, d *descent) (tally, error) {
+	var total tally
+	for c := range len(o.start) - 1 {
+		first, count := o.start[c], o.start[c+1]-o.start[c]
+		parts := make([]tally, (count+rowsPerTask-1)/rowsPerTask)
+		err := d.eng.For(ctx, count, rowsPerTask, func(lo, hi int) error {
+			k := d.blocks.Get().(*block)
+			defer d.blocks.Put(k)
+			parts[lo/rowsPerTask] = o.rows(d, k, first+lo, first+hi)
+			return nil
+		})
+		if err != nil {
+			return total, err
+		}
+		for _, t := range parts {
+			total.add(t)
+		}
+	}
+	return total, nil
+}
+
+// rows updates the points [lo, hi), of one class.
+func (o *colors) rows(d *descent, k *block, lo, hi int) tally {
+	var t tally
+	n, r := d.N.Sparse, d.v.Cols
+	if need := 2 * (hi - lo) * r; len(k.sums) < need {
+		k.sums = make([]float64, 2*rowsPerTask*r)
+	}
+	d.eng.Backend().Kernels().SparseRows(o.cuts[2*lo:2*hi+1], n.Col, n.Val, d.v.Data, r, r, k.sums, r)
+	for i := lo; i < hi; i++ {
+		earlier, later := k.sums[2*(i-lo)*r:][:r], k.sums[(2*(i-lo)+1)*r:][:r]
+		for c, x := range earlier {
+			k.pulled[c] = x + later[c]
+		}
+		t.add(d.move(k, i, k.pulled))
+		row := d.v.Row(i)
+		t.value += d.Diag[i]*graphkernel.Dot(row, row) - 2*graphkernel.Dot(row, earlier) + d.Losses(i, d.v)
+	}
+	return t
+}
+
+// panels sweeps over the rows of a full graph in their order: a product of a panel of rows with V,
+// corrected within the panel by a product after every few rows, and within those few after every
+// row.
+type panels struct{}
+
+// panelRows is the number of rows of a panel, large enough that the products are limited by memory
+// only. fewRows is the number of rows whose changes are applied together to the rest of the panel.
+const panelRows, fewRows = 512, 32
+
+func (panels) sweep(ctx context.Context, d *descent) (tally, error) {
+	n, r := d.v.Rows, d.v.Cols
+	p := panel{descent: d, sums: d.eng.GetMatrix(panelRows, 2*r), changes: d.eng.GetMatrix(fewRows, 2*r)}
+	defer d.eng.PutMatrix(p.sums)
+	defer d.eng.PutMatrix(p.changes)
+	p.block = d.blocks.Get().(*block)
+	defer d.blocks.Put(p.block)
+	var total tally
+	value := 0.0
+	for lo := 0; lo < n; lo += panelRows {
+		p.begin(lo, min(lo+panelRows, n))
+		for at := p.lo; at < p.hi; at += fewRows {
+			total.add(p.few(at, min(at+fewRows, p.hi)))
+		}
+		for i := lo; i < p.hi; i++ {
+			row := d.v.Row(i)
+			value += d.Diag[i]*graphkernel.Dot(row, row) - 2*graphkernel.Dot(row, p.sums.Row(i - lo)[:r])
+		}
+		if err := ctx.Err(); err != nil {
+			return total, err
+		}
+	}
+	for i := range n {
+		value += d.Losses(i, d.v)
+	}
+	total.value = value
+	return total, nil
+}
+
+// panel is a sweep over the rows [lo, hi).
+type panel struct {
+	*descent
+	lo, hi int
+	block  *block
+	// sums has the sums over the neighbors of every row: over those before it, which are updated
+	// and final, so they also give the objective; and over the others, which are old.
+	sums    blas.Matrix
+	changes blas.Matrix // what is added to both kinds of sums: the new rows minus the old ones
+}
+
+func (p *panel) begin(lo, hi int) {
+	p.lo, p.hi = lo, hi
+	n, r, b := p.v.Rows, p.v.Cols, p.eng.Backend()
+	b.Gemm(false, false, 1, p.N.Full.View(lo, hi, 0, lo), p.v.View(0, lo, 0, r), 0, p.sums.View(0, hi-lo, 0, r))
+	b.Gemm(false, false, 1, p.N.Full.View(lo, hi, lo, n), p.v.View(lo, n, 0, r), 0, p.sums.View(0, hi-lo, r, 2*r))
+}
+
+// few updates the rows [at, end).
+func (p *panel) few(at, end int) tally {
+	var total tally
+	r, k, t := p.v.Cols, p.block, p.eng.Backend().Kernels()
+	for i := at; i < end; i++ {
+		sum := p.sums.Row(i - p.lo)
+		for c := range k.pulled {
+			k.pulled[c] = sum[c] + sum[r+c]
+		}
+		total.add(p.move(k, i, k.pulled))
+		change := p.changes.Row(i - at)
+		for c, x := range p.v.Row(i) {
+			change[c], change[r+c] = x, -k.old[c]
+		}
+		for a, w := range p.N.Full.Row(i)[i+1 : end] {
+			t.Axpy(w, change, p.sums.Row(i+1+a-p.lo))
+		}
+	}
+	if end < p.hi {
+		p.eng.Backend().Gemm(false, false, 1, p.N.Full.View(end, p.hi, at, end), p.changes.View(0, end-at, 0, 2*r), 1, p.sums.View(end-p.lo, p.hi-p.lo, 0, 2*r))
+	}
+	return total
 }

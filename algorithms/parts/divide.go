@@ -7,14 +7,16 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
 )
 
 // piece is a part of the links with its points.
@@ -79,8 +81,8 @@ func share[T any](list []T, k, count int) []T {
 const sample = 4000
 
 // axes returns the principal directions of the coordinates of all parts, one column for each.
-func (p Params) axes(ctx context.Context, f *learner.Fit, parts []*maps.Map) (blas.Matrix, error) {
-	some, total := f.X.Select(draw.Some(f.X.Len(), sample, f.Seed)), 0
+func (p Params) axes(ctx context.Context, f *learner.Fit, parts []*fitted.Map) (blas.Matrix, error) {
+	some, total := f.X.Select(sampling.Some(f.X.Len(), sample, f.Seed)), 0
 	for _, m := range parts {
 		total += m.Dim()
 	}
@@ -121,4 +123,60 @@ func (p Params) axes(ctx context.Context, f *learner.Fit, parts []*maps.Map) (bl
 		}
 	}
 	return axes, ctx.Err()
+}
+
+// about is the headers of the parts' own models, in the header.
+type about struct {
+	Parts []model.Header `json:"parts"`
+}
+
+// Encode stores the model in f.
+func (m *Model) Encode(f *model.File) error {
+	var head about
+	files := make([]model.File, len(m.parts))
+	for k, part := range m.parts {
+		var err error
+		if files[k], err = fitted.MemberFile(part); err != nil {
+			return err
+		}
+		head.Parts = append(head.Parts, files[k].Header)
+	}
+	if err := m.EncodeWith(f, head); err != nil {
+		return err
+	}
+	fitted.StoreMembers(f, Method, files)
+	return nil
+}
+
+// Decode returns the model that [Model.Encode] stored. An unusable tensor or part of the header is
+// a *fault.DataError.
+func Decode(f *model.File) (*Model, error) {
+	out := &Model{}
+	var head about
+	r, err := fitted.Decode[Params](Method, f, func(method string, f *model.File) (*fitted.Map, error) {
+		if len(head.Parts) == 0 {
+			return nil, fitted.InHeader(fault.Data("", "it has no parts: want at least one"))
+		}
+		var all []*fitted.Map
+		for k, header := range head.Parts {
+			part, err := read(f, k, header)
+			if err != nil {
+				return nil, fmt.Errorf("part %d: %w", k, err)
+			}
+			out.parts = append(out.parts, part)
+			all = append(all, part.(fitted.Member).Parent())
+		}
+		return fitted.ReadTurned(method, f, all)
+	}, &head)
+	out.Model = r
+	return out, err
+}
+
+// read returns part k of the file.
+func read(f *model.File, k int, header model.Header) (algorithms.Model, error) {
+	kind, is := kinds()[header.Method]
+	if !is {
+		return nil, fitted.InHeader(fault.Data("", "method %q: want lleratio, krca or gml", header.Method))
+	}
+	return kind.decode(fitted.ReadMember(f, Method, k, header))
 }

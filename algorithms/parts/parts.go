@@ -27,10 +27,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/batch"
 	"github.com/mustlink/mustlink/algorithms/gml"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/members"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/algorithms/lleratio"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -83,18 +81,18 @@ func kinds() map[string]kind {
 		lleratio.Method: {func(_, points int, c algorithms.Common) algorithms.Learner { // a small part has fewer directions than dims
 			own := lleratio.DefaultParams()
 			own.Neighbors = max(1, min(own.Neighbors, points-1))
-			return lleratio.New(own, c)
-		}, members.Decoder(lleratio.Decode)},
+			return learner.New(own, c)
+		}, fitted.MemberDecoder(lleratio.Decode)},
 		krca.Method: {func(dims, _ int, c algorithms.Common) algorithms.Learner {
 			own := krca.DefaultParams()
 			own.Dims = dims
-			return krca.New(own, c)
-		}, members.Decoder(krca.Decode)},
+			return learner.New(own, c)
+		}, fitted.MemberDecoder(krca.Decode)},
 		gml.Method: {func(dims, _ int, c algorithms.Common) algorithms.Learner {
 			own := gml.DefaultParams()
 			own.Dims = dims
-			return gml.New(own, c)
-		}, members.Decoder(gml.Decode)},
+			return learner.New(own, c)
+		}, fitted.MemberDecoder(gml.Decode)},
 	}
 }
 
@@ -127,16 +125,16 @@ func (p Params) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, er
 	if err != nil {
 		return nil, err
 	}
-	all := make([]*maps.Map, len(parts))
+	all := make([]*fitted.Map, len(parts))
 	for k, part := range parts {
-		all[k] = part.(maps.Member).Parent()
+		all[k] = part.(fitted.Member).Parent()
 		all[k].Project() // the mean of parts is made of coordinates
 	}
 	axes, err := p.axes(ctx, f, all)
 	if err != nil {
 		return nil, err
 	}
-	return &Model{record.New(maps.Turned(Method, all, axes), p, f.Status(status(f, parts))), parts}, nil
+	return &Model{fitted.New(fitted.Turned(Method, all, axes), p, f.Status(status(f, parts))), parts}, nil
 }
 
 // fit fits the parts side by side: as many at a time as there are workers, or fewer if that exceeds
@@ -214,7 +212,7 @@ func status(f *learner.Fit, parts []algorithms.Model) algorithms.Status {
 // Model is a fitted metric. It is immutable and safe for concurrent use. A point costs what it
 // costs all parts. Distances and Gram are those of the embedding.
 type Model struct {
-	*record.Model[Params]
+	*fitted.Model[Params]
 	parts []algorithms.Model
 }
 

@@ -7,7 +7,10 @@ import (
 	"math"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Metric returns the squared distance of two rows. It is safe for concurrent use.
@@ -206,4 +209,228 @@ func together(of []int, i, j int) float64 {
 		return 1
 	}
 	return 0
+}
+
+// Statistic is a figure of one fold in one metric, with the linear parts of its error. Figures of
+// two metrics on the same fold, and their parts, can be subtracted.
+type Statistic struct {
+	Value float64   `json:"value"`
+	Rows  []float64 `json:"rows"`  // the part of the error that is due to each row of Fold.Rows
+	Links []float64 `json:"links"` // and to each pair of Fold.Pairs, as a part of that of its row
+}
+
+// newStatistic returns the statistic 0 of a fold.
+func (f *Fold) newStatistic() Statistic {
+	return Statistic{Rows: make([]float64, len(f.Rows)), Links: make([]float64, len(f.Pairs))}
+}
+
+// Minus returns the difference of two figures.
+func (s Statistic) Minus(o Statistic) Statistic { return s.plus(o, -1) }
+
+// Mean returns the mean of two figures.
+func (s Statistic) Mean(o Statistic) Statistic {
+	sum := s.plus(o, 1)
+	sum.Value /= 2
+	for _, list := range [][]float64{sum.Rows, sum.Links} {
+		for k := range list {
+			list[k] /= 2
+		}
+	}
+	return sum
+}
+
+func (s Statistic) plus(o Statistic, times float64) Statistic {
+	s.Value += times * o.Value
+	s.Rows, s.Links = slices.Clone(s.Rows), slices.Clone(s.Links)
+	for k, v := range o.Rows {
+		s.Rows[k] += times * v
+	}
+	for k, v := range o.Links {
+		s.Links[k] += times * v
+	}
+	return s
+}
+
+// Part is the figure of a fold with its weight among others.
+type Part struct {
+	*Fold
+	Weight float64
+	Statistic
+}
+
+// Combine returns the weighted mean of the figures of some folds, and its standard error: the
+// larger one of two.
+//
+// One has the held-out rows as independent units, with the rows of the fits given. A link between
+// rows of two folds counts once from each end, so that its two parts are correlated. The other lets
+// links with a common row be correlated in any way, held out or not (Aronow, Samii & Assenova 2015,
+// Political Analysis 23:564-577, equation 2): a row that is in the fits of several folds is the end
+// of links of all of them. Of few rows, and of links that were asked for one after the other, the
+// first alone is too small.
+func Combine(parts []Part) (mean, err float64) {
+	total := 0.0
+	for _, p := range parts {
+		total += p.Weight
+	}
+	byRows, twice := 0.0, 0.0
+	e := newEffects()
+	for _, p := range parts {
+		w := p.Weight / total
+		mean += w * p.Value
+		for _, v := range p.Statistic.Rows {
+			byRows += w * v * w * v
+		}
+		for k, v := range p.Links {
+			twice += 2 * e.add(p.Pairs[k], w*v) * w * v
+		}
+	}
+	return mean, math.Sqrt(max(byRows+max(0, twice), e.joint()))
+}
+
+// effects are the parts of an error that are due to single links.
+type effects struct {
+	at    map[[2]int]int // position of a link
+	links [][2]int
+	terms []float64
+}
+
+func newEffects() *effects { return &effects{at: map[[2]int]int{}} }
+
+// add adds a part to that of a link, and returns what it was before.
+func (e *effects) add(pair [2]int, term float64) (before float64) {
+	link := [2]int{min(pair[0], pair[1]), max(pair[0], pair[1])}
+	k, there := e.at[link]
+	if !there {
+		k = len(e.links)
+		e.at[link], e.links, e.terms = k, append(e.links, link), append(e.terms, 0)
+	}
+	before = e.terms[k]
+	e.terms[k] += term
+	return before
+}
+
+// joint returns the variance of the sum of the parts if those of links with a common row may be
+// correlated in any way.
+func (e *effects) joint() float64 {
+	own, sum := 0.0, map[int]float64{}
+	var rows []int // in the order of the links, so that sums have the same bits in every call
+	for k, link := range e.links {
+		own += e.terms[k] * e.terms[k]
+		for _, i := range link {
+			if _, there := sum[i]; !there {
+				rows = append(rows, i)
+			}
+			sum[i] += e.terms[k]
+		}
+	}
+	joint := -own
+	for _, i := range rows {
+		joint += sum[i] * sum[i]
+	}
+	return max(joint, own)
+}
+
+// distribution is a sample of numbers, ascending.
+type distribution []float64
+
+func newDistribution(values []float64) distribution { return slices.Sorted(slices.Values(values)) }
+
+func compare(a, b float64) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// share returns the share of numbers below v; those equal to v count half.
+func (d distribution) share(v float64) float64 {
+	from, found := slices.BinarySearch(d, v)
+	to := from
+	if found {
+		to, _ = slices.BinarySearch(d, math.Nextafter(v, math.Inf(1)))
+	}
+	return float64(from+to) / 2 / float64(len(d))
+}
+
+// ascending returns share for numbers that do not fall from call to call, at O(1) each.
+func (d distribution) ascending() func(v float64) float64 {
+	from, to := 0, 0
+	return func(v float64) float64 {
+		for from < len(d) && d[from] < v {
+			from++
+		}
+		for to = max(to, from); to < len(d) && d[to] == v; to++ {
+		}
+		return float64(from+to) / 2 / float64(len(d))
+	}
+}
+
+// words is the kernel that compares sequences without learning.
+const words = "cosine@spectrum:k=3"
+
+// Distances returns the squared distance of each pair of rows of x without learning: Euclidean
+// distance of vectors, the distance that a Gram matrix gives, and for sequences that of the counts
+// of words of three letters, scaled to unit length. Errors are those of the kernel. Cost: O(d) for
+// each pair.
+func Distances(ctx context.Context, eng *engine.Engine, x points.Points, pairs [][2]int) ([]float64, error) {
+	between, err := rawMetric(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(pairs))
+	const together = 1024
+	return out, eng.Each(ctx, len(pairs), together, func(p int) { out[p] = between(pairs[p][0], pairs[p][1]) })
+}
+
+// rawMetric returns the squared distance of two rows of x without learning.
+func rawMetric(ctx context.Context, eng *engine.Engine, x points.Points) (Metric, error) {
+	k := kernel.Linear()
+	if _, sequences := x.(*points.Sequences); sequences {
+		spec, err := kernel.Parse(words)
+		if err != nil {
+			return nil, err
+		}
+		if k, err = kernel.New(spec); err != nil {
+			return nil, err
+		}
+	}
+	return k.Distances(ctx, eng, x)
+}
+
+// Distances returns the squared distances of the ranked pairs in the coordinates that the model
+// gives rows of x: those that clusters, neighbors and pairs are made of.
+func (f *Fold) Distances(ctx context.Context, eng *engine.Engine, m algorithms.Model,
+	x points.Points) ([]float64, error) {
+	between, err := embedded(ctx, eng, m, x, f.Rows, f.ends)
+	if err != nil {
+		return nil, err
+	}
+	return f.distances(ctx, eng, between)
+}
+
+// embedded returns the squared distance of two of some rows in the coordinates that the model gives
+// them: those that clusters, neighbors and pictures are made of. A model may have an exact distance
+// in a space of more dimensions.
+func embedded(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points,
+	lists ...[]int) (Metric, error) {
+	rows := slices.Concat(lists...)
+	slices.Sort(rows)
+	rows = slices.Compact(rows)
+	what := fmt.Sprintf("coordinates of %d rows to judge by", len(rows))
+	if err := eng.Check(what, engine.MatrixBytes(len(rows), m.Dim()),
+		"use fewer links, or no verdict"); err != nil {
+		return nil, err
+	}
+	y, err := m.Embed(ctx, eng, x.Select(rows))
+	if err != nil {
+		return nil, err
+	}
+	at := make([]int, x.Len())
+	for k, i := range rows {
+		at[i] = k
+	}
+	return func(i, j int) float64 { return points.SquaredDistance(y.Row(at[i]), y.Row(at[j])) }, nil
 }

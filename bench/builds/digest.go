@@ -136,12 +136,13 @@ const compared = 15
 
 func (p problem) solve(ctx context.Context, eng *engine.Engine, m catalog.Method) (Result, error) {
 	r := Result{Method: m.Name, Problem: p.name}
-	learner, err := m.New(catalog.Config{Seed: 1})
+	config := catalog.Config{Seed: 1}
+	if m.UsesTargets {
+		config.Lesson.Targets = p.targets
+	}
+	learner, err := m.New(config)
 	if err != nil {
 		return r, err
-	}
-	if m.UsesTargets {
-		learner = learner.(algorithms.Targets).WithTargets(p.targets)
 	}
 	fitted, err := learner.Fit(ctx, eng, p.x, p.set)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/kpca"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -206,9 +206,9 @@ func prepared(ctx context.Context, eng *engine.Engine, of kind, x ...points.Poin
 	if err != nil {
 		return nil, err
 	}
-	p := kpca.DefaultParams()
+	p := nonlinear.KPCADefaults()
 	p.Dims = fewFeatures
-	m, err := kpca.Learner{Kernel: spec, Params: p}.Fit(ctx, eng, x[0], none)
+	m, err := nonlinear.KPCALearner{Kernel: spec, Params: p}.Fit(ctx, eng, x[0], none)
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/sparse"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // laplacianWorks find the 20 smallest eigenpairs of the normalized Laplacian of a 10-neighbor
@@ -39,7 +39,7 @@ func laplacianWorks(o Options, threads int) ([]measure.Work, error) {
 			if adjacency == nil { // in the first call, which is not timed
 				adjacency = planeGraph(n, min(10, n-1))
 			}
-			if _, err := eigen.Laplacian(context.Background(), eng, adjacency, true, min(20, n), eigen.Options{Tolerance: 1e-6}); err != nil {
+			if _, err := operator.LaplacianEigenpairs(context.Background(), eng, adjacency, true, min(20, n), operator.EigenOptions{Tolerance: 1e-6}); err != nil {
 				panic(err) // the graph is valid, and the solver converges on such graphs
 			}
 		}

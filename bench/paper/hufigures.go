@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/npk"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/algorithms/npkl"
 	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/engine"
@@ -134,13 +134,13 @@ func huDescent(ctx context.Context, eng *engine.Engine, x points.Points, set *li
 	if err := h.run(ctx, 0, sweeps); err != nil {
 		return nil, err
 	}
-	p := npk.DefaultParams()
+	p := nonlinear.NPKDefaults()
 	p.Loss, p.C, p.Delta, p.Neighbors, p.Tol = loss, c, huDelta(c), huNeighbors, 1e-9
-	m, err := npk.Learner{Params: p, Seed: seed}.Fit(ctx, eng, x, set)
+	m, err := nonlinear.NPKLearner{Params: p, Seed: seed}.Fit(ctx, eng, x, set)
 	if err != nil {
 		return nil, err
 	}
-	optimum := m.(*npk.Model).Objective()
+	optimum := m.(*nonlinear.NPKModel).Objective()
 	var above []float64
 	for _, v := range h.trace {
 		if v-optimum < huPrecise*optimum {

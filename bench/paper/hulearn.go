@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/algorithms/npkl"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -56,9 +56,9 @@ type huRun struct {
 // learner returns the method of that name.
 func (h huTask) learner(method string) algorithms.Learner {
 	if method == huSimply {
-		p := simplenpkl.DefaultParams()
-		p.Loss, p.C, p.Delta, p.Tol, p.Neighborhood = simplenpkl.SquaredHinge, 1, huDelta(1), 1e-2, h.around
-		return simplenpkl.Learner{Params: p, Kernel: h.kernel, Seed: h.seed}
+		p := nonlinear.SimpleNPKLDefaults()
+		p.Loss, p.C, p.Delta, p.Tol, p.Neighborhood = nonlinear.SimpleNPKLSquaredHinge, 1, huDelta(1), 1e-2, h.around
+		return nonlinear.SimpleNPKLLearner{Params: p, Kernel: h.kernel, Seed: h.seed}
 	}
 	p := npkl.DefaultParams()
 	p.Extension = npkl.FromGraph // the tables look at training rows alone

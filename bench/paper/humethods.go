@@ -5,9 +5,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/itml"
-	"github.com/mustlink/mustlink/algorithms/baseline/npk"
-	"github.com/mustlink/mustlink/algorithms/baseline/sdplr"
-	"github.com/mustlink/mustlink/algorithms/baseline/simplenpkl"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/algorithms/npkl"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -48,9 +46,9 @@ func huITML() huMethod {
 // huNPK is the semidefinite program, which SDPLR solves too: it takes the same weight of the links.
 func huNPK() huMethod {
 	m := huLearned("NPK", func(c float64, _ uint64, _ int) algorithms.Learner {
-		p := npk.DefaultParams()
+		p := nonlinear.NPKDefaults()
 		p.C, p.Delta, p.Neighbors, p.Tol = c, huDelta(c), huNeighbors, 1e-4
-		return npk.Learner{Params: p}
+		return nonlinear.NPKLearner{Params: p}
 	})
 	m.like = "SDPLR"
 	return m
@@ -58,18 +56,18 @@ func huNPK() huMethod {
 
 func huSDPLR(name string, delta func(c float64) float64) huMethod {
 	return huLearned(name, func(c float64, seed uint64, _ int) algorithms.Learner {
-		p := sdplr.DefaultParams()
+		p := nonlinear.SDPLRDefaults()
 		p.C, p.Delta, p.Neighbors, p.Tol = c, delta(c), huNeighbors, 1e-4
-		return sdplr.Learner{Params: p, Seed: seed}
+		return nonlinear.SDPLRLearner{Params: p, Seed: seed}
 	})
 }
 
 func huSimpleNPKL(name string, loss npkl.Loss, delta func(c float64) float64) huMethod {
 	return huLearned(name, func(c float64, seed uint64, _ int) algorithms.Learner {
-		p := simplenpkl.DefaultParams()
+		p := nonlinear.SimpleNPKLDefaults()
 		p.Loss, p.C, p.Delta, p.Neighbors = loss, c, delta(c), huNeighbors
 		p.Size, p.Tol, p.MaxIter = 0.1, 1e-2, 200
-		return simplenpkl.Learner{Params: p, Seed: seed}
+		return nonlinear.SimpleNPKLLearner{Params: p, Seed: seed}
 	})
 }
 
@@ -123,5 +121,5 @@ func huPrinted() []huMethod {
 // huTuned are all methods whose weight of the links is chosen.
 func huTuned() []huMethod {
 	return append(huPrinted(), huHinge(), huSDPLR("SDPLR, delta = 0.001", huFixed),
-		huSimpleNPKL(huSimply+", delta = 0.001", npkl.SquaredHinge, huFixed), huSimpleNPKL(huLinear, simplenpkl.Linear, huDelta))
+		huSimpleNPKL(huSimply+", delta = 0.001", npkl.SquaredHinge, huFixed), huSimpleNPKL(huLinear, nonlinear.SimpleNPKLLinear, huDelta))
 }

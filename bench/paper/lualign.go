@@ -21,7 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/view"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 const (
@@ -191,7 +191,7 @@ type alignment struct {
 	x       *points.Dense
 	objects int
 	images  int // number of images of an object
-	basis   *eigen.Result
+	basis   *operator.Eigenpairs
 }
 
 // newAlignment reads the images of some objects.
@@ -228,7 +228,7 @@ func ofObjects(ctx context.Context, eng *engine.Engine, d *dataset.Data, objects
 	if err != nil {
 		return nil, err
 	}
-	a.basis, err = eigen.Laplacian(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false, luRank, eigen.Options{Tolerance: 1e-8, Seed: seed})
+	a.basis, err = operator.LaplacianEigenpairs(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false, luRank, operator.EigenOptions{Tolerance: 1e-8, Seed: seed})
 	return a, err
 }
 

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/cmvu"
 	"github.com/mustlink/mustlink/algorithms/baseline/itml"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/algorithms/gml"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -23,7 +23,7 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/view"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 const (
@@ -243,7 +243,7 @@ func (c *luDigitsCase) eigenmaps(ctx context.Context, eng *engine.Engine) (blas.
 	}
 	a := near.Adjacency(graph.Union, graph.Binary)
 	_, parts := graph.Components(a)
-	found, err := eigen.Laplacian(ctx, eng, a, true, parts+2, eigen.Options{Tolerance: 1e-8, Seed: c.seed})
+	found, err := operator.LaplacianEigenpairs(ctx, eng, a, true, parts+2, operator.EigenOptions{Tolerance: 1e-8, Seed: c.seed})
 	if err != nil {
 		return blas.Matrix{}, err
 	}
@@ -257,11 +257,11 @@ func (c *luDigitsCase) eigenmaps(ctx context.Context, eng *engine.Engine) (blas.
 }
 
 func (c *luDigitsCase) colored(ctx context.Context, eng *engine.Engine) (blas.Matrix, error) {
-	p := cmvu.DefaultParams()
+	p := nonlinear.CMVUDefaults()
 	p.Neighbors, p.Rank, p.Dims = luNear, luRank, 2
-	m, err := cmvu.Learner{Params: p, Seed: c.seed}.Fit(ctx, eng, c.x, c.all)
+	m, err := nonlinear.CMVULearner{Params: p, Seed: c.seed}.Fit(ctx, eng, c.x, c.all)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
-	return m.(*cmvu.Model).Coordinates(), nil
+	return m.(*nonlinear.CMVUModel).Coordinates(), nil
 }

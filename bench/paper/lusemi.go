@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/spectral"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/algorithms/gml"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/view"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 const (
@@ -110,7 +110,7 @@ func luSemiClaims(r *Result) []Claim {
 type luSemi struct {
 	*huLoaded
 	labeled [2]int
-	basis   *eigen.Result
+	basis   *operator.Eigenpairs
 	kernels [][]kernel.Kernel
 }
 
@@ -138,7 +138,7 @@ func prepareLuSemi(ctx context.Context, eng *engine.Engine, t Trial) (any, error
 }
 
 // eigenvectors returns the eigenvectors of the Laplacian of the graph.
-func (s *luSemi) eigenvectors(ctx context.Context, eng *engine.Engine, seed uint64) (*eigen.Result, error) {
+func (s *luSemi) eigenvectors(ctx context.Context, eng *engine.Engine, seed uint64) (*operator.Eigenpairs, error) {
 	k := kernel.Linear()
 	if s.text {
 		var err error
@@ -150,7 +150,7 @@ func (s *luSemi) eigenvectors(ctx context.Context, eng *engine.Engine, seed uint
 	if err != nil {
 		return nil, err
 	}
-	return eigen.Laplacian(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false, luMany, eigen.Options{Tolerance: 1e-8, Seed: seed})
+	return operator.LaplacianEigenpairs(ctx, eng, near.Adjacency(graph.Union, graph.Binary), false, luMany, operator.EigenOptions{Tolerance: 1e-8, Seed: seed})
 }
 
 // plain returns the kernels of the points: Gaussian ones of several widths, linear, quadratic.
@@ -272,7 +272,7 @@ func (c *luSplit) errors(ctx context.Context, eng *engine.Engine) ([]float64, er
 	if err := machine(c.diffusion(eng)); err != nil {
 		return nil, err
 	}
-	for _, kind := range []spectral.Kind{spectral.Alignment, spectral.Order} {
+	for _, kind := range []nonlinear.SpectralKind{nonlinear.SpectralAlignment, nonlinear.SpectralOrder} {
 		y, err := c.learned(ctx, eng, kind)
 		if err != nil {
 			return nil, err
@@ -362,7 +362,7 @@ func submatrix(k blas.Matrix, rows, columns []int) blas.Matrix {
 }
 
 // luWeighted returns the coordinates of the points in the first eigenvectors, weighted.
-func luWeighted(b *eigen.Result, rank int, weight func(mu float64) float64) blas.Matrix {
+func luWeighted(b *operator.Eigenpairs, rank int, weight func(mu float64) float64) blas.Matrix {
 	y := blas.NewMatrix(b.Vectors.Cols, rank)
 	for c := range rank {
 		root := math.Sqrt(weight(b.Values[c]))
@@ -388,10 +388,10 @@ func luSpectral(rounds int) gml.Params {
 }
 
 // learned returns the coordinates of a kernel whose weights are learned from the labeled pairs.
-func (c *luSplit) learned(ctx context.Context, eng *engine.Engine, kind spectral.Kind) (blas.Matrix, error) {
-	p := spectral.DefaultParams()
+func (c *luSplit) learned(ctx context.Context, eng *engine.Engine, kind nonlinear.SpectralKind) (blas.Matrix, error) {
+	p := nonlinear.SpectralDefaults()
 	p.Kind = kind
-	return fittedEmbedding(ctx, eng, spectral.Learner{Params: p, Basis: c.basis, Seed: c.seed}, c.huLoaded, c.set)
+	return fittedEmbedding(ctx, eng, nonlinear.SpectralLearner{Params: p, Basis: c.basis, Seed: c.seed}, c.huLoaded, c.set)
 }
 
 // fittedEmbedding fits a learner to a set and returns the coordinates of its points.

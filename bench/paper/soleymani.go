@@ -7,14 +7,9 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/dca"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/baseline/itml"
-	"github.com/mustlink/mustlink/algorithms/baseline/klein"
-	"github.com/mustlink/mustlink/algorithms/baseline/llma"
-	"github.com/mustlink/mustlink/algorithms/baseline/mmc"
-	"github.com/mustlink/mustlink/algorithms/baseline/rca"
-	"github.com/mustlink/mustlink/algorithms/baseline/xiang"
-	"github.com/mustlink/mustlink/algorithms/baseline/xrca"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/algorithms/krca"
@@ -87,15 +82,15 @@ func soleymaniSystems() []string {
 // rivalLLMA returns the parameters of llma in the papers' comparisons: those that are stated, and
 // at most 50 windows of a quarter of the mean distance. The number of directions is left to the
 // caller.
-func rivalLLMA() llma.Params {
-	p := llma.DefaultParams()
+func rivalLLMA() nonlinear.LLMA {
+	p := nonlinear.LLMADefaults()
 	p.Sigma, p.Anchors, p.Neighbors, p.Lambda = "0.25mean", 50, 10, 0.2
 	return p
 }
 
 // plainRCA returns the defaults of RCA, but all must-links are used, as in the papers.
-func plainRCA() rca.Params {
-	p := rca.DefaultParams()
+func plainRCA() baseline.RCA {
+	p := baseline.RCADefaults()
 	p.Robust = false
 	return p
 }
@@ -106,15 +101,15 @@ func soleymaniLearner(system string, d *labeled, set *links.Set, seed uint64) al
 	case "RCA":
 		p := plainRCA()
 		p.EpsRel = 1e-2
-		return &rca.Learner{Params: p}
+		return &baseline.RCALearner{Params: p}
 	case "XRCA":
-		return xrca.Learner{Params: xrca.DefaultParams()}
+		return baseline.XRCALearner{Params: baseline.XRCADefaults()}
 	case "DCA":
-		return dca.Learner{Params: dca.DefaultParams(), Seed: seed}
+		return baseline.DCALearner{Params: baseline.DCADefaults(), Seed: seed}
 	case "kernel DCA":
-		return dca.Learner{Kernel: meanWidth(), Params: dca.DefaultParams(), Seed: seed}
+		return baseline.DCALearner{Kernel: meanWidth(), Params: baseline.DCADefaults(), Seed: seed}
 	case "MMC":
-		return mmc.Learner{Params: mmc.DefaultParams()}
+		return baseline.MMCLearner{Params: baseline.MMCDefaults()}
 	case "ITML":
 		return itml.Learner{Params: itml.DefaultParams(), Seed: seed}
 	case "LLMA", "LLMA, lambda 5":
@@ -122,11 +117,11 @@ func soleymaniLearner(system string, d *labeled, set *links.Set, seed uint64) al
 		if p.Dims = soleymaniDirections; system != "LLMA" {
 			p.Lambda = 5
 		}
-		return llma.Learner{Params: p, Seed: seed}
+		return nonlinear.LLMALearner{Params: p, Seed: seed}
 	case "klein":
-		return klein.Learner{Params: klein.DefaultParams(), Seed: seed}
+		return nonlinear.KleinLearner{Params: nonlinear.KleinDefaults(), Seed: seed}
 	case "xiang":
-		return xiang.Learner{Seed: seed}
+		return baseline.XiangLearner{Seed: seed}
 	case "krca":
 		p := krca.DefaultParams()
 		p.Robust = false

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/solvers/boxqp"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // supportVectors classifies by support vector machines, one class against the others. The matrix k
@@ -26,7 +26,7 @@ func supportVectors(k, across blas.Matrix, labels []string, cost float64) ([]str
 		best[i] = math.Inf(-1)
 	}
 	p, q, alpha, y := make([]float64, m*m), make([]float64, m), make([]float64, m), make([]float64, m)
-	var solver boxqp.Solver
+	var solver optimize.BoxQP
 	for _, rows := range classes {
 		for i := range m {
 			y[i], q[i], alpha[i] = -1, 1, 0

@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/krca"
 	"github.com/mustlink/mustlink/blas"
@@ -120,7 +120,7 @@ func (c uciCase) run(ctx context.Context, eng *engine.Engine, system int) (float
 	case uciKernelRCA:
 		r, err = c.whitened(ctx, eng, c.d.gaussian.Spec())
 	case uciDefaultRCA:
-		r, err = c.embedded(ctx, eng, &rca.Learner{Params: rca.DefaultParams()})
+		r, err = c.embedded(ctx, eng, &baseline.RCALearner{Params: baseline.RCADefaults()})
 	default:
 		r, err = c.embedded(ctx, eng, krca.Learner{Kernel: c.d.gaussian.Spec(), Params: krca.DefaultParams()})
 	}

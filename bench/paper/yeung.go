@@ -6,7 +6,7 @@ import (
 	"math"
 	"strings"
 
-	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/blas"
@@ -177,7 +177,7 @@ func yeungTrial(ctx context.Context, eng *engine.Engine, t Trial) ([][]float64, 
 		return nil, err
 	}
 	values := []float64{s.input, s.rbf}
-	y, err := learnedEmbedding(ctx, eng, &rca.Learner{Params: plainRCA()}, s.x, pairs)
+	y, err := learnedEmbedding(ctx, eng, &baseline.RCALearner{Params: plainRCA()}, s.x, pairs)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
-	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/blas"
@@ -95,8 +94,8 @@ func yeung4() Table {
 }
 
 // yeungLMNN has few neighbors and an early end.
-func yeungLMNN() lmnn.Params {
-	p := lmnn.DefaultParams()
+func yeungLMNN() baseline.LMNN {
+	p := baseline.LMNNDefaults()
 	p.Tol = 1e-3
 	return p
 }
@@ -133,9 +132,9 @@ func (s *yeungSet) labelLearner(t Trial, system string, some []string) (algorith
 	}
 	switch system {
 	case "RCA":
-		return &rca.Learner{Params: plainRCA()}, all, nil
+		return &baseline.RCALearner{Params: plainRCA()}, all, nil
 	case "LMNN":
-		return lmnn.Learner{Params: yeungLMNN()}, all, nil
+		return baseline.LMNNLearner{Params: yeungLMNN()}, all, nil
 	}
 	few, err := links.SampleByCount(some, s.pairs, 0, t.Seed(1))
 	if err != nil {

@@ -7,10 +7,8 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/kpca"
-	"github.com/mustlink/mustlink/algorithms/baseline/llma"
-	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
-	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/baseline"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -88,7 +86,7 @@ func (p *yeungPicture) classed() (*links.Set, error) {
 // embed learns from the learned points and embeds all.
 func (p *yeungPicture) embed(ctx context.Context, eng *engine.Engine, l algorithms.Learner) (blas.Matrix, error) {
 	set := p.pairs
-	if l.Method() == lmnn.Method {
+	if l.Method() == baseline.LMNNMethod {
 		var err error
 		if set, err = p.classed(); err != nil {
 			return blas.Matrix{}, err
@@ -110,8 +108,8 @@ func (p *yeungPicture) systems(ctx context.Context, eng *engine.Engine) ([]strin
 	local := rivalLLMA()
 	local.Dims = 2
 	return []string{"input", "kernel", "RCA", "LMNN", "LLMA", yeungBasic, yeungLow}, []algorithms.Learner{
-		nil, kpca.Learner{Kernel: k.Spec(), Params: kpca.DefaultParams()}, &rca.Learner{Params: plainRCA()}, lmnn.Learner{Params: yeungLMNN()},
-		llma.Learner{Params: local, Seed: p.seed}, yeungLearner(k.Spec(), 0, p.seed), yeungLearner(k.Spec(), yeungDrawnLandmarks, p.seed),
+		nil, nonlinear.KPCALearner{Kernel: k.Spec(), Params: nonlinear.KPCADefaults()}, &baseline.RCALearner{Params: plainRCA()}, baseline.LMNNLearner{Params: yeungLMNN()},
+		nonlinear.LLMALearner{Params: local, Seed: p.seed}, yeungLearner(k.Spec(), 0, p.seed), yeungLearner(k.Spec(), yeungDrawnLandmarks, p.seed),
 	}, nil
 }
 

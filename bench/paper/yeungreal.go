@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/bench/printed"
@@ -216,7 +216,7 @@ func (s *yeungSet) learners(t Trial) []algorithms.Learner {
 	p := kbeta.DefaultParams()
 	p.Landmarks = min(s.landmarks, s.x.N)
 	return []algorithms.Learner{
-		&rca.Learner{Params: plainRCA()},
+		&baseline.RCALearner{Params: plainRCA()},
 		yeungLearner(s.kernel.Spec(), p.Landmarks, t.Seed(2)),
 		kbeta.Learner{Params: p, Seed: t.Seed(2)},
 	}

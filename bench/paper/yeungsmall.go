@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/klein"
-	"github.com/mustlink/mustlink/algorithms/baseline/llma"
+	"github.com/mustlink/mustlink/algorithms/baseline/nonlinear"
 	"github.com/mustlink/mustlink/algorithms/kbeta"
 	"github.com/mustlink/mustlink/bench/printed"
 	"github.com/mustlink/mustlink/bench/statistics"
@@ -164,9 +163,9 @@ func (s *yeungSet) smallLearner(t Trial, system string) algorithms.Learner {
 	case "LLMA":
 		p := rivalLLMA()
 		p.Dims = len(classRows(s.labels)) - 1
-		return llma.Learner{Params: p, Seed: t.Seed(2)}
+		return nonlinear.LLMALearner{Params: p, Seed: t.Seed(2)}
 	case "klein":
-		return klein.Learner{Params: klein.DefaultParams(), Seed: t.Seed(2)}
+		return nonlinear.KleinLearner{Params: nonlinear.KleinDefaults(), Seed: t.Seed(2)}
 	case yeungDefault:
 		return kbeta.Learner{Params: kbeta.DefaultParams(), Seed: t.Seed(2)}
 	}

@@ -8,7 +8,6 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/eigen"
 	"github.com/mustlink/mustlink/solvers/lle"
 	"github.com/mustlink/mustlink/solvers/operator"
 )
@@ -113,9 +112,9 @@ func eigenTop(ctx context.Context, s Subject, n, d int) (func(), func() error, f
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	var res *eigen.Result
+	var res *operator.Eigenpairs
 	run := func() (err error) {
-		res, err = eigen.Top(ctx, s.Engine, a, min(pairs, n-1), eigen.Options{Tolerance: 1e-10})
+		res, err = operator.TopEigenpairs(ctx, s.Engine, a, min(pairs, n-1), operator.EigenOptions{Tolerance: 1e-10})
 		return err
 	}
 	return nil, run, func() float64 { return s.Table.Sum(res.Values) }, nil
@@ -134,9 +133,9 @@ func laplacian(ctx context.Context, s Subject, n, d int) (func(), func() error, 
 	}
 	adjacency := near.Adjacency(graph.Union, graph.Binary)
 	k := min(pairs, n-2)
-	var res *eigen.Result
+	var res *operator.Eigenpairs
 	run := func() (err error) {
-		res, err = eigen.Laplacian(ctx, s.Engine, adjacency, true, k, eigen.Options{Tolerance: 1e-6})
+		res, err = operator.LaplacianEigenpairs(ctx, s.Engine, adjacency, true, k, operator.EigenOptions{Tolerance: 1e-6})
 		return err
 	}
 	return nil, run, func() float64 { return 2*float64(k) - s.Table.Sum(res.Values) }, nil

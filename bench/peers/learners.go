@@ -12,10 +12,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/lmnn"
-	"github.com/mustlink/mustlink/algorithms/baseline/mmc"
-	"github.com/mustlink/mustlink/algorithms/baseline/nca"
-	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/bench/measure"
 	"github.com/mustlink/mustlink/blas"
@@ -328,29 +325,29 @@ func mpck(l *lesson) job {
 }
 
 func rcaLearner(l *lesson, _ algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
-	p := rca.DefaultParams()
+	p := baseline.RCADefaults()
 	p.EpsRel = 1e-12
-	return &rca.Learner{Params: p}, l.chunklets
+	return &baseline.RCALearner{Params: p}, l.chunklets
 }
 
 func mmcLearner(diagonal bool) func(l *lesson, p algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
 	return func(l *lesson, progress algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
-		p := mmc.DefaultParams()
+		p := baseline.MMCDefaults()
 		p.Diagonal, p.EpsRel = diagonal, 1e-9
-		return mmc.Learner{Params: p, Progress: progress}, l.pairs
+		return baseline.MMCLearner{Params: p, Progress: progress}, l.pairs
 	}
 }
 
 func lmnnLearner(l *lesson, progress algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
-	p := lmnn.DefaultParams()
+	p := baseline.LMNNDefaults()
 	p.Rank = 0
-	return lmnn.Learner{Params: p, Progress: progress}, l.classified
+	return baseline.LMNNLearner{Params: p, Progress: progress}, l.classified
 }
 
 func ncaLearner(l *lesson, progress algorithms.ProgressFunc) (algorithms.Learner, *links.Set) {
-	p := nca.DefaultParams()
+	p := baseline.NCADefaults()
 	p.Rank = 0
-	return nca.Learner{Params: p, Progress: progress}, l.classified
+	return baseline.NCALearner{Params: p, Progress: progress}, l.classified
 }
 
 // whiteness returns the largest element of the difference between the covariance within chunklets

@@ -108,7 +108,7 @@ func (o *Options) krca(goroutines, kept int) (string, many, error) {
 	l := krca.Learner{Kernel: spec, Params: krca.DefaultParams()}
 	return what, func(ctx context.Context, fits int) error {
 		return share(goroutines, fits, func(i int) error {
-			m, err := l.FitMetric(ctx, eng, x, set)
+			m, err := krca.FitMetric(ctx, eng, l, x, set)
 			if kept > 0 {
 				models[i%kept].Store(m)
 			}

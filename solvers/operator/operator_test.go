@@ -41,7 +41,7 @@ func symmetric(n int) (blas.Matrix, *sparse.Matrix) {
 	return a, m
 }
 
-func random(n, r int) blas.Matrix {
+func operatorRandom(n, r int) blas.Matrix {
 	return enginetest.Matrix(rand.New(rand.NewPCG(2, uint64(n))), n, r, 0)
 }
 
@@ -58,7 +58,7 @@ func plain(a, x blas.Matrix) blas.Matrix {
 	return y
 }
 
-func close(t *testing.T, what string, got, want blas.Matrix, tolerance float64) {
+func operatorClose(t *testing.T, what string, got, want blas.Matrix, tolerance float64) {
 	t.Helper()
 	for i := range want.Rows {
 		for j, v := range want.Row(i) {
@@ -84,7 +84,7 @@ func TestProducts(t *testing.T) {
 	}
 	for _, n := range []int{1, 7, 300} {
 		full, m := symmetric(n)
-		x := points.Dense{N: n, D: 2, Data: random(n, 2).Data}
+		x := points.Dense{N: n, D: 2, Data: operatorRandom(n, 2).Data}
 		gram, err := f.Gram(ctx, eng, &x)
 		if err != nil {
 			t.Fatal(err)
@@ -107,14 +107,14 @@ func TestProducts(t *testing.T) {
 				t.Errorf("%s: order %d, width %d, cost %v", what, c.a.Order(), c.a.Width(), c.a.Cost())
 			}
 			for _, r := range []int{1, 3, 8, 33} {
-				x := random(n, r)
+				x := operatorRandom(n, r)
 				want, got := plain(c.full, x), blas.NewMatrix(n, r)
 				if err := c.a.Multiply(ctx, eng, got, x); err != nil {
 					t.Fatal(err)
 				}
-				close(t, what, got, want, 1e-12*float64(n))
+				operatorClose(t, what, got, want, 1e-12*float64(n))
 				for _, gamma := range []float64{0, -1.5} {
-					next := random(n, r)
+					next := operatorRandom(n, r)
 					for i := range want.Data {
 						want.Data[i] = 0.5*got.Data[i] + 2*x.Data[i] + gamma*next.Data[i]
 					}
@@ -124,7 +124,7 @@ func TestProducts(t *testing.T) {
 					if err := operator.Recur(ctx, eng, c.a, 0.5, x, 2, gamma, next); err != nil {
 						t.Fatal(err)
 					}
-					close(t, what+", recurrence", next, want, 1e-12*float64(n))
+					operatorClose(t, what+", recurrence", next, want, 1e-12*float64(n))
 				}
 			}
 		}
@@ -188,7 +188,7 @@ func TestCancel(t *testing.T) {
 	dense, _ := operator.Dense(a)
 	list, _ := operator.Sparse(m)
 	for what, op := range map[string]operator.Operator{"dense": dense, "sparse": list} {
-		if err := op.Multiply(ctx, enginetest.New(t, 2), blas.NewMatrix(40, 2), random(40, 2)); !errors.Is(err, context.Canceled) {
+		if err := op.Multiply(ctx, enginetest.New(t, 2), blas.NewMatrix(40, 2), operatorRandom(40, 2)); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

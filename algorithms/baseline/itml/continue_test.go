@@ -12,9 +12,10 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/fittest"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -139,13 +140,13 @@ func TestRotatedDirections(t *testing.T) {
 		x, _, _ := enginetest.Bands(rt, n+20, 4, 2, rapid.Uint64().Draw(rt, "points"))
 		known := x.Select(rows(n)).(*points.Dense)
 		list := randomLinks(n, rapid.IntRange(8, 20).Draw(rt, "links"), rapid.Uint64().Draw(rt, "seed"))
-		l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 3, K: 1}}}
+		l := Learner{Params: DefaultParams(), Lesson: algorithms.Lesson{Triplets: []links.Triplet{{I: 0, J: 3, K: 1}}}}
 		l.Params.Gamma = rapid.SampledFrom([]float64{0.1, 1, 10}).Draw(rt, "gamma")
 		l.Kernel, _ = kernel.Parse("rbf:sigma=mean")
 		m := fittest.Fit[*Model](rt, l, known, enginetest.Links(rt, n, list[:2]))
 		fresh, all := *m, m.Params()
 		all.Dims = 1000 // all, but not those of m
-		fresh.Model = record.New(m.Map, all, m.Status())
+		fresh.Model = fitted.New(m.Map, all, m.Status())
 		ctx, eng := context.Background(), enginetest.New(t, 0)
 		var got, exact [2][]float64
 		var warm *logdetmetric.WarmStart
@@ -296,7 +297,7 @@ func TestAddLinksRejects(t *testing.T) {
 // TestWarmStartFile checks that wrong links in a file are refused.
 func TestWarmStartFile(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 30, 3, 8, 1)
-	l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 1, K: 2}}}
+	l := Learner{Params: DefaultParams(), Lesson: algorithms.Lesson{Triplets: []links.Triplet{{I: 0, J: 1, K: 2}}}}
 	m := fittest.Fit[*Model](t, l, x, set)
 	count := set.Len() + 1
 	for name, spoil := range map[string]func(f *model.File){

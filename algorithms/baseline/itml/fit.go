@@ -5,12 +5,11 @@ import (
 	"fmt"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
 	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -19,30 +18,12 @@ import (
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
-// Learner fits the method. The zero value does not work: Params come from [DefaultParams].
-type Learner struct {
-	// Kernel is the kernel to start from, which may contain bandwidth rules; the zero Spec means
-	// linear mode for dense vectors, and otherwise the default kernel of such points.
-	Kernel kernel.Spec
-	Params Params
-	// Triplets are constraints in addition to the links.
-	Triplets []links.Triplet
-	Seed     uint64
-	Progress algorithms.ProgressFunc
-}
-
-var _ algorithms.Triplets = Learner{}
-
-// New returns the learner with these parameters.
-func New(p Params, c algorithms.Common) algorithms.Learner {
-	return Learner{Kernel: c.Kernel, Params: p, Seed: c.Seed, Progress: c.Progress}
-}
-
-// Method returns "itml".
-func (Learner) Method() string { return Method }
-
-// Fit learns from the links of l on the points x, and from the triplets of the learner. The result
-// has the type *[Model].
+// Learner fits the method from the links, and from the triplets of its lesson as constraints in
+// addition to them. The zero value does not work: Params come from [DefaultParams]. The result has
+// the type *[Model].
+//
+// Kernel is the kernel to start from; the zero Spec means linear mode for dense vectors, and
+// otherwise the default kernel of such points.
 //
 // Cost: in linear mode 4 q^2 flops per link and sweep, where q is the number of directions in which
 // the points vary; in kernel mode 2 m^2, where m is the number of linked points. After at most
@@ -52,32 +33,18 @@ func (Learner) Method() string { return Method }
 // Errors are those of [learner.Learner.Fit]. No links and no triplets, triplets of rows that do not
 // exist, a percentile as bound that is 0 up to rounding relative to the distance of an outlier, and
 // a Gram matrix with negative eigenvalues are errors, too.
-func (l Learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	f := l.begin(eng, x, set)
-	return f.Run(ctx, l.Params, func() (algorithms.Model, error) {
-		f.targets = logdetmetric.Supervision{Links: set, Triplets: l.Triplets}
-		if err := f.targets.Check(Method, x.Len()); err != nil {
-			return nil, err
-		}
-		return f.model(ctx)
-	})
-}
+type Learner = learner.Learner[Params]
 
-// Among returns the learner for the points of these rows, with the triplets of these alone.
-func (l Learner) Among(rows []int) (algorithms.Learner, error) {
-	l.Triplets = links.TripletsAmong(l.Triplets, rows)
-	return l, nil
-}
+// Rules describes the method and the input that it requires.
+func (Params) Rules() learner.Rules { return learner.Rules{About: About, Pairs: true} }
 
-// WithTriplets returns the learner with these triplets as constraints in addition to the links.
-func (l Learner) WithTriplets(list []links.Triplet) algorithms.Learner {
-	l.Triplets = list
-	return l
-}
-
-func (l Learner) begin(eng *engine.Engine, x points.Points, set *links.Set) *fit {
-	common := algorithms.Common{Kernel: l.Kernel, Seed: l.Seed, Progress: l.Progress}
-	return &fit{Params: l.Params, Fit: learner.Begin(learner.Rules{About: About, Pairs: true}, common, eng, x, set)}
+// Learn learns the metric.
+func (p Params) Learn(ctx context.Context, of *learner.Fit) (algorithms.Model, error) {
+	f := &fit{Fit: of, Params: p, targets: logdetmetric.Supervision{Links: of.Links, Triplets: of.Triplets}}
+	if err := f.targets.Check(Method, f.X.Len()); err != nil {
+		return nil, err
+	}
+	return f.model(ctx)
 }
 
 // model learns the metric.
@@ -93,7 +60,7 @@ func (f *fit) model(ctx context.Context) (*Model, error) {
 	status := f.Status(algorithms.Status{Converged: f.result.Converged, Iterations: f.result.Sweeps, Message: f.message()})
 	head := f.bounds.Outcome(f.targets, f.result, check)
 	head.On(f.small)
-	return &Model{record.New(m, f.Params, status), head, f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
+	return &Model{fitted.New(m, f.Params, status), head, f.targets.WarmStart(f.result, f.Seed)}, ctx.Err()
 }
 
 // fit is the state of one call of Fit.
@@ -102,7 +69,7 @@ type fit struct {
 	Params  Params
 	targets logdetmetric.Supervision
 	before  *logdetmetric.WarmStart // of the model that links are added to, which fixes the bounds, or nil
-	from    *maps.Map               // of that model, in kernel mode
+	from    *fitted.Map             // of that model, in kernel mode
 	bounds  logdetmetric.Bounds
 	result  *logdet.Result
 	small   *logdetmetric.Reduced // form of the kernel matrix, nil for the whole one
@@ -115,7 +82,7 @@ func (f *fit) options() logdet.Options {
 }
 
 // linear learns a matrix over the features.
-func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
+func (f *fit) linear(ctx context.Context) (m *fitted.Map, check logdet.KKT, err error) {
 	const constant = 1e-12
 	p, err := linear.NewPrincipal(ctx, f.Eng, f.X.(*points.Dense), constant)
 	if err != nil {
@@ -140,7 +107,7 @@ func (f *fit) linear(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 		return nil, check, err
 	}
 	linear.DivideColumns(axes, units)
-	return maps.WithKernel(p.Map(f.Eng, Method, axes)), check, nil
+	return fitted.WithKernel(p.Map(f.Eng, Method, axes)), check, nil
 }
 
 func (f *fit) findBounds(ctx context.Context, k kernel.Kernel, x points.Points) error {
@@ -164,7 +131,7 @@ func (f *fit) message() string {
 }
 
 // kernel learns a kernel.
-func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err error) {
+func (f *fit) kernel(ctx context.Context) (m *fitted.Map, check logdet.KKT, err error) {
 	if f.Params.Prior != Identity {
 		return nil, check, &fault.ParamError{Param: "prior", Value: string(f.Params.Prior), Want: "identity with a kernel"}
 	}
@@ -220,7 +187,7 @@ func (f *fit) kernel(ctx context.Context) (m *maps.Map, check logdet.KKT, err er
 
 // reduced learns a kernel in the coordinates of landmarks, or returns nil if the whole matrix is to
 // be used.
-func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *maps.Map, check logdet.KKT, err error) {
+func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *fitted.Map, check logdet.KKT, err error) {
 	constraints := f.bounds.Constraints(f.targets, logdetmetric.Positions(linked))
 	r, err := logdetmetric.Reduce(ctx, f.Eng, k, 1, f.X.Select(linked), constraints, f.Params.Landmarks, f.Seed)
 	if r == nil || err != nil {
@@ -245,11 +212,11 @@ func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *ma
 // *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	added, err := m.add(ctx, eng, x, set)
-	return record.Result(ctx, Method+": new links", added, err)
+	return fitted.Result(ctx, Method+": new links", added, err)
 }
 
 func (m *Model) add(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (*Model, error) {
-	f := Learner{Params: m.Params()}.begin(eng, x, set)
+	f := &fit{Fit: Learner{Params: m.Params()}.Begin(eng, x, set), Params: m.Params()}
 	f.before, f.bounds = m.warm, m.about.Bounds
 	var err error
 	if f.targets, err = m.warm.With(eng, Method, x, set); err != nil {

@@ -30,9 +30,8 @@ package itml
 
 import (
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 )
@@ -56,6 +55,7 @@ var About = algorithms.About{
 	Summary:         "information-theoretic metric learning, linear or with a kernel (-k): the base of geometry-aware metrics",
 	Paper:           "Davis, Kulis, Jain, Sra & Dhillon, Information-theoretic metric learning, ICML 2007",
 	UsesCannotLinks: true,
+	UsesTriplets:    true,
 	Pairwise:        true,
 	Baseline:        true,
 }
@@ -92,7 +92,7 @@ func (p Params) Validate() error {
 // most 2000 of the fit, and 2 Dim flops for each of these. Gram and Distances cost those with the l
 // linked points and 4 l^2 flops.
 type Model struct {
-	*record.Model[Params]
+	*fitted.Model[Params]
 	about about
 	warm  *logdetmetric.WarmStart // nil if read from a file without it
 }
@@ -120,7 +120,7 @@ func (m *Model) Encode(f *model.File) error {
 func Decode(f *model.File) (*Model, error) {
 	m := &Model{}
 	var err error
-	if m.Model, err = record.Decode[Params](Method, f, maps.ReadEither, &m.about); err != nil {
+	if m.Model, err = fitted.Decode[Params](Method, f, fitted.ReadEither, &m.about); err != nil {
 		return nil, err
 	}
 	m.warm, err = logdetmetric.DecodeWarmStart(f, Method)

@@ -38,7 +38,7 @@ func distances(t enginetest.Fataler, m *Model, x points.Points, pairs [][2]int) 
 func TestModesAgree(t *testing.T) {
 	for _, gamma := range []float64{0.1, 1, 10} {
 		x, _, set := enginetest.Bands(t, 60, 4, 30, 1)
-		l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{{I: 0, J: 3, K: 1}, {I: 50, J: 20, K: 51}, {I: 4, J: 7, K: 30}}}
+		l := Learner{Params: DefaultParams(), Lesson: algorithms.Lesson{Triplets: []links.Triplet{{I: 0, J: 3, K: 1}, {I: 50, J: 20, K: 51}, {I: 4, J: 7, K: 30}}}}
 		l.Params.Gamma, l.Params.Tol, l.Params.MaxIter = gamma, 1e-12, 100000
 		flat := fittest.Fit[*Model](t, l, x, set)
 		var err error
@@ -79,7 +79,7 @@ func TestTriplet(t *testing.T) {
 		t.Fatal("the triplet holds before")
 	}
 	for _, gamma := range []float64{1, 100, math.MaxFloat64} {
-		l := Learner{Params: DefaultParams(), Triplets: []links.Triplet{w}}
+		l := Learner{Params: DefaultParams(), Lesson: algorithms.Lesson{Triplets: []links.Triplet{w}}}
 		l.Params.Gamma, l.Params.Margin, l.Params.Tol = gamma, "0.25", 1e-12
 		m := fittest.Fit[*Model](t, l, x, none)
 		d := distances(t, m, x, [][2]int{{w.I, w.J}, {w.I, w.K}})

@@ -41,18 +41,24 @@ func updated(m catalog.Method) catalog.Method {
 	if m.UsesTargets {
 		m.New = func(c catalog.Config) (algorithms.Learner, error) {
 			l, err := plain(c)
-			if err != nil {
-				return nil, err
-			}
-			return learner{l.(algorithms.Targets)}, nil
+			return learner{l, plain, c}, err
 		}
 	}
 	return m
 }
 
 // learner gets its targets when it knows the number of rows.
-type learner struct{ algorithms.Targets }
+type learner struct {
+	algorithms.Learner
+	new    func(catalog.Config) (algorithms.Learner, error)
+	config catalog.Config
+}
 
 func (l learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	return l.WithTargets(Targets(x.Len())).Fit(ctx, eng, x, set)
+	l.config.Lesson.Targets = Targets(x.Len())
+	taught, err := l.new(l.config)
+	if err != nil {
+		return nil, err
+	}
+	return taught.Fit(ctx, eng, x, set)
 }

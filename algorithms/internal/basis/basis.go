@@ -16,7 +16,8 @@ import (
 	"github.com/mustlink/mustlink/engine/graph"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/lle"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // Kind names the method that the vectors come from.
@@ -85,7 +86,7 @@ func (c Choice) laplacian(ctx context.Context, eng *engine.Engine, k kernel.Kern
 	if _, parts := graph.Components(adjacency); parts > 1 {
 		b.Notices = []string{fmt.Sprintf("the graph has %d parts: the first %[1]d eigenvalues are 0, and their eigenvectors are constant on each part; use more neighbors to connect them", parts)}
 	}
-	found, err := eigen.Laplacian(ctx, eng, adjacency, c.Normalized, c.Rank, eigen.Options{Tolerance: tolerance, Seed: c.Seed})
+	found, err := operator.LaplacianEigenpairs(ctx, eng, adjacency, c.Normalized, c.Rank, operator.EigenOptions{Tolerance: tolerance, Seed: c.Seed})
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +112,7 @@ func (c Choice) neighbors(ctx context.Context, eng *engine.Engine, k kernel.Kern
 // for
 // 0. Vectors that are not orthonormal, and values that descend or are not finite, are a
 // *fault.DataError.
-func Given(eng *engine.Engine, given *eigen.Result, n, r int) (*Basis, error) {
+func Given(eng *engine.Engine, given *operator.Eigenpairs, n, r int) (*Basis, error) {
 	vectors, values := given.Vectors, given.Values
 	if r > vectors.Rows {
 		return nil, &fault.ParamError{Param: "rank", Value: r, Want: fmt.Sprintf("a number up to %d, the number of given vectors", vectors.Rows)}
@@ -160,3 +161,154 @@ func (b *Basis) Constant() int {
 
 // zero is the largest value that counts as 0.
 const zero = 1e-10
+
+// shift times the mean of the diagonal is added to the diagonal of (I - W)'(I - W), whose smallest
+// eigenvalues cluster at 0.
+const shift = 1e-6
+
+// lle returns the eigenvectors of E = (I - W)'(I - W) with the smallest eigenvalues, including the
+// constant one (Roweis & Saul 2000). It computes them as the leading eigenvectors of (E + s I)^-1,
+// whose eigenvalues are well separated where those of E cluster. Cost: n^3 / 3 flops.
+func (c Choice) lle(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
+	n := x.Len()
+	near, err := c.neighbors(ctx, eng, k, x)
+	if err != nil {
+		return nil, err
+	}
+	if err := eng.Check(fmt.Sprintf("reconstruction errors of %d points", n), 2*engine.MatrixBytes(n, n), "use fewer points, or basis=laplacian"); err != nil {
+		return nil, err
+	}
+	w, err := c.weights(ctx, eng, k, x, near)
+	if err != nil {
+		return nil, err
+	}
+	e := errors(eng, near, w)
+	mean := 0.0
+	for i := range n {
+		mean += e.At(i, i) / float64(n)
+	}
+	for i := range n {
+		e.Set(i, i, e.At(i, i)+shift*mean)
+	}
+	if err := eng.Cholesky(ctx, e); err != nil {
+		return nil, err
+	}
+	found, err := operator.TopEigenpairs(ctx, eng, operator.Inverse(e), c.Rank, operator.EigenOptions{Tolerance: tolerance, Seed: c.Seed})
+	if err != nil {
+		return nil, err
+	}
+	b := &Basis{Vectors: found.Vectors, Values: make([]float64, c.Rank)}
+	for i := range c.Rank {
+		b.Values[i] = residue(near, w, b.Vectors.Row(i))
+		if i > 0 { // equal values may descend by rounding
+			b.Values[i] = max(b.Values[i], b.Values[i-1])
+		}
+	}
+	return b, nil
+}
+
+// weights returns the weights that reconstruct every point from its neighbors in the feature space
+// of k.
+func (c Choice) weights(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, near *graph.Neighbors) (blas.Matrix, error) {
+	value, err := k.Values(ctx, eng, x)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	return lle.Weights(ctx, eng, near.N, near.K, lle.OfKernel(value, near.Index, near.K), lle.DefaultRegularization)
+}
+
+// errors returns (I - W)'(I - W).
+func errors(eng *engine.Engine, near *graph.Neighbors, w blas.Matrix) blas.Matrix {
+	e := eng.NewMatrix(near.N, near.N)
+	for i := range near.N {
+		index, _ := near.Of(i)
+		row := w.Row(i)
+		e.Set(i, i, e.At(i, i)+1)
+		for a, ja := range index {
+			p := int(ja)
+			e.Set(i, p, e.At(i, p)-row[a])
+			e.Set(p, i, e.At(p, i)-row[a])
+			for b, jb := range index {
+				q := int(jb)
+				e.Set(p, q, e.At(p, q)+row[a]*row[b])
+			}
+		}
+	}
+	return e
+}
+
+// residue returns |(I - W) v|^2.
+func residue(near *graph.Neighbors, w blas.Matrix, v []float64) float64 {
+	sum := 0.0
+	for i := range near.N {
+		index, _ := near.Of(i)
+		d := v[i]
+		for a, j := range index {
+			d -= w.At(i, a) * v[j]
+		}
+		sum += d * d
+	}
+	return math.Max(0, sum)
+}
+
+// isomap returns the leading eigenvectors of -H D H / 2, where D holds the squared lengths of
+// shortest paths in the neighbor graph (Tenenbaum, de Silva & Langford 2000). Cost: n (n k) log n
+// for the paths.
+func (c Choice) isomap(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) (*Basis, error) {
+	near, err := c.neighbors(ctx, eng, k, x)
+	if err != nil {
+		return nil, err
+	}
+	edges := near.Adjacency(graph.Union, math.Sqrt)
+	if _, parts := graph.Components(near.Adjacency(graph.Union, graph.Binary)); parts > 1 {
+		return nil, fault.Data("", "the graph of %d neighbors has %d parts without paths between them: want more neighbors for basis=isomap", c.Neighbors, parts)
+	}
+	d, err := graph.Geodesics(ctx, eng, edges)
+	if err != nil {
+		return nil, err
+	}
+	found, err := Scaled(ctx, eng, d, c.Rank, operator.EigenOptions{Tolerance: tolerance, Seed: c.Seed})
+	if err != nil {
+		return nil, err
+	}
+	b := &Basis{Vectors: found.Vectors, Values: make([]float64, c.Rank)}
+	for i, w := range found.Values {
+		if !(w > zero*found.Values[0]) {
+			return nil, &fault.ParamError{Param: "rank", Value: c.Rank, Want: fmt.Sprintf("a number up to %d, the number of positive eigenvalues of the paths", i)}
+		}
+		b.Values[i] = math.Log(found.Values[0] / w)
+	}
+	return b, nil
+}
+
+// Scaled returns the dims leading eigenpairs of the inner products -H D^2 H / 2 of the distances D:
+// classical scaling (Torgerson 1952). Eigenvalues may be negative if the distances are not
+// Euclidean. It overwrites d.
+func Scaled(ctx context.Context, eng *engine.Engine, d blas.Matrix, dims int, o operator.EigenOptions) (*operator.Eigenpairs, error) {
+	center(d)
+	gram, err := operator.Dense(d)
+	if err != nil {
+		return nil, err
+	}
+	return operator.TopEigenpairs(ctx, eng, gram, dims, o)
+}
+
+// center replaces distances by the inner products -H D^2 H / 2.
+func center(d blas.Matrix) {
+	n := d.Rows
+	means, mean := make([]float64, n), 0.0
+	for i := range n {
+		row := d.Row(i)
+		for j, v := range row {
+			row[j] = v * v
+			means[i] += row[j] / float64(n)
+		}
+		mean += means[i] / float64(n)
+	}
+	for i := range n {
+		row := d.Row(i)
+		for j, v := range row {
+			row[j] = -0.5 * (v - (means[i] + means[j]) + mean)
+		}
+	}
+}

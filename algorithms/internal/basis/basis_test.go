@@ -17,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/solvers/eigen"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 func cloud(n, d int, seed uint64) *points.Dense {
@@ -222,7 +222,7 @@ func TestMakeErrors(t *testing.T) {
 		t.Errorf("%d constant vectors, notices %q", b.Constant(), b.Notices)
 	}
 	// A basis of Make is accepted as a given one, and a smaller rank selects its first vectors.
-	got, err := Given(eng, &eigen.Result{Vectors: b.Vectors, Values: b.Values}, 30, 2)
+	got, err := Given(eng, &operator.Eigenpairs{Vectors: b.Vectors, Values: b.Values}, 30, 2)
 	if err != nil || got.Vectors.Rows != 2 || !slices.Equal(got.Values, b.Values[:2]) {
 		t.Errorf("given: %+v, %v", got, err)
 	}

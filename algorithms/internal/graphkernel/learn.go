@@ -5,10 +5,9 @@ import (
 	"fmt"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -131,12 +130,12 @@ func (o Neighborhood) Make(ctx context.Context, eng *engine.Engine, k kernel.Ker
 
 // Map returns the map of a solution Z = V V', V n x r. It drops the eigenvalues of Z that are at
 // most tol times the largest.
-func (t *Task) Map(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*maps.Map, error) {
+func (t *Task) Map(ctx context.Context, eng *engine.Engine, v blas.Matrix, tol float64) (*fitted.Map, error) {
 	coordinates, err := OnAxes(ctx, eng, v, tol)
 	if err != nil {
 		return nil, err
 	}
-	e := &extension{Table: maps.NewTable(t.kernel, t.x, coordinates), settings: t.setup.Settings, weights: t.weights, degrees: t.degrees}
+	e := &extension{Table: fitted.NewTable(t.kernel, t.x, coordinates), settings: t.setup.Settings, weights: t.weights, degrees: t.degrees}
 	return e.extendedMap(t.setup.Method), nil
 }
 
@@ -175,5 +174,5 @@ func Learn[P Parameters](ctx context.Context, f *learner.Fit, p P, tol float64, 
 		return nil, err
 	}
 	status := f.Status(algorithms.Status{Converged: s.Converged, Iterations: s.Steps, Message: s.Message})
-	return &Fitted[P]{record.New(m, p, status), s.Result}, nil
+	return &Fitted[P]{fitted.New(m, p, status), s.Result}, nil
 }

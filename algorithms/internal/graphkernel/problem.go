@@ -5,11 +5,16 @@ package graphkernel
 
 import (
 	"context"
+	"errors"
 	"math"
+	"slices"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/sparse"
+	"github.com/mustlink/mustlink/solvers/operator"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // Problem is to minimize tr(Delta Z) + C sum l(t Z_ij) over n points, Delta = diag(Diag) - N.
@@ -243,4 +248,186 @@ func (p *Problem) Pairs() Pairs {
 		}
 	}
 	return out
+}
+
+// Energy returns Delta, both triangles.
+func (p *Problem) Energy() blas.Matrix {
+	n := p.Len()
+	a := blas.NewMatrix(n, n)
+	for i := range n {
+		p.N.Each(i, func(j int, w float64) { a.Set(i, j, -w) })
+		a.Set(i, i, p.Diag[i])
+	}
+	return a
+}
+
+// Terms returns the losses as terms of a semidefinite program, one for each link.
+func (p *Problem) Terms() []optimize.Term {
+	var out []optimize.Term
+	for i := range p.Len() {
+		lo, hi := p.Links(i)
+		for e := lo; e < hi; e++ {
+			if j := int(p.To[e]); j > i {
+				out = append(out, optimize.Term{I: i, J: j, Loss: term{p.Loss, p.Sign[e], p.Weight[e]}})
+			}
+		}
+	}
+	return out
+}
+
+// term is the function w l(t z).
+type term struct {
+	loss    Loss
+	sign, w float64
+}
+
+// Smooth returns the loss and its first two derivatives. For the hinge it returns those of
+//
+//	min over x > max(0, u) of 2 w x - mu log x - mu log (x - u),   u = 1 - t z
+func (l term) Smooth(z, mu float64) (f, d1, d2 float64) {
+	u := 1 - l.sign*z
+	switch {
+	case l.loss == Square || l.loss == SquaredHinge && u > 0:
+		return l.w * u * u, -2 * l.sign * l.w * u, 2 * l.w
+	case l.loss == SquaredHinge:
+		return 0, 0, 0
+	case mu == 0:
+		return 2 * l.w * max(0, u), math.NaN(), math.NaN() // there is no derivative at the kink
+	}
+	c := 2 * l.w
+	cu := c * u
+	root := math.Sqrt(cu*cu + 4*mu*mu)
+	up, down := root+cu, root-cu // one of the two suffers from cancellation and is replaced below
+	if cu > 0 {
+		down = 4 * mu * mu / up
+	} else {
+		up = 4 * mu * mu / down
+	}
+	x, apart := (up+2*mu)/(2*c), (down+2*mu)/(2*c) // x and x - u
+	slope := mu / apart
+	rise := (1 + cu/root) / 2 // dx/du
+	return c*x - mu*math.Log(x) - mu*math.Log(apart), -l.sign * slope, mu * (1 - rise) / (apart * apart)
+}
+
+// Gap returns f(z) + f*(d) - d z.
+func (l term) Gap(z, d float64) float64 {
+	if l.loss != Hinge {
+		_, exact, _ := l.Smooth(z, 0)
+		return (d - exact) * (d - exact) / (4 * l.w)
+	}
+	u := 1 - l.sign*z
+	slope := -l.sign * d // derivative with respect to u, between 0 and 2 w
+	if slope < 0 || slope > 2*l.w {
+		return math.Inf(1)
+	}
+	return max(0, 2*l.w*max(0, u)-slope*u)
+}
+
+// Lowest returns the k smallest eigenpairs of an operator. If the search reaches its maximum number
+// of steps, it returns the best pairs found; their residuals measure how exact they are.
+func Lowest(ctx context.Context, eng *engine.Engine, a operator.Operator, k int, o operator.EigenOptions) (*operator.Eigenpairs, error) {
+	found, err := operator.BottomEigenpairs(ctx, eng, a, k, o)
+	if rough, ok := errors.AsType[*operator.NoEigenpairsError](err); ok {
+		return rough.Best, nil
+	}
+	return found, err
+}
+
+// Combined returns Delta minus the matrix whose entry at (i, To[e]) is f(i, e), for the links e of
+// each point i.
+func (p *Problem) Combined(f func(i, e int) float64) (*Combination, error) {
+	edges := p.N.Sparse
+	if edges == nil {
+		edges = &sparse.Matrix{Rows: p.Len(), Cols: p.Len(), Start: make([]int, p.Len()+1)}
+	}
+	c := &Combination{rest: p.merged(edges, f), n: p.N.Full}
+	var err error
+	c.Operator, err = operator.Sparse(c.rest)
+	return c, err
+}
+
+// Combination is a sparse matrix, minus the full matrix of similarities if all pairs have edges.
+type Combination struct {
+	operator.Operator
+	rest *sparse.Matrix
+	n    blas.Matrix // empty if the graph is sparse
+}
+
+// Width returns the number of vectors by which one product is cheapest.
+func (c *Combination) Width() int {
+	if c.n.Rows == 0 {
+		return c.Operator.Width()
+	}
+	return 8
+}
+
+// Cost returns the number of stored values per row.
+func (c *Combination) Cost() float64 {
+	if c.n.Rows == 0 {
+		return c.Operator.Cost()
+	}
+	return float64(c.n.Cols)
+}
+
+// Multiply overwrites y with the product of the matrix and x.
+func (c *Combination) Multiply(ctx context.Context, eng *engine.Engine, y, x blas.Matrix) error {
+	if err := c.Operator.Multiply(ctx, eng, y, x); err != nil || c.n.Rows == 0 {
+		return err
+	}
+	eng.Backend().Gemm(false, false, -1, c.n, x, 1, y)
+	return ctx.Err()
+}
+
+// WriteTo overwrites to with the full matrix, both triangles.
+func (c *Combination) WriteTo(ctx context.Context, eng *engine.Engine, to blas.Matrix) error {
+	return eng.Each(ctx, to.Rows, chunk, func(i int) {
+		row := to.Row(i)
+		clear(row)
+		if c.n.Rows > 0 {
+			eng.Backend().Kernels().Axpy(-1, c.n.Row(i), row)
+		}
+		col, val := c.rest.Row(i)
+		for k, j := range col {
+			row[j] += val[k]
+		}
+	})
+}
+
+// merged returns diag(Diag) - n - f.
+func (p *Problem) merged(n *sparse.Matrix, f func(i, e int) float64) *sparse.Matrix {
+	size := n.Count() + n.Rows + len(p.To) // an upper bound
+	g := &sparse.Matrix{Rows: n.Rows, Cols: n.Rows, Start: make([]int, 1, n.Rows+1), Col: make([]int32, 0, size), Val: make([]float64, 0, size)}
+	var all []entry // the diagonal and the links of one point
+	for i := range n.Rows {
+		all = append(all[:0], entry{int32(i), p.Diag[i]})
+		lo, hi := p.Links(i)
+		for e := lo; e < hi; e++ {
+			all = append(all, entry{p.To[e], -f(i, e)})
+		}
+		slices.SortFunc(all, func(a, b entry) int { return int(a.col) - int(b.col) }) // columns are distinct
+		own := all                                                                    // entries not yet merged
+		col, val := n.Row(i)
+		for k, j := range col {
+			for len(own) > 0 && own[0].col < j {
+				g.Col, g.Val = append(g.Col, own[0].col), append(g.Val, own[0].val)
+				own = own[1:]
+			}
+			v := -val[k]
+			if len(own) > 0 && own[0].col == j {
+				v += own[0].val
+				own = own[1:]
+			}
+			g.Col, g.Val = append(g.Col, j), append(g.Val, v)
+		}
+		for _, x := range own {
+			g.Col, g.Val = append(g.Col, x.col), append(g.Val, x.val)
+		}
+		g.Start = append(g.Start, len(g.Col))
+	}
+	return g
+}
+
+type entry struct {
+	col int32
+	val float64
 }

@@ -11,15 +11,15 @@ import (
 	"github.com/mustlink/mustlink/algorithms/internal/input"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/solvers/eigen"
-	"github.com/mustlink/mustlink/solvers/glasso"
+	"github.com/mustlink/mustlink/solvers/operator"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // The errors of solvers are errors of the input, which name the method and keep their cause; others
 // stay as they are, and those of a canceled context say what was canceled.
 func TestFailed(t *testing.T) {
 	pivot := &blas.NotPositiveDefiniteError{Pivot: 3}
-	for _, cause := range []error{pivot, fmt.Errorf("eigenvectors: %w", &eigen.NoConvergenceError{Best: &eigen.Result{}}), glasso.ErrUnbounded} {
+	for _, cause := range []error{pivot, fmt.Errorf("eigenvectors: %w", &operator.NoEigenpairsError{Best: &operator.Eigenpairs{}}), optimize.ErrUnbounded} {
 		err := input.Failed(t.Context(), "npkl: fit", cause)
 		if !fault.IsInput(err) || !errors.Is(err, cause) || !strings.HasPrefix(err.Error(), "npkl: fit failed") {
 			t.Errorf("%v becomes %v", cause, err)

@@ -18,9 +18,8 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/solvers/eigen"
-	"github.com/mustlink/mustlink/solvers/glasso"
-	"github.com/mustlink/mustlink/solvers/linear"
+	"github.com/mustlink/mustlink/solvers/operator"
+	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
 // Check validates the points of a fit, and that the links are for the same number of rows.
@@ -169,8 +168,8 @@ func Failed(ctx context.Context, doing string, err error) error {
 func unsolved(err error) bool {
 	for _, is := range []bool{
 		isA[*blas.NotPositiveDefiniteError](err), isA[*blas.SingularError](err), isA[*blas.NoConvergenceError](err),
-		isA[*eigen.NoConvergenceError](err), isA[*linear.NoConvergenceError](err), isA[*linear.NotPositiveError](err),
-		errors.Is(err, glasso.ErrUnbounded),
+		isA[*operator.NoEigenpairsError](err), isA[*operator.NoSolutionError](err), isA[*operator.NotPositiveError](err),
+		errors.Is(err, optimize.ErrUnbounded),
 	} {
 		if is {
 			return true

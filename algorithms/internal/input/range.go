@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mustlink/mustlink/algorithms/internal/draw"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -140,7 +140,7 @@ func definite(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points
 	if k.Definite() {
 		return nil
 	}
-	some := x.Select(draw.Some(x.Len(), definitePoints, 1))
+	some := x.Select(sampling.Some(x.Len(), definitePoints, 1))
 	what := fmt.Sprintf("matrix of kernel %s", k)
 	if err := eng.Check(what, engine.MatrixBytes(some.Len(), some.Len()), "raise the memory limit"); err != nil {
 		return err

@@ -9,25 +9,49 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/kernelprincipal"
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
-	"github.com/mustlink/mustlink/algorithms/internal/record"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // Method is implemented by the parameters of each method.
 type Method interface {
-	record.Parameters
+	fitted.Parameters
 	// Rules describes the method and the input that it requires.
 	Rules() Rules
 	// Learn returns the model of input that passed the checks of the rules.
 	Learn(ctx context.Context, f *Fit) (algorithms.Model, error)
 }
+
+// Interfaces of a Method that can do more.
+type (
+	// rowsHolder has a parameter that counts training points or names some of them.
+	rowsHolder[M Method] interface {
+		// Among returns the parameters for the points of these rows, with the error of
+		// algorithms.Among.
+		Among(rows []int) (M, error)
+	}
+	// pathMethod learns the metrics of many values of one parameter; see algorithms.PathLearner.
+	pathMethod interface {
+		PathValue() (name string, value float64)
+		PathProjected() bool
+		// LearnPath checks the input, too.
+		LearnPath(ctx context.Context, f *Fit) (algorithms.Path, error)
+	}
+	// rowsMethod uses only a part of the training points; see algorithms.RowsLearner.
+	rowsMethod interface {
+		RowsOf(set *links.Set, seed uint64) ([]int, error)
+		// LearnRows checks the input, too.
+		LearnRows(ctx context.Context, f *Fit) (algorithms.Model, error)
+	}
+)
 
 // Learner fits the method of its parameters. The zero value is invalid: start from the method's
 // DefaultParams. A Learner is immutable and safe for concurrent use.
@@ -38,36 +62,127 @@ type Learner[M Method] struct {
 	// spectrum:k=3 for sequences.
 	Kernel kernel.Spec
 	Params M
-	// Similarities, n x n, are for methods on a graph, if the graph is "given".
+	// Similarities, n x n, are the edge weights of the graph of a method on a graph, if that is
+	// "given": symmetric and not negative; their diagonal is ignored.
 	Similarities blas.Matrix
-	Seed         uint64
-	Progress     algorithms.ProgressFunc
+	// Basis has orthonormal vectors, and values that rise with their roughness. They replace those
+	// that the Params of gml or spectral name; nil means those of the Params.
+	Basis *operator.Eigenpairs
+	// Lesson is learned from in addition to the links. A part of it that the method does not use is
+	// an error.
+	algorithms.Lesson
+	Seed     uint64
+	Progress algorithms.ProgressFunc
 }
+
+var (
+	_ algorithms.Restrictable = Learner[Method]{}
+	_ algorithms.PathLearner  = Learner[Method]{}
+	_ algorithms.RowsLearner  = Learner[Method]{}
+)
 
 // New returns the learner of these parameters.
 func New[M Method](p M, c algorithms.Common) algorithms.Learner {
-	return Learner[M]{c.Kernel, p, c.Similarities, c.Seed, c.Progress}
+	return Learner[M]{c.Kernel, p, c.Similarities, nil, c.Lesson, c.Seed, c.Progress}
 }
 
 // Method returns the name of the method.
 func (l Learner[M]) Method() string { return l.Params.Rules().Name }
 
-// Among returns the learner for the points of these rows, with the similarities of these points.
-func (l Learner[M]) Among(rows []int) (algorithms.Learner, error) {
-	var err error
-	l.Similarities, err = input.Similarities(l.Similarities, rows)
-	return l, err
+// Silent returns the learner without reports of progress.
+func (l Learner[M]) Silent() algorithms.Learner {
+	l.Progress = nil
+	return l
+}
+
+// Among returns the learner for the points of these rows, with what it holds of them:
+// similarities, parameters that name rows, and the lesson. A learner with a Basis is an error.
+func (l Learner[M]) Among(rows []int) (_ algorithms.Learner, err error) {
+	if l.Basis != nil {
+		return nil, input.Whole(l.Method(), "a given basis")
+	}
+	if l.Similarities, err = input.Similarities(l.Similarities, rows); err != nil {
+		return nil, err
+	}
+	if p, holds := any(l.Params).(rowsHolder[M]); holds {
+		if l.Params, err = p.Among(rows); err != nil {
+			return nil, err
+		}
+	}
+	if l.Lesson, err = l.Lesson.Among(rows); err != nil {
+		return nil, err
+	}
+	return l, nil
 }
 
 // Fit learns from the points x and the links between them.
 //
 // Errors, in addition to those of the method: parameters that Validate refuses; points of a kind
 // that the method does not take, points with NaN or Inf, or all equal; fewer links than the method
-// requires; a request above the memory limit; ctx.Err(), wrapped.
-func (l Learner[M]) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
-	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Seed: l.Seed, Progress: l.Progress}
-	f := Begin(l.Params.Rules(), common, eng, x, set)
+// requires, and a lesson that it does not use; a request above the memory limit; ctx.Err(),
+// wrapped.
+func (l Learner[M]) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (
+	algorithms.Model, error) {
+	f := l.Begin(eng, x, set)
 	return f.Run(ctx, l.Params, func() (algorithms.Model, error) { return l.Params.Learn(ctx, f) })
+}
+
+// Begin returns a fit that begins now. It does not check its input.
+func (l Learner[M]) Begin(eng *engine.Engine, x points.Points, set *links.Set) *Fit {
+	common := algorithms.Common{Kernel: l.Kernel, Similarities: l.Similarities, Lesson: l.Lesson, Seed: l.Seed,
+		Progress: l.Progress}
+	f := Begin(l.Params.Rules(), common, eng, x, set)
+	f.Basis = l.Basis
+	return f
+}
+
+// PathValue returns the name of the parameter of the path and the learner's value.
+func (l Learner[M]) PathValue() (name string, value float64) {
+	if p, has := any(l.Params).(pathMethod); has {
+		return p.PathValue()
+	}
+	return "", 0
+}
+
+// PathProjected reports whether models keep some directions of the metric alone.
+func (l Learner[M]) PathProjected() bool {
+	p, has := any(l.Params).(pathMethod)
+	return has && p.PathProjected()
+}
+
+// FitPath learns what the fits of all values of the parameter share.
+func (l Learner[M]) FitPath(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (
+	algorithms.Path, error) {
+	p, has := any(l.Params).(pathMethod)
+	if !has {
+		return nil, l.wrong("a method with a path of metrics")
+	}
+	return p.LearnPath(ctx, l.Begin(eng, x, set))
+}
+
+// Rows returns the rows that a fit uses.
+func (l Learner[M]) Rows(set *links.Set) ([]int, error) {
+	p, part := any(l.Params).(rowsMethod)
+	if !part {
+		return nil, l.wrong("a method that does not need all rows")
+	}
+	return p.RowsOf(set, l.Seed)
+}
+
+// FitRows is Fit with the points of Rows alone.
+func (l Learner[M]) FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (
+	algorithms.Model, error) {
+	p, part := any(l.Params).(rowsMethod)
+	if !part {
+		return nil, l.wrong("a method that does not need all rows")
+	}
+	m, err := p.LearnRows(ctx, l.Begin(eng, x, set))
+	return fitted.Result(ctx, l.Method()+": fit", m, err)
+}
+
+// wrong returns the error of something that the method cannot do.
+func (l Learner[M]) wrong(want string) error {
+	return &fault.ParamError{Param: "method", Value: l.Method(), Want: want}
 }
 
 // Fit is the state of a running fit.
@@ -78,11 +193,12 @@ type Fit struct {
 	X     points.Points
 	Dense *points.Dense // for a linear method: X, or its kernel principal coordinates
 	Links *links.Set
+	Basis *operator.Eigenpairs // that of the learner
 	// Notices are the notices of the status. The first one reports ignored links, if there are any.
 	Notices []string
 	begin   time.Time
-	axes    *kernelprincipal.Axes // those of Dense, nil if Dense is X
-	leftOut []string              // a notice of what these leave out
+	axes    *linear.KernelAxes // those of Dense, nil if Dense is X
+	leftOut []string           // a notice of what these leave out
 }
 
 // Begin returns a fit that begins now. It does not check its input.
@@ -90,11 +206,14 @@ func Begin(r Rules, c algorithms.Common, eng *engine.Engine, x points.Points, se
 	return &Fit{Rules: r, Common: c, Eng: eng, X: x, Links: set, begin: time.Now()}
 }
 
-// Run checks the input and returns the model of learn. The map that a linear method learns on Dense
-// becomes one of the points, if Dense are their coordinates. If the context is canceled, the error
-// names the method.
-func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
-	m, err := algorithms.Model(nil), f.Check(ctx, p)
+// Run checks the input, unless the rules say that learn does, and returns the model of learn. The
+// map that a linear method learns on Dense becomes one of the points, if Dense are their
+// coordinates. If the context is canceled, the error names the method.
+func (f *Fit) Run(ctx context.Context, p fitted.Parameters, learn func() (algorithms.Model, error)) (algorithms.Model, error) {
+	m, err := algorithms.Model(nil), error(nil)
+	if !f.OwnCheck {
+		err = f.Check(ctx, p)
+	}
 	if err == nil && f.Linear {
 		err = f.vectors(ctx)
 	}
@@ -102,7 +221,7 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 		m, err = learn()
 	}
 	if err == nil && f.axes != nil {
-		maps.Compose(m.(maps.Member).Parent(), f.axes.Map(f.Name))
+		fitted.Compose(m.(fitted.Member).Parent(), f.axes.Map(f.Name))
 	}
 	if err == nil {
 		err = Remark(ctx, f.Eng, f.Name, m, f.X)
@@ -113,7 +232,7 @@ func (f *Fit) Run(ctx context.Context, p record.Parameters, learn func() (algori
 	if err == nil {
 		err = ctx.Err()
 	}
-	return record.Result(ctx, f.Name+": fit", m, err)
+	return fitted.Result(ctx, f.Name+": fit", m, err)
 }
 
 // Remark adds a notice to a model of the named method that tells none of its training points x
@@ -130,9 +249,12 @@ func Remark(ctx context.Context, eng *engine.Engine, method string, m algorithms
 	return err
 }
 
-// Check validates parameters, points and links, in this order.
-func (f *Fit) Check(ctx context.Context, p record.Parameters) (err error) {
+// Check validates parameters, lesson, points and links, in this order.
+func (f *Fit) Check(ctx context.Context, p fitted.Parameters) (err error) {
 	if err := p.Validate(); err != nil {
+		return err
+	}
+	if err := f.Lesson.For(f.About); err != nil {
 		return err
 	}
 	if err := input.Check(f.X, f.Links); err != nil {
@@ -168,7 +290,7 @@ func (f *Fit) vectors(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if f.Dense, f.axes, notice, err = kernelprincipal.Coordinates(ctx, f.Eng, asked, f.X, f.Seed); notice != "" {
+	if f.Dense, f.axes, notice, err = linear.KernelCoordinates(ctx, f.Eng, asked, f.X, f.Seed); notice != "" {
 		f.leftOut = []string{f.Name + notice}
 	}
 	return err

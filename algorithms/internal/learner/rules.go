@@ -16,6 +16,7 @@ type Rules struct {
 	// spectrum:k=3.
 	Sequences string
 	Pairs     bool // the method stores all pairs of the chunklets; their memory is checked first
+	OwnCheck  bool // Learn checks the input itself, as its first report is about that
 }
 
 // Needs is the kind of links that a method requires.

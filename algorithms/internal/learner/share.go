@@ -60,12 +60,23 @@ func Share(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points
 	return min(1, held/whole), nil
 }
 
+// measurer is implemented by models that look at points of their own.
+type measurer interface {
+	// Measured returns the points to look at, nil for none.
+	Measured() points.Points
+}
+
 // Measure tells a model the share of the learned distance that its embedding of the training points
-// x holds, if it is a projection.
+// x holds, or that of the points of its own, if it is a projection.
 func Measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points) error {
 	holds, is := m.(interface{ Hold(share float64) })
 	if p, projects := m.(algorithms.Projection); !is || !projects || !p.Projected() {
 		return nil
+	}
+	if own, has := m.(measurer); has {
+		if x = own.Measured(); x == nil {
+			return nil
+		}
 	}
 	share, err := Share(ctx, eng, m, x)
 	if err == nil {

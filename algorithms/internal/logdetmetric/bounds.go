@@ -6,18 +6,22 @@ package logdetmetric
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/mustlink/mustlink/algorithms/internal/draw"
-	"github.com/mustlink/mustlink/algorithms/internal/selection"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/quickselect"
+	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/solvers/logdet"
 )
 
 // BoundRules are the rules for the bounds of squared distances: "p5" is the fifth percentile over
@@ -72,8 +76,8 @@ const rounding = 1e-12
 // notices about them. It computes the margin only if there are triplets. A percentile that is 0 up
 // to rounding, relative to the distance of an outlier, is a *fault.DataError.
 func (t BoundRules) Bounds(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, triplets bool, seed uint64) (out Bounds, notices []string, err error) {
-	var squared []selection.Key // distances of pairs, computed for the first percentile
-	var largest float64         // of them
+	var squared []quickselect.Key // distances of pairs, computed for the first percentile
+	var largest float64           // of them
 	for n, b := range t.all() {
 		v, percentile, err := b.parse()
 		if err != nil {
@@ -119,7 +123,7 @@ func (b Bounds) Notices() []string {
 // distances returns the squared distances above 0 that percentiles are computed from, as keys whose
 // rows are the numbers of the pairs: of all pairs of points, or a random sample if they are more
 // than maxPairs.
-func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, seed uint64) ([]selection.Key, error) {
+func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, seed uint64) ([]quickselect.Key, error) {
 	n, count := x.Len(), maxPairs
 	all := n < 1000 && n*(n-1)/2 <= maxPairs // below 1000, it does not overflow
 	if all {
@@ -160,10 +164,10 @@ func distances(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x point
 			values[p] = positive(pairs[p][0], pairs[p][1], v)
 		}
 	}
-	keys := make([]selection.Key, 0, len(values))
+	keys := make([]quickselect.Key, 0, len(values))
 	for p, v := range values {
 		if v > 0 {
-			keys = append(keys, selection.Key{Value: v, Row: int32(p)})
+			keys = append(keys, quickselect.Key{Value: v, Row: int32(p)})
 		}
 	}
 	return keys, err
@@ -183,24 +187,129 @@ func sample(n int, seed uint64) [][2]int {
 	rng := rand.New(rand.NewPCG(seed, 0x69746d6c)) // one stream on one core: maxPairs do not grow
 	out := make([][2]int, maxPairs)
 	for k := range out {
-		out[k] = draw.Pair(rng, n)
+		out[k] = sampling.Pair(rng, n)
 	}
 	return out
 }
 
 // quantile returns the quantile q of the values of keys with linear interpolation, and 0 for no
 // keys. It changes their order, on one core: there are at most maxPairs.
-func quantile(keys []selection.Key, q float64) float64 {
+func quantile(keys []quickselect.Key, q float64) float64 {
 	if len(keys) == 0 {
 		return 0
 	}
 	position := q * float64(len(keys)-1)
 	i := min(int(position), len(keys)-1)
-	selection.First(keys, i+1)
-	at := slices.MaxFunc(keys[:i+1], selection.Key.Compare).Value
+	quickselect.First(keys, i+1)
+	at := slices.MaxFunc(keys[:i+1], quickselect.Key.Compare).Value
 	if i == len(keys)-1 {
 		return at
 	}
-	next := slices.MinFunc(keys[i+1:], selection.Key.Compare).Value
+	next := slices.MinFunc(keys[i+1:], quickselect.Key.Compare).Value
 	return at + (position-float64(i))*(next-at)
+}
+
+// Supervision holds the links and triplets that a method learns from.
+type Supervision struct {
+	Links      *links.Set
+	Triplets   []links.Triplet
+	impossible map[int]bool // indices of cannot-links, followed by triplets, that no metric can satisfy
+}
+
+// Check returns an error if there are neither links nor triplets, or if a triplet has a row that is
+// not among n points.
+func (w Supervision) Check(method string, n int) error {
+	if w.Links.Len() == 0 && len(w.Triplets) == 0 {
+		return input.NoLinks(method)
+	}
+	return links.CheckTriplets(n, w.Triplets)
+}
+
+// Drop leaves out what no metric can satisfy: cannot-links between points at distance 0 in the
+// feature space of k, and triplets whose far point is at distance 0 from the first. It returns a
+// notice that names their rows, if there are any.
+func (w *Supervision) Drop(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) ([]string, error) {
+	var pairs [][2]int
+	for _, l := range w.Links.Cannot() {
+		pairs = append(pairs, [2]int{l.I, l.J})
+	}
+	for _, t := range w.Triplets {
+		pairs = append(pairs, [2]int{t.I, t.K})
+	}
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	squared, err := k.Squared().Pairs(ctx, eng, x, pairs)
+	if err != nil {
+		return nil, err
+	}
+	largest := slices.Max(squared)
+	var named []string
+	w.impossible = map[int]bool{}
+	for at, d := range squared {
+		if d > rounding*largest {
+			continue
+		}
+		w.impossible[at] = true
+		if len(named) < 5 {
+			named = append(named, fmt.Sprintf("%d and %d", pairs[at][0], pairs[at][1]))
+		}
+	}
+	switch count := len(w.impossible); {
+	case count == 0:
+		return nil, nil
+	case count > len(named):
+		named = append(named, "…")
+	}
+	return []string{fmt.Sprintf("%d cannot-links or triplets are left out, since no metric separates points at distance 0: rows %s", len(w.impossible), strings.Join(named, ", "))}, nil
+}
+
+// Dropped returns the number of links and triplets that [Supervision.Drop] has left out.
+func (w Supervision) Dropped() int { return len(w.impossible) }
+
+// Linked returns the rows that occur in links or triplets, ascending.
+func (w Supervision) Linked() []int {
+	linked := map[int]bool{}
+	for _, list := range [][]links.Link{w.Links.Must(), w.Links.Cannot()} {
+		for _, l := range list {
+			linked[l.I], linked[l.J] = true, true
+		}
+	}
+	for _, t := range w.Triplets {
+		linked[t.I], linked[t.J], linked[t.K] = true, true, true
+	}
+	return slices.Sorted(maps.Keys(linked))
+}
+
+// Constraints returns the constraints of the links and the triplets, with the bounds b unless a
+// link has its own bound. It replaces each row by its index; a nil index leaves the rows.
+func (b Bounds) Constraints(w Supervision, index map[int]int) []logdet.Constraint {
+	var out []logdet.Constraint
+	add := func(l links.Link, kind logdet.Kind, otherwise float64) {
+		c := logdet.Constraint{Kind: kind, I: l.I, J: l.J, Bound: l.Bound, Weight: l.Weight}
+		if math.IsNaN(l.Bound) {
+			c.Bound = otherwise
+		}
+		out = append(out, c)
+	}
+	for _, l := range w.Links.Must() {
+		add(l, logdet.AtMost, b.Upper)
+	}
+	cannot := w.Links.Cannot()
+	for at, l := range cannot {
+		if !w.impossible[at] {
+			add(l, logdet.AtLeast, b.Lower)
+		}
+	}
+	for at, t := range w.Triplets {
+		if !w.impossible[len(cannot)+at] {
+			out = append(out, logdet.Constraint{Kind: logdet.Nearer, I: t.I, J: t.J, K: t.K, Bound: b.Margin, Weight: 1})
+		}
+	}
+	for n := range out {
+		if c := &out[n]; index != nil {
+			c.I, c.J, c.K = index[c.I], index[c.J], index[c.K]
+		}
+	}
+	return out
 }

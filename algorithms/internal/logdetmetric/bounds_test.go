@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/algorithms/internal/selection"
+	"github.com/mustlink/mustlink/algorithms/internal/quickselect"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -19,9 +19,9 @@ import (
 // distribution.
 func TestQuantile(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
-	keys := make([]selection.Key, 101)
+	keys := make([]quickselect.Key, 101)
 	for i, p := range rng.Perm(len(keys)) {
-		keys[i] = selection.Key{Value: float64(p), Row: int32(i)}
+		keys[i] = quickselect.Key{Value: float64(p), Row: int32(i)}
 	}
 	for _, q := range []float64{0.05, 0.95, 1, 0, 0.125, 0.5} {
 		if got := quantile(keys, q); got-100*q > 1e-12 || 100*q-got > 1e-12 {

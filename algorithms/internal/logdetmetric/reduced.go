@@ -5,13 +5,13 @@ import (
 	"math"
 	"slices"
 
-	"github.com/mustlink/mustlink/algorithms/internal/maps"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/logdet"
-	"github.com/mustlink/mustlink/solvers/lowrank"
+	"github.com/mustlink/mustlink/solvers/operator"
 )
 
 // LandmarkRule is the number of linked points that carry the change of a kernel.
@@ -49,7 +49,7 @@ type Reduced struct {
 // distances: less what the rest contributes, but at least a quarter.
 func Reduce(ctx context.Context, eng *engine.Engine, k kernel.Kernel, scale float64, linked points.Points, constraints []logdet.Constraint, landmarks int, seed uint64) (*Reduced, error) {
 	m := linked.Len()
-	o := lowrank.Options{Most: landmarks, Seed: seed}
+	o := operator.FactorOptions{Most: landmarks, Seed: seed}
 	if landmarks == LandmarksAuto {
 		if o.Rest, o.Most = leftOfMany, mostOfMany; m <= wholeMost {
 			o.Rest, o.Most = leftOut, m/2
@@ -58,7 +58,7 @@ func Reduce(ctx context.Context, eng *engine.Engine, k kernel.Kernel, scale floa
 	if landmarks == 0 || landmarks >= m || landmarks == LandmarksAuto && m <= wholeLinked {
 		return nil, nil
 	}
-	f, err := lowrank.New(ctx, eng, k, linked, o)
+	f, err := operator.NewFactor(ctx, eng, k, linked, o)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kerne
 
 // Learned returns the map of [Learned] for a learned matrix A in the coordinates G, with the Gram
 // matrices and distances of the learned kernel itself.
-func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, linked []int, a blas.Matrix, dims int, seed uint64) (*maps.Map, error) {
+func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, linked []int, a blas.Matrix, dims int, seed uint64) (*fitted.Map, error) {
 	rows, b, err := r.landmarks(ctx, eng, linked, a)
 	if err != nil {
 		return nil, err
@@ -155,4 +155,151 @@ func (r *Reduced) landmarks(ctx context.Context, eng *engine.Engine, linked []in
 			to[j] = from[other]
 		}
 	})
+}
+
+// maxChanged is the number of changed constraints, relative to the number of stored points, up to
+// which updating the directions is cheaper than new ones.
+const maxChanged = 0.25
+
+// agreement is the largest difference between inner products of coordinates and the learned kernel
+// matrix, relative to its largest element. The ridge of gml alone causes about 1e-5, even after a
+// full fit.
+const agreement = 1e-4
+
+// Rotated returns the map m of the model, with all directions, updated after the projections of w
+// have changed multipliers of constraints between the linked points x[linked]. It costs O(c d n)
+// for c constraints, d directions and n stored points; [Learned] decomposes a matrix of order n.
+// The directions turn only as far as the change requires: the first ones are nearly those of m, and
+// not those of the largest variance. Rotated returns nil if the update is not possible or not
+// cheaper: there are few points, m does not store all linked points, links are left out, or the
+// coordinates would not be accurate.
+//
+// If a multiplier grows by l, the inverse of the learned kernel matrix K gains l z z' with z = e_i
+// - e_j. In the coordinates y of m, whose inner products are K, that is l w w' with w = y_i - y_j.
+// The coordinates become X y with X = I + W'N W, where the rows of W are the vectors w. Each
+// constraint multiplies X by I + k u u' with u = X w and 1 + k u'u = (1 + l u'u)^-1/2. Those with l
+// > 0 come first, so that all intermediate matrices are definite.
+func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *fitted.Map, x points.Points, w Supervision, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*fitted.Map, error) {
+	if w.Dropped() > 0 || !t.supports(x.Len(), linked) {
+		return nil, nil
+	}
+	steps := changes(constraints, t.Start(w).Multipliers, r.Multipliers)
+	if float64(len(steps)) > maxChanged*float64(m.Support()) {
+		return nil, nil
+	}
+	y, err := m.Embed(ctx, eng, x.Select(linked))
+	if err != nil {
+		return nil, err
+	}
+	vectors := blas.NewMatrix(len(steps), m.Dim()) // W
+	for k, s := range steps {
+		copy(vectors.Row(k), y.Row(s.i))
+		eng.Backend().Kernels().Axpy(-1, y.Row(s.j), vectors.Row(k))
+	}
+	n, definite := turn(eng, vectors, steps)
+	if !definite || !agree(eng, times(eng, vectors, n, y, true), r.A) {
+		return nil, nil
+	}
+	return fitted.Changed(m, func(v blas.Matrix) blas.Matrix { return times(eng, vectors, n, v, false) }), ctx.Err()
+}
+
+// times returns (I + W'N W) V or, if rows is true, V (I + W'N'W): the product with the rows of V.
+func times(eng *engine.Engine, w, n, v blas.Matrix, rows bool) blas.Matrix {
+	b, out := eng.Backend(), v.Clone()
+	if rows {
+		on, half := blas.NewMatrix(v.Rows, w.Rows), blas.NewMatrix(v.Rows, w.Rows)
+		b.Gemm(false, true, 1, v, w, 0, on)
+		b.Gemm(false, true, 1, on, n, 0, half)
+		b.Gemm(false, false, 1, half, w, 1, out)
+		return out
+	}
+	on, half := blas.NewMatrix(w.Rows, v.Cols), blas.NewMatrix(w.Rows, v.Cols)
+	b.Gemm(false, false, 1, w, v, 0, on)
+	b.Gemm(false, false, 1, n, on, 0, half)
+	b.Gemm(true, false, 1, w, half, 1, out)
+	return out
+}
+
+// agree reports whether the inner products of the coordinates y agree with the learned kernel
+// matrix k. Small differences are expected: k alone contains the ridge on the diagonal of the
+// prior, and y lacks the directions that were dropped as rounding.
+func agree(eng *engine.Engine, y, k blas.Matrix) bool {
+	rest, largest := eng.Clone(k), 0.0
+	eng.Backend().Gemm(false, true, -1, y, y, 1, rest)
+	for i := range k.Rows {
+		largest = max(largest, k.At(i, i))
+	}
+	for i := range k.Rows {
+		for _, v := range rest.Row(i) {
+			if !(math.Abs(v) <= agreement*largest) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// supports reports whether all linked points are support points of the model, which was fitted on n
+// points.
+func (t *WarmStart) supports(n int, linked []int) bool {
+	rows := t.Stored(n)
+	return !slices.ContainsFunc(linked, func(i int) bool {
+		_, is := slices.BinarySearch(rows, i)
+		return !is
+	})
+}
+
+// Stored returns the rows of the stored points of the model, which was fitted on n points.
+func (t *WarmStart) Stored(n int) []int {
+	return SupportRows(Supervision{Links: t.Links, Triplets: t.Triplets}.Linked(), n, t.Seed)
+}
+
+// step is a change l z z' of the inverse, with z = e_i - e_j.
+type step struct {
+	i, j int
+	l    float64
+}
+
+// changes returns the steps from one vector of multipliers to another, those with l > 0 first.
+func changes(constraints []logdet.Constraint, from, to []float64) []step {
+	grown := make([]float64, len(to))
+	for k, l := range to {
+		grown[k] = l - from[k]
+	}
+	var positive, negative []step
+	signed(constraints, grown, func(i, j int, l float64) {
+		switch {
+		case l > 0:
+			positive = append(positive, step{i, j, l})
+		case l < 0:
+			negative = append(negative, step{i, j, l})
+		}
+	})
+	return append(positive, negative...)
+}
+
+// turn returns N, and whether all intermediate matrices are definite up to rounding. With G = W W'
+// and h = e + N G e, it is u = W'h, and X becomes (I + k u u') X = X + k W'h (h + N'G h)'W.
+func turn(eng *engine.Engine, w blas.Matrix, steps []step) (n blas.Matrix, definite bool) {
+	b, t, c := eng.Backend(), eng.Backend().Kernels(), len(steps)
+	g := blas.NewMatrix(c, c)
+	b.Gemm(false, true, 1, w, w, 0, g)
+	n = blas.NewMatrix(c, c)
+	h, q, r := make([]float64, c), make([]float64, c), make([]float64, c)
+	for e, s := range steps {
+		b.Gemv(false, 1, n, g.Row(e), 0, h)
+		h[e]++
+		b.Gemv(false, 1, g, h, 0, q)
+		grown := 1 + s.l*t.Dot(h, q)
+		if !(grown > 0) {
+			return n, false
+		}
+		copy(r, h)
+		b.Gemv(true, 1, n, q, 1, r)
+		root := math.Sqrt(grown)
+		for i, v := range h { // k = (1/root - 1) / u'u
+			t.Axpy(-s.l/(root*(1+root))*v, r, n.Row(i))
+		}
+	}
+	return n, true
 }

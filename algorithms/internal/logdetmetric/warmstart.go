@@ -5,8 +5,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
-	"github.com/mustlink/mustlink/algorithms/internal/stored"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
@@ -14,6 +15,49 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/logdet"
 )
+
+// Outcome is what the header of a model states about its projections.
+type Outcome struct {
+	Bounds
+	Residual float64 `json:"kkt"` // largest residual of the conditions of the optimum
+	// Gap is the duality gap relative to the objective, at most 1; nil in files of earlier versions.
+	Gap     *float64 `json:"gap,omitempty"`
+	Skipped int      `json:"skipped"`
+	// Landmarks is the number of linked points that carry the change of the kernel, 0 for all of them,
+	// and Rest the share of the kernel matrix that does not change.
+	Landmarks int     `json:"landmarks,omitempty"`
+	Rest      float64 `json:"rest,omitempty"`
+}
+
+// Outcome returns the outcome for a result with the bounds b and the constraints of w.
+func (b Bounds) Outcome(w Supervision, r *logdet.Result, check logdet.KKT) Outcome {
+	gap := r.RelativeGap()
+	return Outcome{Bounds: b, Residual: check.Largest(), Gap: &gap, Skipped: w.Dropped() + len(r.Skipped)}
+}
+
+// On states the landmarks of the reduced form r; nothing for nil.
+func (o *Outcome) On(r *Reduced) {
+	if r != nil {
+		o.Landmarks, o.Rest = r.G.Cols, r.Rest
+	}
+}
+
+// Describe returns the statistics of the outcome.
+func (o Outcome) Describe() []algorithms.Statistic {
+	out := []algorithms.Statistic{
+		{Name: "bound of must-links", Value: o.Upper},
+		{Name: "bound of cannot-links", Value: o.Lower},
+		{Name: "residual of the optimum's conditions", Value: o.Residual},
+	}
+	if o.Gap != nil {
+		out = append(out, algorithms.Statistic{Name: "duality gap", Value: *o.Gap})
+	}
+	if o.Landmarks > 0 {
+		out = append(out, algorithms.Statistic{Name: "landmarks", Value: o.Landmarks},
+			algorithms.Statistic{Name: "share of the kernel matrix that they leave", Value: o.Rest})
+	}
+	return append(out, algorithms.Statistic{Name: "links between points in one place", Value: o.Skipped})
+}
 
 // WarmStart holds the links and triplets of a model and their multipliers. The projections of a fit
 // with more links start from these. Together with the bounds of distances they determine the
@@ -108,7 +152,7 @@ func (t *WarmStart) Encode(f *model.File, method string) any {
 	if t == nil {
 		return nil
 	}
-	stored.SetLinks(f, method+warmStartName, t.Links)
+	fitted.SetLinks(f, method+warmStartName, t.Links)
 	if len(t.Triplets) > 0 {
 		var rows []int64
 		for _, w := range t.Triplets {
@@ -123,19 +167,19 @@ func (t *WarmStart) Encode(f *model.File, method string) any {
 // DecodeWarmStart returns the warm start that [WarmStart.Encode] stored, and nil if there is none,
 // as in files of earlier versions. An unusable tensor is a *fault.DataError.
 func DecodeWarmStart(f *model.File, method string) (*WarmStart, error) {
-	if !stored.HasLinks(f, method+warmStartName) {
+	if !fitted.HasLinks(f, method+warmStartName) {
 		return nil, nil
 	}
 	var about aboutWarmStart
-	if err := stored.Extra(f, method, &about); err != nil {
+	if err := fitted.ReadExtra(f, method, &about); err != nil {
 		return nil, err
 	}
 	if about.Points < 1 {
-		return nil, stored.InHeader(fault.Data("", "points is %d: want the number that the model was fitted on", about.Points))
+		return nil, fitted.InHeader(fault.Data("", "points is %d: want the number that the model was fitted on", about.Points))
 	}
 	t := &WarmStart{Seed: about.Seed}
 	var err error
-	if t.Links, err = stored.Links(f, method+warmStartName, about.Points); err != nil {
+	if t.Links, err = fitted.ReadLinks(f, method+warmStartName, about.Points); err != nil {
 		return nil, err
 	}
 	if f.Has(method + tensorTriplets) {
@@ -150,7 +194,7 @@ func DecodeWarmStart(f *model.File, method string) (*WarmStart, error) {
 			return nil, fault.Data("", "tensor %s: %w", method+tensorTriplets, err)
 		}
 	}
-	if t.Multipliers, err = stored.Finite(f, method+tensorMultipliers, t.Links.Len()+len(t.Triplets)); err != nil {
+	if t.Multipliers, err = fitted.ReadFinite(f, method+tensorMultipliers, t.Links.Len()+len(t.Triplets)); err != nil {
 		return nil, err
 	}
 	for k, v := range t.Multipliers {

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/mustlink/mustlink"
-	"github.com/mustlink/mustlink/algorithms/baseline/raw"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
 )
@@ -19,7 +19,7 @@ func (m *Metric) NeedModel(ctx context.Context, preparing *source.Preparing, d *
 	if err != nil {
 		return err
 	}
-	model, err := mustlink.Fit(ctx, table, nil, mustlink.Method(raw.Method), mustlink.Unprepared(),
+	model, err := mustlink.Fit(ctx, table, nil, mustlink.Method(baseline.RawMethod), mustlink.Unprepared(),
 		mustlink.Engine(m.Eng))
 	if err == nil {
 		m.Fitted = model.Record()

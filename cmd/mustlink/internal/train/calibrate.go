@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink"
-	"github.com/mustlink/mustlink/algorithms/baseline/raw"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -105,7 +105,7 @@ func (c *calibrateCommand) run(ctx context.Context, args []string) error {
 	if err := m.NeedModel(ctx, &c.preparing, data); err != nil {
 		return err
 	}
-	if m.Name() != raw.Method && m.Fitted.Trained(data) {
+	if m.Name() != baseline.RawMethod && m.Fitted.Trained(data) {
 		c.Warnf("%s: these are the training rows of %s: it is too sure of links that it learned from; want others", data.Name, args[0])
 	}
 	calibrated, err := m.Model().Calibrate(ctx, mustlink.FromData(data), set)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
-	"github.com/mustlink/mustlink/algorithms/baseline/rca"
+	"github.com/mustlink/mustlink/algorithms/baseline"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
@@ -29,7 +29,7 @@ import (
 )
 
 // rcaName is the linear method that the demo shows next to the five.
-const rcaName = rca.Method
+const rcaName = baseline.RCAMethod
 
 // demoSet is one generated set of the demo.
 type demoSet struct {

@@ -1,0 +1,209 @@
+package baseline
+
+import (
+	"context"
+	"math"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// DCAMethod is the name of this method in the catalog and in model files.
+const DCAMethod = "dca"
+
+// DCAAbout describes the method.
+var DCAAbout = algorithms.About{
+	Name:            DCAMethod,
+	Title:           "DCA",
+	Summary:         "discriminative component analysis: moves cannot-linked chunklets apart, linear or with a kernel (-k)",
+	Paper:           "Hoi, Liu, Lyu & Ma, Learning distance metrics with contextual constraints for image retrieval, CVPR 2006",
+	UsesCannotLinks: true,
+	Baseline:        true,
+}
+
+// DCA learns a metric in which must-linked points are close and
+// chunklets that cannot-links separate are far apart: discriminative component analysis, linear and
+// with a kernel (Hoi, Liu, Lyu & Ma, "Learning distance metrics with contextual constraints for
+// image retrieval", CVPR 2006).
+//
+// A chunklet is a must-link component; a linked point without must-links is a chunklet of its own.
+// With the means m_j, and D_j the chunklets that a cannot-link joins to chunklet j,
+//
+//	C_b = mean over j and i in D_j of (m_j - m_i)(m_j - m_i)'
+//	C_w = mean over j of the covariance of the points of j around m_j
+//
+// and the directions A maximize |A'C_b A| / |A'C_w A|. The directions in which C_b is not 0 are
+// whitened by C_b; among them, C_w, with eps added, is made diagonal and whitened. The directions
+// with the smallest C_w come first.
+//
+// In kernel mode the coordinates are those in the principal directions of all points in the feature
+// space.
+//
+// The fields are the parameters of the method. [DCADefaults] returns the defaults.
+type DCA struct {
+	Dims int `json:"dims" param:"dims" zero:"all in which the means of cannot-linked chunklets vary" help:"number of directions"`
+	// EpsRel is added to C_w, in units of its mean eigenvalue in these directions.
+	EpsRel float64 `json:"eps_rel" param:"eps_rel" default:"0.001" range:"> 0, <= 1e15" help:"regularization relative to the mean within-group variance"`
+	// RankTol also applies to the eigenvalues of C_b.
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a direction counts as constant"`
+}
+
+// DCADefaults returns all directions.
+func DCADefaults() DCA { return param.Default[DCA]() }
+
+// Validate returns a *fault.ParamError for the first invalid value.
+func (p DCA) Validate() error { return param.Validate(p) }
+
+// DCAModel is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
+// documented at [algorithms.Model], cost 2 d Dim flops per point in linear mode. In kernel mode
+// they cost the point's kernel values with the stored points, which are all points of the fit, and
+// 2 Dim flops for each of these.
+type DCAModel = fitted.Model[DCA]
+
+// DecodeDCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
+func DecodeDCA(f *model.File) (*DCAModel, error) {
+	return fitted.Decode[DCA](DCAMethod, f, fitted.ReadEither)
+}
+
+// DCALearner learns from must-links and cannot-links on the points; at least one cannot-link joins two
+// chunklets. Its zero Kernel means the linear mode for dense vectors, and otherwise the default
+// kernel of such points. The result has the type *[DCAModel].
+//
+// Cost: in linear mode the eigendecomposition of the covariance matrix, in kernel mode that of the
+// kernel matrix, n^3; and q^2 flops per linked point and per pair of cannot-linked chunklets.
+type DCALearner = learner.Learner[DCA]
+
+// Rules returns what the method requires of its input.
+func (DCA) Rules() learner.Rules { return learner.Rules{About: DCAAbout, Needs: learner.BothKinds} }
+
+// Learn fits the method.
+func (p DCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	f.Report(algorithms.Progress{Stage: "principal directions", Total: 2})
+	z, turned, err := p.coordinates(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	f.Report(algorithms.Progress{Stage: "discriminative directions", Done: 1, Total: 2})
+	a, err := p.directions(ctx, f, z)
+	if err != nil {
+		return nil, err
+	}
+	return fitted.New(turned(a), p, f.Direct()), nil
+}
+
+// coordinates returns the coordinates of the points in principal directions, and the function that
+// turns directions in them into a map.
+func (p DCA) coordinates(ctx context.Context, f *learner.Fit) (blas.Matrix, func(blas.Matrix) *fitted.Map, error) {
+	if dense, is := f.X.(*points.Dense); is && f.Kernel == (kernel.Spec{}) {
+		pc, err := linear.NewPrincipal(ctx, f.Eng, dense, p.RankTol)
+		if err != nil {
+			return blas.Matrix{}, nil, err
+		}
+		return pc.Z, func(t blas.Matrix) *fitted.Map { return fitted.WithKernel(pc.Map(f.Eng, DCAMethod, t)) }, nil
+	}
+	k, err := input.Kernel(ctx, f.Eng, f.Kernel, f.X, "linear")
+	if err != nil {
+		return blas.Matrix{}, nil, err
+	}
+	a, err := linear.NewKernelAxes(ctx, f.Eng, k, f.X, 0, p.RankTol)
+	if err != nil {
+		return blas.Matrix{}, nil, err
+	}
+	return a.Z, func(t blas.Matrix) *fitted.Map { return a.Turned(f.Eng, DCAMethod, t) }, nil
+}
+
+// directions returns A', whose rows are the directions.
+func (p DCA) directions(ctx context.Context, f *learner.Fit, z blas.Matrix) (blas.Matrix, error) {
+	eng := f.Eng
+	between, within, err := dcaScatters(eng, z, linear.NewClasses(f.Links))
+	if err != nil {
+		return z, err
+	}
+	u, err := linear.Whiten(ctx, eng, between, 0, p.RankTol) // k x q
+	if err != nil {
+		return u, err
+	}
+	half, among := blas.NewMatrix(u.Rows, z.Cols), blas.NewMatrix(u.Rows, u.Rows)
+	eng.Backend().Gemm(false, false, 1, u, within, 0, half)
+	eng.Backend().Gemm(false, true, 1, half, u, 0, among)
+	trace := 0.0
+	for i := range among.Rows {
+		trace += among.At(i, i)
+	}
+	if !(trace > 0) {
+		return u, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
+	}
+	v, err := linear.Whiten(ctx, eng, among, p.EpsRel, 0) // smallest C_w first
+	if err != nil {
+		return v, err
+	}
+	if p.Dims > 0 && p.Dims < v.Rows {
+		v = v.View(0, p.Dims, 0, v.Cols)
+	}
+	out := blas.NewMatrix(v.Rows, z.Cols)
+	eng.Backend().Gemm(false, false, 1, v, u, 0, out)
+	return out, nil
+}
+
+// dcaScatters returns C_b and C_w, both triangles.
+func dcaScatters(eng *engine.Engine, z blas.Matrix, c *linear.Classes) (between, within blas.Matrix, err error) {
+	q := z.Cols
+	between, within = blas.NewMatrix(q, q), blas.NewMatrix(q, q)
+	means := blas.NewMatrix(len(c.Members), q)
+	var rows [][]float64 // differences within chunklets, divided by the roots of the sizes
+	for j, members := range c.Members {
+		for _, i := range members {
+			eng.Backend().Kernels().Axpy(1/float64(len(members)), z.Row(c.Rows[i]), means.Row(j))
+		}
+		for _, i := range members {
+			row := make([]float64, q)
+			for k, v := range z.Row(c.Rows[i]) {
+				row[k] = (v - means.At(j, k)) / math.Sqrt(float64(len(members)))
+			}
+			rows = append(rows, row)
+		}
+	}
+	pairs := 0
+	for j := range c.Members {
+		for _, i := range c.Rivals(j) {
+			if i > j {
+				pairs++
+			}
+		}
+	}
+	if pairs == 0 {
+		return between, within, fault.Data("", "all cannot-links are within must-link components: want some between them")
+	}
+	apart := blas.NewMatrix(pairs, q)
+	at := 0
+	for j := range c.Members {
+		for _, i := range c.Rivals(j) {
+			if i > j {
+				for k, v := range means.Row(j) {
+					apart.Set(at, k, v-means.At(i, k))
+				}
+				at++
+			}
+		}
+	}
+	inner := blas.NewMatrix(len(rows), q)
+	for i, row := range rows {
+		copy(inner.Row(i), row)
+	}
+	eng.Backend().Gemm(true, false, 1/float64(pairs), apart, apart, 0, between)
+	eng.Backend().Gemm(true, false, 1/float64(len(c.Members)), inner, inner, 0, within)
+	if err := linear.CheckCovariance(between); err != nil {
+		return between, within, err
+	}
+	return between, within, linear.CheckCovariance(within)
+}

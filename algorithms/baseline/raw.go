@@ -1,0 +1,155 @@
+package baseline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
+	"github.com/mustlink/mustlink/algorithms/internal/input"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// RawMethod is the name of this method in the catalog and in model files.
+const RawMethod = "raw"
+
+// RawAbout describes the method.
+var RawAbout = algorithms.About{
+	Name:          RawMethod,
+	Title:         "Raw",
+	Summary:       "no learning: the prepared rows as they are; ignores links: the baseline to compare with",
+	Paper:         "None: it learns nothing",
+	Linear:        true,
+	Baseline:      true,
+	LinksOptional: true,
+}
+
+// Raw learns nothing: it is the distance of the points as they
+// are, a baseline of every method.
+//
+// The coordinates of a dense vector are its features, to the bit. With a kernel, and for other
+// points, the squared distance is that of the feature space of the kernel,
+//
+//	d(x, y)^2 = k(x, x) - 2 k(x, y) + k(y, y)
+//
+// The kernel is linear for sparse vectors, whose distance then is Euclidean, and for a Gram matrix,
+// which has its own distance; for sequences it is cosine@spectrum:k=3, which compares the counts of
+// words of three letters at unit length. Coordinates in that space are the leading principal ones.
+//
+// The fields are the parameters of the method: none.
+type Raw struct{}
+
+// Validate returns nil.
+func (Raw) Validate() error { return nil }
+
+// RawLearner makes the model of n points of d features and ignores links. The result has the type
+// *[RawModel]. Cost: O(1) for dense vectors; for other points, and with a kernel, that of their
+// principal coordinates.
+type RawLearner = learner.Learner[Raw]
+
+// Rules returns what the method requires of its input.
+func (Raw) Rules() learner.Rules {
+	return learner.Rules{About: RawAbout, Sequences: "cosine@spectrum:k=3"}
+}
+
+// Learn returns the map of the points to themselves.
+func (p Raw) Learn(_ context.Context, f *learner.Fit) (algorithms.Model, error) {
+	f.Report(algorithms.Progress{Stage: "the rows as they are", Total: 1})
+	return &RawModel{fitted.New(fitted.OfFunction(RawMethod, identity(f.Dense.D)), p, f.Direct())}, nil
+}
+
+// RawModel is the metric of the points as they are. It is immutable and safe for concurrent use.
+type RawModel struct{ *fitted.Model[Raw] }
+
+// Describe returns the statistics of the model.
+func (m *RawModel) Describe() []algorithms.Statistic {
+	return append([]algorithms.Statistic{{Name: "learned", Value: "nothing: the prepared rows as they are"}},
+		m.Model.Describe()...)
+}
+
+// Distances returns the squared distance of each pair of rows of x; see [algorithms.Model]. With a
+// kernel it is exact, at O(d) per pair, where coordinates may leave out directions; only the
+// distance of two new rows of a Gram matrix is that of their coordinates.
+func (m *RawModel) Distances(ctx context.Context, eng *engine.Engine, x points.Points,
+	pairs [][2]int) ([]float64, error) {
+	if m.Kernel().String() == "" || unknown(x, pairs) {
+		return m.Model.Distances(ctx, eng, x, pairs)
+	}
+	if err := m.Check(x); err != nil {
+		return nil, err
+	}
+	if err := input.Pairs(x.Len(), pairs); err != nil {
+		return nil, err
+	}
+	square, err := m.Kernel().Distances(ctx, eng, x)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]float64, len(pairs))
+	for p, pair := range pairs {
+		out[p] = square(pair[0], pair[1])
+		if math.IsNaN(out[p]) || math.IsInf(out[p], 0) {
+			return nil, &fault.DataError{Row: p, Err: fmt.Errorf("the distance of points %d and %d is %v: want "+
+				"smaller values (standardize the data)", pair[0], pair[1], out[p])}
+		}
+	}
+	return out, nil
+}
+
+// unknown reports whether a Gram matrix lacks the product of some pair, both of whose rows are new.
+func unknown(x points.Points, pairs [][2]int) bool {
+	g, is := x.(*points.Gram)
+	return is && slices.ContainsFunc(pairs, func(p [2]int) bool {
+		n := g.Len()
+		return p[0] != p[1] && min(p[0], p[1]) >= 0 && max(p[0], p[1]) < n && max(g.Reference[p[0]],
+			g.Reference[p[1]]) < 0
+	})
+}
+
+// identity is the map of vectors of this dimension to themselves.
+type identity int
+
+// Dim returns the number of coordinates.
+func (d identity) Dim() int { return int(d) }
+
+// InputDim returns the number of features, which are the coordinates.
+func (d identity) InputDim() int { return int(d) }
+
+// Embed copies x.
+func (identity) Embed(x, y []float64) { copy(y, x) }
+
+// Encode returns the dimension for the header.
+func (d identity) Encode(*model.File) any { return fitted.MapHeader{InputDim: int(d)} }
+
+// Formula returns the map as a matrix.
+func (d identity) Formula() (formula.Map, error) {
+	w := blas.NewMatrix(int(d), int(d))
+	for j := range w.Rows {
+		w.Set(j, j, 1)
+	}
+	return &formula.Linear{W: w, Mean: make([]float64, d)}, nil
+}
+
+// DecodeRaw returns the model that Encode stored in f. An unusable tensor or part of the header is a
+// *fault.DataError.
+func DecodeRaw(f *model.File) (*RawModel, error) {
+	var about fitted.MapHeader
+	m, err := fitted.Decode[Raw](RawMethod, f, func(method string, _ *model.File) (*fitted.Map, error) {
+		if about.InputDim < 1 || about.InputDim > math.MaxInt32 {
+			return nil, fitted.InHeader(fault.Data("", "input_dim is %d: want 1 to %d", about.InputDim, math.MaxInt32))
+		}
+		return fitted.OfFunction(method, identity(about.InputDim)), nil
+	}, &about)
+	if err != nil {
+		return nil, err
+	}
+	return &RawModel{m}, nil
+}

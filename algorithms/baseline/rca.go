@@ -1,0 +1,257 @@
+package baseline
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/internal/fitted"
+	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/linear"
+	"github.com/mustlink/mustlink/algorithms/internal/trusted"
+	"github.com/mustlink/mustlink/asm"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/param"
+	"github.com/mustlink/mustlink/engine/points"
+)
+
+// RCAMethod is the name of this method in the catalog and in model files.
+const RCAMethod = "rca"
+
+// RCAAbout describes the method.
+var RCAAbout = algorithms.About{
+	Name:     RCAMethod,
+	Title:    "RCA",
+	Summary:  "relevant component analysis, linear: the baseline of krca",
+	Paper:    "Bar-Hillel, Hertz, Shental & Weinshall, Learning a Mahalanobis metric from equivalence constraints, JMLR 2005",
+	Linear:   true,
+	Baseline: true,
+}
+
+// RCA learns a linear metric from must-links: relevant component
+// analysis (Bar-Hillel, Hertz, Shental & Weinshall, "Learning a Mahalanobis metric from equivalence
+// constraints", JMLR 2005).
+//
+// With S the covariance of all training points and C the covariance within chunklets
+// (points minus the mean of their chunklet, divisor n = number of points in chunklets),
+// the learned metric is that of
+//
+//	y = W (x - mean),   W = T (C + eps I)^-1/2 P,   eps = eps_rel * tr(C)/q
+//
+// P projects on the q principal directions of S above rank_tol times the largest, so that constant
+// and collinear columns are dropped instead of making C singular. Without a reduced dimension T is
+// the identity. If, in addition, no direction can be dropped, P is left out, too, and the root is
+// the inverse of the triangular factor of C + eps I, which gives the same distances without
+// eigenvalues. With a reduced dimension, the rows of T are the leading eigenvectors of the total
+// covariance of the whitened points. These are the directions with the largest ratio of total to
+// within-chunklet variance: the constrained Fisher discriminant of the same paper, section 3.
+// Directions in which no chunklet varies have the finite weight 1/sqrt(eps).
+//
+// The kernel counterpart is package krca; with a linear kernel it learns the same inner product, up
+// to the dropped directions.
+//
+// The fields are the parameters of the method. [RCADefaults] returns the defaults.
+type RCA struct {
+	// EpsRel: small values give the method as published.
+	EpsRel  float64 `json:"eps_rel" param:"eps_rel" default:"1e-06" range:"> 0, <= 1e15" help:"regularization relative to the mean within-group variance"`
+	Dims    int     `json:"dims" param:"dims" zero:"all" help:"number of leading discriminant directions"`
+	RankTol float64 `json:"rank_tol" param:"rank_tol" default:"1e-10" range:">= 0, < 1" help:"relative variance up to which a principal direction counts as constant"`
+	// Robust changes nothing unless must-links join the points of a cannot-link. Then it leaves out
+	// must-links that cannot-links and nearest neighbors contradict. The paper's method uses all.
+	Robust bool `json:"robust,omitempty" param:"robust" default:"true" help:"true leaves out must-links that cannot-links and neighbors contradict; false uses all, as in the paper"`
+}
+
+// RCADefaults returns eps_rel = 1e-6, all dimensions, rank_tol = 1e-10 and robust.
+func RCADefaults() RCA { return param.Default[RCA]() }
+
+// Validate returns a *fault.ParamError for the first invalid value.
+func (p RCA) Validate() error { return param.Validate(p) }
+
+// RCALearner fits linear RCA: it learns from n dense points of d features and the must-links between
+// them. Cannot-links only show which must-links are wrong, with Params.Robust. The result has the
+// type *[RCAModel]. Cost: n d^2 + O(d^3) flops.
+type RCALearner = learner.Learner[RCA]
+
+// Rules returns what the method requires of its input.
+func (RCA) Rules() learner.Rules { return learner.Rules{About: RCAAbout, Needs: learner.MustLinks} }
+
+// Learn fits the method.
+func (p RCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, error) {
+	eng, x := f.Eng, f.Dense
+	chunklets, err := p.chunklets(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	report := func(stage string, done int) {
+		f.Report(algorithms.Progress{Stage: stage, Done: done, Total: 3})
+	}
+	report("covariance", 0)
+	if m, ok, err := p.direct(ctx, eng, x, chunklets); ok || err != nil {
+		return fitted.New(m, p, f.Direct()), err
+	}
+	pc, chunklets, err := p.principal(ctx, eng, x, chunklets)
+	if err != nil {
+		return nil, err
+	}
+	report("within-chunklet covariance", 1)
+	white, err := p.whitening(ctx, eng, pc.Z, chunklets)
+	if err != nil {
+		return nil, err
+	}
+	if p.Dims > 0 && p.Dims < pc.Z.Cols {
+		report("discriminant directions", 2)
+		if white, err = p.discriminant(ctx, eng, pc.Z, white); err != nil {
+			return nil, err
+		}
+	}
+	return fitted.New(pc.Map(eng, RCAMethod, white), p, f.Direct()), nil
+}
+
+// chunklets returns those of all must-links, or without the must-links that other links and
+// neighbors contradict.
+func (p RCA) chunklets(ctx context.Context, f *learner.Fit) ([][]int, error) {
+	all := f.Links.Chunklets()
+	if !p.Robust || f.Links.Consistent() == nil {
+		return all, nil
+	}
+	rows := slices.Concat(all...)
+	kept, notice, err := trusted.Links(ctx, f.Eng, kernel.Linear(), f.Dense.Select(rows), rows, f.Links)
+	if err != nil || notice == "" {
+		return all, err
+	}
+	f.Notices = []string{RCAMethod + notice}
+	return kept.Chunklets(), nil
+}
+
+// direct returns the map L^-1 of the features, C + eps I = L L', if it can show, without the total
+// covariance matrix T, that no direction counts as constant. The points vary in no direction less
+// than within chunklets, so the smallest eigenvalue of T is at least that of C times the share of
+// the rows in chunklets, and the largest is at most the trace; the smallest eigenvalue of C + eps I
+// is at least 1 / |L^-1|^2. Cost: d^3 / 3 flops for the factor and as many for its inverse;
+// eigenvalues would take dozens of d^3.
+func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (m *fitted.Map, ok bool, err error) {
+	rows := 0
+	for _, c := range chunklets {
+		rows += len(c)
+	}
+	if p.Dims > 0 || rows < x.D+len(chunklets) {
+		return m, false, nil
+	}
+	need := engine.MatrixBytes(rows, x.D) + engine.MatrixBytes(x.D, x.D)
+	if err := eng.Check(fmt.Sprintf("rca on %d points in chunklets", rows), need, "use fewer must-links or features, or raise the memory limit"); err != nil {
+		return m, false, err
+	}
+	mean, total := spread(eng.Backend().Kernels(), x)
+	within := linear.Within(blas.MatrixOf(x.N, x.D, x.Data), chunklets)
+	c, trace := blas.NewMatrix(x.D, x.D), 0.0
+	eng.Backend().Syrk(true, 1/float64(within.Rows), within, 0, c)
+	for i := range x.D {
+		trace += c.At(i, i)
+	}
+	eps := p.EpsRel * trace / float64(x.D)
+	for i := range x.D {
+		c.Set(i, i, c.At(i, i)+eps)
+		clear(c.Row(i)[i+1:])
+	}
+	if eng.Backend().Cholesky(c) != nil || eng.Backend().TriangularInverse(c) != nil {
+		return m, false, nil // the longer way finds out what is wrong
+	}
+	size := eng.Backend().Kernels().Dot(c.Data, c.Data)
+	least := (1/size - eps) * float64(rows) / float64(x.N)
+	if !(least > max(p.RankTol, 1e-12)*total) {
+		return m, false, nil
+	}
+	return fitted.NewLinear(RCAMethod, mean, c), true, ctx.Err()
+}
+
+// spread returns the mean of the points and the trace of their covariance matrix.
+func spread(t *asm.Table, x *points.Dense) (mean []float64, trace float64) {
+	mean = make([]float64, x.D)
+	for i := range x.N {
+		t.Axpy(1, x.Row(i), mean)
+	}
+	t.Scale(1/float64(x.N), mean)
+	for i := range x.N {
+		trace += t.SquaredDistance(x.Row(i), mean)
+	}
+	return mean, trace / float64(x.N)
+}
+
+// principal returns the principal coordinates and the chunklets' rows in them. The coordinates are
+// those of all points if directions are chosen by their variance, and otherwise those of the points
+// in chunklets.
+func (p RCA) principal(ctx context.Context, eng *engine.Engine, x *points.Dense, chunklets [][]int) (*linear.Principal, [][]int, error) {
+	if p.Dims > 0 {
+		pc, err := linear.NewPrincipal(ctx, eng, x, p.RankTol)
+		return pc, chunklets, err
+	}
+	var rows []int
+	there := make([][]int, len(chunklets))
+	for k, c := range chunklets {
+		for _, i := range c {
+			there[k] = append(there[k], len(rows))
+			rows = append(rows, i)
+		}
+	}
+	pc, err := linear.NewPrincipalOf(ctx, eng, x, p.RankTol, rows)
+	return pc, there, err
+}
+
+// whitening returns (C + eps I)^-1/2, q x q, of the projected points.
+func (p RCA) whitening(ctx context.Context, eng *engine.Engine, projected blas.Matrix, chunklets [][]int) (blas.Matrix, error) {
+	within := linear.Within(projected, chunklets)
+	u, values, err := linear.Eigen(ctx, eng, within, true, within.Rows)
+	if err != nil {
+		return blas.Matrix{}, err
+	}
+	q, trace := len(values), 0.0
+	for _, v := range values {
+		trace += max(0, v)
+	}
+	if !(trace > 0) {
+		return blas.Matrix{}, fault.Data("", "the points of every chunklet are equal: want chunklets that vary")
+	}
+	eps := p.EpsRel * trace / float64(q)
+	scaled := blas.NewMatrix(q, q)
+	for i, v := range values {
+		factor := 1 / math.Sqrt(max(0, v)+eps)
+		for j, c := range u.Row(i) {
+			scaled.Set(i, j, factor*c)
+		}
+	}
+	white := blas.NewMatrix(q, q)
+	eng.Backend().Gemm(true, false, 1, u, scaled, 0, white)
+	return white, ctx.Err()
+}
+
+// discriminant returns the leading Dims rows of T times white.
+func (p RCA) discriminant(ctx context.Context, eng *engine.Engine, projected, white blas.Matrix) (blas.Matrix, error) {
+	z := eng.NewMatrix(projected.Rows, white.Rows)
+	eng.Backend().Gemm(false, true, 1, projected, white, 0, z)
+	total := blas.NewMatrix(white.Rows, white.Rows)
+	eng.Backend().Syrk(true, 1/float64(z.Rows), z, 0, total)
+	if err := linear.CheckCovariance(total); err != nil {
+		return blas.Matrix{}, err
+	}
+	_, t, err := eng.SymEigTop(ctx, total, p.Dims)
+	if err != nil {
+		return t, err
+	}
+	out := blas.NewMatrix(t.Rows, white.Cols)
+	eng.Backend().Gemm(false, false, 1, t, white, 0, out)
+	return out, nil
+}
+
+// RCAModel is a fitted metric, the linear map y = W (x - mean).
+type RCAModel = fitted.Model[RCA]
+
+// DecodeRCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
+func DecodeRCA(f *model.File) (*RCAModel, error) {
+	return fitted.Decode[RCA](RCAMethod, f, fitted.ReadLinear)
+}

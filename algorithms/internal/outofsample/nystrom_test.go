@@ -1,0 +1,82 @@
+package outofsample
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/algorithms/internal/graphkernel"
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/solvers/operator"
+)
+
+// At a point with the edges of a training point, the formula is the eigenvalue equation: it must
+// give the values of the eigenvectors at the training point, wherever the divisor is above its
+// bound.
+func TestFormulaIsTheEigenvalueEquation(t *testing.T) {
+	ctx, eng := context.Background(), enginetest.New(t, 0)
+	checked := 0
+	propertytest.Check(t, func(rt *rapid.T) {
+		n, r := 40, 6
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 2))
+		x := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}
+		for i := range x.Data {
+			x.Data[i] = rng.NormFloat64()
+		}
+		around := graphkernel.Neighborhood{Graph: graphkernel.KNN, Neighbors: 8, Heat: rapid.Bool().Draw(rt, "heat")}
+		normalized := rapid.Bool().Draw(rt, "normalized")
+		a, s, err := around.Make(ctx, eng, kernel.Linear(), x, blas.Matrix{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		found, err := operator.LaplacianEigenpairs(ctx, eng, a.Sparse, normalized, r, operator.EigenOptions{})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		e := NewNystrom(eng, "test", kernel.Linear(), x, NystromRule{
+			Vectors: found.Vectors, Values: found.Values, Turn: identity(r), Degrees: graph.Degrees(a.Sparse), Neighbors: 8, Similarity: s, Normalized: normalized,
+		}).Extension().(*NystromExtension)
+		got := make([]float64, r)
+		for i := range n {
+			var index []int32
+			var squared []float64
+			for at := a.Sparse.Start[i]; at < a.Sparse.Start[i+1]; at++ {
+				j := a.Sparse.Col[at]
+				index, squared = append(index, j), append(squared, points.SquaredDistance(x.Row(i), x.Row(int(j))))
+			}
+			e.evaluate(got, index, squared)
+			for c, v := range got {
+				mu := found.Values[c]
+				if !normalized {
+					mu /= e.Degrees[i]
+				}
+				if 1-mu < minDivisor {
+					continue
+				}
+				checked++
+				if want := found.Vectors.At(c, i); math.Abs(v-want) > 1e-7 {
+					rt.Fatalf("vector %d at point %d is %g, want %g", c, i, v, want)
+				}
+			}
+		}
+	})
+	if checked < 1000 {
+		t.Errorf("%d values were checked, want at least 1000", checked)
+	}
+}
+
+func identity(n int) blas.Matrix {
+	m := blas.NewMatrix(n, n)
+	for i := range n {
+		m.Set(i, i, 1)
+	}
+	return m
+}
