@@ -1,14 +1,19 @@
 package kernel_test
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/asm/asmtest"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -128,3 +133,210 @@ func crossOf(t testing.TB, k kernel.Kernel, eng *engine.Engine, x, y points.Poin
 
 // near reports whether got is within tol of want, relative to max(1, |want|). NaN is not.
 func near(got, want, tol float64) bool { return math.Abs(got-want) <= tol*max(1, math.Abs(want)) }
+
+// FuzzEvaluate compares every way to evaluate a kernel with its definition in exact arithmetic,
+// dense and sparse, up to rounding: matrices of points with themselves and with others, and single
+// pairs. Blocks, parts and other numbers of workers must be bit-identical. Values that are not
+// finite are refused.
+func FuzzEvaluate(f *testing.F) {
+	for n := range 40 {
+		seed := make([]byte, 32)
+		for i := range seed {
+			seed[i] = byte((i*i + 5*i + 3) * (2*n + 1))
+		}
+		f.Add(seed)
+	}
+	one, three := enginetest.New(f, 1), enginetest.New(f, 3)
+	f.Fuzz(func(t *testing.T, input []byte) {
+		b := asmtest.NewBytes(input)
+		text := vectorKernels[b.Below(len(vectorKernels))]
+		k := enginetest.Kernel(t, text)
+		n, m, d := 1+b.Below(9), 1+b.Below(9), 1+b.Below(12)
+		if b.Below(8) == 0 {
+			refuses(t, k, one, b, n, d)
+			return
+		}
+		scale := math.Ldexp(1, b.Below(40)-30)
+		x, y := tamePoints(b, n, d, scale), tamePoints(b, m, d, scale)
+		if b.Coin() {
+			copy(y.Row(0), x.Row(n-1)) // a pair at distance 0
+		}
+		within := newMargins(x, y, text)
+		self := newMargins(x, x, text)
+		for name, sets := range map[string][2]points.Points{"dense": {x, y}, "sparse": {enginetest.Sparse(x), enginetest.Sparse(y)},
+			"dense with sparse": {x, enginetest.Sparse(y)}, "sparse with dense": {enginetest.Sparse(x), y}} {
+			what := text + ", " + name
+			cross, err := k.Cross(t.Context(), one, sets[0], sets[1])
+			gram, err2 := k.Gram(t.Context(), one, sets[0])
+			if err != nil || err2 != nil { // values that overflow
+				for _, err := range []error{err, err2} {
+					if err != nil && !fault.IsInput(err) {
+						t.Fatalf("%s: error %v is not an input error", what, err)
+					}
+				}
+				continue
+			}
+			within.check(t, what, cross)
+			self.check(t, what+", Gram matrix", gram)
+			checkSymmetric(t, gram)
+			consistent(t, what, k, three, sets[0], sets[1], gram, cross)
+		}
+	})
+}
+
+// tamePoints returns points of finite values.
+func tamePoints(b *asmtest.Bytes, n, d int, scale float64) *points.Dense {
+	p := &points.Dense{N: n, D: d, Data: b.Tames(n * d)}
+	for i := range p.Data {
+		p.Data[i] *= scale
+	}
+	return p
+}
+
+// refuses checks that a NaN or Inf anywhere in the points gives an input error.
+func refuses(t *testing.T, k kernel.Kernel, eng *engine.Engine, b *asmtest.Bytes, n, d int) {
+	t.Helper()
+	x := tamePoints(b, n, d, 1)
+	x.Data[b.Below(n*d)] = []float64{math.NaN(), math.Inf(1), math.Inf(-1)}[b.Below(3)]
+	for _, p := range []points.Points{x, enginetest.Sparse(x)} {
+		_, err := k.Gram(t.Context(), eng, p)
+		_, err2 := k.Cross(t.Context(), eng, p, tamePoints(b, 2, d, 1))
+		_, err3 := k.Pairs(t.Context(), eng, p, [][2]int{{0, n - 1}})
+		for _, err := range []error{err, err2, err3} {
+			if !fault.IsInput(err) {
+				t.Fatalf("%s of %T with a value that is not finite: error %v", k, p, err)
+			}
+		}
+	}
+}
+
+// consistent checks that different ways to compute the same values are bit-identical.
+func consistent(t *testing.T, what string, k kernel.Kernel, eng *engine.Engine, x, y points.Points, gram, cross blas.Matrix) {
+	t.Helper()
+	if got := gramOf(t, k, eng, x); !sameBits(got.Data, gram.Data) {
+		t.Fatalf("%s: the bits of the Gram matrix differ with three workers", what)
+	}
+	if got := crossOf(t, k, eng, x, y); !sameBits(got.Data, cross.Data) {
+		t.Fatalf("%s: the bits of the cross matrix differ with three workers", what)
+	}
+	whole, f := collect(t, x.Len(), x.Len())
+	if err := k.GramBlocks(t.Context(), eng, x, f); err != nil {
+		t.Fatal(err)
+	}
+	for i := range whole.Rows {
+		if !sameBits(whole.Row(i)[:i+1], gram.Row(i)[:i+1]) {
+			t.Fatalf("%s: row %d of the blocks is not that of the Gram matrix", what, i)
+		}
+	}
+	whole, f = collect(t, x.Len(), y.Len())
+	if err := k.CrossRows(t.Context(), eng, x, y, 1, f); err != nil {
+		t.Fatal(err)
+	}
+	if !sameBits(whole.Data, cross.Data) {
+		t.Fatalf("%s: the bits of the cross matrix differ row by row", what)
+	}
+	for i := range x.Len() {
+		if got := crossOf(t, k, eng, x.Select([]int{i}), y); !sameBits(got.Data, cross.Row(i)) {
+			t.Fatalf("%s: the bits of row %d alone differ", what, i)
+		}
+	}
+}
+
+// margins are the values of a kernel and bounds on their rounding errors.
+type margins struct{ value, bound blas.Matrix }
+
+func newMargins(x, y *points.Dense, text string) margins {
+	m := margins{blas.NewMatrix(x.N, y.N), blas.NewMatrix(x.N, y.N)}
+	exact := pairsOf(x, y)
+	largest := 0.0 // squared length
+	for i := range x.N {
+		for j := range y.N {
+			p := exact(i, j)
+			largest = max(largest, p.xx, p.yy)
+		}
+	}
+	const eps = 0x1p-52
+	for i := range x.N {
+		for j := range y.N {
+			p := exact(i, j)
+			e := measured{pair: p}
+			// The error of a sum of d products. For distances it is bounded too, as canceled ones
+			// are computed from differences, and centers are not larger than the points.
+			terms := float64(8 * (x.D + 8))
+			e.exy = terms * eps * math.Sqrt(p.xx) * math.Sqrt(p.yy)
+			e.exx, e.eyy = terms*eps*p.xx, terms*eps*p.yy
+			e.ed2 = terms * eps * min(4*largest, p.d2*1e3)
+			stages := strings.Split(text, "@")
+			for s := len(stages) - 1; s >= 0; s-- {
+				e = e.through(stages[s])
+			}
+			m.value.Set(i, j, e.xy)
+			m.bound.Set(i, j, e.exy)
+		}
+	}
+	return m
+}
+
+func (m margins) check(t *testing.T, what string, got blas.Matrix) {
+	t.Helper()
+	for i := range got.Rows {
+		for j, v := range got.Row(i) {
+			want, bound := m.value.At(i, j), m.bound.At(i, j)
+			if !(math.Abs(v-want) <= bound) && bound < 1e290 {
+				t.Fatalf("%s: element (%d,%d) is %v: want %v within %.3g", what, i, j, v, want, bound)
+			}
+		}
+	}
+}
+
+// measured is a pair with error bounds.
+type measured struct {
+	pair
+	exy, exx, eyy, ed2 float64
+}
+
+// through applies one kernel to a pair, by its definition, and propagates the error bounds.
+func (p measured) through(stage string) measured {
+	f := scalarMap(stage)
+	out := measured{pair: pair{xy: f(p.d2, p.xy, p.xx, p.yy), xx: f(0, p.xx, p.xx, p.xx), yy: f(0, p.yy, p.yy, p.yy)}}
+	out.exy = spread(stage, p.xy, p.xx, p.yy, p.d2, p.exy, p.exx, p.eyy, p.ed2)
+	out.exx = spread(stage, p.xx, p.xx, p.xx, 0, p.exx, p.exx, p.exx, 0)
+	out.eyy = spread(stage, p.yy, p.yy, p.yy, 0, p.eyy, p.eyy, p.eyy, 0)
+	out.d2 = max(0, out.xx+out.yy-2*out.xy)
+	out.ed2 = out.exx + out.eyy + 2*out.exy + 4*0x1p-52*(math.Abs(out.xx)+math.Abs(out.yy)+2*math.Abs(out.xy))
+	return out
+}
+
+// spread bounds the error of a map's value, given the errors of its arguments, with its own
+// rounding errors.
+func spread(stage string, xy, xx, yy, d2, exy, exx, eyy, ed2 float64) float64 {
+	const own = 16 * 0x1p-52
+	gaussian := func(gamma float64) float64 {
+		return min(1, math.Expm1(gamma*ed2)) + own*(1+gamma*d2)*math.Exp(-gamma*d2)
+	}
+	switch stage {
+	case "linear":
+		return exy
+	case "rbf:sigma=1.5":
+		return gaussian(1 / (2 * 1.5 * 1.5))
+	case "rbf:gamma=0.3":
+		return gaussian(0.3)
+	case "exp:width=2":
+		d, e := math.Sqrt(d2), math.Sqrt(ed2)
+		if d > 0 {
+			e = min(e, ed2/d)
+		}
+		return min(1, math.Expm1(e/2)) + own*(1+d)*math.Exp(-d/2)
+	case "poly:degree=3,coef=0.5,scale=0.25":
+		base, e := 0.25*math.Abs(xy)+0.5, 0.25*exy+own*(0.25*math.Abs(xy)+0.5)
+		return 3 * e * (base + e) * (base + e)
+	case "cosine":
+		if xx == 0 || yy == 0 {
+			return 0
+		}
+		return min(2, exy/math.Sqrt(xx)/math.Sqrt(yy)+exx/xx+eyy/yy+own)
+	case "sigmoid:scale=0.5,coef=-1":
+		return min(2, 0.5*exy+own*(0.5*math.Abs(xy)+2))
+	}
+	panic(fmt.Sprint("no bound for ", stage, slices.Index(vectorKernels, stage)))
+}

@@ -4,14 +4,17 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/relay"
 )
 
 // Fit finds how to prepare the rows of d. The transform is nil if the rows can be used as they are,
@@ -544,4 +547,22 @@ func (f *fit) nothing() error {
 		}
 	}
 	return fault.Data(f.data.Name, "no column can be used (%s): want a column of numbers, categories, booleans or dates, or one whose kind is given", strings.Join(list, "; "))
+}
+
+// parallel calls f for 0..n-1 on all processors. Every part writes what is its own, so the result
+// does not depend on their number.
+func parallel(n int, f func(k int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	if workers <= 1 {
+		for k := range n {
+			f(k)
+		}
+		return
+	}
+	var next atomic.Int64
+	relay.Run(workers, func() {
+		for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+			f(k)
+		}
+	})
 }
