@@ -9,7 +9,6 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/kernel"
@@ -38,10 +37,8 @@ func (l Limits) check(what string, need, format float64) error {
 type source struct {
 	*catalog.Fitted
 	formula   formula.Map
-	condition float64        // of the formula
-	rules     []prepare.Rule // of the columns that the model takes
-	strict    bool           // a gap is an error
-	terms     []float64      // weights of the terms of a tf-idf, nil for none
+	condition float64       // of the formula
+	rules     prepare.Rules // of the columns that the model takes
 }
 
 // mostCondition is the [formula.Condition] up to which double precision leaves 1e-5 of the largest
@@ -114,28 +111,23 @@ func checkVectors(m formula.Map) error {
 
 // prepared sets the rules of the preparation.
 func (s *source) prepared() error {
-	switch t := s.Scaling.(type) {
-	case nil:
-		s.rules = plainRules(s.inputs(s.InputDim()))
-	case *dataset.Scaling:
-		s.rules = plainRules(s.inputs(len(t.Mean)))
-		for j := range s.rules {
-			s.rules[j].Mean, s.rules[j].Scale = t.Mean[j], t.Scale[j]
+	if s.Scaling == nil {
+		s.rules = prepare.PlainRules(s.inputs(s.InputDim()))
+		return nil
+	}
+	as, is := s.Scaling.(interface {
+		Rules(names []string) prepare.Rules
+	})
+	if !is {
+		return &fault.ParamError{Param: "preparation of the model", Value: fmt.Sprintf("%T", s.Scaling),
+			Want: "one of numbers, booleans or categories"}
+	}
+	s.rules = as.Rules(s.inputs(s.Scaling.Features()))
+	for _, r := range s.rules.Columns {
+		if r.Kind == prepare.Date || r.Kind == prepare.Text {
+			return &fault.ParamError{Param: fmt.Sprintf("column %q", r.Name), Value: string(r.Kind),
+				Want: "numbers, booleans or categories: make numbers of it before the fit, or leave it out with --type " + r.Name + "=drop"}
 		}
-		s.strict = true
-	case *dataset.TFIDF:
-		s.rules = plainRules(s.inputs(t.Features()))
-		s.terms = termWeights(t)
-	case *prepare.Preparation:
-		s.rules, s.strict = t.Rules(), t.Strict()
-		for _, r := range s.rules {
-			if r.Kind == prepare.Date || r.Kind == prepare.Text {
-				return &fault.ParamError{Param: fmt.Sprintf("column %q", r.Name), Value: string(r.Kind),
-					Want: "numbers, booleans or categories: make numbers of it before the fit, or leave it out with --type " + r.Name + "=drop"}
-			}
-		}
-	default:
-		return &fault.ParamError{Param: "preparation of the model", Value: fmt.Sprintf("%T", t), Want: "one of numbers, booleans or categories"}
 	}
 	return nil
 }
@@ -150,30 +142,6 @@ func (s *source) inputs(n int) []string {
 		names[j] = fmt.Sprint(j)
 	}
 	return names
-}
-
-// plainRules returns the rules of numbers that are taken as they are.
-func plainRules(names []string) []prepare.Rule {
-	rules := make([]prepare.Rule, len(names))
-	for j, name := range names {
-		rules[j] = prepare.Rule{Name: name, Kind: prepare.Number, Scale: 1, Width: 1}
-	}
-	return rules
-}
-
-// termWeights returns the weights of all terms.
-func termWeights(t *dataset.TFIDF) []float64 {
-	if t.Column == nil {
-		return t.Weight
-	}
-	all := make([]float64, t.Terms)
-	for j := range all {
-		all[j] = t.Other
-	}
-	for k, c := range t.Column {
-		all[c] = t.Weight[k]
-	}
-	return all
 }
 
 // dense returns support points as dense vectors.

@@ -55,11 +55,11 @@ func newLinear(m *mustlink.Model, limits Limits, matrices func(d, dim float64) f
 	if err != nil {
 		return nil, err
 	}
-	if !isLinear(s.formula) || s.terms != nil {
+	if !isLinear(s.formula) || s.rules.Terms != nil {
 		return nil, &fault.ParamError{Param: "method of the model", Value: s.Model.Method(), Want: "one with a linear map, such as itml or rca without a kernel: export others as .onnx"}
 	}
 	l := &linear{source: s}
-	for j, r := range s.rules {
+	for j, r := range s.rules.Columns {
 		l.features = append(l.features, s.featuresOf(r, cellName(j))...)
 	}
 	d, dim := float64(len(l.features)), float64(s.formula.Dim())
@@ -172,7 +172,7 @@ func transposedProduct(v blas.Matrix, x *points.Dense) blas.Matrix {
 func (l *linear) unscale(mean []float64) {
 	l.center = make([]float64, len(mean))
 	at := 0
-	for _, r := range l.rules {
+	for _, r := range l.rules.Columns {
 		scaled := 0
 		if r.Kind == prepare.Number || r.Kind == prepare.Boolean {
 			if scaled = 1; r.Sides {
@@ -203,7 +203,7 @@ func (l *linear) unscale(mean []float64) {
 }
 
 // gapless reports whether there must be no missing cells.
-func (s *source) gapless() bool { return s.strict || s.Preparation() != "columns" }
+func (s *source) gapless() bool { return s.rules.Strict || s.Preparation() != "columns" }
 
 // featuresOf returns the features of a column.
 func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
@@ -251,10 +251,8 @@ func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
 
 // named sets the names of the features to those of the preparation.
 func (l *linear) named() {
-	if p, is := l.Scaling.(*prepare.Preparation); is {
-		for j, name := range p.Outputs() {
-			l.features[j].Name = name
-		}
+	for j, name := range prepare.ByColumn(l.Scaling).Outputs() {
+		l.features[j].Name = name
 	}
 }
 

@@ -111,7 +111,7 @@ func (s *source) checkSingle() error {
 	if _, is := s.formula.(*formula.Lookup); is {
 		want = "double for a model of method " + s.Model.Method() + ", which tells its training rows by all digits"
 	}
-	for _, r := range s.rules {
+	for _, r := range s.rules.Columns {
 		for _, text := range slices.Concat(r.Levels, r.Pair[:]) {
 			if v, err := strconv.ParseFloat(text, 64); err == nil && !takesTexts(r) && float64(float32(v)) != v {
 				want = fmt.Sprintf("double, as float32 has no %s, which column %q has", text, r.Name)
@@ -146,7 +146,7 @@ func (g *graph) inside() Precision {
 
 // model returns the ModelProto of a model.
 func (s *source) model(g *graph) *message {
-	in := inputsOf(s.rules)
+	in := inputsOf(s.rules.Columns)
 	y := g.coordinates(s.formula, g.prepared(s, len(in.numbers) > 0))
 	outside := numbersOf(g.outside == Single)
 	cast := attribute{"to", int64(outside)}

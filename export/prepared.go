@@ -55,14 +55,14 @@ func (g *graph) prepared(s *source, numbers bool) value {
 
 // prepare returns the prepared rows.
 func (g *graph) prepare(s *source) value {
-	if s.terms != nil {
-		weighted := g.mul(g.x, g.row(s.terms))
+	if s.rules.Terms != nil {
+		weighted := g.mul(g.x, g.row(s.rules.Terms))
 		return g.op("Div", []value{weighted, g.op("Max", []value{g.op("Sqrt", []value{g.squares(weighted)}), g.scalar(g.least())})})
 	}
 	p := &preparation{graph: g}
 	p.takeNumbers(s)
 	number, text := 0, 0
-	for _, r := range s.rules {
+	for _, r := range s.rules.Columns {
 		at := 0
 		if takesTexts(r) {
 			at, text = text, text+1
@@ -128,7 +128,7 @@ func inOrder(list []int, n int) bool {
 func (p *preparation) takeNumbers(s *source) {
 	p.columns = make(map[string][]int)
 	var rules []prepare.Rule
-	for _, r := range s.rules {
+	for _, r := range s.rules.Columns {
 		if r.Kind == prepare.Number || r.Kind == prepare.Boolean {
 			rules = append(rules, r)
 		}
@@ -136,7 +136,7 @@ func (p *preparation) takeNumbers(s *source) {
 	if len(rules) == 0 {
 		return
 	}
-	raw, gaps := p.raw(s.rules), value("")
+	raw, gaps := p.raw(s.rules.Columns), value("")
 	if !s.gapless() {
 		gaps = p.op("IsNaN", []value{raw})
 	}

@@ -37,6 +37,7 @@ import (
 	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -192,6 +193,20 @@ func (t *table) makePoints(name string, o ReadOptions) (points.Points, error) {
 	}
 	// The decoders have checked every value, so NewDense need not check again.
 	return &points.Dense{N: t.rows, D: t.cols, Data: t.data}, nil
+}
+
+// Transform maps points, row by row, to the points that a fit sees. Package engine/prepare makes
+// them of tables, package engine/kernel of Gram matrices.
+type Transform interface {
+	// Apply returns changed copies of points. A wrong number of features is a *fault.ShapeError.
+	Apply(p points.Points) (points.Points, error)
+	// Features returns the number of features of its input, Width of its output.
+	Features() int
+	Width() int
+	// Name says what it does in a word or two.
+	Name() string
+	// Encode stores it in a model file.
+	Encode(f *model.File)
 }
 
 // kindOf describes points that are not dense, for messages.

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -240,8 +241,14 @@ func (c *Correction) String() string {
 	return fmt.Sprintf("%d of %d eigenvalues of the Gram matrix were negative, down to %.6g, and %s", len(c.Values), c.Vectors.Cols, slices.Min(c.Values), what)
 }
 
-// Features returns the number of objects of the fit.
+// Name returns "corrected eigenvalues".
+func (c *Correction) Name() string { return "corrected eigenvalues" }
+
+// Features returns the number of objects of the fit, and so does Width.
 func (c *Correction) Features() int { return c.Vectors.Cols }
+
+// Width returns the number of objects of the fit.
+func (c *Correction) Width() int { return c.Vectors.Cols }
 
 // factor returns how often the part of negative eigenvalues is subtracted.
 func (c *Correction) factor() float64 {
@@ -299,4 +306,48 @@ func (c *Correction) Validate() error {
 		}
 	}
 	return nil
+}
+
+// Tensors of a correction.
+const (
+	vectorsTensor = "gram.vectors" // q x n
+	valuesTensor  = "gram.values"  // [q]
+	flipTensor    = "gram.flip"    // [1]: 1 if negative eigenvalues become positive
+)
+
+// Encode stores the correction in a model file.
+func (c *Correction) Encode(file *model.File) {
+	flip := int64(0)
+	if c.Flip {
+		flip = 1
+	}
+	file.SetFloat64s(vectorsTensor, c.Vectors.Data, c.Vectors.Rows, c.Vectors.Cols)
+	file.SetFloat64s(valuesTensor, c.Values)
+	file.SetInt64s(flipTensor, []int64{flip})
+}
+
+// DecodeCorrection returns the correction that [Correction.Encode] stored, nil for a file without
+// one.
+func DecodeCorrection(file *model.File) (*Correction, error) {
+	if !file.Has(vectorsTensor) {
+		return nil, nil
+	}
+	shape, err := file.Dims(vectorsTensor, 2)
+	if err != nil {
+		return nil, err
+	}
+	vectors, err := file.Float64s(vectorsTensor, shape...)
+	if err != nil {
+		return nil, err
+	}
+	c := &Correction{Vectors: blas.MatrixOf(shape[0], shape[1], vectors)}
+	if c.Values, err = file.Float64s(valuesTensor, shape[0]); err != nil {
+		return nil, err
+	}
+	flip, err := file.Int64s(flipTensor, 1)
+	if err != nil {
+		return nil, err
+	}
+	c.Flip = flip[0] != 0
+	return c, c.Validate()
 }

@@ -18,7 +18,7 @@ import (
 )
 
 // Fit finds how to prepare the rows of d. The transform is nil if the rows can be used as they are,
-// a *dataset.Scaling if complete numbers are only standardized, else a
+// a *Scaling if complete numbers are only standardized, else a
 // *Preparation. columns says what was found in each column of d and what is done with it; it is nil
 // for points that are no table, for which only numbers are standardized, if that is asked for.
 //
@@ -90,7 +90,7 @@ func fitOther(p points.Points, s *settings) (dataset.Transform, error) {
 		}
 	}
 	if s.Scale == scaleStandardize || s.Scale == scaleRobust {
-		_, _, err := dataset.Standardize(p)
+		_, _, err := Standardize(p)
 		return nil, err
 	}
 	return nil, nil
@@ -496,7 +496,7 @@ func (f *fit) plain() (dataset.Transform, bool) {
 	if !dense || f.Scale == scaleRobust {
 		return nil, false
 	}
-	s := &dataset.Scaling{Mean: make([]float64, x.D), Scale: make([]float64, x.D)}
+	s := &Scaling{Mean: make([]float64, x.D), Scale: make([]float64, x.D)}
 	for j := range f.findings {
 		g := &f.findings[j]
 		if g.Kind != Number && g.Kind != Constant || g.Kind == Constant && g.Does == "left out: as asked" {

@@ -163,7 +163,7 @@ func comparer(x points.Points, j int) func(a, b int) bool {
 // Inputs returns the names of the columns that a model takes, of a table with columns of these
 // names that a transform prepares: nil if they have none.
 func Inputs(by dataset.Transform, names []string) []string {
-	if p, ok := by.(*Preparation); ok {
+	if p := ByColumn(by); p != nil {
 		return p.Columns()
 	}
 	return names

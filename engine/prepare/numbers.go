@@ -80,7 +80,7 @@ func statistics(values []float64, work *scratch, fill func(sorted []float64) flo
 			filled[i] = v
 		}
 	}
-	scaling, _, err := dataset.Standardize(&points.Dense{N: len(filled), D: 1, Data: filled})
+	scaling, _, err := Standardize(&points.Dense{N: len(filled), D: 1, Data: filled})
 	if err != nil {
 		return s, err
 	}

@@ -277,9 +277,25 @@ type Rule struct {
 	Cyclic         bool // a date has columns of its cycles too
 }
 
-// Rules returns the rules of all columns, in the order in which [Preparation.Apply] takes them. The
-// columns of the result follow each other in the same order.
-func (p *Preparation) Rules() []Rule {
+// Rules is what a transform does, as data, for programs that do it elsewhere. The columns of the
+// result follow each other in the order of the rules.
+type Rules struct {
+	Columns []Rule    // of all columns, in the order in which the transform takes them
+	Strict  bool      // a gap is an error
+	Terms   []float64 // weights of the terms that the columns count, nil if they are no terms
+}
+
+// PlainRules returns the rules of numbers that are taken as they are.
+func PlainRules(names []string) Rules {
+	rules := make([]Rule, len(names))
+	for j, name := range names {
+		rules[j] = Rule{Name: name, Kind: Number, Scale: 1, Width: 1}
+	}
+	return Rules{Columns: rules}
+}
+
+// Rules returns the rules of the columns, which have names of their own.
+func (p *Preparation) Rules([]string) Rules {
 	rules := make([]Rule, len(p.columns))
 	for j := range p.columns {
 		c := &p.columns[j]
@@ -301,11 +317,8 @@ func (p *Preparation) Rules() []Rule {
 		r.Gaps = slices.DeleteFunc(dataset.Missing(), func(text string) bool { return !c.isGap(text) })
 		rules[j] = r
 	}
-	return rules
+	return Rules{Columns: rules, Strict: p.strict}
 }
-
-// Strict reports whether a gap is an error.
-func (p *Preparation) Strict() bool { return p.strict }
 
 // Words that names of columns of identifiers, and of labels, consist of or end in.
 var (

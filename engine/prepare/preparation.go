@@ -3,9 +3,9 @@
 // scaled.
 //
 // [Fit] finds the kind of every column from all rows and what its kind asks for. The result is a
-// [dataset.Transform]: nil where the rows can be used as they are, a [dataset.Scaling] where
-// complete numbers are only standardized, else a [Preparation]. The list of
-// [Column] says in words what was found and what is done.
+// [dataset.Transform]: nil where the rows can be used as they are, a [Scaling] where complete numbers
+// are only standardized, else a [Preparation]. The list of [Column] says in words what was found and
+// what is done. [CountTerms] makes a [TFIDF], which weighs the counts of words.
 //
 // Results are the same bits for any number of processors: columns and blocks of rows are
 // independent of each other.
@@ -34,7 +34,14 @@ type Preparation struct {
 	width   int // columns of the result
 }
 
-var _ dataset.Transform = (*Preparation)(nil)
+var _, _, _ dataset.Transform = (*Preparation)(nil), (*Scaling)(nil), (*TFIDF)(nil)
+
+// ByColumn returns t if it prepares the columns of a table one by one, and nil if it takes rows of
+// numbers or is nil. Of the methods of a nil *Preparation, those that list something list nothing.
+func ByColumn(t dataset.Transform) *Preparation {
+	p, _ := t.(*Preparation)
+	return p
+}
 
 // column is what is done with one column.
 type column struct {
@@ -127,13 +134,19 @@ func (c *column) bind(x *points.Column, cyclic bool) ([]piece, error) {
 	return list, nil
 }
 
+// Name returns "columns".
+func (p *Preparation) Name() string { return "columns" }
+
+// Width returns the number of columns of the result.
+func (p *Preparation) Width() int { return p.width }
+
 // Features returns the number of columns of the tables that it takes.
 func (p *Preparation) Features() int { return len(p.columns) }
 
 // Columns returns the names of these columns, in the order in which it takes them, or nil for a
 // table without names. Columns that are left out are not among them, if the table has names.
 func (p *Preparation) Columns() []string {
-	if !p.named {
+	if p == nil || !p.named {
 		return nil
 	}
 	names := make([]string, len(p.columns))
@@ -158,6 +171,9 @@ func (p *Preparation) Reading() (texts, numbers []string) {
 
 // Outputs returns the names of the columns of the result, such as income, plan=basic, plan=(other).
 func (p *Preparation) Outputs() []string {
+	if p == nil {
+		return nil
+	}
 	names := make([]string, 0, p.width)
 	for j := range p.columns {
 		names = p.columns[j].names(names, p.cyclic)
@@ -380,6 +396,9 @@ func denseColumns(x *points.Dense, lo, hi int) []points.Column {
 // Unknown returns, for the columns that have any, the number of rows whose text, or gap, the fit
 // did not have. x is as in [Preparation.Apply]; only categories and booleans have such rows.
 func (p *Preparation) Unknown(x *points.Mixed) map[string]int {
+	if p == nil {
+		return nil
+	}
 	columns, err := p.take(x)
 	if err != nil {
 		return nil
@@ -431,6 +450,9 @@ func sameUnit(columns []*finding) bool {
 
 // Describe returns a line for each column: its name, its kind, and what becomes of it.
 func (p *Preparation) Describe() []string {
+	if p == nil {
+		return nil
+	}
 	lines := make([]string, len(p.columns))
 	for j := range p.columns {
 		c := &p.columns[j]

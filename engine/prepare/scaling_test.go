@@ -1,4 +1,4 @@
-package dataset
+package prepare
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -125,13 +126,13 @@ func TestStandardizeErrors(t *testing.T) {
 
 func TestFingerprint(t *testing.T) {
 	base := func() *points.Dense { return &points.Dense{N: 2, D: 3, Data: []float64{1, 2, 3, 4, 5, 6}} }
-	seen := map[string]string{Fingerprint(base()): "base"}
-	if len(Fingerprint(base())) != 64 {
+	seen := map[string]string{dataset.Fingerprint(base()): "base"}
+	if len(dataset.Fingerprint(base())) != 64 {
 		t.Error("want 64 hexadecimal digits")
 	}
 	other := func(name string, p points.Points) {
 		t.Helper()
-		f := Fingerprint(p)
+		f := dataset.Fingerprint(p)
 		if twin, ok := seen[f]; ok {
 			t.Errorf("%s has the fingerprint of %s", name, twin)
 		}
@@ -159,7 +160,7 @@ func TestFingerprint(t *testing.T) {
 	other("long, last value", long)
 	long.Data[0] = 1
 	other("long, first value", long)
-	if seen[Fingerprint(base())] != "base" {
+	if seen[dataset.Fingerprint(base())] != "base" {
 		t.Error("two calls give different fingerprints")
 	}
 }

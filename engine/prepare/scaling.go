@@ -1,10 +1,11 @@
-package dataset
+package prepare
 
 import (
 	"fmt"
 	"math"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -59,7 +60,7 @@ func asDense(p points.Points) (*points.Dense, error) {
 	case *points.Gram:
 		return nil, &fault.ParamError{Param: "standardize", Value: "a Gram matrix", Want: "dense points, as a Gram matrix has no features"}
 	}
-	panic(fmt.Sprintf("dataset: points of type %T", p))
+	panic(fmt.Sprintf("prepare: points of type %T", p))
 }
 
 // columnMeans returns the means, and which columns are flat.
@@ -120,6 +121,15 @@ func standardDeviations(x *points.Dense, mean []float64) []float64 {
 	return squares
 }
 
+// Name returns "standardize".
+func (s *Scaling) Name() string { return "standardize" }
+
+// Features returns the number of columns.
+func (s *Scaling) Features() int { return len(s.Mean) }
+
+// Width returns the number of columns.
+func (s *Scaling) Width() int { return len(s.Mean) }
+
 // Apply returns scaled copies of dense points. A number of features other than the scaling's is a
 // *fault.ShapeError; a result that overflows is a *fault.DataError. Cost: O(nd).
 func (s *Scaling) Apply(p points.Points) (points.Points, error) {
@@ -140,4 +150,43 @@ func (s *Scaling) Apply(p points.Points) (points.Points, error) {
 		}
 	}
 	return points.NewDense(x.N, x.D, data)
+}
+
+// Rules returns what is done with the columns of these names, as data.
+func (s *Scaling) Rules(names []string) Rules {
+	r := PlainRules(names)
+	for j := range r.Columns {
+		r.Columns[j].Mean, r.Columns[j].Scale = s.Mean[j], s.Scale[j]
+	}
+	r.Strict = true
+	return r
+}
+
+// Tensors of a scaling.
+const (
+	meanTensor  = "scaling.mean"
+	scaleTensor = "scaling.scale"
+)
+
+// Encode stores the scaling in a model file.
+func (s *Scaling) Encode(f *model.File) {
+	f.SetFloat64s(meanTensor, s.Mean)
+	f.SetFloat64s(scaleTensor, s.Scale)
+}
+
+func decodeScaling(f *model.File) (*Scaling, error) {
+	mean, err := f.Float64s(meanTensor, -1)
+	if err != nil {
+		return nil, err
+	}
+	scale, err := f.Float64s(scaleTensor, len(mean))
+	if err != nil {
+		return nil, err
+	}
+	for j := range mean {
+		if m, s := mean[j], scale[j]; m-m != 0 || s-s != 0 || s < 0 {
+			return nil, fault.Data("", "scaling of column %d is mean %g, scale %g: want finite numbers, scale >= 0", j, m, s)
+		}
+	}
+	return &Scaling{Mean: mean, Scale: scale}, nil
 }

@@ -1,4 +1,4 @@
-package dataset_test
+package prepare_test
 
 import (
 	"errors"
@@ -7,9 +7,9 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
@@ -36,11 +36,11 @@ func TestTFIDF(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		w, err := dataset.CountTerms(x)
+		w, err := prepare.CountTerms(x)
 		if err != nil {
 			t.Fatal(err)
 		}
-		other, err := dataset.CountTerms(thin)
+		other, err := prepare.CountTerms(thin)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestTFIDF(t *testing.T) {
 
 func TestTFIDFRejects(t *testing.T) {
 	x := &points.Dense{N: 2, D: 2, Data: []float64{1, 2, -1, 0}}
-	if _, err := dataset.CountTerms(x); !fault.IsInput(err) {
+	if _, err := prepare.CountTerms(x); !fault.IsInput(err) {
 		t.Errorf("a negative count: error %v", err)
 	} else if d, ok := errors.AsType[*fault.DataError](err); !ok || d.Row != 1 || d.Column != "0" {
 		t.Errorf("a negative count: error %v, want row 1, column 0", err)
@@ -108,10 +108,10 @@ func TestTFIDFRejects(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dataset.CountTerms(letters); !fault.IsInput(err) {
+	if _, err := prepare.CountTerms(letters); !fault.IsInput(err) {
 		t.Errorf("sequences: error %v", err)
 	}
-	w := &dataset.TFIDF{Weight: []float64{1, 1, 1}}
+	w := &prepare.TFIDF{Weight: []float64{1, 1, 1}}
 	for _, p := range []points.Points{&points.Dense{N: 1, D: 2, Data: []float64{1, 2}}, letters} {
 		if _, err := w.Apply(p); !fault.IsInput(err) {
 			t.Errorf("%T: error %v", p, err)
