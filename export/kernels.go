@@ -3,7 +3,6 @@ package export
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/mustlink/mustlink"
@@ -78,8 +77,71 @@ func noVectors(got string) error {
 	return &fault.ParamError{Param: "points of the model", Value: got, Want: "vectors: fit a model to the features of the rows"}
 }
 
+// nodes is how graphs evaluate a kernel.
+type nodes struct {
+	kernel string
+	// add adds the map of inner products, or of squared distances; nil for the cosine.
+	add func(g *graph, s kernel.Step, v value) value
+	// How many widths apart the support points are, of which the largest squared distance from their
+	// mean is given, or the largest squared length in the feature space of the kernel before; nil
+	// where rounding errors do not grow with it.
+	first, after func(s kernel.Step, largest float64) float64
+	root         bool // the map has no slope at distance 0
+}
+
 // kernels are those that graphs have nodes for, besides the linear one.
-var kernels = []string{"rbf", "exp", "poly", "cosine", "sigmoid"}
+var kernels = []nodes{
+	{
+		kernel: "rbf",
+		add: func(g *graph, s kernel.Step, squared value) value {
+			return g.op("Exp", []value{g.mul(squared, g.scalar(-s.Decay))})
+		},
+		first: func(s kernel.Step, radius float64) float64 { return math.Sqrt(s.Decay * radius) },
+		after: func(s kernel.Step, length float64) float64 { return s.Decay * length },
+	},
+	{
+		kernel: "exp",
+		add: func(g *graph, s kernel.Step, squared value) value {
+			return g.op("Exp", []value{g.mul(g.op("Sqrt", []value{squared}), g.scalar(-s.Decay))})
+		},
+		first: func(s kernel.Step, radius float64) float64 { return s.Decay * math.Sqrt(radius) },
+		after: func(kernel.Step, float64) float64 { return math.Inf(1) },
+		root:  true,
+	},
+	{
+		kernel: "poly",
+		add: func(g *graph, s kernel.Step, xy value) value {
+			return g.op("Pow", []value{g.affineOf(s, xy), g.scalar(float64(s.Degree))})
+		},
+	},
+	{kernel: "cosine"},
+	{
+		kernel: "sigmoid",
+		add: func(g *graph, s kernel.Step, xy value) value {
+			return g.op("Tanh", []value{g.affineOf(s, xy)})
+		},
+		after: func(s kernel.Step, length float64) float64 { return s.Scale * length },
+	},
+}
+
+// nodesOf returns the nodes of a step.
+func nodesOf(s kernel.Step) nodes {
+	for _, n := range kernels {
+		if n.kernel == s.Name {
+			return n
+		}
+	}
+	return nodes{}
+}
+
+// exported returns the names of the kernels that graphs have nodes for.
+func exported() string {
+	names := []string{"linear"}
+	for _, n := range kernels {
+		names = append(names, n.kernel)
+	}
+	return strings.Join(names, ", ")
+}
 
 // checkVectors refuses support points that are not vectors, and kernels of others.
 func checkVectors(m formula.Map) error {
@@ -101,8 +163,9 @@ func checkVectors(m formula.Map) error {
 			return noVectors("sequences")
 		}
 		for _, s := range k.Steps() {
-			if !slices.Contains(kernels, s.Name) {
-				return &fault.ParamError{Param: "kernel of the model", Value: k.String(), Want: "one of linear, " + strings.Join(kernels, ", ") + ", or a composition of them"}
+			if nodesOf(s).kernel == "" {
+				return &fault.ParamError{Param: "kernel of the model", Value: k.String(),
+					Want: "one of " + exported() + ", or a composition of them"}
 			}
 		}
 	}
@@ -170,8 +233,8 @@ func (g *graph) kernelValues(k kernel.Kernel, support *points.Dense, x value) va
 	own := squaredLengths(support)
 	var xy value
 	var xx lengths
-	if len(steps) > 0 && ofDistance(steps[0]) {
-		xy = g.falling(steps[0], g.distances(steps[0], support, x))
+	if len(steps) > 0 && steps[0].OfDistance {
+		xy = nodesOf(steps[0]).add(g, steps[0], g.distances(steps[0], support, x))
 		xx.all, own = 1, self(steps[0], own)
 		steps = steps[1:]
 	} else {
@@ -192,14 +255,12 @@ func (g *graph) kernelValues(k kernel.Kernel, support *points.Dense, x value) va
 // needLengths reports whether some step uses squared lengths.
 func needLengths(steps []kernel.Step) bool {
 	for _, s := range steps {
-		if ofDistance(s) || s.Name == "cosine" {
+		if s.OfDistance || s.OfCosine {
 			return true
 		}
 	}
 	return false
 }
-
-func ofDistance(s kernel.Step) bool { return s.Name == "rbf" || s.Name == "exp" }
 
 func squaredLengths(x *points.Dense) []float64 {
 	out := make([]float64, x.N)
@@ -222,25 +283,25 @@ func self(s kernel.Step, lengths []float64) []float64 {
 // self adds the squared lengths after a step.
 func (g *graph) self(s kernel.Step, xx lengths) lengths {
 	switch {
-	case xx.rows == "" || ofDistance(s):
+	case xx.rows == "" || s.OfDistance:
 		return lengths{all: s.Self(xx.all)}
-	case s.Name == "cosine":
+	case s.OfCosine:
 		return lengths{rows: g.number(g.op("Greater", []value{xx.rows, g.scalar(0)}))}
 	}
-	return lengths{rows: g.ofProduct(s, xx.rows)}
+	return lengths{rows: nodesOf(s).add(g, s, xx.rows)}
 }
 
 // step adds one map of kernel values xy, given the squared lengths of both sides.
 func (g *graph) step(s kernel.Step, xy value, xx lengths, yy []float64) value {
 	switch {
-	case ofDistance(s):
+	case s.OfDistance:
 		left := xx.rows
 		if left == "" {
 			left = g.scalar(xx.all)
 		}
 		sum := g.add(g.sub(g.row(yy), g.mul(xy, g.scalar(2))), left)
-		return g.falling(s, g.op("Max", []value{sum, g.scalar(0)}))
-	case s.Name == "cosine":
+		return nodesOf(s).add(g, s, g.op("Max", []value{sum, g.scalar(0)}))
+	case s.OfCosine:
 		roots := make([]float64, len(yy))
 		for j, v := range yy {
 			roots[j] = math.Sqrt(max(0, v))
@@ -255,7 +316,7 @@ func (g *graph) step(s kernel.Step, xy value, xx lengths, yy []float64) value {
 		ratio := g.op("Div", []value{xy, both})
 		return g.op("Max", []value{g.op("Min", []value{ratio, g.scalar(1)}), g.scalar(-1)})
 	}
-	return g.ofProduct(s, xy)
+	return nodesOf(s).add(g, s, xy)
 }
 
 // least returns a positive number below all lengths that are not 0.
@@ -266,21 +327,9 @@ func (g *graph) least() float64 {
 	return 0x1p-1022
 }
 
-// ofProduct adds a map of inner products alone.
-func (g *graph) ofProduct(s kernel.Step, xy value) value {
-	inner := g.add(g.mul(xy, g.scalar(s.Scale)), g.scalar(s.Coef))
-	if s.Name == "sigmoid" {
-		return g.op("Tanh", []value{inner})
-	}
-	return g.op("Pow", []value{inner, g.scalar(float64(s.Degree))})
-}
-
-// falling adds exp(-decay d^2) for rbf and exp(-decay d) for exp.
-func (g *graph) falling(s kernel.Step, squared value) value {
-	if s.Name == "exp" {
-		squared = g.op("Sqrt", []value{squared})
-	}
-	return g.op("Exp", []value{g.mul(squared, g.scalar(-s.Decay))})
+// affineOf adds scale <x,y> + coef.
+func (g *graph) affineOf(s kernel.Step, xy value) value {
+	return g.add(g.mul(xy, g.scalar(s.Scale)), g.scalar(s.Coef))
 }
 
 // distances adds squared distances that are as exact as a step needs.
@@ -325,7 +374,7 @@ func (g *graph) squaredDistances(support *points.Dense, x value, exact bool) (sq
 // at 0, and with rbf where the points are many widths apart.
 func cancels(s kernel.Step, largest float64) bool {
 	const widths = 16
-	return s.Name == "exp" || s.Decay*largest > widths
+	return nodesOf(s).root || s.Decay*largest > widths
 }
 
 // means returns the means of the columns, as numbers of the graph.

@@ -261,7 +261,7 @@ func ofSteps(steps []kernel.Step, x, y []float64) float64 {
 		xx, yy, xy, d2 = xx+v*v, yy+w*w, xy+v*w, d2+(v-w)*(v-w)
 	}
 	for i, s := range steps {
-		if i == 0 && (s.Name == "rbf" || s.Name == "exp") {
+		if i == 0 && s.OfDistance {
 			xy = s.Value(-d2/2, 0, 0) // the distance without cancellation
 		} else {
 			xy = s.Value(xy, xx, yy)

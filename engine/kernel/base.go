@@ -47,7 +47,9 @@ type rows struct {
 
 // centered reports whether the points should be centered, because the first map depends only on
 // differences.
-func (k Kernel) centered() bool { return len(k.stages) > 0 && k.stages[0].kind.shiftInvariant() }
+func (k Kernel) centered() bool {
+	return len(k.stages) > 0 && k.stages[0].entry().argument == ofDistance
+}
 
 // gramBase returns the base of x with itself, prepared.
 func (k Kernel) gramBase(ctx context.Context, eng *engine.Engine, x points.Points) (base, error) {

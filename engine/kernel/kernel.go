@@ -8,15 +8,7 @@
 //
 // # Kernels
 //
-//	linear                        <x,y>
-//	rbf:sigma=S                   exp(-|x-y|^2 / (2 S^2))
-//	rbf:gamma=G                   exp(-G |x-y|^2)
-//	exp:width=W                   exp(-|x-y| / W)
-//	poly:degree=2,coef=1,scale=1  (scale <x,y> + coef)^degree
-//	cosine                        <x,y> / (|x| |y|), 0 when either is zero
-//	sigmoid:scale=1,coef=0        tanh(scale <x,y> + coef); not positive semidefinite
-//	spectrum:k=K                  for sequences; not available for vectors
-//	OUTER@INNER                   OUTER applied in the feature space of INNER
+// [Names] lists them. OUTER@INNER is OUTER applied in the feature space of INNER.
 //
 // On a precomputed Gram matrix the base inner product is the matrix: "linear" is the matrix itself,
 // and "rbf:sigma=1" exp(-(K_ii + K_jj - 2 K_ij)/2).

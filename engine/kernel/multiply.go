@@ -91,7 +91,7 @@ func (k Kernel) pair(t *asm.Table, x points.Points, i, j int) float64 {
 	stages := k.stages
 	var v float64
 	if _, isGram := x.(*points.Gram); k.centered() && !isGram {
-		v = stages[0].ofDistance(distanceOf(t, x, x, i, j))
+		v = stages[0].of(distanceOf(t, x, x, i, j))
 		xx, yy = stages[0].self(xx), stages[0].self(yy)
 		stages = stages[1:]
 	} else {

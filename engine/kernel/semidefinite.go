@@ -48,7 +48,7 @@ func Sound(ctx context.Context, eng *engine.Engine, x points.Points) (points.Poi
 // Definite reports whether all matrices of the kernel are positive semidefinite, on points whose
 // inner products are. Those of a sigmoid kernel need not be.
 func (k Kernel) Definite() bool {
-	return !slices.ContainsFunc(k.stages, func(s stage) bool { return s.kind == sigmoid })
+	return !slices.ContainsFunc(k.stages, func(s stage) bool { return s.entry().indefinite })
 }
 
 // CheckMatrix returns a *fault.ParamError with the smallest eigenvalue unless m, a symmetric matrix

@@ -116,7 +116,7 @@ func (k Kernel) single(ctx context.Context, eng *engine.Engine, x, y *points.Sin
 	ev := &singles{t: eng.Backend().Kernels(), x: x, y: y}
 	switch {
 	case len(k.stages) == 0:
-	case len(k.stages) == 1 && (k.stages[0].kind == rbf || k.stages[0].kind == exponential):
+	case len(k.stages) == 1 && k.stages[0].entry().single != nil:
 		ev.stage = k.stages[0]
 		if d := ev.stage.decay(); !(d >= minSingle && d <= maxSingle) {
 			return nil, &fault.ParamError{Param: "kernel", Value: k.String(), Want: "a bandwidth whose decay is representable in single precision; standardize the data"}
@@ -265,13 +265,7 @@ func (s *singleStrip) tile(j0, cols int) {
 		if t.SquaredDistances(row, row, s.xx[r], yy, refineSingle) {
 			s.refine(row, s.lo+r, j0)
 		}
-		switch s.stage.kind {
-		case exponential:
-			t.Sqrt(row, row)
-			t.Exp(row, row, float32(-s.stage.decay()))
-		case rbf:
-			t.Exp(row, row, float32(-s.stage.decay()))
-		}
+		s.stage.entry().single(s.stage, t, row)
 	}
 }
 

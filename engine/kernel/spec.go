@@ -1,7 +1,6 @@
 package kernel
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -32,40 +31,6 @@ type Rule struct {
 // RuleNames returns the bandwidth rules: mean, median, knn10, msq, lle.
 func RuleNames() []string { return []string{"mean", "median", "knn10", "msq", "lle"} }
 
-// Names returns the names of the kernels.
-func Names() []string {
-	names := make([]string, numKinds)
-	for k := range names {
-		names[k] = kind(k).String()
-	}
-	return names
-}
-
-// kind numbers the kernels.
-type kind uint8
-
-const (
-	linear kind = iota
-	rbf
-	exponential
-	poly
-	cosine
-	sigmoid
-	spectrum
-	numKinds
-	distance // squared distance: internal, never parsed
-)
-
-func (k kind) String() string {
-	return [...]string{
-		linear: "linear", rbf: "rbf", exponential: "exp", poly: "poly", cosine: "cosine", sigmoid: "sigmoid", spectrum: "spectrum",
-		distance: "distance",
-	}[k]
-}
-
-// shiftInvariant reports whether the kernel depends only on x-y.
-func (k kind) shiftInvariant() bool { return k == rbf || k == exponential || k == distance }
-
 // stage is one kernel of a composition with its parameters; unused ones are zero.
 type stage struct {
 	kind   kind
@@ -79,32 +44,25 @@ type stage struct {
 
 // bandwidth returns the name of the stage's bandwidth parameter.
 func (s stage) bandwidth() string {
-	switch {
-	case s.kind == exponential:
-		return "width"
-	case s.gamma:
-		return "gamma"
-	default:
-		return "sigma"
+	names := s.entry().parameters
+	if s.gamma {
+		return names[1]
 	}
+	return names[0]
 }
 
 func (s stage) String() string {
-	switch s.kind {
-	case rbf, exponential:
+	switch e := s.entry(); {
+	case e.width:
 		v := formatNumber(s.value)
 		if s.rule != "" && s.value == 1 {
 			v = ""
 		}
-		return s.kind.String() + ":" + s.bandwidth() + "=" + v + s.rule
-	case poly:
-		return "poly:degree=" + strconv.Itoa(s.degree) + ",coef=" + formatNumber(s.coef) + ",scale=" + formatNumber(s.scale)
-	case sigmoid:
-		return "sigmoid:scale=" + formatNumber(s.scale) + ",coef=" + formatNumber(s.coef)
-	case spectrum:
-		return "spectrum:k=" + strconv.Itoa(s.degree)
+		return e.name + ":" + s.bandwidth() + "=" + v + s.rule
+	case e.write != nil:
+		return e.name + ":" + e.write(s)
 	default:
-		return s.kind.String()
+		return e.name
 	}
 }
 
@@ -168,7 +126,7 @@ func (s Spec) Open() (r Rule, inner Spec, ok bool) {
 	if inner.n == 0 {
 		inner.n = 1 // the zero stage is linear
 	}
-	return Rule{Kernel: st.kind.String(), Parameter: st.bandwidth(), Name: st.rule, Factor: st.value}, inner, true
+	return Rule{Kernel: st.entry().name, Parameter: st.bandwidth(), Name: st.rule, Factor: st.value}, inner, true
 }
 
 // Resolve returns s with the innermost unresolved rule replaced by the number v, its factor
@@ -208,8 +166,8 @@ func Parse(text string) (Spec, error) {
 		if err != nil {
 			return Spec{}, err
 		}
-		if st.kind == spectrum && i < len(parts)-1 {
-			return Spec{}, &fault.ParamError{Param: "kernel", Value: text, Want: "spectrum as the innermost kernel, since it takes sequences"}
+		if st.entry().sequences && i < len(parts)-1 {
+			return Spec{}, &fault.ParamError{Param: "kernel", Value: text, Want: st.entry().name + " as the innermost kernel, since it takes sequences"}
 		}
 		s.stages[i] = st
 	}
@@ -222,48 +180,21 @@ func parseStage(text string) (stage, error) {
 	if k >= numKinds { // Index's -1 wraps to the largest kind
 		return stage{}, fault.Unknown("kernel", strings.TrimSpace(name), Names())
 	}
-	p, err := splitParams(k, params)
+	p, err := splitParams(&table[k], params)
 	if err != nil {
 		return stage{}, err
 	}
 	st := stage{kind: k}
-	switch k {
-	case rbf, exponential:
+	switch e := &table[k]; {
+	case e.width:
 		err = p.bandwidth(&st)
-	case poly:
-		st.degree, st.coef, st.scale = 2, 1, 1
-		err = cmp.Or(p.integer("degree", &st.degree), p.number("coef", &st.coef, "a number >= 0", nonNegative), p.number("scale", &st.scale, "a number > 0", positive))
-	case sigmoid:
-		st.scale = 1
-		err = cmp.Or(p.number("scale", &st.scale, "a number > 0", positive), p.number("coef", &st.coef, "a number", finite))
-	case spectrum:
-		if _, ok := p["k"]; !ok {
-			return stage{}, &fault.ParamError{Param: "kernel", Value: text, Want: "spectrum:k=LENGTH, such as spectrum:k=3"}
-		}
-		err = p.integer("k", &st.degree)
+	case e.read != nil:
+		err = e.read(p, text, &st)
 	}
 	if err != nil {
 		return stage{}, err
 	}
 	return st, nil
-}
-
-// parameters returns the parameters of each kernel, in canonical order.
-func (k kind) parameters() []string {
-	switch k {
-	case rbf:
-		return []string{"sigma", "gamma"}
-	case exponential:
-		return []string{"width"}
-	case poly:
-		return []string{"degree", "coef", "scale"}
-	case sigmoid:
-		return []string{"scale", "coef"}
-	case spectrum:
-		return []string{"k"}
-	default:
-		return nil
-	}
 }
 
 // params holds the text of the parameters of one stage by name.
@@ -273,28 +204,28 @@ type paramText struct{ label, text string } // label is the name in errors: "sig
 
 // splitParams splits "a=1,b=2". For kernels with a bandwidth, a value without a name is that of the
 // first parameter.
-func splitParams(k kind, text string) (params, error) {
+func splitParams(e *entry, text string) (params, error) {
 	p := params{}
 	if strings.TrimSpace(text) == "" {
 		return p, nil
 	}
-	names := k.parameters()
+	names := e.parameters
 	if len(names) == 0 {
-		return nil, &fault.ParamError{Param: "kernel", Value: k.String() + ":" + text, Want: k.String() + " without parameters"}
+		return nil, &fault.ParamError{Param: "kernel", Value: e.name + ":" + text, Want: e.name + " without parameters"}
 	}
 	for field := range strings.SplitSeq(text, ",") {
 		name, value, named := strings.Cut(field, "=")
 		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 		choices := names
-		if bare := !named && (k == rbf || k == exponential); bare && isRule(name) {
+		if bare := !named && e.width; bare && isRule(name) {
 			name, value = names[0], name
 		} else if bare {
 			choices = slices.Concat(names, RuleNames())
 		}
-		label := name + " of kernel " + k.String()
+		label := name + " of kernel " + e.name
 		switch _, twice := p[name]; {
 		case !slices.Contains(names, name):
-			return nil, fault.Unknown("parameter of kernel "+k.String(), name, choices)
+			return nil, fault.Unknown("parameter of kernel "+e.name, name, choices)
 		case value == "":
 			return nil, &fault.ParamError{Param: label, Value: "", Want: "a value after " + name + "="}
 		case twice:
@@ -332,11 +263,7 @@ func (p params) bandwidth(st *stage) error {
 	st.gamma = hasGamma
 	t, ok := p[st.bandwidth()]
 	if !ok {
-		want := "a bandwidth: rbf:sigma=NUMBER, rbf:gamma=NUMBER or a rule such as rbf:sigma=median"
-		if st.kind == exponential {
-			want = "a bandwidth: exp:width=NUMBER or a rule such as exp:width=lle"
-		}
-		return &fault.ParamError{Param: "kernel", Value: st.kind.String(), Want: want}
+		return &fault.ParamError{Param: "kernel", Value: st.entry().name, Want: st.entry().lacking}
 	}
 	if v, err := strconv.ParseFloat(t.text, 64); err == nil {
 		st.value = v
@@ -374,7 +301,7 @@ func checkBandwidth(st stage, v float64) error {
 	if st.gamma {
 		lo, hi = minBandwidth*minBandwidth, maxBandwidth*maxBandwidth
 	}
-	label := st.bandwidth() + " of kernel " + st.kind.String()
+	label := st.bandwidth() + " of kernel " + st.entry().name
 	if !(v > 0) || math.IsInf(v, 0) {
 		return &fault.ParamError{Param: label, Value: v, Want: "a number > 0"}
 	}

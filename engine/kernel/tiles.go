@@ -81,7 +81,7 @@ func (k Kernel) prepareMaps(eng *engine.Engine, b base) (*evaluation, error) {
 		}
 		ev.x, ev.y = append(ev.x, st.terms(ev.t, xx)), append(ev.y, st.terms(ev.t, yy))
 		xx, yy = st.selves(xx), st.selves(yy)
-		ev.checked = ev.checked || st.kind == poly
+		ev.checked = ev.checked || st.entry().grows
 	}
 	ev.diagonal = xx
 	return ev, cmp.Or(checkNorms(yy), checkNorms(xx))
@@ -224,7 +224,7 @@ func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
 		xx, yy := ev.x[s][b.Row:], ev.y[s][b.Col:b.Col+m.Cols]
 		// Only the first map uses the distances of the points themselves.
 		exact := s == 0 && ev.base.vectors()
-		if s == 0 && st.kind == rbf {
+		if s == 0 && st.entry().gaussian {
 			near := ev.t.Gaussian(m.Rows, m.Cols, m.Data, m.Stride, dots.Data, dots.Stride, xx, yy, -st.decay(), refineBelow)
 			for r := 0; near && exact && r < m.Rows; r++ {
 				ev.repair(st, m.Row(r), dots.Row(r), b.Row+r, b.Col, &memory)
@@ -261,7 +261,7 @@ func (ev *evaluation) repair(st *stage, row, dot []float64, i, j0 int, memory *[
 				d2[j] = ev.base.exact(i, j0+lo+j)
 			}
 		}
-		st.distanceRow(ev.t, d2)
+		st.arguments(ev.t, d2, d2)
 		copy(row[lo:hi], d2)
 	}
 }
