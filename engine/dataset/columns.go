@@ -1,348 +1,289 @@
 package dataset
 
 import (
-	"bufio"
-	"bytes"
-	"hash/maphash"
 	"io"
 	"math"
-	"slices"
+	"math/big"
 	"strconv"
+	"time"
+	"unicode/utf8"
 
-	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// The kind of a column is decided from the first records, at most this many, in about this many
-// bytes.
-const (
-	sampleRecords = 4096
-	sampleBytes   = 4 << 20
-)
-
-// lookAhead returns the next lines of the source, which stay to be read: at least one, and no more
-// after a line that is longer than the limit.
-func (s *source) lookAhead(maxLine int) []byte {
-	var head []byte
-	var err error
-	for lines, begin := 0, 0; err == nil && lines < sampleRecords && (len(head) < sampleBytes || lines == 0) && len(head)-begin <= maxLine; {
-		var part []byte
-		part, err = s.r.ReadSlice('\n')
-		head = append(head, part...)
-		if err == bufio.ErrBufferFull {
-			err = nil
-			continue
-		}
-		lines, begin = lines+1, len(head)
-	}
-	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(head), s.r), bufferSize)
-	return head
+// Columns is what readers of formats that store columns have in common, whatever the format: the names of
+// the features, the rows that were read, and the problems with single cells. A reader embeds it, adds its
+// features with [Columns.Add], and has [RowReader.Count] and [RowReader.Features] from it.
+type Columns struct {
+	Names   []string // of the features
+	Numbers []string // of those that are numbers
+	Total   int      // rows
+	Done    int      // rows that were read or skipped
+	Mixed   bool     // texts and missing cells are accepted
+	Limit   int64    // of memory, 0 for none
+	// Problem passes on a problem with a single value, and how to mend it; see [Extension].
+	Problem func(e *fault.DataError, fix string) error
 }
 
-// sample returns the next records, which stay to be read. Those that cannot be read are left out.
-func (r *records) sample() [][]string {
-	if r.first != nil {
-		return r.first
+// NewColumns returns the columns of a file that is read with some options, before it has any.
+func NewColumns(o ReadOptions, problem func(e *fault.DataError, fix string) error) Columns {
+	return Columns{Mixed: o.Mixed && !o.Gram, Limit: o.MemoryLimit, Problem: problem}
+}
+
+// Count returns the number of rows.
+func (c *Columns) Count() int { return c.Total }
+
+// Features returns the names of the features.
+func (c *Columns) Features() []string { return c.Names }
+
+// Add adds the features of a column: one, or with isList one for each of width items.
+func (c *Columns) Add(name string, isList bool, width int, asText bool) {
+	names := []string{name}
+	if isList {
+		names = ItemNames(name, width)
 	}
-	c := r.csv.over(r.csv.src.lookAhead(r.csv.max), r.csv.delimiter)
-	c.width = len(r.columns)
+	c.Names = append(c.Names, names...)
+	if !asText {
+		c.Numbers = append(c.Numbers, names...)
+	}
+}
+
+// ItemNames returns the names of the features of a column of lists of some length.
+func ItemNames(name string, width int) []string {
+	names := make([]string, width)
+	for k := range names {
+		names[k] = name + "." + strconv.Itoa(k)
+	}
+	return names
+}
+
+// CheckNames reports features without a name or with the same name.
+func (c *Columns) CheckNames() error {
+	seen := make(map[string]int, len(c.Names))
+	for j, name := range c.Names {
+		first, twice := seen[name]
+		var err error
+		switch {
+		case name == "":
+			err = c.Problem(ColumnError(strconv.Itoa(j), "feature %d has no name: want one", j),
+				"name the column, or remove it")
+		case twice:
+			err = c.Problem(ColumnError(name, "features %d and %d have the same name: want different ones", first, j),
+				"rename one of them")
+		default:
+			seen[name] = j
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Begin returns memory for the next rows, at most limit of them, and their number. It counts against held
+// until the caller gives it back. After the last row the error is io.EOF.
+func (c *Columns) Begin(limit int, held *Budget) (rows Rows, n int, err error) {
+	if n = min(limit, c.Total-c.Done); n == 0 {
+		return Rows{}, 0, io.EOF
+	}
+	const value = 8
+	cols := len(c.Names)
+	if cols > math.MaxInt/value/n {
+		return Rows{}, 0, fault.Data("", "it claims %d x %d values: more than memory can hold", n, cols)
+	}
+	need := int64(n)*int64(cols)*value + held.Used
+	if c.Limit > 0 && need > c.Limit {
+		return Rows{}, 0, &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need, Limit: c.Limit,
+			Hint: "use fewer rows or columns, or raise the limit"}
+	}
+	if c.Limit > 0 { // the block and what it is read from share the limit
+		held.Used += c.bytes(n)
+	}
+	return Rows{Data: make([]float64, n*len(c.Numbers))}, n, nil
+}
+
+// End gives back what Begin counted for n rows.
+func (c *Columns) End(n int, held *Budget) {
+	if c.Limit > 0 {
+		held.Give(c.bytes(n))
+	}
+}
+
+func (c *Columns) bytes(n int) int64 { return 8 * int64(n) * int64(len(c.Numbers)) }
+
+// NoFeatures returns the error of a file without features.
+func (c *Columns) NoFeatures() error {
+	return fault.Data("", "it has no feature columns: want columns of numbers in addition to id and label")
+}
+
+// NoName reports a column that options make one of ids or labels and that cannot be one.
+func (c *Columns) NoName(column string) error {
+	return c.Problem(ColumnError(column, "it cannot be the labels or ids: want texts or whole numbers"),
+		"choose another column")
+}
+
+// NoText reports a column that options make one of text and that cannot be one.
+func (c *Columns) NoText(column string) error {
+	return c.Problem(ColumnError(column, "it cannot be read as text: want texts, numbers or dates"),
+		"read it as numbers, or drop it")
+}
+
+// NoNumbers reports a column of other values than numbers.
+func (c *Columns) NoNumbers(column, what, fix string) error {
+	return c.Problem(ColumnError(column, "it contains %s: want numbers", what), fix)
+}
+
+// HintOfText is how to mend a column of texts where numbers are wanted.
+const HintOfText = "encode the categories as numbers, remove the column, or call it label or id " +
+	"if it contains labels or ids"
+
+// NotFinite reports a cell of a feature that is no finite number: it is empty, or a whole number that float64
+// does not have exactly, or v.
+func (c *Columns) NotFinite(feature string, row int, v float64, empty, whole bool) error {
+	what := "the value is " + strconv.FormatFloat(v, 'g', -1, 64) + ": want a finite number"
+	fix := "fill in a number, or remove the row"
+	switch {
+	case empty:
+		what = "the cell is empty: want a finite number"
+	case whole:
+		what, fix = "the whole number has no exact float64: want at most 2^53 in size", "write the column as double"
+	}
+	e := ColumnError(feature, "%s", what)
+	e.Row = row
+	return c.Problem(e, fix)
+}
+
+// CheckText reports a cell of a feature that is not text, or an empty one of ids or labels.
+func (c *Columns) CheckText(column string, isFeature bool, s string, row int) error {
+	var e *fault.DataError
+	fix := "fill in the cell, or remove the row"
+	switch {
+	case s == "" && !isFeature:
+		e = ColumnError(column, "the cell is empty: want a %s", column)
+	case isFeature && !utf8.ValidString(s):
+		e, fix = ColumnError(column, "the cell is not UTF-8: want text"), "remove the column, if it holds other bytes than text"
+	default:
+		return nil
+	}
+	e.Row = row
+	return c.Problem(e, fix)
+}
+
+// ColumnError returns an error that names a column.
+func ColumnError(column, format string, args ...any) *fault.DataError {
+	e := fault.Data("", format, args...)
+	e.Column = column
+	return e
+}
+
+// Budget counts the memory that a reader has in use in addition to the values of a block.
+type Budget struct {
+	Used, Limit int64
+	What, Hint  string // of the error
+}
+
+// DefaultBudget is the limit if the caller has none: a file of a few bytes may claim gigabytes.
+const DefaultBudget = 4 << 30
+
+// NewBudget returns a budget with a limit, or with the default.
+func NewBudget(limit int64, what, hint string) Budget {
+	if limit <= 0 {
+		limit = DefaultBudget
+	}
+	return Budget{Limit: limit, What: what, Hint: hint}
+}
+
+// Take reserves n bytes, or returns a *fault.MemoryError.
+func (b *Budget) Take(n int64) error {
+	if n > b.Limit-b.Used {
+		return &fault.MemoryError{What: b.What, Need: b.Used + n, Limit: b.Limit, Hint: b.Hint}
+	}
+	b.Used += n
+	return nil
+}
+
+// Give gives n bytes back.
+func (b *Budget) Give(n int64) { b.Used -= n }
+
+// NumberText returns a number as the text that CSV would have, "" for NaN.
+func NumberText(v float64) string {
+	if v != v {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// Decimal returns b, a whole number in two's complement with the highest byte first, divided by 10^scale,
+// correctly rounded, or an infinity.
+func Decimal(b []byte, scale int) float64 {
+	whole := new(big.Int).SetBytes(b)
+	if len(b) > 0 && b[0] >= 0x80 {
+		whole.Sub(whole, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
+	}
+	return Scaled(whole.String(), scale)
+}
+
+// Scaled returns digits/10^scale, correctly rounded, or an infinity.
+func Scaled(digits string, scale int) float64 {
+	v, _ := strconv.ParseFloat(digits+"e"+strconv.Itoa(-scale), 64)
+	return v
+}
+
+// DateText returns the date of a day since 1970 as text.
+func DateText(day int64) string { return time.Unix(day*24*3600, 0).UTC().Format(time.DateOnly) }
+
+// ClockText returns a time of day, in units since midnight, as text.
+func ClockText(units int64, unit time.Duration) string {
+	return Instant(units, unit).Format("15:04:05.999999999")
+}
+
+// InstantText returns a point in time, in units since 1970, as text.
+func InstantText(units int64, unit time.Duration) string {
+	return Instant(units, unit).Format(time.RFC3339Nano)
+}
+
+// Instant returns a point in time in units since 1970. Times without a zone look like those of UTC.
+func Instant(units int64, unit time.Duration) time.Time {
+	perSecond := int64(time.Second / unit)
+	return time.Unix(units/perSecond, units%perSecond*int64(unit)).UTC()
+}
+
+// PartBytes are the approximate bytes of the numbers of one part of a file that is written.
+const PartBytes = 16 << 20
+
+// Collect gathers the rows that next returns until their numbers take about [PartBytes], or their
+// texts as many bytes as given, and passes them to flush, n rows at a time. It is for writers of
+// formats whose files have parts of many rows.
+func Collect(columns int, texts int, next func() (Rows, error), flush func(rows Rows, n int) error) error {
+	const fewest = 1 << 10 // rows, so that their metadata are small compared with the values
+	limit := max(fewest, PartBytes/8/max(1, columns))
+	var all Rows
+	n, letters := 0, 0
 	for {
-		fields, _, err := c.next()
-		if re, bad := err.(*recordError); err != nil && (!bad || re.fatal) {
-			return r.first
-		}
-		if err == nil && len(fields) == len(r.columns) && c.surplus == 0 {
-			r.first = append(r.first, slices.Clone(fields))
-		}
-	}
-}
-
-// decide sets the roles of the features of a mixed table: a column is one of numbers if at least
-// nine in ten of the cells that are not missing in the first records are numbers, or if all are
-// missing. The options come first.
-func (c *csvRows) decide(forced Roles) {
-	c.mix.on, c.mix.at, c.mix.forced = true, make([]*textColumn, len(c.columns)), forced.Numbers
-	for _, i := range c.features {
-		if forced.Text[i] || !forced.Numbers[i] && !c.mostlyNumbers(i) {
-			x := newTextColumn(i, forced.Text[i])
-			c.roles[i], c.mix.at[i], c.mix.texts = asText, x, append(c.mix.texts, x)
-		}
-	}
-}
-
-func (c *csvRows) mostlyNumbers(column int) bool {
-	x := cellsOf(c.sample(), column)
-	return x.most(x.count(c.cells[column]))
-}
-
-// textAmongNumbers reports a text in a column of numbers, with how to read it otherwise.
-func (c *csvRows) textAmongNumbers(t *table, column, line int, cell string) error {
-	if c.mix.forced[column] {
-		return c.problem(line, c.columns[column], "correct it, or read the column as text", "%s is not a number, but the column is to be numbers: want a number", quote(cell))
-	}
-	where := "as most cells of the column are"
-	j := 0
-	for _, i := range c.numbers {
-		if i == column {
+		rows, err := next()
+		if err == io.EOF {
 			break
 		}
-		j++
-	}
-	switch above := c.mix.above[j] + c.mix.numbers(t, j); {
-	case above == 1:
-		where = "as the cell above is"
-	case above > 1:
-		where = "as the " + strconv.Itoa(above) + " cells above are"
-	}
-	return c.problem(line, c.columns[column], "correct it, or read the column as text", "%s is not a number, %s: want a number", quote(cell), where)
-}
-
-// role is what a column of a CSV file is.
-type role uint8
-
-const (
-	ignored role = iota
-	asNumber
-	asText
-	asLabel
-	asID
-	asRow // the number of the row, which is not data
-)
-
-// mixture collects the cells of a block of rows column by column. Numbers are parsed into a few
-// rows in the table's data, from where they move to their columns.
-type mixture struct {
-	on      bool          // texts and missing cells are accepted
-	texts   []*textColumn // in the order of the file
-	at      []*textColumn // of every column, nil for those that are not text
-	forced  []bool        // of every column: whether it must be numbers
-	missing bool          // the block has missing numbers
-	gap     bool          // the current row has one
-	columns [][]float64   // the numbers that moved, nil before the first
-	moved   int           // rows
-	room    int           // rows to expect
-	above   []int         // of every column of numbers: those in earlier blocks
-}
-
-// apart reports whether the numbers of the block belong into columns.
-func (m *mixture) apart() bool { return m.missing || len(m.texts) > 0 }
-
-// drop removes the cells after the first n rows.
-func (m *mixture) drop(n int) {
-	for _, x := range m.texts {
-		x.codes = x.codes[:n]
-	}
-	m.gap = false
-}
-
-// reserve allocates memory for rows to come.
-func (m *mixture) reserve(rows int) {
-	m.room = rows
-	for _, x := range m.texts {
-		x.codes = append(make([]int32, 0, max(rows, len(x.codes))), x.codes...)
-	}
-}
-
-// bytes returns the approximate memory of the texts for a number of rows.
-func (m *mixture) bytes(rows int) int64 {
-	sum := 4 * int64(rows) * int64(len(m.texts))
-	for _, x := range m.texts {
-		sum += x.bytes
-	}
-	return sum
-}
-
-// moveValues is the number of values that move to their columns at a time. They fit in the cache.
-const moveValues = 1 << 15
-
-// move moves the parsed numbers to their columns.
-func (m *mixture) move(t *table) {
-	if t.cols == 0 {
-		return
-	}
-	n := len(t.data) / t.cols
-	if m.columns == nil {
-		m.columns = make([][]float64, t.cols)
-		for j := range m.columns {
-			m.columns[j] = make([]float64, 0, max(n, m.room))
+		if err != nil {
+			return err
+		}
+		all.Data = append(all.Data, rows.Data...)
+		all.IDs, all.Labels = append(all.IDs, rows.IDs...), append(all.Labels, rows.Labels...)
+		n += len(rows.Data) / columns
+		for _, list := range [][]string{rows.IDs, rows.Labels} {
+			for _, s := range list {
+				letters += len(s)
+			}
+		}
+		if n >= limit || letters >= texts {
+			if err := flush(all, n); err != nil {
+				return err
+			}
+			all, n, letters = Rows{Data: all.Data[:0], IDs: all.IDs[:0], Labels: all.Labels[:0]}, 0, 0
 		}
 	}
-	for j := range m.columns {
-		column := m.columns[j]
-		for k := j; k < len(t.data); k += t.cols {
-			column = append(column, t.data[k])
-		}
-		m.columns[j] = column
+	if n == 0 {
+		return nil
 	}
-	m.moved += n
-	if t.data = t.data[:0]; cap(t.data) > 4*moveValues {
-		t.data = nil
-	}
-}
-
-// settle accepts a row, or some, that were added to t, moves numbers to their columns now and then,
-// and returns the memory that the table takes.
-func (m *mixture) settle(t *table) int64 {
-	bytes := 8 * int64(t.rows) * int64(t.cols)
-	if !m.on {
-		return bytes
-	}
-	m.missing, m.gap = m.missing || m.gap, false
-	bytes += m.bytes(t.rows)
-	if m.apart() && len(t.data) >= moveValues {
-		bytes += 8 * int64(len(t.data)-moveValues) // many if they are all before the first gap
-		m.move(t)
-	}
-	return bytes
-}
-
-// finish makes the points of a block, unless all its cells are numbers, and begins the next.
-// features are their indices in m.at.
-func (m *mixture) finish(t *table, features []int) {
-	if !m.on {
-		return
-	}
-	m.count(t)
-	if m.apart() {
-		m.move(t)
-		t.data, t.points = nil, m.points(t, features)
-	}
-	m.missing, m.columns, m.moved = false, nil, 0
-}
-
-// points returns the table of the features in their order in the file.
-func (m *mixture) points(t *table, features []int) *points.Mixed {
-	p := &points.Mixed{N: t.rows}
-	next := 0
-	for k, i := range features {
-		if x := m.at[i]; x != nil {
-			p.Columns = append(p.Columns, x.take(t.features[k]))
-			continue
-		}
-		p.Columns = append(p.Columns, points.Column{Name: t.features[k], Numbers: m.columns[next]})
-		next++
-	}
-	return p
-}
-
-// count adds the numbers of the block to those above the next one.
-func (m *mixture) count(t *table) {
-	for j := range m.above {
-		m.above[j] += m.numbers(t, j)
-	}
-}
-
-// numbers returns how many cells of a column of numbers are not missing in the block.
-func (m *mixture) numbers(t *table, j int) int {
-	if !m.missing {
-		return m.moved + len(t.data)/t.cols
-	}
-	n := 0
-	if m.columns != nil {
-		n = present(m.columns[j], 1)
-	}
-	if j < len(t.data) {
-		n += present(t.data[j:], t.cols)
-	}
-	return n
-}
-
-// present counts the numbers among every step-th value.
-func present(values []float64, step int) (n int) {
-	for k := 0; k < len(values); k += step {
-		if !math.IsNaN(values[k]) {
-			n++
-		}
-	}
-	return n
-}
-
-// textColumn collects the cells of one column of text.
-type textColumn struct {
-	at     int     // index of the column in the file
-	forced bool    // only an empty cell is missing
-	codes  []int32 // of the rows of the block
-	levels []string
-	gaps   []string // the texts that mean a missing cell
-	slots  []slot   // a hash table of levels and gaps; the number is a power of two
-	seed   maphash.Seed
-	bytes  int64 // approximate memory of everything but codes
-}
-
-// slot is a text in a hash table: that of levels[code-1], or of gaps[-code-1]; 0 is an empty slot.
-type slot struct {
-	hash uint32
-	code int32
-}
-
-func newTextColumn(at int, forced bool) *textColumn {
-	return &textColumn{at: at, forced: forced, slots: make([]slot, 16), seed: maphash.MakeSeed()}
-}
-
-// push appends a cell, which has no white space around it.
-func (x *textColumn) push(cell []byte) {
-	hash := uint32(maphash.Bytes(x.seed, cell))
-	mask := uint32(len(x.slots) - 1)
-	for at := hash & mask; ; at = (at + 1) & mask {
-		switch s := x.slots[at]; {
-		case s.code == 0:
-			x.slots[at] = slot{hash, x.learn(string(cell))}
-			x.codes = append(x.codes, max(-1, x.slots[at].code-1))
-			x.widen()
-			return
-		case s.hash == hash && x.text(s) == string(cell):
-			x.codes = append(x.codes, max(-1, s.code-1))
-			return
-		}
-	}
-}
-
-func (x *textColumn) text(s slot) string {
-	if s.code < 0 {
-		return x.gaps[-s.code-1]
-	}
-	return x.levels[s.code-1]
-}
-
-// learn adds a text and returns its code in a slot.
-func (x *textColumn) learn(cell string) int32 {
-	const entry = 16 + 2*2*8 // bytes of a level and of its slot, in growing lists
-	x.bytes += entry + int64(len(cell))
-	if cell == "" || !x.forced && IsMissing(cell) {
-		x.gaps = append(x.gaps, cell)
-		return int32(-len(x.gaps))
-	}
-	x.levels = append(x.levels, cell)
-	return int32(len(x.levels))
-}
-
-// widen doubles the hash table when it is half full.
-func (x *textColumn) widen() {
-	if 2*(len(x.levels)+len(x.gaps)) <= len(x.slots) {
-		return
-	}
-	wide := make([]slot, 2*len(x.slots))
-	mask := uint32(len(wide) - 1)
-	for _, s := range x.slots {
-		if s.code == 0 {
-			continue
-		}
-		at := s.hash & mask
-		for wide[at].code != 0 {
-			at = (at + 1) & mask
-		}
-		wide[at] = s
-	}
-	x.slots = wide
-}
-
-// take returns the column of the rows so far and begins the next block, which has the same levels
-// and perhaps more.
-func (x *textColumn) take(name string) points.Column {
-	c := points.Column{Name: name, Codes: x.codes, Levels: x.levels[:len(x.levels):len(x.levels)]}
-	x.codes = nil
-	const limit = 1 << 12 // texts that are kept from block to block: there may be as many as rows
-	if len(x.levels)+len(x.gaps) > limit {
-		*x = *newTextColumn(x.at, x.forced)
-	}
-	return c
+	return flush(all, n)
 }

@@ -29,9 +29,7 @@ import (
 	"errors"
 	"io"
 	"math"
-	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -83,33 +81,14 @@ func damaged(format string, args ...any) error {
 	return fault.Data("", format+": %w", append(args, errDamaged)...)
 }
 
-// budget counts the memory in use in addition to the values of a block.
-type budget struct{ used, limit int64 }
+var _ dataset.RowReader = (*reader)(nil)
 
-// defaultBudget is the limit if the caller has none: a file of a few bytes may claim gigabytes.
-const defaultBudget = 4 << 30
-
-// take reserves n bytes.
-func (b *budget) take(n int64) error {
-	if n > b.limit-b.used {
-		return &fault.MemoryError{What: "a block of rows with its columns and dictionaries", Need: b.used + n, Limit: b.limit,
-			Hint: "write the file with smaller record batches or fewer columns, or raise the limit"}
-	}
-	b.used += n
-	return nil
-}
-
-func (b *budget) give(n int64) { b.used -= n }
-
-// reader reads the rows of a file. It implements dataset.RowReader.
+// reader reads the rows of a file.
 type reader struct {
+	dataset.Columns
 	parts
 	f       *file
 	o       dataset.ReadOptions
-	problem func(*fault.DataError, string) error
-	mixed   bool // texts and missing cells are accepted
-	total   int  // rows
-	done    int
 	next    int    // the batch after the current one
 	at      int    // rows of the current batch that were read
 	current *batch // nil while its metadata are not read
@@ -117,16 +96,15 @@ type reader struct {
 
 // open starts to read a file; see [dataset.Extension].
 func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault.DataError, string) error) (dataset.RowReader, error) {
-	f := &file{in: in, size: size, held: budget{limit: o.MemoryLimit}}
-	if f.held.limit <= 0 {
-		f.held.limit = defaultBudget
-	}
+	f := &file{in: in, size: size, held: dataset.NewBudget(o.MemoryLimit,
+		"a block of rows with its columns and dictionaries",
+		"write the file with smaller record batches or fewer columns, or raise the limit")}
 	if err := f.open(); err != nil {
 		return nil, err
 	}
-	r := &reader{f: f, o: o, problem: problem, mixed: o.Mixed && !o.Gram}
+	r := &reader{Columns: dataset.NewColumns(o, problem), f: f, o: o}
 	for _, n := range f.rows {
-		r.total += n
+		r.Total += n
 	}
 	for _, step := range []func() error{r.divide, r.readDictionaries, r.measure, r.nameAll} {
 		if err := step(); err != nil {
@@ -134,6 +112,107 @@ func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault
 		}
 	}
 	return r, nil
+}
+
+// parts are the columns that are used.
+type parts struct {
+	features   []*column
+	id, labels *column // nil for none
+}
+
+// divide divides the columns into features, ids and labels, and reports those that cannot be read.
+func (r *reader) divide() error {
+	names := make([]string, len(r.f.columns))
+	for i, c := range r.f.columns {
+		names[i] = c.name
+	}
+	roles, err := r.o.Roles(names)
+	if err != nil {
+		return err
+	}
+	if r.labels, err = r.named(roles.Label); err != nil {
+		return err
+	}
+	if r.id, err = r.named(roles.ID); err != nil {
+		return err
+	}
+	if r.o.IgnoreLabels {
+		r.labels = nil
+	}
+	for _, i := range roles.Features {
+		c := r.f.columns[i]
+		fit, err := r.feature(c, roles.Text[i], roles.Numbers[i])
+		if err != nil {
+			return err
+		}
+		if fit {
+			r.features = append(r.features, c)
+		}
+	}
+	if len(r.features) == 0 {
+		return r.NoFeatures()
+	}
+	return nil
+}
+
+// named returns the column of ids or labels, nil for none.
+func (r *reader) named(i int) (*column, error) {
+	if i < 0 {
+		return nil, nil
+	}
+	c := r.f.columns[i]
+	if !c.isName() {
+		return nil, r.NoName(c.name)
+	}
+	c.readAsText()
+	return c, nil
+}
+
+// isText reports whether a mixed table has the column as text: booleans too, as CSV has them, since
+// their kind is not that of numbers.
+func (c *column) isText() bool {
+	of := c
+	if c.dictionary != nil {
+		of = c.dictionary
+	}
+	return of.kind >= text || of.storage == bits
+}
+
+// readAsText makes the values of the column texts.
+func (c *column) readAsText() {
+	c.asText = true
+	if c.dictionary != nil {
+		c.dictionary.asText = true
+	}
+}
+
+// feature reports whether a column can be a feature, and a problem if it cannot.
+func (r *reader) feature(c *column, asText, asNumbers bool) (bool, error) {
+	mixed := r.Mixed && c.kind != unreadable
+	switch {
+	case mixed && asText && c.item != nil:
+		return false, r.NoText(c.name)
+	case mixed && (asText || c.isText() && !asNumbers):
+		c.readAsText()
+	case c.kind == number, mixed && c.kind == decimal:
+	case c.kind == text:
+		return false, r.NoNumbers(c.name, c.what, dataset.HintOfText)
+	default:
+		return false, r.NoNumbers(c.name, c.what, "write it as double, or remove it")
+	}
+	return true, nil
+}
+
+// nameAll sets the names of the features.
+func (r *reader) nameAll() error {
+	const each = 64 // approximate bytes of a name
+	for _, c := range r.features {
+		if err := r.f.held.Take(each * int64(c.width)); err != nil {
+			return err
+		}
+		r.Add(c.name, c.item != nil, c.width, c.asText)
+	}
+	return r.CheckNames()
 }
 
 // used returns the columns that are used, those in lists instead of the lists.
@@ -163,7 +242,7 @@ func (r *reader) measure() error {
 			return err
 		}
 		if c.width < 1 {
-			return columnError(c.name, "its lists have no values: want the same number of values, at least 1, in every row")
+			return dataset.ColumnError(c.name, "its lists have no values: want the same number of values, at least 1, in every row")
 		}
 	}
 	return nil
@@ -192,12 +271,6 @@ func (r *reader) firstLength(c *column) error {
 	return nil
 }
 
-// Count returns the number of rows.
-func (r *reader) Count() int { return r.total }
-
-// Features returns the names of the features.
-func (r *reader) Features() []string { return r.names }
-
 // Skip skips the next n rows.
 func (r *reader) Skip(n int) error {
 	for n > 0 {
@@ -205,7 +278,7 @@ func (r *reader) Skip(n int) error {
 			return err
 		}
 		k := min(n, r.left())
-		r.at, r.done, n = r.at+k, r.done+k, n-k
+		r.at, r.Done, n = r.at+k, r.Done+k, n-k
 	}
 	return nil
 }
@@ -235,31 +308,23 @@ func (r *reader) advance() error {
 
 // Next returns the next rows, at most limit of them.
 func (r *reader) Next(limit int) (dataset.Rows, error) {
-	n := min(limit, r.total-r.done)
-	if n == 0 {
-		return dataset.Rows{}, io.EOF
-	}
-	if err := r.checkMemory(n); err != nil {
+	rows, n, err := r.Begin(limit, &r.f.held)
+	if err != nil {
 		return dataset.Rows{}, err
 	}
-	if r.o.MemoryLimit > 0 { // the block and the columns share the limit
-		block := 8 * int64(n) * int64(len(r.numbers))
-		r.f.held.used += block
-		defer r.f.held.give(block)
-	}
-	rows := dataset.Rows{Data: make([]float64, n*len(r.numbers))}
-	if len(r.numbers) < len(r.names) {
-		rows.Texts = make([][]string, len(r.names))
+	defer r.End(n, &r.f.held)
+	if len(r.Numbers) < len(r.Names) {
+		rows.Texts = make([][]string, len(r.Names))
 	}
 	for read := 0; read < n; {
 		k, err := r.load(n - read)
 		if err == nil {
-			err = r.take(&rows, rows.Data[read*len(r.numbers):], k)
+			err = r.take(&rows, rows.Data[read*len(r.Numbers):], k)
 		}
 		if err != nil {
 			return dataset.Rows{}, err
 		}
-		r.at, r.done, read = r.at+k, r.done+k, read+k
+		r.at, r.Done, read = r.at+k, r.Done+k, read+k
 	}
 	return rows, nil
 }
@@ -284,20 +349,6 @@ func (r *reader) load(n int) (int, error) {
 	return min(n, r.left()), nil
 }
 
-// checkMemory compares n rows with the limit.
-func (r *reader) checkMemory(n int) error {
-	const value = 8
-	cols := len(r.names)
-	if cols > math.MaxInt/value/n {
-		return fault.Data("", "it claims %d x %d values: more than memory can hold", n, cols)
-	}
-	need := int64(n)*int64(cols)*value + r.f.held.used
-	if limit := r.o.MemoryLimit; limit > 0 && need > limit {
-		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need, Limit: limit, Hint: "use fewer rows or columns, or raise the limit"}
-	}
-	return nil
-}
-
 // take reads the next k rows of the batch: the numbers to data, and texts, ids and labels to the
 // ends of those in rows.
 func (r *reader) take(rows *dataset.Rows, data []float64, k int) error {
@@ -308,7 +359,7 @@ func (r *reader) take(rows *dataset.Rows, data []float64, k int) error {
 			return err
 		}
 		if c.asText {
-			if err := r.checkTexts(c, v.texts); err != nil {
+			if err := r.checkTexts(c, true, v.texts); err != nil {
 				return err
 			}
 			rows.Texts[place] = append(rows.Texts[place], v.texts...)
@@ -329,14 +380,9 @@ func (r *reader) take(rows *dataset.Rows, data []float64, k int) error {
 }
 
 // checkTexts reports cells that are not text.
-func (r *reader) checkTexts(c *column, texts []string) error {
+func (r *reader) checkTexts(c *column, isFeature bool, texts []string) error {
 	for i, s := range texts {
-		if utf8.ValidString(s) {
-			continue
-		}
-		e := columnError(c.name, "the cell is not UTF-8: want text")
-		e.Row = r.done + i
-		if err := r.problem(e, "remove the column, if it holds other bytes than text"); err != nil {
+		if err := r.CheckText(c.name, isFeature, s, r.Done+i); err != nil {
 			return err
 		}
 	}
@@ -353,14 +399,8 @@ func (r *reader) takeNames(to []string, c *column, k int) ([]string, error) {
 		return nil, err
 	}
 	defer r.current.giveBack()
-	for i, name := range v.texts {
-		if name == "" {
-			e := columnError(c.name, "the cell is empty: want a %s", c.name)
-			e.Row = r.done + i
-			if err := r.problem(e, "fill in the cell, or remove the row"); err != nil {
-				return nil, err
-			}
-		}
+	if err := r.checkTexts(c, false, v.texts); err != nil {
+		return nil, err
 	}
 	return append(to, v.texts...), nil
 }
@@ -368,20 +408,20 @@ func (r *reader) takeNames(to []string, c *column, k int) ([]string, error) {
 // takeNumbers writes the values of a column, or of its lists, to the rows.
 func (r *reader) takeNumbers(data []float64, c *column, v cells) error {
 	for _, i := range v.odd {
-		e := columnError(c.name, "the list has another length than %d, that of the first row: want the same length in every row", c.width)
-		e.Row = r.done + i
-		if err := r.problem(e, "fill in or cut the list, or remove the row"); err != nil {
+		e := dataset.ColumnError(c.name, "the list has another length than %d, that of the first row: want the same length in every row", c.width)
+		e.Row = r.Done + i
+		if err := r.Problem(e, "fill in or cut the list, or remove the row"); err != nil {
 			return err
 		}
 	}
-	cols := len(r.numbers)
+	cols := len(r.Numbers)
 	for k, x := range v.numbers {
 		i, j := k/c.width, k%c.width
 		data[i*cols+j] = x
-		if x-x == 0 || r.mixed && x != x {
+		if x-x == 0 || r.Mixed && x != x {
 			continue
 		}
-		if err := r.notFinite(c, r.done+i, j, x, v.null(k)); err != nil {
+		if err := r.notFinite(c, r.Done+i, j, x, v.null(k)); err != nil {
 			return err
 		}
 	}
@@ -397,14 +437,9 @@ func (r *reader) notFinite(c *column, row, j int, v float64, isNull bool) error 
 	if of.dictionary != nil {
 		of = of.dictionary
 	}
-	what, fix := "the value is "+strconv.FormatFloat(v, 'g', -1, 64)+": want a finite number", "fill in a number, or remove the row"
-	switch {
-	case isNull:
-		what = "the cell is empty: want a finite number"
-	case of.what == wholeNumbers:
-		what, fix = "the whole number has no exact float64: want at most 2^53 in size", "write the column as double"
+	feature := c.name
+	if c.item != nil {
+		feature = dataset.ItemNames(c.name, j+1)[j]
 	}
-	e := columnError(c.names(nil)[j], "%s", what)
-	e.Row = row
-	return r.problem(e, fix)
+	return r.NotFinite(feature, row, v, isNull, of.what == wholeNumbers)
 }

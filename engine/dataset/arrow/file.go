@@ -11,6 +11,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 	"github.com/pierrec/lz4/v4"
 
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -43,7 +44,7 @@ const (
 type file struct {
 	in           io.ReaderAt
 	size         int64
-	held         budget
+	held         dataset.Budget
 	codec        decompressor
 	columns      []*column // those of the schema; the fields of a struct are columns too
 	nodes        int64     // of a record batch
@@ -98,7 +99,7 @@ func (f *file) footer() (*flat, error) {
 // blocks reads the positions of messages. It subtracts their bytes from those that are left.
 func (f *file) blocks(v vector, left *int64) ([]block, error) {
 	const each = 24 + 8 // and the number of rows
-	if err := f.held.take(v.n * each); err != nil {
+	if err := f.held.Take(v.n * each); err != nil {
 		return nil, err
 	}
 	list := make([]block, v.n)
@@ -136,7 +137,7 @@ func (f *file) count() error {
 
 // bytes returns bytes of the file, in memory that the caller gives back.
 func (f *file) bytes(at, n int64) ([]byte, error) {
-	if err := f.held.take(n); err != nil {
+	if err := f.held.Take(n); err != nil {
 		return nil, err
 	}
 	b := make([]byte, n)
@@ -220,7 +221,7 @@ func (b *batch) message(kind int64) (table, error) {
 		return table{}, err
 	}
 	b.held += 2 * b.block.meta // with shift
-	if err := b.f.held.take(b.block.meta); err != nil {
+	if err := b.f.held.Take(b.block.meta); err != nil {
 		return table{}, err
 	}
 	if len(raw) > len(marker) && string(raw[:len(marker)]) == marker {
@@ -240,22 +241,22 @@ func (b *batch) message(kind int64) (table, error) {
 // close gives the memory of the batch back.
 func (b *batch) close() {
 	b.giveBack()
-	b.f.held.give(b.held)
+	b.f.held.Give(b.held)
 	b.held = 0
 }
 
 // giveBack gives the memory back that reading values took.
 func (b *batch) giveBack() {
-	b.f.held.give(b.borrowed)
+	b.f.held.Give(b.borrowed)
 	b.borrowed = 0
 }
 
 // borrow reserves n times size bytes until giveBack.
 func (b *batch) borrow(n, size int64) error {
-	if n > b.f.held.limit/size { // also where the product is no int64
-		n, size = b.f.held.limit/size+1, 1
+	if n > b.f.held.Limit/size { // also where the product is no int64
+		n, size = b.f.held.Limit/size+1, 1
 	}
-	if err := b.f.held.take(n * size); err != nil {
+	if err := b.f.held.Take(n * size); err != nil {
 		return err
 	}
 	b.borrowed += n * size
@@ -336,11 +337,11 @@ func (b *batch) decompressed(at, offset, length int64) ([]byte, error) {
 		b.whole[at] = source
 		return source, nil
 	}
-	defer b.f.held.give(length)
+	defer b.f.held.Give(length)
 	if n < 0 || n/expansion[b.codec] > length {
 		return nil, damaged("batch %d has %d compressed bytes that claim to be %d", b.at, length, n)
 	}
-	if err := b.f.held.take(n); err != nil {
+	if err := b.f.held.Take(n); err != nil {
 		return nil, err
 	}
 	b.held += n
@@ -384,7 +385,7 @@ func (d *decompressor) decompress(codec int64, dst, src []byte) (err error) {
 
 func (d *decompressor) fromZstd(dst, src []byte) (err error) {
 	if d.zstd == nil {
-		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(defaultBudget))
+		d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(dataset.DefaultBudget))
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ import (
 
 	flatbuffers "github.com/google/flatbuffers/go"
 
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -327,7 +328,7 @@ func (f *file) readSchema(schema table, version int64) error {
 
 // schemaReader reads the fields of a schema, which are a tree in depth-first order.
 type schemaReader struct {
-	held                  *budget
+	held                  *dataset.Budget
 	left                  int64 // fields that the metadata have room for
 	unions                bool  // unions have a buffer of nulls
 	depth                 int
@@ -348,7 +349,7 @@ func (r *schemaReader) read(t table, above []*column) (*column, error) {
 	if r.left < 0 || r.depth > deepest || t.f.bad {
 		return nil, fault.Data("", "its schema is damaged: want the fields of an Arrow file")
 	}
-	if err := r.held.take(each + int64(len(c.name))); err != nil {
+	if err := r.held.Take(each + int64(len(c.name))); err != nil {
 		return nil, err
 	}
 	c.typed(t.int(fieldTypeID, 1, 0), t.table(fieldType), r.unions)

@@ -3,7 +3,6 @@ package arrow
 import (
 	"encoding/binary"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"time"
@@ -144,15 +143,7 @@ func (c *column) float(precision int64) {
 		c.storage = fixed
 		return
 	}
-	c.set(number, "numbers", 16<<precision, value{read, func(b []byte) string { return numberText(read(b)) }})
-}
-
-// numberText returns a number as the text that CSV would have, "" for NaN.
-func numberText(v float64) string {
-	if v != v {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	c.set(number, "numbers", 16<<precision, value{read, func(b []byte) string { return dataset.NumberText(read(b)) }})
 }
 
 // decimals returns the values of decimals, correctly rounded.
@@ -163,22 +154,16 @@ func decimals(width, scale int64) value {
 	number := func(b []byte) float64 {
 		digits := slices.Clone(b)
 		slices.Reverse(digits)
-		n := new(big.Int).SetBytes(digits)
-		if digits[0] >= 0x80 {
-			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(width)))
-		}
-		v, _ := strconv.ParseFloat(n.String()+"e"+strconv.FormatInt(-scale, 10), 64)
-		return v
+		return dataset.Decimal(digits, int(scale))
 	}
-	return value{number, func(b []byte) string { return numberText(number(b)) }}
+	return value{number, func(b []byte) string { return dataset.NumberText(number(b)) }}
 }
 
 // dates returns the values of dates, in days or milliseconds since 1970.
 func dates(days bool) value {
-	const day = 24 * 3600
 	return value{text: func(b []byte) string {
 		if days {
-			return time.Unix(little(b, 4)*day, 0).UTC().Format(time.DateOnly)
+			return dataset.DateText(little(b, 4))
 		}
 		return time.UnixMilli(little(b, 8)).UTC().Format(time.DateOnly)
 	}}
@@ -198,7 +183,7 @@ func clocks(width int64, unit time.Duration) value {
 	if unit == 0 || width != 32 && width != 64 {
 		return value{}
 	}
-	return value{text: func(b []byte) string { return at(little(b, width/8), unit).Format("15:04:05.999999999") }}
+	return value{text: func(b []byte) string { return dataset.ClockText(little(b, width/8), unit) }}
 }
 
 // instants returns the values of points in time. Those without a zone look like those of UTC.
@@ -206,13 +191,7 @@ func instants(unit time.Duration) value {
 	if unit == 0 {
 		return value{}
 	}
-	return value{text: func(b []byte) string { return at(little(b, 8), unit).Format(time.RFC3339Nano) }}
-}
-
-// at returns a point in time in units since 1970.
-func at(units int64, unit time.Duration) time.Time {
-	perSecond := int64(time.Second / unit)
-	return time.Unix(units/perSecond, units%perSecond*int64(unit)).UTC()
+	return value{text: func(b []byte) string { return dataset.InstantText(little(b, 8), unit) }}
 }
 
 // readDictionaries reads the dictionaries of the columns that are used.

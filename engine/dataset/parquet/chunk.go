@@ -8,6 +8,7 @@ import (
 
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -87,12 +88,12 @@ func (f *file) body(h *format.PageHeader, at int64, codec format.CompressionCode
 	case known && size > int64(plain)+ratio*packed:
 		return nil, errDamaged
 	}
-	if err := f.held.take(size); err != nil {
+	if err := f.held.Take(size); err != nil {
 		return nil, err
 	}
 	b := make([]byte, size)
 	if err := f.fill(b, h, at, codec, plain); err != nil {
-		f.held.give(size)
+		f.held.Give(size)
 		return nil, err
 	}
 	return b, nil
@@ -296,7 +297,7 @@ func (r *chunks[T]) present(n int) (k int, err error) {
 }
 
 func (r *chunks[T]) otherLength(row int) error {
-	e := columnError(r.c.name, "the list has another length than %d, that of the first row: want the same length in every row", r.c.width)
+	e := dataset.ColumnError(r.c.name, "the list has another length than %d, that of the first row: want the same length in every row", r.c.width)
 	e.Row = row
 	return e
 }
@@ -350,12 +351,12 @@ func (r *chunks[T]) nextGroup() error {
 // release returns the memory of a row group to the budget.
 func (r *chunks[T]) release() {
 	r.closePage()
-	r.f.held.give(r.heldByDict)
+	r.f.held.Give(r.heldByDict)
 	r.dictionary, r.heldByDict = nil, 0
 }
 
 func (r *chunks[T]) closePage() {
-	r.f.held.give(r.page.held)
+	r.f.held.Give(r.page.held)
 	r.page = page[T]{}
 }
 
@@ -396,14 +397,14 @@ func (r *chunks[T]) readDictionary(h *format.PageHeader, at int64) error {
 	if err != nil {
 		return err
 	}
-	defer r.f.held.give(int64(len(b)))
+	defer r.f.held.Give(int64(len(b)))
 	n := int(d.V.NumValues)
 	if n > 8*len(b) {
 		return errShort
 	}
 	const entry = 16 // bytes of a text in addition to its letters
 	held := int64(entry*n + len(b))
-	if err := r.f.held.take(held); err != nil {
+	if err := r.f.held.Take(held); err != nil {
 		return err
 	}
 	r.heldByDict, r.dictionary = held, make([]T, n)
@@ -459,7 +460,7 @@ func (r *chunks[T]) explain(err error) error {
 	if _, disk := errors.AsType[*diskError](err); disk || fault.IsInput(err) {
 		return err
 	}
-	return columnError(r.c.name, "row group %d: %w", r.group-1, err)
+	return dataset.ColumnError(r.c.name, "row group %d: %w", r.group-1, err)
 }
 
 // firstLength returns the number of values of the first row.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/klauspost/compress/snappy"
 	"github.com/klauspost/compress/zstd"
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/parquet-go/parquet-go/format"
 	"github.com/pierrec/lz4/v4"
 )
@@ -75,7 +76,7 @@ func fromGzip(dst, src []byte) error {
 
 func (d *decompressor) fromZstd(dst, src []byte) (err error) {
 	if d.zstd == nil {
-		if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(defaultBudget)); err != nil {
+		if d.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecodeAllCapLimit(true), zstd.WithDecoderMaxMemory(dataset.DefaultBudget)); err != nil {
 			return err
 		}
 	}

@@ -25,10 +25,10 @@ type file struct {
 	in      io.ReaderAt
 	size    int64 // of file
 	meta    metadata
-	held    budget
+	held    dataset.Budget
 	codec   decompressor
-	scratch []byte // compressed page
-	problem func(e *fault.DataError, fix string) error
+	scratch []byte           // compressed page
+	columns *dataset.Columns // once the schema is read
 }
 
 // metadata are the parts of the footer that are read, as format.FileMetaData has them. Others, such
@@ -59,10 +59,9 @@ type chunkMetadata struct {
 
 // openFile reads the footer and compares it with the file.
 func openFile(in io.ReaderAt, size int64, o dataset.ReadOptions) (*file, error) {
-	f := &file{in: in, size: size, held: budget{limit: o.MemoryLimit}}
-	if f.held.limit <= 0 {
-		f.held.limit = defaultBudget
-	}
+	f := &file{in: in, size: size, held: dataset.NewBudget(o.MemoryLimit,
+		"a block of rows with its pages and dictionaries",
+		"write the file with smaller pages or fewer columns, or raise the limit")}
 	footer, err := f.footer()
 	if err != nil {
 		return nil, err
@@ -74,7 +73,7 @@ func openFile(in io.ReaderAt, size int64, o dataset.ReadOptions) (*file, error) 
 	// A member of a list, such as the metadata of one column of a row group, takes at most a
 	// kilobyte.
 	const member = 1 << 10
-	if err := f.held.take(int64(len(footer)) + member*w.items); err != nil {
+	if err := f.held.Take(int64(len(footer)) + member*w.items); err != nil {
 		return nil, err
 	}
 	if _, err := decodeThrift(footer, &f.meta); err != nil {
@@ -109,11 +108,11 @@ func (f *file) footer() ([]byte, error) {
 	if n > f.size-int64(shortest) {
 		return nil, fault.Data("", "its footer claims %d bytes: want at most %d", n, f.size-int64(shortest))
 	}
-	if err := f.held.take(n); err != nil { // in addition to the decoded metadata: the decoder copies the bytes
+	if err := f.held.Take(n); err != nil { // in addition to the decoded metadata: the decoder copies the bytes
 		return nil, err
 	}
 	footer := make([]byte, n)
-	defer f.held.give(n)
+	defer f.held.Give(n)
 	return footer, f.read(footer, f.size-int64(tailBytes)-n)
 }
 
@@ -345,22 +344,3 @@ func guarded(f func() error) (err error) {
 	}()
 	return f()
 }
-
-// budget counts the memory in use in addition to the values.
-type budget struct{ used, limit int64 }
-
-// defaultBudget is the limit if the caller has none: a file of a few bytes may claim a page of
-// gigabytes.
-const defaultBudget = 4 << 30
-
-// take reserves n bytes.
-func (b *budget) take(n int64) error {
-	if n > b.limit-b.used {
-		return &fault.MemoryError{What: "a block of rows with its pages and dictionaries", Need: b.used + n, Limit: b.limit,
-			Hint: "write the file with smaller pages or fewer columns, or raise the limit"}
-	}
-	b.used += n
-	return nil
-}
-
-func (b *budget) give(n int64) { b.used -= n }

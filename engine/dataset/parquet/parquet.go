@@ -33,8 +33,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"math/big"
-	"slices"
 	"strconv"
 	"time"
 
@@ -44,17 +42,16 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// reader reads the rows of a file. It implements dataset.RowReader.
+var _ dataset.RowReader = (*reader)(nil)
+
+// reader reads the rows of a file.
 type reader struct {
+	dataset.Columns
 	f           *file
 	o           dataset.ReadOptions
-	rows, done  int
-	names       []string // names of the features
-	numbers     []string // names of those that are numbers
 	features    []*chunks[uint64]
 	words       []*textColumn // features of a mixed table
-	wordsAt     []int         // their indices in names
-	mixed       bool          // texts and missing cells are accepted
+	wordsAt     []int         // their indices in Names
 	ids, labels *textColumn   // nil for none
 	buffer      [1 << 12]uint64
 }
@@ -65,20 +62,20 @@ func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault
 	if err != nil {
 		return nil, err
 	}
-	f.problem = problem
 	columns, err := readSchema(f.meta.Schema)
 	if err != nil {
 		return nil, err
 	}
-	r := &reader{f: f, o: o, mixed: o.Mixed && !o.Gram}
-	if r.rows, err = f.check(len(columns)); err != nil {
+	r := &reader{Columns: dataset.NewColumns(o, problem), f: f, o: o}
+	f.columns = &r.Columns
+	if r.Total, err = f.check(len(columns)); err != nil {
 		return nil, err
 	}
 	features, err := r.sort(columns)
 	if err != nil {
 		return nil, err
 	}
-	if r.rows > 0 {
+	if r.Total > 0 {
 		for _, c := range r.features {
 			if err := r.measure(c); err != nil {
 				return nil, err
@@ -86,7 +83,17 @@ func open(in io.ReaderAt, size int64, o dataset.ReadOptions, problem func(*fault
 		}
 	}
 	r.nameAll(features)
-	return r, r.checkNames()
+	return r, r.CheckNames()
+}
+
+// nameAll adds the features, among which are columns of text.
+func (r *reader) nameAll(features []*column) {
+	for _, c := range features {
+		if c.asText {
+			r.wordsAt = append(r.wordsAt, len(r.Names))
+		}
+		r.Add(c.name, c.list, c.width, c.asText)
+	}
 }
 
 // sort divides the columns into features, ids and labels, and reports columns of other types.
@@ -105,8 +112,8 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 	}
 	is := func(c *column, i, at int) bool { return at >= 0 && c.name == names[at] && (c.isName() || i == at) }
 	for i, c := range columns {
-		c.asText = r.mixed && (roles.Text[i] || c.isText() && !roles.Numbers[i])
-		if r.mixed && (c.asText || c.mixed == decimals || c.mixed == nothing) && !(c.list && c.asText) {
+		c.asText = r.Mixed && (roles.Text[i] || c.isText() && !roles.Numbers[i])
+		if r.Mixed && (c.asText || c.mixed == decimals || c.mixed == nothing) && !(c.list && c.asText) {
 			c.what = ""
 		}
 		switch {
@@ -115,12 +122,12 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 		case is(c, i, roles.Label) && c.isName():
 			r.labels, err = r.named(r.labels, c)
 		case is(c, i, roles.ID) && r.o.ID != "", is(c, i, roles.Label) && r.o.Label != "":
-			err = r.f.problem(columnError(c.name, "it cannot be the labels or ids: want texts or whole numbers"), "choose another column")
+			err = r.NoName(c.name)
 		case !isFeature[i] && i != roles.ID && i != roles.Label:
 		case c.what != "":
-			err = r.f.problem(columnError(c.name, "it contains %s: want numbers", c.what), c.fix)
+			err = r.NoNumbers(c.name, c.what, c.fix)
 		case c.asText && (c.list || c.kind == format.FixedLenByteArray && c.mixed != uuids || c.mixed == decimals && c.kind == format.ByteArray):
-			err = r.f.problem(columnError(c.name, "it cannot be read as text: want texts, numbers or dates"), "read it as numbers, or drop it")
+			err = r.NoText(c.name)
 		case c.asText:
 			features, r.words = append(features, c), append(r.words, r.textsOf(c, true))
 		default:
@@ -136,7 +143,7 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 		r.labels = nil
 	}
 	if len(features) == 0 {
-		return nil, fault.Data("", "it has no feature columns: want columns of numbers in addition to id and label")
+		return nil, r.NoFeatures()
 	}
 	return features, nil
 }
@@ -144,7 +151,7 @@ func (r *reader) sort(columns []*column) (features []*column, err error) {
 // named returns the reader of a column of ids or labels; a second such column is reported.
 func (r *reader) named(before *textColumn, c *column) (*textColumn, error) {
 	if before != nil {
-		return before, r.f.problem(columnError(c.name, "columns %d and %d have the same name: want different ones", before.c.at, c.at), "rename one of them")
+		return before, r.Problem(dataset.ColumnError(c.name, "columns %d and %d have the same name: want different ones", before.c.at, c.at), "rename one of them")
 	}
 	return r.textsOf(c, false), nil
 }
@@ -162,51 +169,16 @@ func (r *reader) measure(c *chunks[uint64]) (err error) {
 		return err
 	}
 	const name = 64 // approximate bytes of a feature's name
-	return r.f.held.take(name * int64(c.c.width))
+	return r.f.held.Take(name * int64(c.c.width))
 }
-
-// checkNames reports features without a name or with the same name.
-func (r *reader) checkNames() error {
-	seen := make(map[string]int, len(r.names))
-	for j, name := range r.names {
-		first, twice := seen[name]
-		var err error
-		switch {
-		case name == "":
-			err = r.f.problem(columnError(strconv.Itoa(j), "feature %d has no name: want one", j), "name the column, or remove it")
-		case twice:
-			err = r.f.problem(columnError(name, "features %d and %d have the same name: want different ones", first, j), "rename one of them")
-		default:
-			seen[name] = j
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Count returns the number of rows.
-func (r *reader) Count() int { return r.rows }
-
-// Features returns the names of the features.
-func (r *reader) Features() []string { return r.names }
 
 // Next returns the next rows, at most limit of them.
 func (r *reader) Next(limit int) (dataset.Rows, error) {
-	n := min(limit, r.rows-r.done)
-	if n == 0 {
-		return dataset.Rows{}, io.EOF
-	}
-	if err := r.checkMemory(n); err != nil {
+	rows, n, err := r.Begin(limit, &r.f.held)
+	if err != nil {
 		return dataset.Rows{}, err
 	}
-	if r.o.MemoryLimit > 0 { // the block and the pages share the limit
-		block := 8 * int64(n) * int64(len(r.numbers))
-		r.f.held.used += block
-		defer r.f.held.give(block)
-	}
-	rows := dataset.Rows{Data: make([]float64, n*len(r.numbers))}
+	defer r.End(n, &r.f.held)
 	at := 0
 	for _, c := range r.features {
 		if err := r.readFeature(rows.Data, c, at, n); err != nil {
@@ -214,15 +186,14 @@ func (r *reader) Next(limit int) (dataset.Rows, error) {
 		}
 		at += c.c.width
 	}
-	var err error
 	if rows.Texts, err = r.readTexts(n); err == nil {
 		rows.IDs, err = r.ids.read(n)
 	}
 	if err == nil {
 		rows.Labels, err = r.labels.read(n)
 	}
-	r.done += n
-	if r.done == r.rows {
+	r.Done += n
+	if r.Done == r.Total {
 		for _, c := range r.features {
 			if err := c.atEnd(); err != nil {
 				return dataset.Rows{}, err
@@ -244,34 +215,20 @@ func (r *reader) Skip(n int) error {
 			return err
 		}
 	}
-	r.done += n
-	return nil
-}
-
-// checkMemory compares n rows with the limit.
-func (r *reader) checkMemory(n int) error {
-	const value = 8
-	cols := len(r.names)
-	if cols > math.MaxInt/value/n {
-		return fault.Data("", "it claims %d x %d values: more than memory can hold", n, cols)
-	}
-	need := int64(n)*int64(cols)*value + r.f.held.used
-	if limit := r.o.MemoryLimit; limit > 0 && need > limit {
-		return &fault.MemoryError{What: "a block of " + strconv.Itoa(n) + " rows", Need: need, Limit: limit, Hint: "use fewer rows or columns, or raise the limit"}
-	}
+	r.Done += n
 	return nil
 }
 
 // readFeature reads n values or lists of a column into the features from number at on.
 func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error {
-	cols, width := len(r.numbers), c.c.width
+	cols, width := len(r.Numbers), c.c.width
 	var gaps []int // missing numbers of a mixed table, as indices in data
 	missing := func(row, place int) error {
-		if r.mixed {
-			gaps = append(gaps, (row-r.done)*cols+at+place)
+		if r.Mixed {
+			gaps = append(gaps, (row-r.Done)*cols+at+place)
 			return nil
 		}
-		return r.bad(row, at+place, "the cell is empty: want a finite number", "fill in a number, or remove the row")
+		return r.NotFinite(r.Numbers[at+place], row, 0, true, false)
 	}
 	next, place := at, 0 // index of the next value in data, and in its list
 	for i := 0; i < n*width; {
@@ -281,8 +238,8 @@ func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error
 		}
 		for _, bits := range part {
 			v := c.c.number(bits)
-			if v-v != 0 && !(r.mixed && v != v) {
-				if err := r.notFinite(c.c, i/width, at+place, v); err != nil {
+			if v-v != 0 && !(r.Mixed && v != v) {
+				if err := r.NotFinite(r.Numbers[at+place], r.Done+i/width, v, false, c.c.kind == format.Int64); err != nil {
 					return err
 				}
 			}
@@ -299,20 +256,6 @@ func (r *reader) readFeature(data []float64, c *chunks[uint64], at, n int) error
 		data[k] = math.NaN()
 	}
 	return nil
-}
-
-// notFinite reports a value that is not finite; row is a row of the block.
-func (r *reader) notFinite(c *column, row, feature int, v float64) error {
-	if c.kind == format.Int64 {
-		return r.bad(r.done+row, feature, "the whole number has no exact float64: want at most 2^53 in size", "write the column as double")
-	}
-	return r.bad(r.done+row, feature, "the value is "+strconv.FormatFloat(v, 'g', -1, 64)+": want a finite number", "fill in a number, or remove the row")
-}
-
-func (r *reader) bad(row, feature int, what, fix string) error {
-	e := columnError(r.numbers[feature], "%s", what)
-	e.Row = row
-	return r.f.problem(e, fix)
 }
 
 // Format returns the format for [dataset.ReadOptions] and [dataset.WriteOptions]: files that end in
@@ -379,26 +322,11 @@ func (d *decimalTexts) read(dst []uint64) error {
 			return err
 		}
 		for i, s := range part {
-			dst[i] = math.Float64bits(decimalOf([]byte(s), d.scale))
+			dst[i] = math.Float64bits(dataset.Decimal([]byte(s), d.scale))
 		}
 		dst = dst[len(part):]
 	}
 	return nil
-}
-
-// decimalOf returns a decimal in two's complement, the highest byte first.
-func decimalOf(b []byte, scale int) float64 {
-	whole := new(big.Int).SetBytes(b)
-	if len(b) > 0 && b[0] >= 0x80 {
-		whole.Sub(whole, new(big.Int).Lsh(big.NewInt(1), uint(8*len(b))))
-	}
-	return scaled(whole.String(), scale)
-}
-
-// scaled returns digits/10^scale, correctly rounded, or an infinity.
-func scaled(digits string, scale int) float64 {
-	v, _ := strconv.ParseFloat(digits+"e-"+strconv.Itoa(scale), 64)
-	return v
 }
 
 // decimal returns the decimal with these bits.
@@ -415,25 +343,15 @@ func (c *column) decimal(bits uint64) float64 {
 	if whole < exact && whole > -exact && c.scale <= power {
 		return float64(whole) / math.Pow10(c.scale)
 	}
-	return scaled(strconv.FormatInt(whole, 10), c.scale)
+	return dataset.Scaled(strconv.FormatInt(whole, 10), c.scale)
 }
-
-// instant returns a point in time in units since 1970. Times without a zone look like those of UTC.
-func instant(units int64, unit time.Duration) time.Time {
-	perSecond := int64(time.Second / unit)
-	whole, rest := units/perSecond, units%perSecond
-	return time.Unix(whole, rest*int64(unit)).UTC()
-}
-
-// clock is the form of a time of day.
-const clock = "15:04:05.999999999"
 
 // readTexts returns the columns of text of the next n rows: one for each feature, nil for numbers.
 func (r *reader) readTexts(n int) ([][]string, error) {
 	if len(r.words) == 0 {
 		return nil, nil
 	}
-	texts := make([][]string, len(r.names))
+	texts := make([][]string, len(r.Names))
 	for k, t := range r.words {
 		var err error
 		if texts[r.wordsAt[k]], err = t.read(n); err != nil {
@@ -442,22 +360,3 @@ func (r *reader) readTexts(n int) ([][]string, error) {
 	}
 	return texts, nil
 }
-
-// nameAll sets the names of the features, among which are columns of text.
-func (r *reader) nameAll(features []*column) {
-	r.names = featureNames(features)
-	r.numbers = r.names
-	if len(r.words) == 0 {
-		return
-	}
-	r.numbers = featureNames(slices.DeleteFunc(slices.Clone(features), (*column).inWords))
-	at := 0
-	for _, c := range features {
-		if c.asText {
-			r.wordsAt = append(r.wordsAt, at)
-		}
-		at += c.width
-	}
-}
-
-func (c *column) inWords() bool { return c.asText }
