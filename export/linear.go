@@ -75,10 +75,9 @@ func newLinear(m *mustlink.Model, limits Limits, matrices func(d, dim float64) f
 // finite returns an error for numbers that are not.
 func finite(lists ...[]float64) error {
 	for _, list := range lists {
-		for _, v := range list {
-			if v-v != 0 {
-				return fault.Data("", "the linear map in the units of the columns is not representable: want a fit on scaled features")
-			}
+		if points.FirstNotFinite(list) >= 0 {
+			return fault.Data("", "the linear map in the units of the columns is not representable: "+
+				"want a fit on scaled features")
 		}
 	}
 	return nil

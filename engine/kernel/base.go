@@ -539,3 +539,15 @@ func transposeDense(p *points.Dense) *points.Dense {
 	blas.MatrixOf(p.N, p.D, p.Data).TransposeTo(blas.MatrixOf(t.N, t.D, t.Data))
 	return t
 }
+
+// Rows returns the rows of a matrix as points. They share memory, unless the rows have gaps between
+// them.
+func Rows(m blas.Matrix) *points.Dense {
+	if m.Stride != m.Cols {
+		m = m.Clone()
+	}
+	return &points.Dense{N: m.Rows, D: m.Cols, Data: m.Data[:m.Rows*m.Cols]}
+}
+
+// Matrix returns dense points as a matrix that shares memory with them.
+func Matrix(x *points.Dense) blas.Matrix { return blas.MatrixOf(x.N, x.D, x.Data) }

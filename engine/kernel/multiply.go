@@ -244,16 +244,6 @@ func (c *cursor) take(f int) float64 {
 	return c.val[c.at-1]
 }
 
-// firstNonFinite returns the first index of a NaN or Inf, or -1.
-func firstNonFinite(row []float64) int {
-	for j, v := range row {
-		if v-v != 0 {
-			return j
-		}
-	}
-	return -1
-}
-
 func overflowError(v float64, j int) error {
 	return fmt.Errorf("kernel value with point %d is %v: want smaller values or a lower degree; standardize the data", j, v)
 }

@@ -208,7 +208,7 @@ func (s *strip) check(b Block) error {
 		return nil
 	}
 	for r := range b.Matrix.Rows {
-		if j := firstNonFinite(b.Matrix.Row(r)); j >= 0 {
+		if j := points.FirstNotFinite(b.Matrix.Row(r)); j >= 0 {
 			return &fault.DataError{Row: b.Row + r, Err: overflowError(b.Matrix.At(r, j), b.Col+j)}
 		}
 	}

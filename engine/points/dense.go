@@ -42,7 +42,7 @@ func (p *Dense) Validate() error {
 	if err := checkLength("values of dense points", len(p.Data), p.N, p.D); err != nil {
 		return asData(err)
 	}
-	return finite(p.Data, p.D)
+	return CheckFinite(p.Data, p.D, 0)
 }
 
 // selectRows copies rows of an n x d row-major array. It panics if a row is out of range.
@@ -63,12 +63,21 @@ func checkRow(r, n int) {
 	}
 }
 
-// finite returns a DataError for the first NaN or Inf in row-major rows of d values.
-func finite(data []float64, d int) error {
-	for k, v := range data {
+// FirstNotFinite returns the index of the first value that is NaN or infinite, -1 for none.
+func FirstNotFinite(values []float64) int {
+	for k, v := range values {
 		if v-v != 0 {
-			return badValue(k/d, k%d, v)
+			return k
 		}
+	}
+	return -1
+}
+
+// CheckFinite returns a *fault.DataError with row and column of the first value of row-major rows
+// of d values that is NaN or infinite, the rows numbered from first.
+func CheckFinite(data []float64, d, first int) error {
+	if k := FirstNotFinite(data); k >= 0 {
+		return badValue(first+k/d, k%d, data[k])
 	}
 	return nil
 }

@@ -7,7 +7,6 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // slack is how much farther away the listed points may be than an impostor, relative to its
@@ -52,7 +51,7 @@ func (p *problem) search(ctx context.Context, y blas.Matrix) (*nearby, error) {
 		}
 	}
 	lists := make([][]int32, y.Rows)
-	x := &points.Dense{N: y.Rows, D: y.Cols, Data: y.Data}
+	x := kernel.Rows(y)
 	err = kernel.Linear().Squared().CrossRows(ctx, p.eng, x, x, block, func(b kernel.Block) error {
 		var list []int32
 		for k := range b.Matrix.Rows {

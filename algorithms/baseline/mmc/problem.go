@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -82,7 +83,7 @@ func (params Params) full(ctx context.Context, eng *engine.Engine, x *points.Den
 // diagonal returns the problem for one weight per feature, with features divided by the root of
 // their scatter.
 func (params Params) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*problem, func([]float64) *maps.Map, error) {
-	rows := blas.MatrixOf(x.N, x.D, x.Data)
+	rows := kernel.Matrix(x)
 	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
 	scatter, spread, trace := columnSums(must), columnSums(z), 0.0
 	for _, v := range scatter {
