@@ -1,5 +1,5 @@
 // Package dataset (engine room: may change) reads and writes files of points, labels, links and
-// pairs, standardizes data, splits it, and generates synthetic sets.
+// pairs, splits data, and generates synthetic sets.
 //
 // # Files
 //
@@ -8,6 +8,12 @@
 //	.csv   text with a header. The column `label`, if there, is the label; `id`, if there,
 //	       names the rows; every other column is a numeric feature.
 //	.npy   NumPy's array file, float64, float32, int32 or int64, of one or two dimensions.
+//	.idx   arrays of bytes or numbers, as MNIST is distributed; also .ubyte.
+//	.svm   sparse rows of LIBSVM; also .svmlight and .libsvm.
+//	.fasta sequences of letters; also .fa.
+//
+// Other formats are an [Extension] each: packages arrow (.arrow, .feather, .ipc) and parquet. What
+// formats that store columns have in common is in [Columns].
 //
 // Missing values, NaN and infinities are errors, as is anything else that a format does not allow.
 // Readers return a *fault.DataError that names the file, the line, the 0-based data row and the

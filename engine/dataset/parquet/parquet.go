@@ -20,9 +20,8 @@
 // A file is read a block of rows at a time. Memory contains the block and the current page and
 // dictionary of every column, which the memory limit counts (4 GiB for pages and dictionaries if
 // there is no limit). Every size that a file claims is compared with its actual bytes, or with the
-// limit, before memory is allocated. [github.com/parquet-go/parquet-go] does neither, and its page
-// readers need assembly, so only its description of the metadata is used here; the tests compare
-// with the whole library.
+// limit, before memory is allocated. [github.com/parquet-go/parquet-go] does neither, so only its
+// description of the metadata is used here; the tests compare with the whole library.
 //
 // Written files have columns of doubles, and of text for ids and labels, in plain pages with
 // checksums, in row groups of about 16 MiB.
