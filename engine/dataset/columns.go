@@ -11,9 +11,10 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
-// Columns is what readers of formats that store columns have in common, whatever the format: the names of
-// the features, the rows that were read, and the problems with single cells. A reader embeds it, adds its
-// features with [Columns.Add], and has [RowReader.Count] and [RowReader.Features] from it.
+// Columns is what readers of formats that store columns have in common, whatever the format: the
+// names of the features, the rows that were read, and the problems with single cells. A reader
+// embeds it, adds its features with [Columns.Add], and has [RowReader.Count] and
+// [RowReader.Features] from it.
 type Columns struct {
 	Names   []string // of the features
 	Numbers []string // of those that are numbers
@@ -21,7 +22,7 @@ type Columns struct {
 	Done    int      // rows that were read or skipped
 	Mixed   bool     // texts and missing cells are accepted
 	Limit   int64    // of memory, 0 for none
-	// Problem passes on a problem with a single value, and how to mend it; see [Extension].
+	// Problem passes on a problem with a single value, and how to correct it; see [Extension].
 	Problem func(e *fault.DataError, fix string) error
 }
 
@@ -80,8 +81,8 @@ func (c *Columns) CheckNames() error {
 	return nil
 }
 
-// Begin returns memory for the next rows, at most limit of them, and their number. It counts against held
-// until the caller gives it back. After the last row the error is io.EOF.
+// Begin returns memory for the next rows, at most limit of them, and their number. It counts
+// against held until the caller gives it back. After the last row the error is io.EOF.
 func (c *Columns) Begin(limit int, held *Budget) (rows Rows, n int, err error) {
 	if n = min(limit, c.Total-c.Done); n == 0 {
 		return Rows{}, 0, io.EOF
@@ -133,12 +134,12 @@ func (c *Columns) NoNumbers(column, what, fix string) error {
 	return c.Problem(ColumnError(column, "it contains %s: want numbers", what), fix)
 }
 
-// HintOfText is how to mend a column of texts where numbers are wanted.
+// HintOfText is what to do with a column of texts where numbers are wanted.
 const HintOfText = "encode the categories as numbers, remove the column, or call it label or id " +
 	"if it contains labels or ids"
 
-// NotFinite reports a cell of a feature that is no finite number: it is empty, or a whole number that float64
-// does not have exactly, or v.
+// NotFinite reports a cell of a feature that is no finite number: it is empty, or a whole number
+// that float64 does not have exactly, or v.
 func (c *Columns) NotFinite(feature string, row int, v float64, empty, whole bool) error {
 	what := "the value is " + strconv.FormatFloat(v, 'g', -1, 64) + ": want a finite number"
 	fix := "fill in a number, or remove the row"
@@ -213,8 +214,8 @@ func NumberText(v float64) string {
 	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
-// Decimal returns b, a whole number in two's complement with the highest byte first, divided by 10^scale,
-// correctly rounded, or an infinity.
+// Decimal returns b, a whole number in two's complement with the highest byte first, divided by
+// 10^scale, correctly rounded, or an infinity.
 func Decimal(b []byte, scale int) float64 {
 	whole := new(big.Int).SetBytes(b)
 	if len(b) > 0 && b[0] >= 0x80 {

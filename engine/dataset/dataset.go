@@ -8,9 +8,10 @@
 //	.csv   text with a header. The column `label`, if there, is the label; `id`, if there,
 //	       names the rows; every other column is a numeric feature.
 //	.npy   NumPy's array file, float64, float32, int32 or int64, of one or two dimensions.
-//	.idx   arrays of bytes or numbers, as MNIST is distributed; also .ubyte.
-//	.svm   sparse rows of LIBSVM; also .svmlight and .libsvm.
-//	.fasta sequences of letters; also .fa.
+//	.tsv   the same as .csv with tabs.
+//	.svm   sparse rows as LIBSVM has them; also .svmlight and .libsvm.
+//	.idx   arrays of bytes or numbers, as MNIST is distributed; also names that end in -ubyte.
+//	.fasta sequences of letters; also .fa, .faa and .fna.
 //
 // Other formats are an [Extension] each: packages arrow (.arrow, .feather, .ipc) and parquet. What
 // formats that store columns have in common is in [Columns].

@@ -34,8 +34,8 @@ const (
 	ofCosine                   // the inner product divided by the lengths: the map is the cosine
 )
 
-// entry is all that is known of a kernel: its text, its help, its parameters, its formula. The rest of the
-// package, and other packages, ask the entry and know no kernel by its name.
+// entry is all that is known of a kernel: its text, its help, its parameters, its formula. The rest
+// of the package, and other packages, ask the entry and know no kernel by its name.
 type entry struct {
 	name       string
 	help       []form

@@ -3,9 +3,9 @@
 // scaled.
 //
 // [Fit] finds the kind of every column from all rows and what its kind asks for. The result is a
-// [dataset.Transform]: nil where the rows can be used as they are, a [Scaling] where complete numbers
-// are only standardized, else a [Preparation]. The list of [Column] says in words what was found and
-// what is done. [CountTerms] makes a [TFIDF], which weighs the counts of words.
+// [dataset.Transform]: nil where the rows can be used as they are, a [Scaling] where complete
+// numbers are only standardized, else a [Preparation]. The list of [Column] says in words what was
+// found and what is done. [CountTerms] makes a [TFIDF], which weighs the counts of words.
 //
 // Results are the same bits for any number of processors: columns and blocks of rows are
 // independent of each other.

@@ -127,8 +127,8 @@ func (c *category) stored() storedLevels {
 	return s
 }
 
-// Decode returns the [Preparation], [TFIDF] or [Scaling] that a model file has, nil for none. A file
-// that Encode did not write is a *fault.DataError.
+// Decode returns the [Preparation], [TFIDF] or [Scaling] that a model file has, nil for none. A
+// file that Encode did not write is a *fault.DataError.
 func Decode(f *model.File) (t dataset.Transform, err error) {
 	text, columns := f.Header.Extra[member]
 	switch {
