@@ -50,9 +50,7 @@ func (m *Model) Describe() Description {
 		Converged: s.Converged, Iterations: s.Iterations, Message: s.Message, Elapsed: s.Elapsed, Notices: s.Notices,
 		Share: 1, Objective: math.NaN(), Fingerprint: f.Fingerprint, Version: f.LibraryVersion, Build: f.Build,
 	}
-	if by, ok := f.Scaling.(*prepare.Preparation); ok {
-		d.Prepared = by.Describe()
-	}
+	d.Prepared = prepare.ByColumn(f.Scaling).Describe()
 	if k, ok := f.Model.(interface{ Kernel() kernel.Kernel }); ok {
 		d.Kernel = k.Kernel().String()
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // problem returns rows of two classes with labels, and links of both kinds between them.
@@ -111,7 +112,7 @@ func TestStandardize(t *testing.T) {
 	ctx := t.Context()
 	table, pairs := problem(t, 60)
 	fresh, _ := problem(t, 30)
-	scaling, _, err := dataset.Standardize(table.Data().Points)
+	scaling, _, err := prepare.Standardize(table.Data().Points)
 	if err != nil {
 		t.Fatal(err)
 	}

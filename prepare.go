@@ -70,7 +70,7 @@ func (t *Table) PrepareOn(ctx context.Context, eng *engine.Engine, p Preparing) 
 		out.columns, out.remarks = columns, remarks
 		return &out, nil
 	}
-	if some, ok := by.(*prepare.Preparation); ok {
+	if some := prepare.ByColumn(by); some != nil {
 		what := fmt.Sprintf("%d rows of %d numbers", t.Rows(), len(some.Outputs()))
 		if err := eng.Check(what, some.OutputBytes(t.Rows()), "use fewer rows, or fewer levels of categories"); err != nil {
 			return nil, err
@@ -131,8 +131,8 @@ func (t *Table) noteColumns(m algorithms.Model, l *Links) {
 
 // leftOut returns the names of the columns that the preparation leaves out.
 func (t *Table) leftOut() (names []string) {
-	by, ok := t.transform.(*prepare.Preparation)
-	if !ok {
+	by := prepare.ByColumn(t.transform)
+	if by == nil {
 		return nil
 	}
 	taken := make(map[string]bool)

@@ -289,7 +289,7 @@ func (t *Table) TFIDF() (*Table, error) {
 	if err := t.plain(); err != nil {
 		return nil, err
 	}
-	weights, err := dataset.CountTerms(t.raw.Points)
+	weights, err := prepare.CountTerms(t.raw.Points)
 	if err != nil {
 		return nil, fault.InFile(err, t.raw.Name)
 	}
@@ -310,7 +310,7 @@ func (t *Table) plain() error {
 func (t *Table) transformed(by dataset.Transform, remarks []string) (*Table, error) {
 	data := *t.raw
 	var err error
-	if some, ok := by.(*prepare.Preparation); ok {
+	if some := prepare.ByColumn(by); some != nil {
 		data.Points, err = (&catalog.Fitted{Features: some.Columns(), Scaling: by}).Prepare(t.raw)
 		data.Features = some.Outputs()
 	} else {

@@ -1,7 +1,9 @@
 package export
 
 import (
+	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -53,11 +55,11 @@ func newLinear(m *mustlink.Model, limits Limits, matrices func(d, dim float64) f
 	if err != nil {
 		return nil, err
 	}
-	if !isLinear(s.formula) || s.terms != nil {
+	if !isLinear(s.formula) || s.rules.Terms != nil {
 		return nil, &fault.ParamError{Param: "method of the model", Value: s.Model.Method(), Want: "one with a linear map, such as itml or rca without a kernel: export others as .onnx"}
 	}
 	l := &linear{source: s}
-	for j, r := range s.rules {
+	for j, r := range s.rules.Columns {
 		l.features = append(l.features, s.featuresOf(r, cellName(j))...)
 	}
 	d, dim := float64(len(l.features)), float64(s.formula.Dim())
@@ -73,10 +75,9 @@ func newLinear(m *mustlink.Model, limits Limits, matrices func(d, dim float64) f
 // finite returns an error for numbers that are not.
 func finite(lists ...[]float64) error {
 	for _, list := range lists {
-		for _, v := range list {
-			if v-v != 0 {
-				return fault.Data("", "the linear map in the units of the columns is not representable: want a fit on scaled features")
-			}
+		if points.FirstNotFinite(list) >= 0 {
+			return fault.Data("", "the linear map in the units of the columns is not representable: "+
+				"want a fit on scaled features")
 		}
 	}
 	return nil
@@ -170,7 +171,7 @@ func transposedProduct(v blas.Matrix, x *points.Dense) blas.Matrix {
 func (l *linear) unscale(mean []float64) {
 	l.center = make([]float64, len(mean))
 	at := 0
-	for _, r := range l.rules {
+	for _, r := range l.rules.Columns {
 		scaled := 0
 		if r.Kind == prepare.Number || r.Kind == prepare.Boolean {
 			if scaled = 1; r.Sides {
@@ -201,7 +202,7 @@ func (l *linear) unscale(mean []float64) {
 }
 
 // gapless reports whether there must be no missing cells.
-func (s *source) gapless() bool { return s.strict || s.Preparation() != "columns" }
+func (s *source) gapless() bool { return s.rules.Strict || s.Preparation() != "columns" }
 
 // featuresOf returns the features of a column.
 func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
@@ -249,12 +250,74 @@ func (s *source) featuresOf(r prepare.Rule, cell string) (list []feature) {
 
 // named sets the names of the features to those of the preparation.
 func (l *linear) named() {
-	if p, is := l.Scaling.(*prepare.Preparation); is {
-		for j, name := range p.Outputs() {
-			l.features[j].Name = name
-		}
+	for j, name := range prepare.ByColumn(l.Scaling).Outputs() {
+		l.features[j].Name = name
 	}
 }
 
 // decimal writes the shortest decimal that is the same number.
 func decimal(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// description is the content of a JSON file.
+type description struct {
+	Format      string      `json:"format"`
+	Method      string      `json:"method"`
+	Version     string      `json:"version"`
+	Formula     string      `json:"formula"`
+	Features    []feature   `json:"features"`
+	Missing     []string    `json:"missing_texts"`
+	Center      []float64   `json:"center"`
+	Transform   [][]float64 `json:"transform"`
+	Offset      []float64   `json:"offset"`
+	Mahalanobis [][]float64 `json:"mahalanobis"`
+}
+
+// JSON writes a linear map with the names of its features, and its Mahalanobis matrix, as JSON.
+// Texts of cells are compared without white space around them; missing_texts are those of missing
+// cells, unless a feature has them in not_missing. The
+// coordinates of a row with the features f are transform (f - center) - offset, and the squared
+// learned distance of two rows is (f - g)' mahalanobis (f - g).
+//
+// A model whose map is not linear is a *fault.ParamError, matrices above the memory limit are a
+// *fault.MemoryError. Cost: O(d^2 Dim) for d features.
+func JSON(w io.Writer, m *mustlink.Model, limits Limits) error {
+	l, err := newLinear(m, limits, func(d, dim float64) float64 { return 4 * (d*d + d*dim) })
+	if err != nil {
+		return err
+	}
+	l.named()
+	mahalanobis := squared(l.transform)
+	if err := finite(mahalanobis.Data); err != nil {
+		return err
+	}
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(description{
+		Format: "mustlink linear map 1", Method: l.Model.Method(), Version: l.version(),
+		Formula:  "coordinates = transform (features - center) - offset; squared distance = (f - g)' mahalanobis (f - g)",
+		Features: l.features, Missing: dataset.Missing(), Center: l.center, Transform: rowsOf(l.transform), Offset: l.offset, Mahalanobis: rowsOf(mahalanobis),
+	})
+}
+
+// squared returns t't.
+func squared(t blas.Matrix) blas.Matrix {
+	out := blas.NewMatrix(t.Cols, t.Cols)
+	for c := range t.Rows {
+		row := t.Row(c)
+		for i, v := range row {
+			to := out.Row(i)
+			for j, w := range row {
+				to[j] += v * w
+			}
+		}
+	}
+	return out
+}
+
+func rowsOf(m blas.Matrix) [][]float64 {
+	rows := make([][]float64, m.Rows)
+	for i := range rows {
+		rows[i] = m.Row(i)
+	}
+	return rows
+}

@@ -61,7 +61,7 @@ func (g *graph) expansion(m *formula.Expansion, x value) value {
 // bounded reports whether the values of a kernel are at most 1.
 func bounded(k kernel.Kernel) bool {
 	steps := k.Steps()
-	return len(steps) > 0 && steps[len(steps)-1].Name != "poly"
+	return len(steps) > 0 && !steps[len(steps)-1].Grows
 }
 
 // splitProduct returns k v for kernel values of at most 1, without the rounding errors of its sums,
@@ -158,7 +158,7 @@ func (g *graph) negligible(m *formula.Residual, x value) value {
 
 // selves adds the kernel values of rows with themselves.
 func (g *graph) selves(steps []kernel.Step, x value) lengths {
-	if len(steps) > 0 && ofDistance(steps[0]) {
+	if len(steps) > 0 && steps[0].OfDistance {
 		xx := lengths{all: 1}
 		for _, s := range steps[1:] {
 			xx = g.self(s, xx)
@@ -190,17 +190,13 @@ func widths(m formula.Map) (most float64) {
 func widthsOf(steps []kernel.Step, support *points.Dense) (most float64) {
 	own := squaredLengths(support)
 	for i, s := range steps {
-		switch {
-		case s.Name == "exp" && i > 0:
-			return math.Inf(1)
-		case s.Name == "exp":
-			most = s.Decay * math.Sqrt(radius(support))
-		case s.Name == "rbf" && i == 0:
-			most = math.Sqrt(s.Decay * radius(support))
-		case s.Name == "rbf":
-			most = max(most, s.Decay*slices.Max(own))
-		case s.Name == "sigmoid":
-			most = max(most, s.Scale*slices.Max(own))
+		switch n := nodesOf(s); {
+		case n.first != nil && i == 0:
+			most = n.first(s, radius(support))
+		case n.after != nil:
+			if most = max(most, n.after(s, slices.Max(own))); math.IsInf(most, 1) {
+				return most
+			}
 		}
 		own = self(s, own)
 	}

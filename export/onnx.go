@@ -1,3 +1,7 @@
+// Package export (may change) writes models for programs without mustlink: ONNX graphs for ONNX's
+// runtimes, and linear maps as JSON and SQL.
+//
+// It is a package of its own since it brings the runtime of Protocol Buffers, 2.4 MB of a program.
 package export
 
 import (
@@ -107,7 +111,7 @@ func (s *source) checkSingle() error {
 	if _, is := s.formula.(*formula.Lookup); is {
 		want = "double for a model of method " + s.Model.Method() + ", which tells its training rows by all digits"
 	}
-	for _, r := range s.rules {
+	for _, r := range s.rules.Columns {
 		for _, text := range slices.Concat(r.Levels, r.Pair[:]) {
 			if v, err := strconv.ParseFloat(text, 64); err == nil && !takesTexts(r) && float64(float32(v)) != v {
 				want = fmt.Sprintf("double, as float32 has no %s, which column %q has", text, r.Name)
@@ -142,7 +146,7 @@ func (g *graph) inside() Precision {
 
 // model returns the ModelProto of a model.
 func (s *source) model(g *graph) *message {
-	in := inputsOf(s.rules)
+	in := inputsOf(s.rules.Columns)
 	y := g.coordinates(s.formula, g.prepared(s, len(in.numbers) > 0))
 	outside := numbersOf(g.outside == Single)
 	cast := attribute{"to", int64(outside)}
@@ -212,4 +216,30 @@ func namesText(names []string) string {
 		panic(err) // strings
 	}
 	return string(text)
+}
+
+// Formats returns the formats of [Write], which are the extensions of their files.
+func Formats() []string { return []string{"onnx", "json", "sql"} }
+
+// Options are for [Write]: the precision of an ONNX graph, and the dialect of SQL.
+type Options struct {
+	ONNXOptions
+	Dialect Dialect // "" for Postgres
+}
+
+// Write writes a model in one of the formats, as [ONNX], [JSON] or [SQL] does, and returns the
+// precision in which a graph computes.
+func Write(ctx context.Context, w io.Writer, m *mustlink.Model, format string, o Options) (inside Precision, err error) {
+	switch format {
+	case "onnx":
+		return ONNX(ctx, w, m, o.ONNXOptions)
+	case "json":
+		return "", JSON(w, m, o.Limits)
+	case "sql":
+		if o.Dialect == "" {
+			o.Dialect = Postgres
+		}
+		return "", SQL(w, m, o.Dialect, o.Limits)
+	}
+	return "", fault.Unknown("format", format, Formats())
 }

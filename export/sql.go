@@ -42,7 +42,7 @@ func SQL(w io.Writer, m *mustlink.Model, d Dialect, limits Limits) error {
 	out := bufio.NewWriter(w)
 	fmt.Fprintf(out, "-- Coordinates in which Euclidean distance is the distance learned by %s (mustlink %s).\n", l.Model.Method(), strings.ReplaceAll(l.version(), "\n", " "))
 	fmt.Fprintf(out, "-- Replace points by the name of your table.\nWITH mustlink AS (SELECT %s AS mustlink_space),\ncells AS MATERIALIZED (SELECT *", whiteSpace)
-	for j, r := range l.rules {
+	for j, r := range l.rules.Columns {
 		if r.Width == 0 {
 			continue // left out
 		}

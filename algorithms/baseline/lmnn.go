@@ -17,7 +17,6 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 // LMNNMethod is the name of this method in the catalog and in model files.
@@ -294,7 +293,7 @@ func (p *lmnnProblem) search(ctx context.Context, y blas.Matrix) (*nearby, error
 		}
 	}
 	lists := make([][]int32, y.Rows)
-	x := &points.Dense{N: y.Rows, D: y.Cols, Data: y.Data}
+	x := kernel.Rows(y)
 	err = kernel.Linear().Squared().CrossRows(ctx, p.eng, x, x, block, func(b kernel.Block) error {
 		var list []int32
 		for k := range b.Matrix.Rows {

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
@@ -243,7 +244,7 @@ func (params MMC) full(ctx context.Context, eng *engine.Engine, x *points.Dense,
 // diagonal returns the problem for one weight per feature, with features divided by the root of
 // their scatter.
 func (params MMC) diagonal(eng *engine.Engine, x *points.Dense, set *links.Set) (*mmcProblem, func([]float64) *fitted.Map, error) {
-	rows := blas.MatrixOf(x.N, x.D, x.Data)
+	rows := kernel.Matrix(x)
 	must, z := squares(rows, set.Must()), squares(rows, set.Cannot())
 	scatter, spread, trace := columnSums(must), columnSums(z), 0.0
 	for _, v := range scatter {

@@ -148,7 +148,7 @@ func (p RCA) direct(ctx context.Context, eng *engine.Engine, x *points.Dense, ch
 		return m, false, err
 	}
 	mean, total := spread(eng.Backend().Kernels(), x)
-	within := linear.Within(blas.MatrixOf(x.N, x.D, x.Data), chunklets)
+	within := linear.Within(kernel.Matrix(x), chunklets)
 	c, trace := blas.NewMatrix(x.D, x.D), 0.0
 	eng.Backend().Syrk(true, 1/float64(within.Rows), within, 0, c)
 	for i := range x.D {

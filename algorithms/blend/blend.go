@@ -206,7 +206,7 @@ func (e *extension) Begin(ctx context.Context, eng *engine.Engine) (fitted.Block
 			if err != nil {
 				return err
 			}
-			inputs = append(inputs, compact(y))
+			inputs = append(inputs, kernel.Rows(y))
 			first += s.write(y, to, first)
 		}
 		return nil

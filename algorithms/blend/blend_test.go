@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
@@ -36,11 +37,11 @@ func TestSideBySide(t *testing.T) {
 			z := [2]blas.Matrix{{Rows: x.N, Cols: x.D, Stride: x.D, Data: x.Data}, {Rows: fresh.N, Cols: x.D, Stride: x.D, Data: fresh.Data}}
 			last := ""
 			for last = range strings.SplitSeq(path, " > ") {
-				own, err := kinds()[last].new(p, algorithms.Common{Seed: 1}).Fit(t.Context(), eng, compact(z[0]), set)
+				own, err := kinds()[last].new(p, algorithms.Common{Seed: 1}).Fit(t.Context(), eng, kernel.Rows(z[0]), set)
 				if err != nil {
 					t.Fatal(err)
 				}
-				z = [2]blas.Matrix{embedded(t, own, compact(z[0])), embedded(t, own, compact(z[1]))}
+				z = [2]blas.Matrix{embedded(t, own, kernel.Rows(z[0])), embedded(t, own, kernel.Rows(z[1]))}
 			}
 			if dims > 0 && last != "npkl" && last != "gml" && z[0].Cols > dims {
 				t.Errorf("%s has %d columns: want at most %d", path, z[0].Cols, dims)

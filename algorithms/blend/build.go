@@ -16,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -147,7 +148,7 @@ func (b *builder) fitStep(ctx context.Context, eng *engine.Engine, s step, r *re
 		return fault.Data("", "the variance of its coordinates is %g: want a finite number > 0", r.variance)
 	}
 	m.(fitted.Member).Parent().Project() // the blend is made of coordinates
-	r.model, r.y = m, compact(y)
+	r.model, r.y = m, kernel.Rows(y)
 	return nil
 }
 
@@ -189,17 +190,9 @@ func (b *builder) coordinates() (blas.Matrix, error) {
 	y, first := blas.NewMatrix(n, d), 0
 	for k, s := range b.stages {
 		x := b.learned[k]
-		first += s.write(blas.MatrixOf(x.N, x.D, x.Data), y, first)
+		first += s.write(kernel.Matrix(x), y, first)
 	}
 	return y, nil
-}
-
-// compact returns coordinates as points, which take over their memory.
-func compact(y blas.Matrix) *points.Dense {
-	if y.Stride != y.Cols {
-		y = y.Clone()
-	}
-	return &points.Dense{N: y.Rows, D: y.Cols, Data: y.Data[:y.Rows*y.Cols]}
 }
 
 // outOfMemory reports whether a fit needs more than the memory limit. A limit refuses work and

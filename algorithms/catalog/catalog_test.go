@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -43,7 +44,7 @@ func training(t testing.TB) (*dataset.Data, *links.Set) {
 func fitted(t testing.TB) *catalog.Fitted {
 	t.Helper()
 	d, set := training(t)
-	scaling, _, err := dataset.Standardize(d.Points)
+	scaling, _, err := prepare.Standardize(d.Points)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +217,7 @@ func TestPrepare(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	scaling := f.Scaling.(*dataset.Scaling)
+	scaling := f.Scaling.(*prepare.Scaling)
 	for j, v := range x.(*points.Dense).Data {
 		if want := -scaling.Mean[j] / scaling.Scale[j]; math.Abs(v-want) > 1e-15*math.Abs(want) {
 			t.Errorf("feature %d of the origin is scaled to %g: want %g", j, v, want)

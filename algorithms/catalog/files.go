@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -163,6 +164,6 @@ func readSimilarities(name, path string, limit int64) (blas.Matrix, error) {
 	if !ok || x.N != x.D {
 		return blas.Matrix{}, fault.Data(path, "similarities are not a square matrix: want as many columns as rows")
 	}
-	s := blas.MatrixOf(x.N, x.D, x.Data)
+	s := kernel.Matrix(x)
 	return s, fault.InFile(graphkernel.CheckSimilarities(s), path)
 }

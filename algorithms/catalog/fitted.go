@@ -99,7 +99,9 @@ func Encode(f *Fitted) (*model.File, error) {
 	if f.Build == "" {
 		file.Header.Build = fmt.Sprintf("%s %s/%s %s", backends.Default(), runtime.GOOS, runtime.GOARCH, runtime.Version())
 	}
-	encodeTransform(f.Scaling, file)
+	if f.Scaling != nil {
+		f.Scaling.Encode(file)
+	}
 	if len(f.LeftOut) > 0 {
 		if err := encodeExtra(leftOut, f.LeftOut, file); err != nil {
 			return nil, err

@@ -22,6 +22,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/race"
 )
 
@@ -87,8 +88,8 @@ func victims(t *testing.T) []victim {
 	fit("krca", "linear", farGram, nil)
 	fit("lleratio", "", sparse, nil, "mode=linear")
 	fit("nca", "rbf:sigma=median", d.Points, nil)
-	fit("krca", "linear", d.Points, &dataset.Scaling{Mean: []float64{1, 2}, Scale: []float64{3, 0}}, "form=spectral")
-	fit("krca", "linear", sparse, &dataset.TFIDF{Weight: make([]float64, sparse.D)})
+	fit("krca", "linear", d.Points, &prepare.Scaling{Mean: []float64{1, 2}, Scale: []float64{3, 0}}, "form=spectral")
+	fit("krca", "linear", sparse, &prepare.TFIDF{Weight: make([]float64, sparse.D)})
 	fit("kbeta", "", d.Points, nil, "extension=nystrom")
 	fit("itml", "rbf:sigma=median", d.Points, nil)
 	fit("dca", "rbf:sigma=median", d.Points, nil)

@@ -15,11 +15,11 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/race"
 )
 
@@ -236,7 +236,7 @@ func TestTermsOfWidePoints(t *testing.T) {
 	}
 	weigh := func(width int) []float64 {
 		sparse := widened(t, x, width)
-		weights, err := dataset.CountTerms(sparse)
+		weights, err := prepare.CountTerms(sparse)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ func (f *Fitted) Prepare(d *dataset.Data) (points.Points, error) {
 // numbers returns the columns of a table as vectors, unless a preparation takes them as they are.
 func (f *Fitted) numbers(x points.Points) (points.Points, error) {
 	table, mixed := x.(*points.Mixed)
-	if _, takes := f.Scaling.(*prepare.Preparation); takes || !mixed {
+	if !mixed || prepare.ByColumn(f.Scaling) != nil {
 		return x, nil
 	}
 	return table.Dense()

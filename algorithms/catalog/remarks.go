@@ -21,8 +21,8 @@ type Remarks struct {
 // fit did not see.
 func (r *Remarks) Add(f *Fitted, d *dataset.Data) {
 	r.unused = f.Unused(d.Features)
-	by, ok := f.Scaling.(*prepare.Preparation)
-	if !ok {
+	by := prepare.ByColumn(f.Scaling)
+	if by == nil {
 		return
 	}
 	x, err := f.ownColumns(d)

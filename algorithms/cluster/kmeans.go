@@ -306,10 +306,8 @@ func checkFinite(x blas.Matrix) error { return checkFiniteFrom(x, 0) }
 // checkFiniteFrom is checkFinite with rows numbered from first.
 func checkFiniteFrom(x blas.Matrix, first int) error {
 	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &fault.DataError{Row: first + i, Column: fmt.Sprint(j), Err: fmt.Errorf("value is %v: want a finite number", v)}
-			}
+		if err := points.CheckFinite(x.Row(i), x.Cols, first+i); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -89,7 +89,7 @@ func (f *fit) moved(ctx context.Context) (*learned, error) {
 	old, b := f.before, f.Eng.Backend()
 	g := old.Coordinates().Clone()
 	b.Trsm(false, false, old.factor, g)
-	if err := f.find(ctx, kernel.Linear(), &points.Dense{N: g.Rows, D: g.Cols, Data: g.Data}); err != nil {
+	if err := f.find(ctx, kernel.Linear(), kernel.Rows(g)); err != nil {
 		return nil, err
 	}
 	constraints := f.bounds.Constraints(f.targets, nil)

@@ -363,9 +363,9 @@ func (m *metric) block(ctx context.Context, eng *engine.Engine, x points.Points,
 	if m.params.Iterations == 1 {
 		return nil
 	}
-	learned := &points.Dense{N: m.p.Rows, D: m.p.Cols, Data: m.p.Data}
+	learned := kernel.Rows(m.p)
 	for range m.params.Iterations - 1 {
-		now := &points.Dense{N: y.Rows, D: y.Cols, Data: y.Data[:y.Rows*y.Cols]}
+		now := kernel.Rows(y)
 		next := eng.GetMatrix(y.Rows, y.Cols)
 		err := m.rule(kernel.Linear(), m.learnedApart).Reconstruct(ctx, eng, now, learned, m.p, nil, next)
 		if err == nil {

@@ -17,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/race"
 )
 
@@ -136,7 +137,7 @@ func TestBackendsAgreeOnData(t *testing.T) {
 			continue
 		}
 		tried++
-		scaling, _, err := dataset.Standardize(d.Points)
+		scaling, _, err := prepare.Standardize(d.Points)
 		if err != nil {
 			t.Fatal(err)
 		}

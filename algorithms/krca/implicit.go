@@ -8,7 +8,6 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/krylov"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -40,8 +39,7 @@ func implicitSize(m, dims int) bool {
 // semidefinite, so that must be known.
 func (m *metric) implicit(x points.Points, refs, dims int) bool {
 	_, given := x.(*points.Gram)
-	sigmoid := func(s kernel.Step) bool { return s.Name == "sigmoid" }
-	return !given && !m.spectral() && implicitSize(refs, dims) && !slices.ContainsFunc(m.kernel.Steps(), sigmoid)
+	return !given && !m.spectral() && implicitSize(refs, dims) && m.kernel.Definite()
 }
 
 // whole returns the next number of columns that fill vector registers: products are fast with it.

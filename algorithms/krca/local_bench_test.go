@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // retrieved is how many points a query gets.
@@ -34,7 +35,7 @@ func BenchmarkLocal(b *testing.B) {
 			if err != nil {
 				b.Skip(err)
 			}
-			scaling, _, err := dataset.Standardize(d.Points)
+			scaling, _, err := prepare.Standardize(d.Points)
 			must(b, err)
 			x, err := scaling.Apply(d.Points)
 			must(b, err)

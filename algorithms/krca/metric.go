@@ -362,10 +362,9 @@ func (m *metric) checkPairs(eng *engine.Engine, x points.Points, pairs [][2]int)
 }
 
 func finiteDistances(d []float64, pairs [][2]int) error {
-	for p, v := range d {
-		if v-v != 0 {
-			return &fault.DataError{Row: p, Err: fmt.Errorf("learned distance of points %d and %d is %v: want smaller values", pairs[p][0], pairs[p][1], v)}
-		}
+	if p := points.FirstNotFinite(d); p >= 0 {
+		return &fault.DataError{Row: p, Err: fmt.Errorf("learned distance of points %d and %d is %v: want smaller values",
+			pairs[p][0], pairs[p][1], d[p])}
 	}
 	return nil
 }

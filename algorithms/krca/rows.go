@@ -3,7 +3,6 @@ package krca
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/input"
@@ -65,8 +64,8 @@ func (p Params) LearnRows(ctx context.Context, f *learner.Fit) (algorithms.Model
 // unitOf returns the mean of k(x,x) over n points for a kernel with k(x,x) = 1, rounded like mean.
 func unitOf(n int) unit {
 	return func(_ context.Context, _ *engine.Engine, k kernel.Kernel, _ points.Points) (float64, error) {
-		if name := k.String(); !strings.HasPrefix(name, "rbf") && !strings.HasPrefix(name, "exp") {
-			return 0, &fault.ParamError{Param: "eps_rel", Value: "given", Want: fmt.Sprintf("eps or fixed_s, since the unit of eps_rel, the mean of k(x,x) of kernel %s, depends on all points", name)}
+		if !k.UnitDiagonal() {
+			return 0, &fault.ParamError{Param: "eps_rel", Value: "given", Want: fmt.Sprintf("eps or fixed_s, since the unit of eps_rel, the mean of k(x,x) of kernel %s, depends on all points", k)}
 		}
 		sum := 0.0
 		for range n {

@@ -18,6 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -45,7 +46,7 @@ func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k
 	if err := checkRange(train); err != nil {
 		return nil, nil, err
 	}
-	x, y := compact(query), compact(train)
+	x, y := kernel.Rows(query), kernel.Rows(train)
 	if excludeSelf {
 		x, y = y, nil
 	}
@@ -57,14 +58,6 @@ func Search(ctx context.Context, eng *engine.Engine, query, train blas.Matrix, k
 		return nil, nil, fmt.Errorf("neighbors: search: %w", err)
 	}
 	return found.Index, found.Squared, nil
-}
-
-// compact returns the rows without gaps. It copies them only if they have gaps.
-func compact(m blas.Matrix) *points.Dense {
-	if m.Stride != m.Cols {
-		m = m.Clone()
-	}
-	return &points.Dense{N: m.Rows, D: m.Cols, Data: m.Data[:m.Rows*m.Cols]}
 }
 
 func check(query, train blas.Matrix, k int, excludeSelf bool) error {
@@ -96,10 +89,9 @@ func check(query, train blas.Matrix, k int, excludeSelf bool) error {
 // names the rows.
 func CheckFinite(what string, x blas.Matrix) error {
 	for i := range x.Rows {
-		for j, v := range x.Row(i) {
-			if math.IsNaN(v) || math.IsInf(v, 0) {
-				return &fault.DataError{Row: i, Column: strconv.Itoa(j), Err: fmt.Errorf("value of the %s is %v: want a finite number", what, v)}
-			}
+		if j := points.FirstNotFinite(x.Row(i)); j >= 0 {
+			return &fault.DataError{Row: i, Column: strconv.Itoa(j),
+				Err: fmt.Errorf("value of the %s is %v: want a finite number", what, x.At(i, j))}
 		}
 	}
 	return nil

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // twoHundred returns 200 candidates of three methods.
@@ -58,7 +59,7 @@ func BenchmarkSelect(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		scaling, _, err := dataset.Standardize(d.Points)
+		scaling, _, err := prepare.Standardize(d.Points)
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
@@ -360,7 +361,7 @@ func (unlearned) Embed(_ context.Context, _ *engine.Engine, x points.Points) (bl
 	if !dense {
 		return blas.Matrix{}, errNoCoordinates
 	}
-	return blas.MatrixOf(p.N, p.D, p.Data), nil
+	return kernel.Matrix(p), nil
 }
 
 // Distances returns the squared distances of the points themselves.

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // Set is a data set of the comparison.
@@ -181,7 +182,7 @@ func prepared(ctx context.Context, eng *engine.Engine, of kind, x ...points.Poin
 	case of == sequences:
 		text = wordsOf
 	case of == texts:
-		weigh, err := dataset.CountTerms(x[0])
+		weigh, err := prepare.CountTerms(x[0])
 		if err != nil {
 			return nil, err
 		}
@@ -189,7 +190,7 @@ func prepared(ctx context.Context, eng *engine.Engine, of kind, x ...points.Poin
 			return nil, err
 		}
 	case x[0].Dim() < fewFeatures:
-		scaling, _, err := dataset.Standardize(x[0])
+		scaling, _, err := prepare.Standardize(x[0])
 		if err != nil {
 			return nil, err
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/engine/score"
 )
 
@@ -348,7 +349,7 @@ func (l *huLoaded) weigh(of func(count float64) float64) error {
 	if err != nil {
 		return err
 	}
-	terms, err := dataset.CountTerms(x)
+	terms, err := prepare.CountTerms(x)
 	if err != nil {
 		return err
 	}

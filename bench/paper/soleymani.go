@@ -20,6 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/engine/score"
 )
 
@@ -249,7 +250,7 @@ func loadSoleymani(ctx context.Context, eng *engine.Engine, t Trial, sets []sole
 		if err != nil {
 			return nil, err
 		}
-		scaling, _, err := dataset.Standardize(data.Points)
+		scaling, _, err := prepare.Standardize(data.Points)
 		if err != nil {
 			return nil, err
 		}

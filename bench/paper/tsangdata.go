@@ -7,8 +7,8 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // tsangSet is a data set of Tables III and IV of Tsang, Cheung & Kwok. Its name is that of the
@@ -63,7 +63,7 @@ func (s tsangSet) load(ctx context.Context, eng *engine.Engine, path string, r *
 
 // standardized returns the features that vary, each with mean 0 and standard deviation 1.
 func standardized(x *points.Dense) (*points.Dense, error) {
-	scaling, constant, err := dataset.Standardize(x)
+	scaling, constant, err := prepare.Standardize(x)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // uciSet is a file with a data set of the UCI repository, or one in the same format.
@@ -37,7 +38,7 @@ func loadUCI(ctx context.Context, eng *engine.Engine, path string, perClass int,
 	if err != nil {
 		return nil, err
 	}
-	scaling, _, err := dataset.Standardize(p)
+	scaling, _, err := prepare.Standardize(p)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}

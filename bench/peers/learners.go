@@ -20,6 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // Contest is a method that both sides fit to a data set, each with its own stopping rule, and the
@@ -146,7 +147,7 @@ func newLesson(path string, rows int) (*lesson, error) {
 		}
 		labels = some
 	}
-	scaling, constant, err := dataset.Standardize(x)
+	scaling, constant, err := prepare.Standardize(x)
 	if err != nil {
 		return nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/engine/score"
 )
 
@@ -134,7 +135,7 @@ func read(path string) (*data, error) {
 	if d.Labels == nil {
 		return nil, fault.Data(path, "no labels: want a column label")
 	}
-	scaling, _, err := dataset.Standardize(d.Points)
+	scaling, _, err := prepare.Standardize(d.Points)
 	if err != nil {
 		return nil, err
 	}

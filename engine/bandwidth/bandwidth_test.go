@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/mustlink/mustlink/asm/asmtest"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/bandwidth"
 	"github.com/mustlink/mustlink/engine/enginetest"
@@ -300,4 +301,145 @@ func TestLargeData(t *testing.T) {
 	if got := resolve(t, enginetest.New(t, 0), "rbf:mean", x); math.Abs(got-want) > 0.02*want {
 		t.Errorf("mean is %v, want about %v", got, want)
 	}
+}
+
+// On the rows that rules use, mean and median equal those of all points, and the other rules are
+// close.
+func TestRowsAlone(t *testing.T) {
+	eng := enginetest.New(t, 0)
+	for _, n := range []int{100, 6000} {
+		x := enginetest.Normal(rand.New(rand.NewPCG(9, uint64(n))), n, 3, 1)
+		few := x.Select(bandwidth.Rows(n))
+		if few.Len() != min(n, 4096) {
+			t.Fatalf("%d rows of %d", few.Len(), n)
+		}
+		for rule, tolerance := range map[string]float64{"mean": 0, "median": 0, "lle": 2 / 4096.0, "msq": 0.02, "knn10": 0.2} {
+			want, got := resolve(t, eng, "rbf:sigma="+rule, x), resolve(t, eng, "rbf:sigma="+rule, few)
+			if !(math.Abs(got-want) <= tolerance*want) {
+				t.Errorf("n=%d, %s is %v on these rows, %v on all", n, rule, got, want)
+			}
+		}
+	}
+	if rows := bandwidth.Rows(0); len(rows) != 0 {
+		t.Errorf("rows %v of no points", rows)
+	}
+}
+
+// Points scaled by a power of two have bandwidths scaled by it, or an error that states what was
+// expected: never 0, Inf or NaN.
+func TestRulesAtAnyScale(t *testing.T) {
+	ctx, eng, rng := context.Background(), enginetest.New(t, 1), rand.New(rand.NewPCG(2, 8))
+	width := func(rule string, x points.Points) (float64, error) {
+		spec, err := kernel.Parse("rbf:sigma=" + rule)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if spec, err = bandwidth.Resolve(ctx, eng, spec, x); err != nil {
+			return 0, err
+		}
+		var v float64
+		if _, err := fmt.Sscanf(spec.String(), "rbf:sigma=%g", &v); err != nil {
+			t.Fatal(spec, err)
+		}
+		return v, nil
+	}
+	for _, n := range []int{2, 3, 20} {
+		x := &points.Dense{N: n, D: 3, Data: make([]float64, 3*n)}
+		for i := range x.Data {
+			x.Data[i] = rng.NormFloat64()
+		}
+		for _, rule := range []string{"mean", "median", "knn10", "msq", "lle"} {
+			want, err := width(rule, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, power := range []int{-1060, -1000, -600, -500, -200, 200, 500, 511, 520, 1000} {
+				y := &points.Dense{N: n, D: 3, Data: make([]float64, 3*n)}
+				for i, v := range x.Data {
+					y.Data[i] = math.Ldexp(v, power)
+				}
+				got, err := width(rule, y)
+				switch {
+				case err != nil && (!fault.IsInput(err) || !strings.Contains(err.Error(), "want") || power > -300 && power < 500):
+					t.Errorf("rule %s, %d points times 2^%d: error %v", rule, n, power, err)
+				case err == nil && !(math.Abs(got-math.Ldexp(want, power)) <= 1e-6*math.Ldexp(want, power)):
+					t.Errorf("rule %s, %d points times 2^%d: %g, want %g", rule, n, power, got, math.Ldexp(want, power))
+				}
+			}
+		}
+	}
+}
+
+// FuzzResolve: any kernel text on any few points gives an input error, or a kernel without rules
+// whose text parses to itself and which is the same for dense and sparse points. A single rule of
+// distances has the value of its definition.
+func FuzzResolve(f *testing.F) {
+	for k, text := range []string{"rbf:sigma=0.5mean", "rbf:median", "exp:width=2knn10", "rbf:sigma=msq", "exp:lle", "rbf:median@poly:degree=2", "exp:width=3lle@rbf:sigma=0.5mean@cosine",
+		"rbf:sigma=1e300mean", "rbf:gamma=mean", "linear", "rbf:sigma=-1mean", "rbf:sigma=1e-160median", "cosine@rbf:mean"} {
+		f.Add(text, []byte{byte(7 * k), byte(k), byte(k % 5), byte(3 * k), byte(k), 1, 2})
+	}
+	eng := enginetest.New(f, 1)
+	f.Fuzz(func(t *testing.T, text string, input []byte) {
+		spec, err := kernel.Parse(text)
+		if err != nil {
+			return // FuzzParse covers this
+		}
+		b := asmtest.NewBytes(input)
+		n, d := 1+b.Below(14), 1+b.Below(4)
+		x := &points.Dense{N: n, D: d, Data: b.Tames(n * d)}
+		if b.Below(8) == 0 {
+			x.Data = b.Values(n * d)
+		}
+		got, err := bandwidth.Resolve(t.Context(), eng, spec, x)
+		if err != nil {
+			if !fault.IsInput(err) {
+				t.Fatalf("%s: error %v is not an input error", spec, err)
+			}
+			return
+		}
+		again, err := kernel.Parse(got.String())
+		if got.NeedsData() || err != nil || again != got {
+			t.Fatalf("%s resolves to %s, which parses to %s, error %v", spec, got, again, err)
+		}
+		rule, inner, open := spec.Open()
+		if open && inner == kernel.Linear().Spec() && !strings.Contains(text, "@") {
+			want := rule.Factor * naive(rule.Name, n, euclid(x))
+			if v := outermost(t, got); !(math.Abs(v-want) <= 1e-12*want) && want > 1e-140 && want < 1e140 {
+				t.Fatalf("%s of %d points is %v: want %v", spec, n, v, want)
+			}
+			sparse, err := bandwidth.Resolve(t.Context(), eng, spec, enginetest.Sparse(x))
+			if err != nil {
+				t.Fatalf("%s of sparse points: %v", spec, err)
+			}
+			if v := outermost(t, sparse); !(math.Abs(v-want) <= 1e-12*want) && want > 1e-140 && want < 1e140 {
+				t.Fatalf("%s of %d sparse points is %v: want %v", spec, n, v, want)
+			}
+		}
+	})
+}
+
+func ExampleResolve() {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		panic(err)
+	}
+	x, err := points.NewDense(3, 1, []float64{0, 1, 5})
+	if err != nil {
+		panic(err)
+	}
+	for _, text := range []string{"rbf:sigma=median", "rbf:sigma=0.5median", "exp:width=lle"} {
+		spec, err := kernel.Parse(text)
+		if err != nil {
+			panic(err)
+		}
+		resolved, err := bandwidth.Resolve(context.Background(), eng, spec, x)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Println(resolved)
+	}
+	// Output:
+	// rbf:sigma=4
+	// rbf:sigma=2
+	// exp:width=2.5
 }

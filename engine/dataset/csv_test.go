@@ -1,7 +1,9 @@
 package dataset
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -19,10 +21,13 @@ import (
 	"testing"
 	"testing/iotest"
 	"unicode"
+	"unicode/utf16"
 
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 	"github.com/mustlink/mustlink/internal/same"
 )
@@ -625,5 +630,384 @@ func TestWideRecords(t *testing.T) {
 		if len(r.fields) != 2 || r.surplus != width {
 			t.Errorf("a record of %d fields: %d are kept, %d are counted", width+2, len(r.fields), r.surplus)
 		}
+	}
+}
+
+// cell returns a number in one of the forms that files have.
+func cell(t *rapid.T, rng *rand.Rand) string {
+	v := rng.NormFloat64() * math.Pow(10, float64(rng.IntN(40)-20))
+	switch rapid.IntRange(0, 5).Draw(t, "way") {
+	case 0:
+		return strconv.Itoa(rng.IntN(2000) - 1000)
+	case 1:
+		return strconv.FormatFloat(v, 'g', -1, 64)
+	case 2:
+		return strconv.FormatFloat(rng.NormFloat64(), 'f', rng.IntN(17), 64)
+	case 3:
+		return strconv.FormatFloat(v, 'e', rng.IntN(20), 64)
+	case 4:
+		return []string{"-0", "0.", ".5", "-.25", "+1", "00012", "1e3", "9007199254740993.0", "0.1234567890123456"}[rng.IntN(9)]
+	}
+	return strconv.FormatFloat(rng.NormFloat64(), 'f', 5, 64)
+}
+
+// Quotes around fields and spaces in front of them prevent the fast path: the values are
+// bit-identical.
+func TestPlainRecordsAreRecords(t *testing.T) {
+	propertytest.Check(t, func(t *rapid.T) {
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 1))
+		columns := []string{"x", "y", "id", "z", "label"}[:rapid.IntRange(1, 5).Draw(t, "columns")]
+		rng.Shuffle(len(columns), func(i, j int) { columns[i], columns[j] = columns[j], columns[i] })
+		var plain, long strings.Builder
+		for _, text := range []*strings.Builder{&plain, &long} {
+			fmt.Fprintln(text, strings.Join(columns, ","))
+		}
+		for i := range rapid.IntRange(1, 30).Draw(t, "rows") {
+			fields := make([]string, len(columns))
+			for c, name := range columns {
+				switch name {
+				case "id":
+					fields[c] = fmt.Sprint("p", i)
+				case "label":
+					fields[c] = []string{"a", "bé", "c d"}[rng.IntN(3)]
+				default:
+					fields[c] = cell(t, rng)
+				}
+			}
+			fmt.Fprintln(&plain, strings.Join(fields, ","))
+			if rng.IntN(2) == 0 {
+				fmt.Fprintf(&long, "\"%s\"\n", strings.Join(fields, `","`))
+			} else {
+				fmt.Fprintf(&long, " %s\n", strings.Join(fields, ", "))
+			}
+		}
+		want, err := Decode(strings.NewReader(long.String()), "-", "csv", ReadOptions{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, long.String())
+		}
+		got, err := Decode(strings.NewReader(plain.String()), "-", "csv", ReadOptions{})
+		if err != nil {
+			t.Fatalf("%v\n%s", err, plain.String())
+		}
+		if diff := same.Diff(want, got); diff != "" {
+			t.Errorf("%s\n%s", diff, plain.String())
+		}
+	})
+}
+
+// Records that are not plain are reported with the right row and line after any plain records.
+func TestPlainRecordsThenProblems(t *testing.T) {
+	for text, words := range map[string][]string{
+		"id,x\na,1\nb,2\na,3\n":            {"line 4", "row 2", "id"},
+		"x,label\n1,a\n2,\n":               {"line 3", "row 1", "empty"},
+		"x,y\n1,2\n3\n":                    {"line 3", "row 1", "1 field"},
+		"x,y\n1,2\n3,4,5\n":                {"line 3", "row 1", "3 fields"},
+		"x,y\n1,2\n\n3,4\n":                {"line 3", "blank"},
+		"x,y\n1,2\n3,inf\n":                {"line 3", "row 1", `"y"`},
+		"x,y\n1,2\n3,4 \n5,6\n7,8e999\n":   {"line 5", "row 3", "range"},
+		"x,y\n1,2\n3,4\r5\n":               {"line 3", "carriage"},
+		"x,y\n1,2\n" + "3,\"4\n5\"\n6,x\n": {"row 1"},
+	} {
+		_, err := Decode(strings.NewReader(text), "-", "csv", ReadOptions{})
+		if err == nil {
+			t.Errorf("%q: no error", text)
+			continue
+		}
+		for _, w := range words {
+			if !strings.Contains(err.Error(), w) {
+				t.Errorf("%q: no %q in: %v", text, w, err)
+			}
+		}
+	}
+}
+
+// A byte order mark is removed at the beginning of a record, but not inside a field of several
+// lines.
+func TestMarkInsideAField(t *testing.T) {
+	d, err := Decode(strings.NewReader("\ufeffid,x\n\ufeff\"a\n\ufeffb\",1\n"), "-", "csv", ReadOptions{})
+	if err != nil || d.IDs[0] != "a\n\ufeffb" {
+		t.Fatalf("%+v, %v", d, err)
+	}
+}
+
+// A file of links keeps the column that they were made from, whatever its name is.
+func TestLinksKeepTheirLabel(t *testing.T) {
+	set, err := links.New(3, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(1, 2, links.Cannot)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	propertytest.Check(t, func(t *rapid.T) {
+		name := rapid.OneOf(rapid.StringMatching(`[a-c ",#:;\n\t\\]{0,5}`), rapid.String()).
+			Filter(func(s string) bool { return strings.ToValidUTF8(s, "") == s }).Draw(t, "name")
+		for _, file := range []string{"l.csv", "l.csv.gz"} {
+			path := filepath.Join(dir, file)
+			if err := WriteLinks(path, set.WithLabel(name), nil, WriteOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			c := LinkContext{N: 3}
+			back, err := ReadLinks(path, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if must, cannot := back.Count(); back.Label() != name || must != 1 || cannot != 1 {
+				t.Fatalf("%d must, %d cannot, label %q: want 1, 1 and %q", must, cannot, back.Label(), name)
+			}
+			if pairs, err := ReadPairs(path, c); err != nil || len(pairs) != 2 {
+				t.Fatalf("pairs %v, %v", pairs, err)
+			}
+			stream, err := OpenPairs(path, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if pairs, err := stream.Next(9); err != nil || len(pairs) != 2 {
+				t.Fatalf("pairs %v, %v of a stream", pairs, err)
+			}
+			stream.Close()
+		}
+	})
+}
+
+// Every file that refers to rows may begin with comments, and lines are counted with them. Below
+// the header a line with # is data.
+func TestCommentsBeforeTheHeader(t *testing.T) {
+	const comment = "\ufeff# of \"a; b\"\r\n#\n"
+	c := LinkContext{N: 4, IDs: []string{"#0", "#1", "#2", "#3"}, By: ByID}
+	in := func(text string) *bytes.Reader { return bytes.NewReader([]byte(comment + text)) }
+	set, err := DecodeLinks(in("i;j;link\n#0;#1;must\n"), "l.csv", false, c)
+	if err != nil || set.Len() != 1 || set.Label() != "" || set.Must()[0].Line != 4 {
+		t.Errorf("links %v, %v", set, err)
+	}
+	if list, err := DecodeChunklets(in("i,chunklet\n#0,a\n"), "c.csv", false, c); err != nil || len(list) != 1 {
+		t.Errorf("chunklets %v, %v", list, err)
+	}
+	if list, err := DecodeTriplets(in("i,j,k\n#0,#1,#3\n"), "t.csv", false, c); err != nil || len(list) != 1 {
+		t.Errorf("triplets %v, %v", list, err)
+	}
+	if list, err := DecodeQuadruplets(in("i,j,k,l\n#0,#1,#2,#3\n"), "q.csv", false, c); err != nil ||
+		len(list) != 1 {
+		t.Errorf("quadruplets %v, %v", list, err)
+	}
+	_, err = DecodeLinks(in("i,j,link\n#0,#9,must\n"), "l.csv", false, c)
+	if wrong, is := errors.AsType[*fault.DataError](err); !is || wrong.Line != 4 {
+		t.Errorf("error %v: want one of line 4", err)
+	}
+	for _, text := range []string{"# only a comment", "# one\n\n# two\ni,j,link\n#0,#1,must\n"} {
+		if _, err := DecodeLinks(strings.NewReader(text), "l.csv", false, c); !fault.IsInput(err) {
+			t.Errorf("%q: error %v, want one of the input", text, err)
+		}
+	}
+}
+
+// TestUTF16InPieces reads characters of one to four bytes into buffers that end inside them, and a
+// file with lines longer than the buffers of the readers.
+func TestUTF16InPieces(t *testing.T) {
+	const text = "aé€😀,b\n"
+	wide := []byte{}
+	for _, u := range utf16.Encode([]rune(text)) {
+		wide = append(wide, byte(u), byte(u>>8))
+	}
+	for size := 1; size <= 9; size++ {
+		r := &utf16Reader{in: bufio.NewReader(bytes.NewReader(wide)), name: "x.csv"}
+		var got []byte
+		p := make([]byte, size)
+		for {
+			n, err := r.Read(p)
+			got = append(got, p[:n]...)
+			if err != nil {
+				break
+			}
+		}
+		if string(got) != text {
+			t.Errorf("pieces of %d bytes make %q, want %q", size, got, text)
+		}
+	}
+	for shift := range 4 { // of where the buffer ends
+		file := []byte{0xff, 0xfe}
+		for _, u := range utf16.Encode([]rune("a\n" + strings.Repeat("1\n", shift) + "0." + strings.Repeat("0", 3*bufferSize) + "1\n")) {
+			file = append(file, byte(u), byte(u>>8))
+		}
+		if d, err := decodeText(string(file), "x.csv", ReadOptions{}); err != nil || d.Points.Len() != shift+1 {
+			t.Errorf("long lines of UTF-16, %d before: error %v", shift, err)
+		}
+	}
+}
+
+// wrongRows are bad lines of a CSV file with the columns id, a, b, label.
+var wrongRows = []string{"p%d,1,oops,x", "p%d,1,x", "p%d,NaN,2,x", "p%d,1,2,", "p\xff%d,1,2,x", `p%d,1,2,x"y`, "p%d,,Inf,x", ""}
+
+// A stream that skips bad rows returns the others and reports each bad row once.
+func TestBadRowsOfCSV(t *testing.T) {
+	dir := t.TempDir()
+	propertytest.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 30).Draw(rt, "n")
+		var text strings.Builder
+		text.WriteString("id,a,b,label\n")
+		var right, wrong []int
+		for i := range n {
+			kind := rapid.IntRange(-3*len(wrongRows), len(wrongRows)-1).Draw(rt, "kind")
+			if kind >= 0 && wrongRows[kind] == "" && (i == n-1 || len(wrong) > 0 && wrong[len(wrong)-1] == i-1) {
+				kind = 0 // consecutive blank lines are one bad row, and none at the end
+			}
+			if kind < 0 {
+				fmt.Fprintf(&text, "p%d,%d,0.5,x\n", i, i)
+				right = append(right, i)
+				continue
+			}
+			wrong = append(wrong, i)
+			if wrongRows[kind] != "" {
+				fmt.Fprintf(&text, wrongRows[kind], i)
+			}
+			text.WriteString("\n")
+		}
+		path := filepath.Join(dir, "data.csv")
+		if err := os.WriteFile(path, []byte(text.String()), 0o666); err != nil {
+			rt.Fatal(err)
+		}
+		checkBadRows(rt, path, right, wrong, nil)
+	})
+}
+
+// checkBadRows reads a file whose first column is the row number.
+func checkBadRows(rt *rapid.T, path string, right, wrong []int, extensions []Extension) {
+	rt.Helper()
+	var passed, kept []int
+	s, err := OpenStream(path, ReadOptions{Extensions: extensions, BadRow: func(e *fault.DataError) {
+		if e.File != path || e.Err == nil {
+			rt.Fatalf("skipped with %v", e)
+		}
+		passed = append(passed, e.Row)
+	}})
+	if err != nil {
+		rt.Fatal(err)
+	}
+	defer s.Close()
+	for {
+		d, err := s.Next(rapid.IntRange(1, 9).Draw(rt, "limit"))
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			rt.Fatal(err)
+		}
+		x := d.Points.(*points.Dense)
+		if x.N == 0 || len(x.Data) != x.N*x.D || d.IDs != nil && len(d.IDs) != x.N || d.Labels != nil && len(d.Labels) != x.N {
+			rt.Fatalf("a block of %d rows has %d values, %d ids, %d labels", x.N, len(x.Data), len(d.IDs), len(d.Labels))
+		}
+		for i := range x.N {
+			row := int(x.Data[i*x.D])
+			kept = append(kept, row)
+			if d.IDs != nil && d.IDs[i] != fmt.Sprint("p", row) {
+				rt.Fatalf("row %d has the id %s", row, d.IDs[i])
+			}
+		}
+	}
+	slices.Sort(passed) // within a block of columns the order is that of columns
+	if !slices.Equal(kept, right) || !slices.Equal(passed, wrong) {
+		rt.Fatalf("kept %v and skipped %v: want %v and %v", kept, passed, right, wrong)
+	}
+	if s.Done() != len(right) {
+		rt.Fatalf("done %d of %d", s.Done(), len(right))
+	}
+}
+
+func TestBadRowsOfNPY(t *testing.T) {
+	dir := t.TempDir()
+	propertytest.Check(t, func(rt *rapid.T) {
+		n, d := rapid.IntRange(1, 30).Draw(rt, "n"), rapid.IntRange(2, 4).Draw(rt, "d")
+		data := make([]float64, n*d)
+		var right, wrong []int
+		for i := range n {
+			data[i*d] = float64(i)
+			if rapid.IntRange(0, 3).Draw(rt, "wrong") > 0 {
+				right = append(right, i)
+				continue
+			}
+			wrong = append(wrong, i)
+			for range 2 { // in one place or two
+				data[i*d+1+rapid.IntRange(0, d-2).Draw(rt, "at")] = []float64{math.NaN(), math.Inf(1)}[i%2]
+			}
+		}
+		path := filepath.Join(dir, "data.npy")
+		text := npyPreamble("<f8", n, d)
+		for _, v := range data {
+			text = binary.LittleEndian.AppendUint64(text, math.Float64bits(v))
+		}
+		if err := os.WriteFile(path, text, 0o666); err != nil {
+			rt.Fatal(err)
+		}
+		checkBadRows(rt, path, right, wrong, nil)
+	})
+}
+
+// A problem of the file as a whole is still an error.
+func TestBadRowsAndBadFile(t *testing.T) {
+	for name, text := range map[string]string{
+		"header": "a,a\n1,2\n", "a quote is open": "a,id\n1,x\n2,\"y\n", "binary": "a,b\n1,2\n\x00\n", "no features": "id,label\nx,y\n",
+	} {
+		passed := 0
+		o := ReadOptions{BadRow: func(*fault.DataError) { passed++ }}
+		s, err := DecodeStream(strings.NewReader(text), name, "csv", o)
+		for err == nil {
+			_, err = s.Next(1)
+		}
+		if !fault.IsInput(err) || passed > 0 {
+			t.Errorf("%s: %v, after %d skipped rows", name, err, passed)
+		}
+	}
+}
+
+// After any sequence of skips and reads, the next rows are those of the whole file.
+func TestSkip(t *testing.T) {
+	dir := t.TempDir()
+	propertytest.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(rt, "n")
+		rng := rand.New(rand.NewPCG(rapid.Uint64().Draw(rt, "seed"), 1))
+		x := &points.Dense{N: n, D: 3, Data: make([]float64, 3*n)}
+		for i := range x.Data {
+			x.Data[i] = rng.NormFloat64()
+		}
+		path := filepath.Join(dir, "data."+rapid.SampledFrom([]string{"csv", "npy", "csv.gz", "npy.gz"}).Draw(rt, "format"))
+		if err := WriteData(path, &Data{Points: x}, WriteOptions{}); err != nil {
+			rt.Fatal(err)
+		}
+		checkSkip(rt, path, x.Data, ReadOptions{})
+	})
+}
+
+// checkSkip reads and skips rows of a file of three columns at random.
+func checkSkip(rt *rapid.T, path string, want []float64, o ReadOptions) {
+	s, err := OpenStream(path, o)
+	if err != nil {
+		rt.Fatal(err)
+	}
+	defer s.Close()
+	n := len(want) / 3
+	for at := 0; at < n; {
+		k := rapid.IntRange(0, n-at).Draw(rt, "skip")
+		if err := s.Skip(k); err != nil {
+			rt.Fatal(err)
+		}
+		if at += k; at == n {
+			break
+		}
+		d, err := s.Next(rapid.IntRange(1, n-at).Draw(rt, "read"))
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got := d.Points.(*points.Dense).Data
+		if !slices.Equal(got, want[3*at:3*at+len(got)]) {
+			rt.Fatalf("rows from %d on differ", at)
+		}
+		at += d.Points.Len()
+		if s.Done() != at {
+			rt.Fatalf("done %d: want %d", s.Done(), at)
+		}
+	}
+	if err := s.Skip(1); err != io.EOF {
+		rt.Fatalf("skipping after the end: %v", err)
+	}
+	if _, err := s.Next(1); err != io.EOF {
+		rt.Fatalf("reading after the end: %v", err)
 	}
 }

@@ -1,10 +1,100 @@
 package dataset
 
 import (
+	"bufio"
+	"bytes"
+	"hash/maphash"
+	"io"
 	"math"
+	"slices"
+	"strconv"
 
 	"github.com/mustlink/mustlink/engine/points"
 )
+
+// The kind of a column is decided from the first records, at most this many, in about this many
+// bytes.
+const (
+	sampleRecords = 4096
+	sampleBytes   = 4 << 20
+)
+
+// lookAhead returns the next lines of the source, which stay to be read: at least one, and no more
+// after a line that is longer than the limit.
+func (s *source) lookAhead(maxLine int) []byte {
+	var head []byte
+	var err error
+	for lines, begin := 0, 0; err == nil && lines < sampleRecords && (len(head) < sampleBytes || lines == 0) && len(head)-begin <= maxLine; {
+		var part []byte
+		part, err = s.r.ReadSlice('\n')
+		head = append(head, part...)
+		if err == bufio.ErrBufferFull {
+			err = nil
+			continue
+		}
+		lines, begin = lines+1, len(head)
+	}
+	s.r = bufio.NewReaderSize(io.MultiReader(bytes.NewReader(head), s.r), bufferSize)
+	return head
+}
+
+// sample returns the next records, which stay to be read. Those that cannot be read are left out.
+func (r *records) sample() [][]string {
+	if r.first != nil {
+		return r.first
+	}
+	c := r.csv.over(r.csv.src.lookAhead(r.csv.max), r.csv.delimiter)
+	c.width = len(r.columns)
+	for {
+		fields, _, err := c.next()
+		if re, bad := err.(*recordError); err != nil && (!bad || re.fatal) {
+			return r.first
+		}
+		if err == nil && len(fields) == len(r.columns) && c.surplus == 0 {
+			r.first = append(r.first, slices.Clone(fields))
+		}
+	}
+}
+
+// decide sets the roles of the features of a mixed table: a column is one of numbers if at least
+// nine in ten of the cells that are not missing in the first records are numbers, or if all are
+// missing. The options come first.
+func (c *csvRows) decide(forced Roles) {
+	c.mix.on, c.mix.at, c.mix.forced = true, make([]*textColumn, len(c.columns)), forced.Numbers
+	for _, i := range c.features {
+		if forced.Text[i] || !forced.Numbers[i] && !c.mostlyNumbers(i) {
+			x := newTextColumn(i, forced.Text[i])
+			c.roles[i], c.mix.at[i], c.mix.texts = asText, x, append(c.mix.texts, x)
+		}
+	}
+}
+
+func (c *csvRows) mostlyNumbers(column int) bool {
+	x := cellsOf(c.sample(), column)
+	return x.most(x.count(c.cells[column]))
+}
+
+// textAmongNumbers reports a text in a column of numbers, with how to read it otherwise.
+func (c *csvRows) textAmongNumbers(t *table, column, line int, cell string) error {
+	if c.mix.forced[column] {
+		return c.problem(line, c.columns[column], "correct it, or read the column as text", "%s is not a number, but the column is to be numbers: want a number", quote(cell))
+	}
+	where := "as most cells of the column are"
+	j := 0
+	for _, i := range c.numbers {
+		if i == column {
+			break
+		}
+		j++
+	}
+	switch above := c.mix.above[j] + c.mix.numbers(t, j); {
+	case above == 1:
+		where = "as the cell above is"
+	case above > 1:
+		where = "as the " + strconv.Itoa(above) + " cells above are"
+	}
+	return c.problem(line, c.columns[column], "correct it, or read the column as text", "%s is not a number, %s: want a number", quote(cell), where)
+}
 
 // role is what a column of a CSV file is.
 type role uint8
@@ -164,4 +254,95 @@ func present(values []float64, step int) (n int) {
 		}
 	}
 	return n
+}
+
+// textColumn collects the cells of one column of text.
+type textColumn struct {
+	at     int     // index of the column in the file
+	forced bool    // only an empty cell is missing
+	codes  []int32 // of the rows of the block
+	levels []string
+	gaps   []string // the texts that mean a missing cell
+	slots  []slot   // a hash table of levels and gaps; the number is a power of two
+	seed   maphash.Seed
+	bytes  int64 // approximate memory of everything but codes
+}
+
+// slot is a text in a hash table: that of levels[code-1], or of gaps[-code-1]; 0 is an empty slot.
+type slot struct {
+	hash uint32
+	code int32
+}
+
+func newTextColumn(at int, forced bool) *textColumn {
+	return &textColumn{at: at, forced: forced, slots: make([]slot, 16), seed: maphash.MakeSeed()}
+}
+
+// push appends a cell, which has no white space around it.
+func (x *textColumn) push(cell []byte) {
+	hash := uint32(maphash.Bytes(x.seed, cell))
+	mask := uint32(len(x.slots) - 1)
+	for at := hash & mask; ; at = (at + 1) & mask {
+		switch s := x.slots[at]; {
+		case s.code == 0:
+			x.slots[at] = slot{hash, x.learn(string(cell))}
+			x.codes = append(x.codes, max(-1, x.slots[at].code-1))
+			x.widen()
+			return
+		case s.hash == hash && x.text(s) == string(cell):
+			x.codes = append(x.codes, max(-1, s.code-1))
+			return
+		}
+	}
+}
+
+func (x *textColumn) text(s slot) string {
+	if s.code < 0 {
+		return x.gaps[-s.code-1]
+	}
+	return x.levels[s.code-1]
+}
+
+// learn adds a text and returns its code in a slot.
+func (x *textColumn) learn(cell string) int32 {
+	const entry = 16 + 2*2*8 // bytes of a level and of its slot, in growing lists
+	x.bytes += entry + int64(len(cell))
+	if cell == "" || !x.forced && IsMissing(cell) {
+		x.gaps = append(x.gaps, cell)
+		return int32(-len(x.gaps))
+	}
+	x.levels = append(x.levels, cell)
+	return int32(len(x.levels))
+}
+
+// widen doubles the hash table when it is half full.
+func (x *textColumn) widen() {
+	if 2*(len(x.levels)+len(x.gaps)) <= len(x.slots) {
+		return
+	}
+	wide := make([]slot, 2*len(x.slots))
+	mask := uint32(len(wide) - 1)
+	for _, s := range x.slots {
+		if s.code == 0 {
+			continue
+		}
+		at := s.hash & mask
+		for wide[at].code != 0 {
+			at = (at + 1) & mask
+		}
+		wide[at] = s
+	}
+	x.slots = wide
+}
+
+// take returns the column of the rows so far and begins the next block, which has the same levels
+// and perhaps more.
+func (x *textColumn) take(name string) points.Column {
+	c := points.Column{Name: name, Codes: x.codes, Levels: x.levels[:len(x.levels):len(x.levels)]}
+	x.codes = nil
+	const limit = 1 << 12 // texts that are kept from block to block: there may be as many as rows
+	if len(x.levels)+len(x.gaps) > limit {
+		*x = *newTextColumn(x.at, x.forced)
+	}
+	return c
 }

@@ -3,12 +3,26 @@
 package enginetest
 
 import (
+	"bytes"
 	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
+	"regexp"
+	"sync/atomic"
+	"testing"
+	"time"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
+	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/engine/model"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/race"
 )
 
 // Fataler is a test of package testing, or a property test with random inputs.
@@ -50,4 +64,282 @@ func Backend(t Fataler, name string, workers int) blas.Backend {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// Links returns the set of links between n points.
+func Links(t Fataler, n int, list []links.Link) *links.Set {
+	t.Helper()
+	set, err := links.New(n, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// Bands returns n points of d features with the given number of links of each kind. The first
+// feature separates three classes; the others are noise of larger variance.
+func Bands(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	x, labels := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 3)
+		for j := range d {
+			x.Data[i*d+j] = 3 * rng.NormFloat64()
+		}
+		x.Data[i*d] = float64(i%3) + 0.1*rng.NormFloat64()
+	}
+	return x, labels, Drawn(t, labels, pairs, pairs, seed)
+}
+
+// Rings returns n points on two concentric circles with the given number of links of each kind.
+func Rings(t Fataler, n, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	rng := rand.New(rand.NewPCG(seed, 4))
+	x, labels := &points.Dense{N: n, D: 2, Data: make([]float64, 2*n)}, make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 2)
+		a, r := 2*math.Pi*rng.Float64(), float64(1+2*(i%2))+0.1*rng.NormFloat64()
+		copy(x.Row(i), []float64{r * math.Cos(a), r * math.Sin(a)})
+	}
+	return x, labels, Drawn(t, labels, pairs, pairs, seed)
+}
+
+// Blobs returns n points of three overlapping classes with the given number of links of each kind.
+// The mean of a class has one feature of 3.
+func Blobs(t Fataler, n, d, pairs int, seed uint64) (*points.Dense, []string, *links.Set) {
+	t.Helper()
+	x, labels := Normal(rand.New(rand.NewPCG(seed, 8)), n, d, 0), make([]string, n)
+	for i := range n {
+		labels[i] = fmt.Sprint(i % 3)
+		x.Row(i)[i%3%d] += 3
+	}
+	return x, labels, Drawn(t, labels, pairs, pairs, seed)
+}
+
+// Drawn returns must must-links and cannot cannot-links between points with the given labels.
+func Drawn(t Fataler, labels []string, must, cannot int, seed uint64) *links.Set {
+	t.Helper()
+	set, err := links.SampleByCount(labels, must, cannot, seed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// Mixed returns count links of distinct pairs (or of all pairs, when there are fewer) of n points
+// whose class is the row modulo classes; a fifth of the links are mislabeled.
+func Mixed(n, classes, count int, seed uint64) []links.Link {
+	rng := rand.New(rand.NewPCG(seed, 4))
+	var out []links.Link
+	seen := map[[2]int]bool{}
+	for len(out) < min(count, n*(n-1)/2) {
+		i, j := rng.IntN(n), rng.IntN(n)
+		if i == j || seen[[2]int{min(i, j), max(i, j)}] {
+			continue
+		}
+		seen[[2]int{min(i, j), max(i, j)}] = true
+		sign := links.Must
+		if wrong := rng.IntN(5) == 0; (i%classes == j%classes) == wrong {
+			sign = links.Cannot
+		}
+		out = append(out, links.NewLink(i, j, sign))
+	}
+	return out
+}
+
+// Spec returns the parsed text of a kernel.
+func Spec(t Fataler, text string) kernel.Spec {
+	t.Helper()
+	s, err := kernel.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// Kernel returns the kernel of a text.
+func Kernel(t Fataler, text string) kernel.Kernel {
+	t.Helper()
+	k, err := kernel.New(Spec(t, text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// Normal returns n points of d standard normal features, plus shift.
+func Normal(rng *rand.Rand, n, d int, shift float64) *points.Dense {
+	p := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
+	for i := range p.Data {
+		p.Data[i] = rng.NormFloat64() + shift
+	}
+	return p
+}
+
+// Matrix returns a matrix of standard normal numbers, plus shift.
+func Matrix(rng *rand.Rand, rows, cols int, shift float64) blas.Matrix {
+	return blas.MatrixOf(rows, cols, Normal(rng, rows, cols, shift).Data)
+}
+
+// Lattice returns n points, as rows, whose d coordinates are whole numbers below values: many ties
+// and duplicates.
+func Lattice(rng *rand.Rand, n, d, values int) blas.Matrix {
+	x := blas.NewMatrix(n, d)
+	for i := range x.Data {
+		x.Data[i] = float64(rng.IntN(values))
+	}
+	return x
+}
+
+// Sparse returns the points without their zeros.
+func Sparse(p *points.Dense) *points.CSR {
+	s := &points.CSR{N: p.N, D: p.D, Start: []int{0}}
+	for i := range p.N {
+		for c, v := range p.Row(i) {
+			if v != 0 {
+				s.Col, s.Val = append(s.Col, int32(c)), append(s.Val, v)
+			}
+		}
+		s.Start = append(s.Start, len(s.Col))
+	}
+	return s
+}
+
+// SquaredDistance is the textbook loop, with another order of sums than the code under test.
+func SquaredDistance(x, y []float64) float64 {
+	s := 0.0
+	for j := range x {
+		s += (x[j] - y[j]) * (x[j] - y[j])
+	}
+	return s
+}
+
+// Inverse returns the inverse of a positive definite matrix, both triangles, by Gauss-Jordan
+// elimination: a reference that shares no code with the backends.
+func Inverse(t Fataler, a blas.Matrix) blas.Matrix {
+	t.Helper()
+	n := a.Rows
+	a, out := a.Clone(), blas.NewMatrix(n, n)
+	for i := range n {
+		out.Set(i, i, 1)
+	}
+	for p := range n {
+		if a.At(p, p) == 0 {
+			t.Fatal("a pivot of a definite matrix is 0")
+		}
+		f := 1 / a.At(p, p)
+		for j := range n {
+			a.Set(p, j, a.At(p, j)*f)
+			out.Set(p, j, out.At(p, j)*f)
+		}
+		for i := range n {
+			if g := a.At(i, p); i != p && g != 0 {
+				for j := range n {
+					a.Set(i, j, a.At(i, j)-g*a.At(p, j))
+					out.Set(i, j, out.At(i, j)-g*out.At(p, j))
+				}
+			}
+		}
+	}
+	return out
+}
+
+// Ratio reports, as a metric, the time of the first function divided by that of the second one; the
+// two are called in turn.
+func Ratio(b *testing.B, metric string, first, second func() error) {
+	b.Helper()
+	var spent [2]time.Duration
+	for b.Loop() {
+		for k, f := range []func() error{first, second} {
+			begin := time.Now()
+			if err := f(); err != nil {
+				b.Fatal(err)
+			}
+			spent[k] += time.Since(begin)
+		}
+	}
+	b.ReportMetric(spent[0].Seconds()/spent[1].Seconds(), metric)
+}
+
+// Allocations returns the number of allocations per step after a warm-up: the allocations of 3
+// count steps minus those of count steps, divided by the difference. Work that reuses its memory
+// makes none. It skips the test under the race detector.
+func Allocations(t *testing.T, count int, work func(steps int)) float64 {
+	t.Helper()
+	race.Skip(t, "pools are emptied at random")
+	some := testing.AllocsPerRun(10, func() { work(count) })
+	more := testing.AllocsPerRun(10, func() { work(3 * count) })
+	return (more - some) / float64(2*count)
+}
+
+// Stopping is a context that ends at the n-th call of Err, so that a test can cancel work at every
+// place that checks the context, at any speed of the machine.
+type Stopping struct {
+	context.Context
+	cancel context.CancelFunc
+	last   int64
+	looks  atomic.Int64
+}
+
+// StopAt returns a context that ends at the n-th call of Err; with n = 0 it only counts.
+func StopAt(n int) *Stopping {
+	s := &Stopping{last: int64(n)}
+	s.Context, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// Err counts the call.
+func (s *Stopping) Err() error {
+	if s.looks.Add(1) == s.last {
+		s.cancel()
+	}
+	return s.Context.Err()
+}
+
+// Stopped reports whether the context has ended.
+func (s *Stopping) Stopped() bool { return s.Context.Err() != nil }
+
+// Looks returns the number of calls of Err.
+func (s *Stopping) Looks() int { return int(s.looks.Load()) }
+
+// Reread returns a model after writing and reading it.
+func Reread[M any](t Fataler, m interface{ Encode(*model.File) error }, decode func(*model.File) (M, error)) M {
+	t.Helper()
+	file := &model.File{}
+	if err := m.Encode(file); err != nil {
+		t.Fatal(err)
+	}
+	back, err := decode(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// elapsed is the only part of a model file that differs from fit to fit.
+var elapsed = regexp.MustCompile(`"Elapsed":[0-9]+`)
+
+// Timeless returns the bytes of a model file without the duration of the fit: equal fits have equal
+// bytes.
+func Timeless(file *model.File) ([]byte, error) {
+	without := *file
+	without.Header.Status = elapsed.ReplaceAll(file.Header.Status, []byte(`"Elapsed":0`))
+	var buffer bytes.Buffer
+	_, err := without.WriteTo(&buffer)
+	return buffer.Bytes(), err
+}
+
+// TimelessModel returns the result of [Timeless] for the file of a model.
+func TimelessModel(t Fataler, m interface{ Encode(*model.File) error }) []byte {
+	t.Helper()
+	file := &model.File{}
+	if err := m.Encode(file); err != nil {
+		t.Fatal(err)
+	}
+	out, err := Timeless(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }

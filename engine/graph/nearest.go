@@ -5,12 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
+	"sync/atomic"
 
+	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/sparse"
 )
 
 // Neighbors lists the K nearest points of each of N points, the nearest first, ties by index.
@@ -195,4 +199,145 @@ func (s *search) row(row []float64, i, j0 int, limits []float64, slack float64) 
 			s.offer(j, i, d, slack)
 		}
 	})
+}
+
+// Within returns the squared distances of all pairs of points that are at most radius from each
+// other, in the feature space of k: an exactly symmetric n x n matrix with an empty diagonal.
+// Distances are as exact as those of [Nearest]. Pairs at distance 0 are stored, with the value 0.
+//
+// Errors: a *fault.ParamError for a radius that is not positive and finite; those of
+// [kernel.Kernel.Gram], where memory is needed for the pairs found. Cost: n^2 d flops. The result
+// is the same for any number of workers.
+func Within(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points, radius float64) (*sparse.Matrix, error) {
+	if !(radius > 0) || math.IsInf(radius, 0) {
+		return nil, &fault.ParamError{Param: "radius of the graph", Value: radius, Want: "a finite number > 0"}
+	}
+	limit := radius * radius
+	before := make([][]edge, x.Len()) // for every point, its earlier neighbors
+	var count atomic.Int64
+	err := k.Squared().GramBlocks(ctx, eng, x, func(b kernel.Block) error {
+		found := 0
+		for r := range b.Matrix.Rows {
+			i := b.Row + r
+			row := b.Matrix.Row(r)
+			for c, d := range row[:min(len(row), i-b.Col)] {
+				if d > limit+b.Error {
+					continue
+				}
+				if b.Error > 0 {
+					if d = kernel.SquaredDistance(x, x, i, b.Col+c); d > limit {
+						continue
+					}
+				}
+				before[i] = append(before[i], edge{int32(b.Col + c), d})
+				found++
+			}
+		}
+		pairs := count.Add(int64(found))
+		return eng.Check(fmt.Sprintf("graph of the pairs within %g, %d so far", radius, pairs), 40*pairs, "use a smaller radius, nearest neighbors, or fewer points")
+	})
+	if err != nil {
+		return nil, err
+	}
+	return symmetric(before), nil
+}
+
+// symmetric returns the matrix whose lower triangle is before.
+func symmetric(before [][]edge) *sparse.Matrix {
+	n := len(before)
+	m := &sparse.Matrix{Rows: n, Cols: n, Start: make([]int, n+1)}
+	for i, list := range before {
+		m.Start[i+1] += len(list)
+		for _, e := range list {
+			m.Start[e.to+1]++
+		}
+	}
+	for i := range n {
+		m.Start[i+1] += m.Start[i]
+	}
+	m.Col, m.Val = make([]int32, m.Start[n]), make([]float64, m.Start[n])
+	next := append([]int(nil), m.Start...)
+	put := func(i, j int32, v float64) {
+		m.Col[next[i]], m.Val[next[i]] = j, v
+		next[i]++
+	}
+	for i, list := range before { // first the earlier neighbors of i, then, row by row, the later ones
+		for _, e := range list {
+			put(int32(i), e.to, e.squared)
+		}
+	}
+	for i, list := range before {
+		for _, e := range list {
+			put(e.to, int32(i), e.squared)
+		}
+	}
+	return m
+}
+
+// Lists are neighbors in the making: the nearest of the candidates so far of each of N points, the
+// nearest first, ties by index. The result does not depend on the order of the candidates. A place
+// that no candidate has taken has the index math.MaxInt32 and the squared distance +Inf.
+type Lists struct {
+	*Neighbors
+	t     *asm.Table
+	limit []float64 // largest value that matters to point i
+	never []float64 // limits that no value meets
+}
+
+// NewLists returns empty lists of count neighbors for n points, for rows of at most width
+// candidates. The error is a *fault.MemoryError.
+func NewLists(eng *engine.Engine, n, count, width int) (*Lists, error) {
+	if err := eng.Check(fmt.Sprintf("%d neighbors of %d points", count, n), engine.MatrixBytes(n, 2*count), "use fewer neighbors or raise the memory limit"); err != nil {
+		return nil, err
+	}
+	l := &Lists{
+		t:         eng.Backend().Kernels(),
+		Neighbors: &Neighbors{N: n, K: count, Index: make([]int32, n*count), Squared: make([]float64, n*count)},
+		limit:     make([]float64, n), never: slices.Repeat([]float64{math.Inf(-1)}, width),
+	}
+	for i := range l.Squared {
+		l.Index[i], l.Squared[i] = math.MaxInt32, math.Inf(1)
+	}
+	for i := range l.limit {
+		l.limit[i] = math.Inf(1)
+	}
+	return l, nil
+}
+
+// Row offers candidates to point i. row has their squared distances less the number less, rounded:
+// none is more than slack from the distance that decides. candidate returns the index of the
+// candidate in place at, and that distance; Row calls it only for candidates that may be near
+// enough. Rows of different points may be offered at the same time.
+func (l *Lists) Row(i int, row []float64, less, slack float64, candidate func(at int) (j int32, squared float64)) {
+	l.scan(i, row, less, l.never, func(at int) {
+		j, d := candidate(at)
+		l.offer(i, int(j), d, slack)
+	})
+}
+
+// scan calls found with the places in row whose values matter to point i, or are within limits.
+func (l *Lists) scan(i int, row []float64, less float64, limits []float64, found func(at int)) {
+	for at := 0; at < len(row); at++ {
+		at += l.t.FirstBelow(row[at:], limits[at:], l.limit[i]-less)
+		if at == len(row) {
+			return
+		}
+		if !math.IsInf(row[at], 1) { // the point itself
+			found(at)
+		}
+	}
+}
+
+// offer inserts point j, at squared distance d, into the list of point i if it is near enough.
+func (l *Lists) offer(i, j int, d, slack float64) {
+	index, squared := l.Of(i)
+	at := len(index) - 1
+	if d > squared[at] || d == squared[at] && int32(j) > index[at] {
+		return
+	}
+	for ; at > 0 && (squared[at-1] > d || squared[at-1] == d && index[at-1] > int32(j)); at-- {
+		index[at], squared[at] = index[at-1], squared[at-1]
+	}
+	index[at], squared[at] = int32(j), d
+	l.limit[i] = squared[len(squared)-1] + slack
 }

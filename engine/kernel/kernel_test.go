@@ -640,3 +640,72 @@ func TestIndefiniteGram(t *testing.T) {
 		t.Errorf("overflow in a pair: %v", err)
 	}
 }
+
+func ExampleKernel_Gram() {
+	eng, err := engine.New(engine.Options{})
+	if err != nil {
+		panic(err)
+	}
+	x, err := points.NewDense(3, 2, []float64{0, 0, 3, 4, 0, 0})
+	if err != nil {
+		panic(err)
+	}
+	spec, err := kernel.Parse("rbf:sigma=5")
+	if err != nil {
+		panic(err)
+	}
+	k, err := kernel.New(spec)
+	if err != nil {
+		panic(err)
+	}
+	gram, err := k.Gram(context.Background(), eng, x)
+	if err != nil {
+		panic(err)
+	}
+	for i := range gram.Rows {
+		fmt.Printf("%.4f\n", gram.Row(i))
+	}
+	// Output:
+	// [1.0000 0.6065 1.0000]
+	// [0.6065 1.0000 0.6065]
+	// [1.0000 0.6065 1.0000]
+}
+
+func ExampleParse() {
+	for _, text := range []string{"exp:lle", "rbf:0.5mean@cosine", "rbf:sgima=1", "rbf:sigma=-1"} {
+		spec, err := kernel.Parse(text)
+		if err != nil {
+			fmt.Println(err)
+			continue
+		}
+		fmt.Println(spec, spec.NeedsData())
+	}
+	// Output:
+	// exp:width=lle true
+	// rbf:sigma=0.5mean@cosine true
+	// parameter of kernel rbf is "sgima": want one of sigma, gamma; did you mean "sigma"?
+	// sigma of kernel rbf is -1: want a number > 0
+}
+
+// A kernel matrix written to existing memory makes the same number of allocations for many points
+// and for few.
+func TestGramAllocations(t *testing.T) {
+	eng := enginetest.New(t, 1)
+	few, many := enginetest.Normal(rand.New(rand.NewPCG(1, 1)), 300, 7, 0), enginetest.Normal(rand.New(rand.NewPCG(1, 2)), 900, 7, 0)
+	dst := eng.NewMatrix(900, 900)
+	for _, text := range []string{"linear", "rbf:sigma=5", "exp:width=5", "poly:degree=3"} {
+		k := enginetest.Kernel(t, text)
+		each := enginetest.Allocations(t, 300, func(n int) {
+			var x points.Points = few
+			if n > 300 {
+				x = many
+			}
+			if err := k.GramTo(t.Context(), eng, dst.View(0, n, 0, n), x); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if each > 0.1 {
+			t.Errorf("%s: %g allocations a row", text, each)
+		}
+	}
+}

@@ -1,8 +1,13 @@
 package kernel
 
 import (
+	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // maxStages bounds the length of a composition. A fixed bound makes Spec a comparable value.
@@ -26,40 +31,6 @@ type Rule struct {
 // RuleNames returns the bandwidth rules: mean, median, knn10, msq, lle.
 func RuleNames() []string { return []string{"mean", "median", "knn10", "msq", "lle"} }
 
-// Names returns the names of the kernels.
-func Names() []string {
-	names := make([]string, numKinds)
-	for k := range names {
-		names[k] = kind(k).String()
-	}
-	return names
-}
-
-// kind numbers the kernels.
-type kind uint8
-
-const (
-	linear kind = iota
-	rbf
-	exponential
-	poly
-	cosine
-	sigmoid
-	spectrum
-	numKinds
-	distance // squared distance: internal, never parsed
-)
-
-func (k kind) String() string {
-	return [...]string{
-		linear: "linear", rbf: "rbf", exponential: "exp", poly: "poly", cosine: "cosine", sigmoid: "sigmoid", spectrum: "spectrum",
-		distance: "distance",
-	}[k]
-}
-
-// shiftInvariant reports whether the kernel depends only on x-y.
-func (k kind) shiftInvariant() bool { return k == rbf || k == exponential || k == distance }
-
 // stage is one kernel of a composition with its parameters; unused ones are zero.
 type stage struct {
 	kind   kind
@@ -73,32 +44,25 @@ type stage struct {
 
 // bandwidth returns the name of the stage's bandwidth parameter.
 func (s stage) bandwidth() string {
-	switch {
-	case s.kind == exponential:
-		return "width"
-	case s.gamma:
-		return "gamma"
-	default:
-		return "sigma"
+	names := s.entry().parameters
+	if s.gamma {
+		return names[1]
 	}
+	return names[0]
 }
 
 func (s stage) String() string {
-	switch s.kind {
-	case rbf, exponential:
+	switch e := s.entry(); {
+	case e.width:
 		v := formatNumber(s.value)
 		if s.rule != "" && s.value == 1 {
 			v = ""
 		}
-		return s.kind.String() + ":" + s.bandwidth() + "=" + v + s.rule
-	case poly:
-		return "poly:degree=" + strconv.Itoa(s.degree) + ",coef=" + formatNumber(s.coef) + ",scale=" + formatNumber(s.scale)
-	case sigmoid:
-		return "sigmoid:scale=" + formatNumber(s.scale) + ",coef=" + formatNumber(s.coef)
-	case spectrum:
-		return "spectrum:k=" + strconv.Itoa(s.degree)
+		return e.name + ":" + s.bandwidth() + "=" + v + s.rule
+	case e.write != nil:
+		return e.name + ":" + e.write(s)
 	default:
-		return s.kind.String()
+		return e.name
 	}
 }
 
@@ -162,7 +126,7 @@ func (s Spec) Open() (r Rule, inner Spec, ok bool) {
 	if inner.n == 0 {
 		inner.n = 1 // the zero stage is linear
 	}
-	return Rule{Kernel: st.kind.String(), Parameter: st.bandwidth(), Name: st.rule, Factor: st.value}, inner, true
+	return Rule{Kernel: st.entry().name, Parameter: st.bandwidth(), Name: st.rule, Factor: st.value}, inner, true
 }
 
 // Resolve returns s with the innermost unresolved rule replaced by the number v, its factor
@@ -179,4 +143,202 @@ func (s Spec) Resolve(v float64) (Spec, error) {
 	}
 	st.value, st.rule = v, ""
 	return s, nil
+}
+
+// Bounds of a bandwidth: within them 1/(2 sigma^2) neither overflows nor vanishes.
+const minBandwidth, maxBandwidth = 1e-150, 1e150
+
+// maxDegree bounds the degree of a polynomial kernel and the k of a spectrum kernel.
+const maxDegree = 100
+
+// Parse reads a kernel: STAGE or OUTER@INNER, where a STAGE is NAME or NAME:param=value,…. The
+// bandwidth of rbf (sigma) and exp (width) may be a rule, with an optional factor before it
+// ("rbf:sigma=0.5mean"), and its name may be omitted ("exp:lle"). Errors are *fault.ParamError and
+// suggest the nearest correct word.
+func Parse(text string) (Spec, error) {
+	parts := strings.Split(text, "@")
+	if len(parts) > maxStages {
+		return Spec{}, &fault.ParamError{Param: "kernel", Value: text, Want: fmt.Sprintf("a composition of at most %d kernels", maxStages)}
+	}
+	s := Spec{n: len(parts)}
+	for i, part := range parts {
+		st, err := parseStage(strings.TrimSpace(part))
+		if err != nil {
+			return Spec{}, err
+		}
+		if st.entry().sequences && i < len(parts)-1 {
+			return Spec{}, &fault.ParamError{Param: "kernel", Value: text, Want: st.entry().name + " as the innermost kernel, since it takes sequences"}
+		}
+		s.stages[i] = st
+	}
+	return s, nil
+}
+
+func parseStage(text string) (stage, error) {
+	name, params, _ := strings.Cut(text, ":")
+	k := kind(slices.Index(Names(), strings.TrimSpace(name)))
+	if k >= numKinds { // Index's -1 wraps to the largest kind
+		return stage{}, fault.Unknown("kernel", strings.TrimSpace(name), Names())
+	}
+	p, err := splitParams(&table[k], params)
+	if err != nil {
+		return stage{}, err
+	}
+	st := stage{kind: k}
+	switch e := &table[k]; {
+	case e.width:
+		err = p.bandwidth(&st)
+	case e.read != nil:
+		err = e.read(p, text, &st)
+	}
+	if err != nil {
+		return stage{}, err
+	}
+	return st, nil
+}
+
+// params holds the text of the parameters of one stage by name.
+type params map[string]paramText
+
+type paramText struct{ label, text string } // label is the name in errors: "sigma of kernel rbf"
+
+// splitParams splits "a=1,b=2". For kernels with a bandwidth, a value without a name is that of the
+// first parameter.
+func splitParams(e *entry, text string) (params, error) {
+	p := params{}
+	if strings.TrimSpace(text) == "" {
+		return p, nil
+	}
+	names := e.parameters
+	if len(names) == 0 {
+		return nil, &fault.ParamError{Param: "kernel", Value: e.name + ":" + text, Want: e.name + " without parameters"}
+	}
+	for field := range strings.SplitSeq(text, ",") {
+		name, value, named := strings.Cut(field, "=")
+		name, value = strings.TrimSpace(name), strings.TrimSpace(value)
+		choices := names
+		if bare := !named && e.width; bare && isRule(name) {
+			name, value = names[0], name
+		} else if bare {
+			choices = slices.Concat(names, RuleNames())
+		}
+		label := name + " of kernel " + e.name
+		switch _, twice := p[name]; {
+		case !slices.Contains(names, name):
+			return nil, fault.Unknown("parameter of kernel "+e.name, name, choices)
+		case value == "":
+			return nil, &fault.ParamError{Param: label, Value: "", Want: "a value after " + name + "="}
+		case twice:
+			return nil, &fault.ParamError{Param: label, Value: value, Want: "to be given once"}
+		}
+		p[name] = paramText{label, value}
+	}
+	return p, nil
+}
+
+// splitRule splits "0.5mean" into the text before a rule's name and the name.
+func splitRule(text string) (factor, rule string, ok bool) {
+	for _, r := range RuleNames() {
+		if f, found := strings.CutSuffix(text, r); found {
+			return f, r, true
+		}
+	}
+	return "", "", false
+}
+
+// isRule reports whether text is a rule with or without a factor.
+func isRule(text string) bool {
+	factor, _, ok := splitRule(text)
+	_, err := strconv.ParseFloat(factor, 64)
+	return ok && (factor == "" || err == nil)
+}
+
+// bandwidth reads sigma, gamma or width into st.
+func (p params) bandwidth(st *stage) error {
+	sigma, both := p["sigma"]
+	g, hasGamma := p["gamma"]
+	if both && hasGamma {
+		return &fault.ParamError{Param: "kernel", Value: "rbf:sigma=" + sigma.text + ",gamma=" + g.text, Want: "sigma or gamma, not both"}
+	}
+	st.gamma = hasGamma
+	t, ok := p[st.bandwidth()]
+	if !ok {
+		return &fault.ParamError{Param: "kernel", Value: st.entry().name, Want: st.entry().lacking}
+	}
+	if v, err := strconv.ParseFloat(t.text, 64); err == nil {
+		st.value = v
+		return checkBandwidth(*st, v)
+	}
+	return parseRule(st, t)
+}
+
+// parseRule reads a bandwidth that is not a number.
+func parseRule(st *stage, t paramText) error {
+	if st.gamma {
+		return &fault.ParamError{Param: t.label, Value: t.text, Want: "a number > 0; rules are for sigma"}
+	}
+	factor, rule, ok := splitRule(t.text)
+	if !ok {
+		want := "a number > 0, or a rule (" + strings.Join(RuleNames(), ", ") + ") with an optional factor before it"
+		want += fault.DidYouMean("", strings.TrimLeft(t.text, "0123456789.+-"), RuleNames())
+		return &fault.ParamError{Param: t.label, Value: t.text, Want: want}
+	}
+	st.rule, st.value = rule, 1
+	if factor == "" {
+		return nil
+	}
+	v, err := strconv.ParseFloat(factor, 64)
+	if err != nil || !(v >= minBandwidth && v <= maxBandwidth) {
+		return &fault.ParamError{Param: t.label, Value: t.text, Want: "a factor > 0 before the rule, such as 0.5" + rule}
+	}
+	st.value = v
+	return nil
+}
+
+// checkBandwidth returns a ParamError unless v is an acceptable bandwidth for st.
+func checkBandwidth(st stage, v float64) error {
+	lo, hi := minBandwidth, maxBandwidth
+	if st.gamma {
+		lo, hi = minBandwidth*minBandwidth, maxBandwidth*maxBandwidth
+	}
+	label := st.bandwidth() + " of kernel " + st.entry().name
+	if !(v > 0) || math.IsInf(v, 0) {
+		return &fault.ParamError{Param: label, Value: v, Want: "a number > 0"}
+	}
+	if v < lo || v > hi {
+		return &fault.ParamError{Param: label, Value: v, Want: fmt.Sprintf("a number from %g to %g", lo, hi)}
+	}
+	return nil
+}
+
+func positive(v float64) bool    { return v > 0 && !math.IsInf(v, 0) }
+func nonNegative(v float64) bool { return v >= 0 && !math.IsInf(v, 0) }
+func finite(v float64) bool      { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// number reads a parameter, if given, into dst.
+func (p params) number(name string, dst *float64, want string, ok func(float64) bool) error {
+	t, given := p[name]
+	if !given {
+		return nil
+	}
+	v, err := strconv.ParseFloat(t.text, 64)
+	if err != nil || !ok(v) {
+		return &fault.ParamError{Param: t.label, Value: t.text, Want: want}
+	}
+	*dst = v + 0 // -0 becomes 0, so that equal kernels compare and print equal
+	return nil
+}
+
+// integer reads a parameter from 1 to maxDegree, if given, into dst.
+func (p params) integer(name string, dst *int) error {
+	t, given := p[name]
+	if !given {
+		return nil
+	}
+	v, err := strconv.Atoi(t.text)
+	if err != nil || v < 1 || v > maxDegree {
+		return &fault.ParamError{Param: t.label, Value: t.text, Want: fmt.Sprintf("a whole number from 1 to %d", maxDegree)}
+	}
+	*dst = v
+	return nil
 }

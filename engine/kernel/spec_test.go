@@ -1,10 +1,11 @@
 package kernel_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"math"
-	"slices"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -13,109 +14,9 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
+	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
-
-func TestParseCanonical(t *testing.T) {
-	for text, want := range map[string]string{
-		"linear":                      "linear",
-		" linear ":                    "linear",
-		"cosine":                      "cosine",
-		"rbf:sigma=1.5":               "rbf:sigma=1.5",
-		"rbf:sigma=1.50e0":            "rbf:sigma=1.5",
-		"rbf: sigma = 2":              "rbf:sigma=2",
-		"rbf:gamma=0.1":               "rbf:gamma=0.1",
-		"rbf:gamma=1e-300":            "rbf:gamma=1e-300",
-		"rbf:sigma=median":            "rbf:sigma=median",
-		"rbf:median":                  "rbf:sigma=median",
-		"rbf:0.5mean":                 "rbf:sigma=0.5mean",
-		"rbf:sigma=1mean":             "rbf:sigma=mean",
-		"rbf:sigma=2knn10":            "rbf:sigma=2knn10",
-		"rbf:sigma=msq":               "rbf:sigma=msq",
-		"exp:lle":                     "exp:width=lle",
-		"exp:width=2":                 "exp:width=2",
-		"poly":                        "poly:degree=2,coef=1,scale=1",
-		"poly:scale=0.5,degree=3":     "poly:degree=3,coef=1,scale=0.5",
-		"poly:coef=-0":                "poly:degree=2,coef=0,scale=1",
-		"sigmoid":                     "sigmoid:scale=1,coef=0",
-		"sigmoid:coef=-1":             "sigmoid:scale=1,coef=-1",
-		"spectrum:k=3":                "spectrum:k=3",
-		"rbf:sigma=1@spectrum:k=3":    "rbf:sigma=1@spectrum:k=3",
-		"rbf:mean @ cosine":           "rbf:sigma=mean@cosine",
-		"rbf:mean@rbf:sigma=3@cosine": "rbf:sigma=mean@rbf:sigma=3@cosine",
-	} {
-		s, err := kernel.Parse(text)
-		if err != nil || s.String() != want {
-			t.Errorf("Parse(%q) = %q, %v; want %q", text, s, err, want)
-		}
-	}
-}
-
-func TestParseErrors(t *testing.T) {
-	cases := []struct{ text, wants string }{
-		{"", "one of linear, rbf"},
-		{"rfb:sigma=1", `; did you mean "rbf"?`},
-		{"RBF:sigma=1", `; did you mean "rbf"?`},
-		{"gaussian", "one of linear"},
-		{"rbf", "rbf:sigma=NUMBER"},
-		{"rbf:", "rbf:sigma=NUMBER"},
-		{"exp", "exp:width=NUMBER"},
-		{"rbf:sgima=1", `; did you mean "sigma"?`},
-		{"rbf:width=1", "one of sigma, gamma"},
-		{"rbf:medain", `; did you mean "median"?`},
-		{"rbf:sigma=medain", `; did you mean "median"?`},
-		{"rbf:sigma=0.5medain", `; did you mean "median"?`},
-		{"rbf:sigma=0", "a number > 0"},
-		{"rbf:sigma=-1", "sigma of kernel rbf is -1: want a number > 0"},
-		{"rbf:sigma=NaN", "a number > 0"},
-		{"rbf:sigma=inf", "a number > 0"},
-		{"rbf:sigma=1e-200", "from 1e-150 to 1e+150"},
-		{"rbf:sigma=1e200", "from 1e-150 to 1e+150"},
-		{"rbf:gamma=1e-301", "from 1e-300 to 1e+300"},
-		{"rbf:sigma=", "a value after sigma="},
-		{"rbf:sigma", "a value after sigma="},
-		{"rbf:sigma=1,gamma=1", "not both"},
-		{"rbf:sigma=1,sigma=2", "once"},
-		{"rbf:sigma=1,", "one of sigma, gamma"},
-		{"rbf:sigma=x", "a rule (mean, median"},
-		{"rbf:sigma=-2mean", "a factor > 0"},
-		{"rbf:sigma=0mean", "a factor > 0"},
-		{"rbf:sigma=nanmean", "a factor > 0"},
-		{"rbf:sigma=infmean", "a factor > 0"},
-		{"rbf:gamma=mean", "rules are for sigma"},
-		{"exp:width=0", "width of kernel exp is 0"},
-		{"linear:sigma=1", "without parameters"},
-		{"cosine:1", "without parameters"},
-		{"poly:degree=0", "a whole number from 1"},
-		{"poly:degree=2.5", "a whole number from 1"},
-		{"poly:degree=1000", "a whole number from 1"},
-		{"poly:coef=-1", "a number >= 0"},
-		{"poly:coef=x", "a number >= 0"},
-		{"poly:scale=0", "a number > 0"},
-		{"poly:scale=nan", "a number > 0"},
-		{"sigmoid:coef=inf", "a number"},
-		{"spectrum", "spectrum:k=LENGTH"},
-		{"spectrum:k=0", "a whole number from 1"},
-		{"spectrum:k=3@linear", "innermost"},
-		{"rbf:sigma=1@", "one of linear"},
-		{"@rbf:sigma=1", "one of linear"},
-		{"linear@linear@linear@linear@linear", "at most 4"},
-	}
-	for _, c := range cases {
-		s, err := kernel.Parse(c.text)
-		var p *fault.ParamError
-		if !errors.As(err, &p) {
-			t.Errorf("Parse(%q) = %q, %v; want a ParamError", c.text, s, err)
-			continue
-		}
-		if !strings.Contains(err.Error(), c.wants) {
-			t.Errorf("Parse(%q): %q does not contain %q", c.text, err, c.wants)
-		}
-		if !s.IsZero() {
-			t.Errorf("Parse(%q) returned %q together with the error", c.text, s)
-		}
-	}
-}
 
 // The text of a kernel with any bandwidth parses to a bit-identical bandwidth.
 func TestResolveRoundTrip(t *testing.T) {
@@ -205,17 +106,6 @@ func TestSpecJSON(t *testing.T) {
 	}
 }
 
-func TestNames(t *testing.T) {
-	if got := kernel.Names(); !slices.Equal(got, []string{"linear", "rbf", "exp", "poly", "cosine", "sigmoid", "spectrum"}) {
-		t.Errorf("got %v", got)
-	}
-	for _, r := range kernel.RuleNames() {
-		if s, err := kernel.Parse("rbf:" + r); err != nil || !s.NeedsData() {
-			t.Errorf("rule %s: %v, %v", r, s, err)
-		}
-	}
-}
-
 // FuzzParse: any text gives an input error, or a kernel whose text is a fixed point of Parse.
 func FuzzParse(f *testing.F) {
 	for _, s := range []string{"linear", "rbf:sigma=1.5", "rbf:gamma=0x1p-4", "rbf:0.5mean@cosine", "exp:lle", "poly:degree=3,coef=0,scale=1e-7", "sigmoid:coef=-1", "rbf:sigma=1@spectrum:k=3", "rbf:sigma=1e5knn10", "rbf:sigma=,", "@@", "poly:coef=-0"} {
@@ -237,4 +127,61 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("New(%q): %v", s, err)
 		}
 	})
+}
+
+// TestSteps evaluates kernels by their steps.
+func TestSteps(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 7))
+	x := &points.Dense{N: 12, D: 4, Data: make([]float64, 48)}
+	for i := range x.Data {
+		x.Data[i] = rng.NormFloat64()
+	}
+	for _, text := range []string{
+		"linear", "rbf:sigma=1.5", "rbf:gamma=0.3", "exp:width=2", "poly:degree=3,coef=1,scale=0.5", "cosine",
+		"sigmoid:scale=0.2,coef=-0.1", "rbf:sigma=2@poly:degree=2", "cosine@poly:degree=2,coef=0.5@rbf:sigma=3",
+	} {
+		spec, err := kernel.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k, err := kernel.New(spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := k.Gram(context.Background(), enginetest.New(t, 2), x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range x.N {
+			for j := range x.N {
+				if got, want := bySteps(k, x.Row(i), x.Row(j)), want.At(i, j); math.Abs(got-want) > 1e-13*(1+math.Abs(want)) {
+					t.Errorf("%s: element %d, %d is %v by its steps and %v in the matrix", text, i, j, got, want)
+				}
+			}
+		}
+	}
+}
+
+func bySteps(k kernel.Kernel, x, y []float64) float64 {
+	xx, yy, xy := 0.0, 0.0, 0.0
+	for j := range x {
+		xx, yy, xy = xx+x[j]*x[j], yy+y[j]*y[j], xy+x[j]*y[j]
+	}
+	for _, s := range k.Steps() {
+		d2 := max(0, xx+yy-2*xy)
+		switch s.Name {
+		case "rbf":
+			xy = math.Exp(-s.Decay * d2)
+		case "exp":
+			xy = math.Exp(-s.Decay * math.Sqrt(d2))
+		case "poly":
+			xy = math.Pow(s.Scale*xy+s.Coef, float64(s.Degree))
+		case "sigmoid":
+			xy = math.Tanh(s.Scale*xy + s.Coef)
+		case "cosine":
+			xy /= math.Sqrt(xx) * math.Sqrt(yy)
+		}
+		xx, yy = s.Self(xx), s.Self(yy)
+	}
+	return xy
 }

@@ -45,7 +45,7 @@ func (k Kernel) vectorsOf(sets ...points.Points) ([]points.Points, error) {
 }
 
 // takesSequences reports whether the innermost kernel is the spectrum.
-func (k Kernel) takesSequences() bool { return len(k.stages) > 0 && k.stages[0].kind == spectrum }
+func (k Kernel) takesSequences() bool { return len(k.stages) > 0 && k.stages[0].entry().sequences }
 
 // wordsOf calls f with every word of k letters without a gap in row, in order.
 func wordsOf(row []byte, k int, f func(word []byte)) {

@@ -3,6 +3,7 @@ package kernel
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/mustlink/mustlink/asm"
@@ -80,7 +81,7 @@ func (k Kernel) prepareMaps(eng *engine.Engine, b base) (*evaluation, error) {
 		}
 		ev.x, ev.y = append(ev.x, st.terms(ev.t, xx)), append(ev.y, st.terms(ev.t, yy))
 		xx, yy = st.selves(xx), st.selves(yy)
-		ev.checked = ev.checked || st.kind == poly
+		ev.checked = ev.checked || st.entry().grows
 	}
 	ev.diagonal = xx
 	return ev, cmp.Or(checkNorms(yy), checkNorms(xx))
@@ -207,7 +208,7 @@ func (s *strip) check(b Block) error {
 		return nil
 	}
 	for r := range b.Matrix.Rows {
-		if j := firstNonFinite(b.Matrix.Row(r)); j >= 0 {
+		if j := points.FirstNotFinite(b.Matrix.Row(r)); j >= 0 {
 			return &fault.DataError{Row: b.Row + r, Err: overflowError(b.Matrix.At(r, j), b.Col+j)}
 		}
 	}
@@ -223,7 +224,7 @@ func (ev *evaluation) mapTile(b Block, dots blas.Matrix) {
 		xx, yy := ev.x[s][b.Row:], ev.y[s][b.Col:b.Col+m.Cols]
 		// Only the first map uses the distances of the points themselves.
 		exact := s == 0 && ev.base.vectors()
-		if s == 0 && st.kind == rbf {
+		if s == 0 && st.entry().gaussian {
 			near := ev.t.Gaussian(m.Rows, m.Cols, m.Data, m.Stride, dots.Data, dots.Stride, xx, yy, -st.decay(), refineBelow)
 			for r := 0; near && exact && r < m.Rows; r++ {
 				ev.repair(st, m.Row(r), dots.Row(r), b.Row+r, b.Col, &memory)
@@ -260,7 +261,135 @@ func (ev *evaluation) repair(st *stage, row, dot []float64, i, j0 int, memory *[
 				d2[j] = ev.base.exact(i, j0+lo+j)
 			}
 		}
-		st.distanceRow(ev.t, d2)
+		st.arguments(ev.t, d2, d2)
 		copy(row[lo:hi], d2)
 	}
+}
+
+// GramBlocks evaluates the kernel matrix of x without storing it: it calls f with blocks that cover
+// the lower triangle. The row blocks are a fixed partition of the rows. The blocks of one row block
+// come one after another in the order of their columns; different row blocks run concurrently on
+// the engine's workers. The last ones contain the whole diagonal block of the row block: elements
+// (i, j) with j beyond the row block never occur. Values, errors and cost are those of
+// [Kernel.GramTo]; scratch memory is a packed copy of the points and a few blocks.
+//
+// f may change the block but must not keep it. After an error of f no further blocks start, and
+// GramBlocks returns the error.
+func (k Kernel) GramBlocks(ctx context.Context, eng *engine.Engine, x points.Points, f func(b Block) error) error {
+	ev, err := k.gramEvaluation(ctx, eng, x)
+	if err != nil {
+		return err
+	}
+	defer ev.base.release()
+	return ev.lower(ctx, x.Len(), tiling{}, sink{tile: f})
+}
+
+// CrossBlocks is GramBlocks for the whole kernel matrix between x and y. Errors are those of
+// [Kernel.Cross] and of f.
+func (k Kernel) CrossBlocks(ctx context.Context, eng *engine.Engine, x, y points.Points, f func(b Block) error) error {
+	return k.crossBlocks(ctx, eng, x, y, tiling{}, f)
+}
+
+// CrossRows is like CrossBlocks, with blocks of the given number of whole rows, fewer in the last
+// one; 0 means blocks of about 2 MiB. The |x| x |y| matrix is never stored: scratch memory is two
+// blocks for each worker. Errors are those of CrossBlocks, and two blocks above the memory limit.
+func (k Kernel) CrossRows(ctx context.Context, eng *engine.Engine, x, y points.Points, rows int, f func(b Block) error) error {
+	if rows == 0 {
+		rows = max(16, min(denseTiling.rows, (2<<20)/8/max(1, y.Len())/16*16))
+	}
+	if err := checkMemory(eng, 2*rows, y.Len()); err != nil {
+		return err
+	}
+	return k.crossBlocks(ctx, eng, x, y, tiling{rows, max(1, y.Len())}, f)
+}
+
+func (k Kernel) crossBlocks(ctx context.Context, eng *engine.Engine, x, y points.Points, t tiling, f func(b Block) error) error {
+	ev, err := k.crossEvaluation(ctx, eng, x, y)
+	if err != nil {
+		return err
+	}
+	defer ev.base.release()
+	return ev.rectangular(ctx, x.Len(), y.Len(), t, sink{tile: f})
+}
+
+// Squared returns a kernel whose values are the squared distances in the feature space of k, K_ii +
+// K_jj - 2 K_ij, never negative, with a diagonal of zeros. It is not positive semidefinite, and has
+// no text of its own.
+func (k Kernel) Squared() Kernel {
+	stages := append(make([]stage, 0, len(k.stages)+1), k.stages...)
+	return Kernel{spec: k.spec, stages: append(stages, stage{kind: distance})}
+}
+
+// gramBase reads inner products from precomputed Gram matrices over one set of reference
+// objects.
+type gramBase struct {
+	x, y *points.Gram
+	// self marks x == y: then <x_i, x_j> may also be read from row j, and must be the same element
+	// for either order of i and j.
+	self bool
+}
+
+func newGramCross(x, y *points.Gram) (*gramBase, error) {
+	for j, r := range y.Reference {
+		if r < 0 {
+			return nil, &fault.DataError{Row: j, Err: fmt.Errorf("the object is not one of the %d reference objects of the Gram matrix, so inner products with it are unknown: want an object of the training matrix", y.M)}
+		}
+	}
+	return &gramBase{x: x, y: y}, nil
+}
+
+// newGramSelf requires that all objects but one are reference objects: of any two objects, one must
+// be a column.
+func newGramSelf(x *points.Gram) (*gramBase, error) {
+	unknown := -1
+	for i, r := range x.Reference {
+		if r >= 0 {
+			continue
+		}
+		if unknown >= 0 {
+			return nil, unknownPair(x, i, unknown)
+		}
+		unknown = i
+	}
+	return &gramBase{x: x, y: x, self: true}, nil
+}
+
+func unknownPair(x *points.Gram, i, j int) error {
+	return &fault.DataError{Row: i, Err: fmt.Errorf("neither this object nor object %d is one of the %d reference objects of the Gram matrix, so their inner product is unknown: want one of them in the training matrix", j, x.M)}
+}
+
+func (b *gramBase) norms() (x, y []float64) { return b.x.Diagonal, b.y.Diagonal }
+func (b *gramBase) load(lo, hi int) rows    { return rows{lo: lo, hi: hi} }
+func (b *gramBase) unload(rows)             {}
+func (b *gramBase) release()                {}
+
+func (b *gramBase) fill(dst blas.Matrix, r rows, j0, cols int) {
+	for i := r.lo; i < r.hi; i++ {
+		row := dst.Row(i - r.lo)[:cols]
+		for c := range row {
+			if b.self {
+				row[c] = gramEntry(b.x, i, j0+c)
+			} else {
+				row[c] = b.x.Data[i*b.x.M+b.y.Reference[j0+c]]
+			}
+		}
+	}
+}
+
+func (b *gramBase) vectors() bool          { return false }
+func (b *gramBase) terms() int             { return 0 }
+func (b *gramBase) tiling() tiling         { return denseTiling }
+func (b *gramBase) exact(int, int) float64 { panic("kernel: precomputed products have no differences") }
+
+// gramEntry returns <x_i, x_j>, the same value for either order. One of the two objects
+// must be a reference object, or i == j.
+func gramEntry(x *points.Gram, i, j int) float64 {
+	if i == j {
+		return x.Diagonal[i]
+	}
+	i, j = max(i, j), min(i, j)
+	if r := x.Reference[j]; r >= 0 {
+		return x.Data[i*x.M+r]
+	}
+	return x.Data[j*x.M+x.Reference[i]]
 }

@@ -31,3 +31,30 @@ func TestCheckTriplets(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckQuadruplets(t *testing.T) {
+	sound := links.Quadruplet{I: 0, J: 1, K: 2, L: 3}
+	shared := links.Triplet{I: 0, J: 1, K: 2, Line: 5}.Quadruplet()
+	if want := (links.Quadruplet{I: 0, J: 1, K: 0, L: 2, Line: 5}); shared != want {
+		t.Errorf("the triplet 0, 1, 2 is %+v: want %+v", shared, want)
+	}
+	if err := links.CheckQuadruplets(4, []links.Quadruplet{sound, shared}); err != nil {
+		t.Error(err)
+	}
+	for _, c := range []struct {
+		bad          links.Quadruplet
+		column, text string
+	}{
+		{links.Quadruplet{I: 4, J: 1, K: 2, L: 3}, "i", "quadruplet 1 of the list: row 4 does not exist"},
+		{links.Quadruplet{I: 0, J: 1, K: -1, L: 3, Line: 7}, "k", "row -1 does not exist"},
+		{links.Quadruplet{I: 1, J: 1, K: 2, L: 3}, "j", "row 1 is i and j"},
+		{links.Quadruplet{I: 0, J: 1, K: 2, L: 2}, "l", "row 2 is k and l"},
+		{links.Quadruplet{I: 0, J: 1, K: 1, L: 0}, "l", "both pairs"},
+	} {
+		err := links.CheckQuadruplets(4, []links.Quadruplet{sound, c.bad})
+		de, ok := errors.AsType[*fault.DataError](err)
+		if !ok || de.Column != c.column || de.Line != c.bad.Line || !strings.Contains(err.Error(), c.text) {
+			t.Errorf("%v: %v, want column %s, line %d, %q", c.bad, err, c.column, c.bad.Line, c.text)
+		}
+	}
+}

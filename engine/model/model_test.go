@@ -2,13 +2,16 @@ package model
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -438,6 +441,135 @@ func FuzzRead(f *testing.F) {
 		}
 		// NaN is not equal to itself, so compare the written bytes instead.
 		if !bytes.Equal(encodeFile(t, got), encodeFile(t, again)) {
+			t.Fatal("the content changed by writing and reading")
+		}
+	})
+}
+
+// TestNarrowed: a file of single precision survives writing and reading, is about half as large,
+// and returns its numbers in double precision with rounding errors only; other tensors are
+// unchanged.
+func TestNarrowed(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	values := make([]float64, 5000)
+	for i := range values {
+		values[i] = rng.NormFloat64() * math.Pow(10, float64(rng.IntN(60)-30))
+	}
+	f := minimal()
+	f.SetFloat64s("values", values, 100, 50)
+	f.SetInt64s("rows", []int64{math.MaxInt64})
+	f.SetFloat32s("short", []float32{1.5})
+	narrow, err := f.Narrowed()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := narrow.Float32s("values", 100, 50); err != nil {
+		t.Error(err)
+	}
+	whole, half := encodeFile(t, f), encodeFile(t, narrow)
+	if ratio := float64(len(half)) / float64(len(whole)); ratio > 0.52 {
+		t.Errorf("%.2f of the bytes: want half", ratio)
+	}
+	back, err := Read(bytes.NewReader(half), int64(len(half)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := back.Float64s("values", 100, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range values {
+		if math.Abs(got[i]-v) > 0x1p-24*math.Abs(v) {
+			t.Errorf("element %d is %v: want %v", i, got[i], v)
+		}
+	}
+	if rows, err := back.Int64s("rows", 1); err != nil || rows[0] != math.MaxInt64 {
+		t.Errorf("rows are %v, %v: want those of the file", rows, err)
+	}
+	if f.Header.Precision != "" || f.Tensors["values"].F64 == nil {
+		t.Error("the file itself was changed")
+	}
+	if _, err := back.Float64s("values", 50, -1); !fault.IsInput(err) {
+		t.Errorf("another shape: %v", err)
+	}
+	back.Header.Precision = ""
+	if _, err := back.Float64s("values", -1, -1); !fault.IsInput(err) {
+		t.Errorf("single precision in a file of double precision: %v", err)
+	}
+	f.SetFloat64s("large", []float64{0, -1e39})
+	if _, err := f.Narrowed(); !fault.IsInput(err) {
+		t.Errorf("a number beyond float32: %v", err)
+	}
+}
+
+// TestDescriptionIsRequired: a file of version 1 may lack the checksum of its header, as the first
+// ones did; not one that lists its tensors, nor one of a later version.
+func TestDescriptionIsRequired(t *testing.T) {
+	without := map[string]string{keyHeader: "{}"}
+	for _, c := range []struct {
+		header Header
+		may    bool
+	}{
+		{Header{FormatVersion: 1}, true},
+		{Header{FormatVersion: 1, Tensors: []string{"x"}}, false},
+		{Header{FormatVersion: 2}, false},
+	} {
+		if err := checkDescription(c.header, without, nil); (err == nil) != c.may {
+			t.Errorf("version %d, tensors %q: error %v", c.header.FormatVersion, c.header.Tensors, err)
+		}
+		with := map[string]string{keyHeader: "{}", keyDescribing: checksum("{}", nil)}
+		if err := checkDescription(c.header, with, nil); err != nil {
+			t.Errorf("version %d with its checksum: %v", c.header.FormatVersion, err)
+		}
+	}
+}
+
+// FuzzHeader is [FuzzRead] with valid checksums: the input is the text of the header, the
+// descriptions of the tensors, and the data, in a valid container. Reading takes memory in
+// proportion to the file, whatever it claims, and the result can be written to the same content.
+func FuzzHeader(f *testing.F) {
+	f.Add(`{"format_version":1,"method":"krca"}`, `"a":{"dtype":"F64","shape":[1],"data_offsets":[0,8]}`, make([]byte, 8))
+	f.Add(`{"format_version":1,"params":{"eps":1},"features":["x"],"extra":{"krca":[1,2]}}`,
+		`"a":{"dtype":"F32","shape":[2,1],"data_offsets":[8,16]},"b":{"dtype":"I64","shape":[],"data_offsets":[0,8]},"c":{"dtype":"U8","shape":[0,3],"data_offsets":[16,16]}`, make([]byte, 16))
+	f.Add(`{"format_version":1}`, `"a":{"dtype":"F64","shape":[1000000000],"data_offsets":[0,8000000000]}`, []byte{})
+	f.Add(`{"format_version":1}`, `"a":{"dtype":"F64","shape":[4294967296,4294967296],"data_offsets":[0,0]}`, []byte{})
+	f.Add(`{"format_version":2}`, "", []byte{})
+	f.Add(`{"format_version":1,"status":null,"params":[[[[]]]]}`, `"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]}`, []byte{1, 2, 3})
+	f.Fuzz(func(t *testing.T, text, tensors string, data []byte) {
+		meta, err := json.Marshal(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := sha256.Sum256(data)
+		header := fmt.Sprintf(`{"__metadata__":{"mustlink":%s,"sha256":"%s"}`, meta, hex.EncodeToString(sum[:]))
+		if tensors != "" {
+			header += "," + tensors
+		}
+		b := pack(header+"}", data...)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		got, err := read(b)
+		runtime.ReadMemStats(&after)
+		if used := after.TotalAlloc - before.TotalAlloc; used > 1<<20+200*uint64(len(b)) {
+			t.Fatalf("%d bytes allocated for a file of %d", used, len(b))
+		}
+		if err != nil {
+			if !fault.IsInput(err) {
+				t.Fatalf("error %v is not an input error", err)
+			}
+			return
+		}
+		for name, tensor := range got.Tensors {
+			if n, err := elements(tensor.Shape); err != nil || n != tensor.Len() || tensor.DType() == "" {
+				t.Fatalf("tensor %q of shape %v has %d values of type %q", name, tensor.Shape, tensor.Len(), tensor.DType())
+			}
+		}
+		written := encodeFile(t, got)
+		again, err := read(written)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(written, encodeFile(t, again)) {
 			t.Fatal("the content changed by writing and reading")
 		}
 	})

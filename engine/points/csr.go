@@ -1,9 +1,12 @@
 package points
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/mustlink/mustlink/engine/fault"
 )
@@ -93,4 +96,246 @@ func (p *CSR) validateRow(i int) error {
 		}
 	}
 	return nil
+}
+
+// Gap marks one or more letters outside the alphabet in a sequence: no word (k-mer) spans it.
+const Gap = '-'
+
+// Protein is the alphabet of the twenty amino acids.
+const Protein = "ACDEFGHIKLMNPQRSTVWY"
+
+// Sequences is n strings of letters over a finite alphabet: row i is
+// Letters[Start[i]:Start[i+1]].
+type Sequences struct {
+	Alphabet string // distinct printable ASCII letters, without Gap
+	Start    []int  // length n+1, Start[0] = 0
+	Letters  []byte // each a letter of Alphabet, or Gap
+}
+
+var _ Points = (*Sequences)(nil)
+
+// NewSequences returns sequences over alphabet. The slices are kept, not copied. An invalid
+// alphabet, an inconsistent structure or a letter that is not in the alphabet is a
+// *fault.DataError, the last with its row and position.
+func NewSequences(alphabet string, start []int, letters []byte) (*Sequences, error) {
+	p := &Sequences{Alphabet: alphabet, Start: start, Letters: letters}
+	if err := p.Validate(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Len returns the number of sequences.
+func (p *Sequences) Len() int { return len(p.Start) - 1 }
+
+// Dim returns the number of letters in the alphabet.
+func (p *Sequences) Dim() int { return len(p.Alphabet) }
+
+// Row returns sequence i, sharing memory.
+func (p *Sequences) Row(i int) []byte { return p.Letters[p.Start[i]:p.Start[i+1]:p.Start[i+1]] }
+
+// Select returns copies of the sequences at rows, in that order. Cost: O(letters copied).
+func (p *Sequences) Select(rows []int) Points {
+	out := &Sequences{Alphabet: p.Alphabet, Start: make([]int, 1, len(rows)+1)}
+	for _, r := range rows {
+		checkRow(r, p.Len())
+		out.Letters = append(out.Letters, p.Row(r)...)
+		out.Start = append(out.Start, len(out.Letters))
+	}
+	return out
+}
+
+// Validate reports the first inconsistency of the alphabet or of the structure, then the first
+// letter, by row and position, that is neither in the alphabet nor Gap.
+func (p *Sequences) Validate() error {
+	if err := CheckAlphabet(p.Alphabet); err != nil {
+		return asData(err)
+	}
+	if err := p.validateFrame(); err != nil {
+		return asData(err)
+	}
+	known := [256]bool{Gap: true}
+	for _, c := range []byte(p.Alphabet) {
+		known[c] = true
+	}
+	for i := range p.Len() {
+		bad := func(c byte) bool { return !known[c] }
+		if at := slices.IndexFunc(p.Row(i), bad); at >= 0 {
+			return &fault.DataError{Row: i, Err: fmt.Errorf("letter %q at position %d is not in the alphabet: want one of %s, or %q", p.Row(i)[at], at, p.Alphabet, Gap)}
+		}
+	}
+	return nil
+}
+
+func (p *Sequences) validateFrame() error {
+	switch {
+	case len(p.Start) == 0:
+		return &fault.ShapeError{What: "number of sequence starts", Got: 0, Want: "one more than the number of sequences"}
+	case p.Start[0] != 0:
+		return &fault.ShapeError{What: "start of sequence 0", Got: p.Start[0], Want: "0"}
+	case p.Start[p.Len()] != len(p.Letters):
+		return &fault.ShapeError{What: "end of the last sequence", Got: p.Start[p.Len()], Want: fmt.Sprintf("%d, the number of letters", len(p.Letters))}
+	}
+	for i := range p.Len() {
+		if p.Start[i+1] < p.Start[i] || p.Start[i+1] > len(p.Letters) {
+			return &fault.ShapeError{What: fmt.Sprintf("end of sequence %d", i), Got: p.Start[i+1], Want: fmt.Sprintf("a position from %d to %d", p.Start[i], len(p.Letters))}
+		}
+	}
+	return nil
+}
+
+// CheckAlphabet returns a *fault.ParamError unless alphabet is one or more distinct printable
+// ASCII characters, none of them Gap or a space.
+func CheckAlphabet(alphabet string) error {
+	bad := func(want string) error {
+		return &fault.ParamError{Param: "alphabet", Value: alphabet, Want: want}
+	}
+	if alphabet == "" {
+		return bad("at least one letter")
+	}
+	for i, c := range []byte(alphabet) {
+		switch {
+		case c <= ' ' || c > '~':
+			return bad("printable ASCII letters")
+		case c == Gap:
+			return bad("letters other than " + string(Gap) + ", which marks a gap")
+		case strings.IndexByte(alphabet, c) < i:
+			return bad(fmt.Sprintf("distinct letters (%q occurs twice)", c))
+		}
+	}
+	return nil
+}
+
+// Mixed is n rows of columns as tables have them: columns of numbers and columns of text, both with
+// cells that may be missing. No kernel takes it; package prepare makes rows of numbers of it.
+type Mixed struct {
+	N       int
+	Columns []Column
+}
+
+// Column is one column of a table: numbers or texts, one for each row.
+type Column struct {
+	Name string
+	// Numbers are the values, NaN for a missing one; nil for a column of text.
+	Numbers []float64
+	// Codes are the positions in Levels of the texts, -1 for a missing one; nil for numbers.
+	Codes []int32
+	// Levels are the texts that occur, all different. Columns of parts of a table share them, so
+	// some may not occur there.
+	Levels []string
+}
+
+var _ Points = (*Mixed)(nil)
+
+// IsText reports whether the column holds texts.
+func (c *Column) IsText() bool { return c.Codes != nil }
+
+// slice returns the rows [lo, hi) of the column, which share its memory.
+func (c *Column) slice(lo, hi int) Column {
+	out := Column{Name: c.Name, Levels: c.Levels}
+	if c.IsText() {
+		out.Codes = c.Codes[lo:hi:hi]
+	} else {
+		out.Numbers = c.Numbers[lo:hi:hi]
+	}
+	return out
+}
+
+// Len returns the number of rows.
+func (p *Mixed) Len() int { return p.N }
+
+// Dim returns the number of columns.
+func (p *Mixed) Dim() int { return len(p.Columns) }
+
+// Names returns the names of the columns.
+func (p *Mixed) Names() []string {
+	names := make([]string, len(p.Columns))
+	for j := range p.Columns {
+		names[j] = p.Columns[j].Name
+	}
+	return names
+}
+
+// Select returns copies of the rows, in that order; the levels are shared. Cost: O(len(rows)
+// columns).
+func (p *Mixed) Select(rows []int) Points {
+	for _, r := range rows {
+		checkRow(r, p.N)
+	}
+	out := &Mixed{N: len(rows), Columns: make([]Column, len(p.Columns))}
+	for j := range p.Columns {
+		c := &p.Columns[j]
+		out.Columns[j] = Column{Name: c.Name, Levels: c.Levels}
+		if c.IsText() {
+			out.Columns[j].Codes = picked(c.Codes, rows)
+		} else {
+			out.Columns[j].Numbers = picked(c.Numbers, rows)
+		}
+	}
+	return out
+}
+
+func picked[T any](values []T, rows []int) []T {
+	out := make([]T, len(rows))
+	for k, r := range rows {
+		out[k] = values[r]
+	}
+	return out
+}
+
+// slice returns the rows [lo, hi), which share memory with p.
+func (p *Mixed) slice(lo, hi int) *Mixed {
+	out := &Mixed{N: hi - lo, Columns: make([]Column, len(p.Columns))}
+	for j := range p.Columns {
+		out.Columns[j] = p.Columns[j].slice(lo, hi)
+	}
+	return out
+}
+
+// Validate reports the first column whose length is not the number of rows, then the first infinite
+// number and the first code without a level. A missing value is not an error. Cost: O(cells).
+func (p *Mixed) Validate() error {
+	for j := range p.Columns {
+		c := &p.Columns[j]
+		if got := len(c.Codes) + len(c.Numbers); got != p.N || c.Codes != nil && c.Numbers != nil {
+			return &fault.DataError{Row: -1, Column: c.Name, Err: fmt.Errorf("the column has %d numbers and %d texts: want %d of one of them", len(c.Numbers), len(c.Codes), p.N)}
+		}
+		for i, v := range c.Numbers {
+			if math.IsInf(v, 0) {
+				return &fault.DataError{Row: i, Column: c.Name, Err: fmt.Errorf("value is %v: want a finite number, or NaN for a missing one", v)}
+			}
+		}
+		for i, code := range c.Codes {
+			if code < -1 || int(code) >= len(c.Levels) {
+				return &fault.DataError{Row: i, Column: c.Name, Err: fmt.Errorf("code %d has no text: want -1 to %d", code, len(c.Levels)-1)}
+			}
+		}
+	}
+	return nil
+}
+
+// Dense returns the rows as vectors, in new memory. The first column of text, and the first missing
+// number, are a *fault.DataError. Cost: O(cells).
+func (p *Mixed) Dense() (*Dense, error) {
+	for j := range p.Columns {
+		c := &p.Columns[j]
+		if c.IsText() {
+			return nil, &fault.DataError{Row: -1, Column: c.Name, Err: errors.New("the column has texts: want numbers")}
+		}
+		if i := slices.IndexFunc(c.Numbers, math.IsNaN); i >= 0 {
+			return nil, &fault.DataError{Row: i, Column: c.Name, Err: errors.New("the cell is empty: want a number")}
+		}
+	}
+	const side = 32 // rows and columns of a square, which stays in the cache
+	d := &Dense{N: p.N, D: len(p.Columns), Data: make([]float64, p.N*len(p.Columns))}
+	for top := 0; top < d.N; top += side {
+		for left := 0; left < d.D; left += side {
+			for i := top; i < min(top+side, d.N); i++ {
+				for j := left; j < min(left+side, d.D); j++ {
+					d.Data[i*d.D+j] = p.Columns[j].Numbers[i]
+				}
+			}
+		}
+	}
+	return d, nil
 }

@@ -116,7 +116,7 @@ func (p *Gram) Validate() error {
 	if err := p.checkReference(); err != nil {
 		return asData(err)
 	}
-	if err := finite(p.Data, p.M); err != nil {
+	if err := CheckFinite(p.Data, p.M, 0); err != nil {
 		return err
 	}
 	slack := tolerance * maxAbs(p.Data)

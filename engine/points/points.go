@@ -4,7 +4,15 @@
 // It only stores and validates; package engine/kernel evaluates kernels.
 package points
 
-import "fmt"
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"math"
+	"slices"
+)
 
 // Points is a set of n objects. The implementations are *[Dense], *[CSR], *[Sequences] and *[Gram],
 // on which code that evaluates kernels switches, and *[Mixed], which must be prepared first.
@@ -99,4 +107,205 @@ func Bytes(x Points) int64 {
 		return total
 	}
 	panic(fmt.Sprintf("points: points of type %T", x))
+}
+
+// Index finds points among others by their values. Vectors are equal if all their values are equal,
+// sequences if all their letters are; rows of a Gram matrix are equal if they are the same
+// reference object.
+type Index struct {
+	points Points
+	first  map[uint64][]int // by digest: the first of each set of equal points
+}
+
+// NewIndex returns an index of y. Cost: it reads y once, and repeated points twice, on one core
+// because it fills one map, and takes about 40 bytes per distinct point.
+func NewIndex(y Points) *Index {
+	ix := &Index{y, make(map[uint64][]int, y.Len())}
+	for j := range y.Len() {
+		if h := rowDigest(y, j); ix.among(h, y, j) < 0 {
+			ix.first[h] = append(ix.first[h], j)
+		}
+	}
+	return ix
+}
+
+// Find returns the first of the indexed points that equal point i of x, and -1 if there are none.
+// Points of another kind, or with another number of features, have no equal.
+func (ix *Index) Find(x Points, i int) int {
+	if x.Dim() != ix.points.Dim() {
+		return -1
+	}
+	return ix.among(rowDigest(x, i), x, i)
+}
+
+func (ix *Index) among(digest uint64, x Points, i int) int {
+	for _, j := range ix.first[digest] {
+		if equal(x, i, ix.points, j) {
+			return j
+		}
+	}
+	return -1
+}
+
+// rowDigest returns a number that equal points share.
+func rowDigest(x Points, i int) uint64 {
+	h := uint64(14695981039346656037)
+	mix := func(v uint64) {
+		h = (h ^ v) * 1099511628211
+		h ^= h >> 32
+	}
+	switch x := x.(type) {
+	case *Dense:
+		for _, v := range x.Row(i) {
+			mix(math.Float64bits(v + 0)) // 0 for -0
+		}
+	case *CSR:
+		col, val := x.Row(i)
+		for k, c := range col {
+			if val[k] != 0 {
+				mix(uint64(c))
+				mix(math.Float64bits(val[k]))
+			}
+		}
+	case *Sequences:
+		for _, letter := range x.Row(i) {
+			mix(uint64(letter))
+		}
+	case *Gram:
+		mix(uint64(x.Reference[i]))
+	}
+	return h
+}
+
+// equal says whether point i of x is point j of y.
+func equal(x Points, i int, y Points, j int) bool {
+	switch x := x.(type) {
+	case *Dense:
+		y, is := y.(*Dense)
+		return is && slices.Equal(x.Row(i), y.Row(j))
+	case *CSR:
+		y, is := y.(*CSR)
+		return is && equalSparse(x, i, y, j)
+	case *Sequences:
+		y, is := y.(*Sequences)
+		return is && x.Alphabet == y.Alphabet && bytes.Equal(x.Row(i), y.Row(j))
+	case *Gram:
+		y, is := y.(*Gram)
+		return is && x.Reference[i] >= 0 && x.Reference[i] == y.Reference[j]
+	}
+	return false
+}
+
+// equalSparse compares the elements that are not 0.
+func equalSparse(x *CSR, i int, y *CSR, j int) bool {
+	a, u := x.Row(i)
+	b, v := y.Row(j)
+	for {
+		for len(u) > 0 && u[0] == 0 {
+			a, u = a[1:], u[1:]
+		}
+		for len(v) > 0 && v[0] == 0 {
+			b, v = b[1:], v[1:]
+		}
+		if len(u) == 0 || len(v) == 0 {
+			return len(u) == len(v)
+		}
+		if a[0] != b[0] || u[0] != v[0] {
+			return false
+		}
+		a, u, b, v = a[1:], u[1:], b[1:], v[1:]
+	}
+}
+
+// Digest returns the SHA-256 of the kind, the shape and the bits of p. It does not depend on the
+// machine. Cost: one pass, about 2 GB/s with SHA instructions, on one core because each block needs
+// the sum of those before.
+func Digest(p Points) [sha256.Size]byte {
+	h := digest{sum: sha256.New()}
+	switch x := p.(type) {
+	case *Dense:
+		h.head("dense", x.N, x.D)
+		h.floats(x.Data)
+	case *CSR:
+		h.head("csr", x.N, x.D, len(x.Val))
+		for _, v := range x.Start {
+			h.word(uint64(v))
+		}
+		for _, v := range x.Col {
+			h.word(uint64(v))
+		}
+		h.floats(x.Val)
+	case *Sequences:
+		h.head("sequences "+x.Alphabet, x.Len(), len(x.Letters))
+		for _, v := range x.Start {
+			h.word(uint64(v))
+		}
+		h.flush()
+		h.sum.Write(x.Letters)
+	case *Gram:
+		h.head("gram", x.N, x.M)
+		h.floats(x.Data)
+		h.floats(x.Diagonal)
+		for _, v := range x.Reference {
+			h.word(uint64(v))
+		}
+	case *Mixed:
+		h.head("mixed", x.N, len(x.Columns))
+		for j := range x.Columns {
+			h.column(&x.Columns[j])
+		}
+	default:
+		panic(fmt.Sprintf("points: points of type %T", p))
+	}
+	h.flush()
+	return [sha256.Size]byte(h.sum.Sum(nil))
+}
+
+// digest hashes 64-bit words, little-endian, through a buffer.
+type digest struct {
+	sum  hash.Hash
+	used int
+	buf  [8192]byte
+}
+
+func (d *digest) head(kind string, sizes ...int) {
+	fmt.Fprintln(d.sum, kind, sizes)
+}
+
+func (d *digest) word(v uint64) {
+	binary.LittleEndian.PutUint64(d.buf[d.used:], v)
+	if d.used += 8; d.used == len(d.buf) {
+		d.flush()
+	}
+}
+
+func (d *digest) floats(x []float64) {
+	for _, v := range x {
+		d.word(math.Float64bits(v))
+	}
+}
+
+// column hashes the name and the cells of a column; texts count, not their codes.
+func (d *digest) column(c *Column) {
+	d.text(c.Name)
+	d.floats(c.Numbers)
+	for _, code := range c.Codes {
+		if code < 0 {
+			d.word(math.MaxUint64)
+		} else {
+			d.text(c.Levels[code])
+		}
+	}
+}
+
+// text hashes the length of a text and its bytes.
+func (d *digest) text(s string) {
+	d.word(uint64(len(s)))
+	d.flush()
+	d.sum.Write([]byte(s))
+}
+
+func (d *digest) flush() {
+	d.sum.Write(d.buf[:d.used])
+	d.used = 0
 }

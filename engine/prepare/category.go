@@ -3,7 +3,9 @@ package prepare
 import (
 	"cmp"
 	"hash/fnv"
+	"math"
 	"slices"
+	"strings"
 
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -207,3 +209,72 @@ const (
 	other = "(other)"
 	gap   = "(missing)"
 )
+
+// booleans are the pairs of texts that mean false and true, in any case.
+var booleans = [][2]string{{"no", "yes"}, {"false", "true"}, {"n", "y"}, {"f", "t"}, {"off", "on"}}
+
+// plain returns a text as booleans are compared.
+func plain(text string) string { return strings.ToLower(strings.TrimSpace(text)) }
+
+// findPair returns the pair that texts consist of. If asked, any two texts are a pair, in their
+// order.
+func findPair(texts []string, asked bool) (pair [2]string, ok bool) {
+	var found []string
+	for _, text := range texts {
+		if text = plain(text); !slices.Contains(found, text) {
+			if found = append(found, text); len(found) > 2 {
+				return pair, false
+			}
+		}
+	}
+	slices.Sort(found)
+	for _, b := range booleans {
+		have := func(text string) bool { return slices.Contains(found, text) }
+		if len(found) == 2 && have(b[0]) && have(b[1]) || asked && len(found) == 1 && (have(b[0]) || have(b[1])) {
+			return b, true
+		}
+	}
+	if asked && len(found) == 2 {
+		return [2]string{found[0], found[1]}, true
+	}
+	return pair, false
+}
+
+// sortFloats sorts values, none of which is NaN, with as many values of scratch: by 11 bits at a
+// time, and not at all by bits in which all agree, as the low ones of whole numbers do. It returns
+// the slice that has the result. Cost: O(n), a third of the time of comparisons for a million.
+func sortFloats(values, scratch []float64) []float64 {
+	const width, size = 11, 1 << 11
+	var counts [6][size]int
+	for _, v := range values {
+		key := sortKey(v)
+		for pass := range counts {
+			counts[pass][key>>(pass*width)&(size-1)]++
+		}
+	}
+	scratch = scratch[:len(values)]
+	for pass := range counts {
+		counted := &counts[pass]
+		if len(values) == 0 || counted[sortKey(values[0])>>(pass*width)&(size-1)] == len(values) {
+			continue
+		}
+		sum := 0
+		for d, c := range counted {
+			counted[d] = sum
+			sum += c
+		}
+		for _, v := range values {
+			digit := sortKey(v) >> (pass * width) & (size - 1)
+			scratch[counted[digit]] = v
+			counted[digit]++
+		}
+		values, scratch = scratch, values
+	}
+	return values
+}
+
+// sortKey returns bits that have the order of the numbers.
+func sortKey(v float64) uint64 {
+	bits := math.Float64bits(v)
+	return bits ^ (uint64(int64(bits)>>63) | 1<<63)
+}

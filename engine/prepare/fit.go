@@ -4,18 +4,21 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/relay"
 )
 
 // Fit finds how to prepare the rows of d. The transform is nil if the rows can be used as they are,
-// a *dataset.Scaling if complete numbers are only standardized, else a
+// a *Scaling if complete numbers are only standardized, else a
 // *Preparation. columns says what was found in each column of d and what is done with it; it is nil
 // for points that are no table, for which only numbers are standardized, if that is asked for.
 //
@@ -87,7 +90,7 @@ func fitOther(p points.Points, s *settings) (dataset.Transform, error) {
 		}
 	}
 	if s.Scale == scaleStandardize || s.Scale == scaleRobust {
-		_, _, err := dataset.Standardize(p)
+		_, _, err := Standardize(p)
 		return nil, err
 	}
 	return nil, nil
@@ -493,7 +496,7 @@ func (f *fit) plain() (dataset.Transform, bool) {
 	if !dense || f.Scale == scaleRobust {
 		return nil, false
 	}
-	s := &dataset.Scaling{Mean: make([]float64, x.D), Scale: make([]float64, x.D)}
+	s := &Scaling{Mean: make([]float64, x.D), Scale: make([]float64, x.D)}
 	for j := range f.findings {
 		g := &f.findings[j]
 		if g.Kind != Number && g.Kind != Constant || g.Kind == Constant && g.Does == "left out: as asked" {
@@ -544,4 +547,22 @@ func (f *fit) nothing() error {
 		}
 	}
 	return fault.Data(f.data.Name, "no column can be used (%s): want a column of numbers, categories, booleans or dates, or one whose kind is given", strings.Join(list, "; "))
+}
+
+// parallel calls f for 0..n-1 on all processors. Every part writes what is its own, so the result
+// does not depend on their number.
+func parallel(n int, f func(k int)) {
+	workers := min(runtime.GOMAXPROCS(0), n)
+	if workers <= 1 {
+		for k := range n {
+			f(k)
+		}
+		return
+	}
+	var next atomic.Int64
+	relay.Run(workers, func() {
+		for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
+			f(k)
+		}
+	})
 }

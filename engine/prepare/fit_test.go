@@ -99,7 +99,7 @@ func again(t rapid.TB, p *prepare.Preparation) *prepare.Preparation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return out
+	return prepare.ByColumn(out)
 }
 
 func customers() *points.Mixed {
@@ -337,7 +337,7 @@ func TestProcessors(t *testing.T) {
 	}
 }
 
-// TestScaling: dense numbers are standardized bit by bit as dataset.Standardize does, and numbers
+// TestScaling: dense numbers are standardized bit by bit as prepare.Standardize does, and numbers
 // that share a unit stay.
 func TestScaling(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 3))
@@ -349,8 +349,8 @@ func TestScaling(t *testing.T) {
 		}
 	}
 	got, columns, err := prepare.Fit(&dataset.Data{Points: x}, prepare.Options{})
-	want, _, _ := dataset.Standardize(x)
-	s, ok := got.(*dataset.Scaling)
+	want, _, _ := prepare.Standardize(x)
+	s, ok := got.(*prepare.Scaling)
 	if err != nil || !ok || !slices.Equal(s.Mean, want.Mean) || !slices.Equal(s.Scale, want.Scale) {
 		t.Errorf("scaling %v, error %v: want that of Standardize", got, err)
 	}
@@ -442,7 +442,7 @@ func TestWordsForGaps(t *testing.T) {
 	if got := apply(t, r, rare); !slices.Equal(r.Outputs(), []string{"plan=a", "plan=(missing)", "plan=(other)"}) || got.Row(0)[2] != 1 || got.Row(4)[1] != 1 {
 		t.Errorf("columns %q, rows %v: want NA among the rarer texts", r.Outputs(), got.Data)
 	}
-	if gaps := r.Rules()[0].Gaps; slices.Contains(gaps, "NA") || !slices.Contains(gaps, "null") {
+	if gaps := r.Rules(nil).Columns[0].Gaps; slices.Contains(gaps, "NA") || !slices.Contains(gaps, "null") {
 		t.Errorf("gaps %q: want those of no row of the fit", gaps)
 	}
 }

@@ -9,7 +9,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 )
@@ -251,4 +253,110 @@ func quantile(n int, q float64, at func(k int) float64) float64 {
 		return low/2 + high/2
 	}
 	return low + float64(rest*(high-low))
+}
+
+// Rule is what a preparation does with one column, as data: for programs that prepare rows
+// elsewhere.
+type Rule struct {
+	Name   string
+	Kind   Kind // Number, Boolean, Category, Date or Text; Drop for a column that is left out
+	IsText bool // the fit read texts
+	// Numbers and booleans become (value - Mean) / Scale, or 0 where Scale is 0. Fill stands for a
+	// gap. If Sides is true there is a second column, in which Above does.
+	Fill, Mean, Scale float64
+	Sides             bool
+	Above             float64
+	Indicator         bool      // the last column is 1 for gaps, else 0
+	Pair              [2]string // the texts of a boolean in lower case, for 0 and 1; others are gaps
+	Gaps              []string  // the texts that are gaps, "" the first; texts have no white space around them
+	// Categories become Width columns of zeros and a one, in the column of the text: those of Levels
+	// come first. Missing is the column of gaps and Other that of other texts, -1 for no column.
+	Width          int
+	Levels         []string
+	Missing, Other int
+	Cyclic         bool // a date has columns of its cycles too
+}
+
+// Rules is what a transform does, as data, for programs that do it elsewhere. The columns of the
+// result follow each other in the order of the rules.
+type Rules struct {
+	Columns []Rule    // of all columns, in the order in which the transform takes them
+	Strict  bool      // a gap is an error
+	Terms   []float64 // weights of the terms that the columns count, nil if they are no terms
+}
+
+// PlainRules returns the rules of numbers that are taken as they are.
+func PlainRules(names []string) Rules {
+	rules := make([]Rule, len(names))
+	for j, name := range names {
+		rules[j] = Rule{Name: name, Kind: Number, Scale: 1, Width: 1}
+	}
+	return Rules{Columns: rules}
+}
+
+// Rules returns the rules of the columns, which have names of their own.
+func (p *Preparation) Rules([]string) Rules {
+	rules := make([]Rule, len(p.columns))
+	for j := range p.columns {
+		c := &p.columns[j]
+		r := Rule{Name: c.name, Kind: c.kind, IsText: c.isText, Indicator: c.indicator, Width: c.size(p.cyclic)}
+		switch c.kind {
+		case Number, Boolean, Date:
+			n := &c.number
+			r.Fill, r.Mean, r.Scale, r.Sides, r.Above, r.Pair = n.fill, n.mean, n.scale, n.sides, n.above, n.source.pair
+			r.Cyclic = c.kind == Date && p.cyclic
+		case Category:
+			r.Levels, r.Missing, r.Other = c.category.levels, -1, -1
+			if c.category.pool {
+				r.Other = r.Width - 1
+			}
+			if r.Missing = int(c.category.missingPlace()); r.Missing < 0 {
+				r.Missing = r.Other
+			}
+		}
+		r.Gaps = slices.DeleteFunc(dataset.Missing(), func(text string) bool { return !c.isGap(text) })
+		rules[j] = r
+	}
+	return Rules{Columns: rules, Strict: p.strict}
+}
+
+// Words that names of columns of identifiers, and of labels, consist of or end in.
+var (
+	identifierNames = []string{"", "id", "ids", "idx", "index", "row", "rows", "rowid", "rownames", "rownum", "nr", "no", "number", "key", "pk", "uuid", "guid", "serial", "unnamed"}
+	identifierEnds  = []string{"id", "idx", "key", "nr", "uuid", "guid"}
+	labelNames      = []string{"label", "labels", "target", "class", "classes", "y", "species", "outcome", "category", "diagnosis", "response", "ground truth"}
+)
+
+// nameWords returns the words of a name: "customerID", "customer_id" and "Customer ID" have the
+// same ones.
+func nameWords(name string) []string {
+	var words []string
+	last := rune(0)
+	for _, r := range name {
+		switch {
+		case !unicode.IsLetter(r):
+		case len(words) == 0 || !unicode.IsLetter(last) || unicode.IsUpper(r) && unicode.IsLower(last):
+			words = append(words, string(unicode.ToLower(r)))
+		default:
+			words[len(words)-1] += string(unicode.ToLower(r))
+		}
+		last = r
+	}
+	return words
+}
+
+// identifierName reports whether a name is that of a column of identifiers.
+func identifierName(name string) bool {
+	words := nameWords(name)
+	if len(words) > 1 && slices.Contains(identifierEnds, words[len(words)-1]) || len(words) > 1 && words[0] == "row" {
+		return true
+	}
+	return slices.Contains(identifierNames, strings.Join(words, " ")) && !hasDigit(name) || len(words) == 1 && words[0] == "unnamed"
+}
+
+func hasDigit(s string) bool { return strings.ContainsAny(s, "0123456789") }
+
+// labelName reports whether a name is that of a column of labels.
+func labelName(name string) bool {
+	return slices.Contains(labelNames, strings.Join(nameWords(name), " ")) && !hasDigit(name)
 }

@@ -1,3 +1,14 @@
+// Package prepare (engine room: may change) makes rows of numbers of the columns of a table: gaps
+// are filled, categories become columns of zeros and ones, dates become numbers, and numbers are
+// scaled.
+//
+// [Fit] finds the kind of every column from all rows and what its kind asks for. The result is a
+// [dataset.Transform]: nil where the rows can be used as they are, a [Scaling] where complete
+// numbers are only standardized, else a [Preparation]. The list of [Column] says in words what was
+// found and what is done. [CountTerms] makes a [TFIDF], which weighs the counts of words.
+//
+// Results are the same bits for any number of processors: columns and blocks of rows are
+// independent of each other.
 package prepare
 
 import (
@@ -23,7 +34,14 @@ type Preparation struct {
 	width   int // columns of the result
 }
 
-var _ dataset.Transform = (*Preparation)(nil)
+var _, _, _ dataset.Transform = (*Preparation)(nil), (*Scaling)(nil), (*TFIDF)(nil)
+
+// ByColumn returns t if it prepares the columns of a table one by one, and nil if it takes rows of
+// numbers or is nil. Of the methods of a nil *Preparation, those that list something list nothing.
+func ByColumn(t dataset.Transform) *Preparation {
+	p, _ := t.(*Preparation)
+	return p
+}
 
 // column is what is done with one column.
 type column struct {
@@ -116,13 +134,19 @@ func (c *column) bind(x *points.Column, cyclic bool) ([]piece, error) {
 	return list, nil
 }
 
+// Name returns "columns".
+func (p *Preparation) Name() string { return "columns" }
+
+// Width returns the number of columns of the result.
+func (p *Preparation) Width() int { return p.width }
+
 // Features returns the number of columns of the tables that it takes.
 func (p *Preparation) Features() int { return len(p.columns) }
 
 // Columns returns the names of these columns, in the order in which it takes them, or nil for a
 // table without names. Columns that are left out are not among them, if the table has names.
 func (p *Preparation) Columns() []string {
-	if !p.named {
+	if p == nil || !p.named {
 		return nil
 	}
 	names := make([]string, len(p.columns))
@@ -147,6 +171,9 @@ func (p *Preparation) Reading() (texts, numbers []string) {
 
 // Outputs returns the names of the columns of the result, such as income, plan=basic, plan=(other).
 func (p *Preparation) Outputs() []string {
+	if p == nil {
+		return nil
+	}
 	names := make([]string, 0, p.width)
 	for j := range p.columns {
 		names = p.columns[j].names(names, p.cyclic)
@@ -369,6 +396,9 @@ func denseColumns(x *points.Dense, lo, hi int) []points.Column {
 // Unknown returns, for the columns that have any, the number of rows whose text, or gap, the fit
 // did not have. x is as in [Preparation.Apply]; only categories and booleans have such rows.
 func (p *Preparation) Unknown(x *points.Mixed) map[string]int {
+	if p == nil {
+		return nil
+	}
 	columns, err := p.take(x)
 	if err != nil {
 		return nil
@@ -394,4 +424,79 @@ func (p *Preparation) Unknown(x *points.Mixed) map[string]int {
 		}
 	}
 	return out
+}
+
+// sameUnit reports whether columns of numbers share a unit, so that their scales mean something:
+// all are whole numbers from 0 to one bound, as pixels and counts are, or their standard deviations
+// agree within a factor of ten. The largest and the smallest tenth of these are not looked at.
+func sameUnit(columns []*finding) bool {
+	var scales []float64
+	whole, bound := true, 0.0
+	for _, g := range columns {
+		c := &g.numbers
+		whole = whole && c.whole && c.low >= 0
+		bound = max(bound, c.high)
+		if c.scale > 0 {
+			scales = append(scales, c.scale)
+		}
+	}
+	if len(scales) < 2 {
+		return false
+	}
+	slices.Sort(scales)
+	n := len(scales)
+	return scales[n-1-n/10] <= 10*scales[n/10]
+}
+
+// Describe returns a line for each column: its name, its kind, and what becomes of it.
+func (p *Preparation) Describe() []string {
+	if p == nil {
+		return nil
+	}
+	lines := make([]string, len(p.columns))
+	for j := range p.columns {
+		c := &p.columns[j]
+		lines[j] = c.name + ": " + c.describe(p)
+	}
+	return lines
+}
+
+func (c *column) describe(p *Preparation) string {
+	switch c.kind {
+	case Category:
+		return "category, one-hot: " + firstOf(c.category.names(nil, ""), 8)
+	case Text:
+		return fmt.Sprintf("text, tf-idf of %s (%s)", count(len(c.terms.list), "term"), p.text)
+	case Drop:
+		return "left out"
+	}
+	text := string(c.kind)
+	switch s := c.number.source; c.kind {
+	case Date:
+		text += " such as " + example(s.layout) + ", in days"
+	case Boolean:
+		text += fmt.Sprintf(", 0 for %s, 1 for %s", s.pair[0], s.pair[1])
+	}
+	if c.number.mean != 0 || c.number.scale != 1 {
+		text += fmt.Sprintf(", less %s, divided by %s", numberText(c.number.mean), numberText(c.number.scale))
+	}
+	text += "; a gap becomes " + numberText(c.number.fill)
+	if c.number.sides {
+		text += ", and in a second column " + numberText(c.number.above)
+	}
+	if c.indicator {
+		text += " and a 1 of its own"
+	}
+	return text
+}
+
+// firstOf lists the first few names of the columns of a category without their "=".
+func firstOf(names []string, most int) string {
+	for k := range names {
+		names[k] = strings.TrimPrefix(names[k], "=")
+	}
+	if more := len(names) - most; more > 0 {
+		names = append(names[:most:most], fmt.Sprintf("%d more", more))
+	}
+	return strings.Join(names, ", ")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 )
@@ -126,13 +127,25 @@ func (c *category) stored() storedLevels {
 	return s
 }
 
-// Decode returns the preparation that [Preparation.Encode] stored, nil for a file without one. A
+// Decode returns the [Preparation], [TFIDF] or [Scaling] that a model file has, nil for none. A
 // file that Encode did not write is a *fault.DataError.
-func Decode(f *model.File) (*Preparation, error) {
-	text, ok := f.Header.Extra[member]
-	if !ok {
-		return nil, nil
+func Decode(f *model.File) (t dataset.Transform, err error) {
+	text, columns := f.Header.Extra[member]
+	switch {
+	case columns:
+		t, err = decodePreparation(f, text)
+	case f.Has(termWeights):
+		t, err = decodeTFIDF(f)
+	case f.Has(meanTensor) || f.Has(scaleTensor):
+		t, err = decodeScaling(f)
 	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+func decodePreparation(f *model.File, text []byte) (*Preparation, error) {
 	var s stored
 	if err := json.Unmarshal(text, &s); err != nil {
 		return nil, fault.Data("", "the preparation in the header is damaged: %v", err)

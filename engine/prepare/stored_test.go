@@ -35,13 +35,14 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		changed := &model.File{Tensors: file.Tensors}
 		changed.Header.Extra = map[string]json.RawMessage{"preparation": json.RawMessage(text)}
-		p, err := prepare.Decode(changed)
+		decoded, err := prepare.Decode(changed)
 		if err != nil {
 			if !fault.IsInput(err) {
 				t.Errorf("error %v is not one of input", err)
 			}
 			return
 		}
+		p := prepare.ByColumn(decoded)
 		x := &points.Mixed{N: 3}
 		for range p.Features() {
 			x.Columns = append(x.Columns, words("", "2024-01-01", "", "yes"))

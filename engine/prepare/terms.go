@@ -2,15 +2,276 @@ package prepare
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
 	"strings"
 	"unicode"
 
-	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 )
+
+// TFIDF weighs the counts of terms, such as those of words in texts, by how rare the terms are, and
+// scales rows to unit length: inner products become cosines. Rows without a term stay 0.
+type TFIDF struct {
+	// Weight has the weight of every term, >= 1; of the terms in Column alone, if it is not nil.
+	Weight []float64
+	// Column has the terms that occur, ascending, of many that do not: sparse points may name any
+	// of two billion.
+	Column []int32
+	Terms  int     // number of terms, if Column is not nil
+	Other  float64 // weight of a term that is not in Column
+}
+
+// CountTerms returns the weights 1 + ln((1 + n) / (1 + f)) of the terms of n texts, where f texts
+// contain the term: the smooth inverse document frequency (Manning, Raghavan & Schütze 2008,
+// section 6.2, as if one more text contained every term).
+//
+// Values are counts, so a negative value is a *fault.DataError; sequences and Gram matrices, which
+// have no terms, are a *fault.ParamError. Cost: O(nd), or O(nonzero values) for sparse points.
+func CountTerms(p points.Points) (*TFIDF, error) {
+	if err := eachTerm(p, isCount); err != nil {
+		return nil, err
+	}
+	t, n := &TFIDF{}, p.Len()
+	if x, sparse := p.(*points.CSR); sparse && x.D/4 > len(x.Col) {
+		t.Terms, t.Other = x.D, TermWeight(n, 0)
+		p, t.Column = x.Compact()
+	}
+	frequency := make([]int, p.Dim())
+	eachTerm(p, func(_, j int, v float64) error {
+		if v > 0 {
+			frequency[j]++
+		}
+		return nil
+	})
+	t.Weight = make([]float64, len(frequency))
+	for j, f := range frequency {
+		t.Weight[j] = TermWeight(n, f)
+	}
+	return t, nil
+}
+
+// isCount returns an error for a value that counts nothing.
+func isCount(i, j int, v float64) error {
+	if v >= 0 && !math.IsInf(v, 0) {
+		return nil
+	}
+	return &fault.DataError{Row: i, Column: fmt.Sprint(j), Err: fmt.Errorf("%v: want a count, a finite number >= 0", v)}
+}
+
+// TermWeight returns the weight of a term that f of n texts contain, as [CountTerms] states it.
+func TermWeight(n, f int) float64 {
+	return 1 + math.Log((1+float64(n))/(1+float64(f)))
+}
+
+// eachTerm calls f for the values of dense and sparse points, except the zeros of sparse points.
+func eachTerm(p points.Points, f func(i, j int, v float64) error) error {
+	switch x := p.(type) {
+	case *points.Dense:
+		for i := range x.N {
+			for j, v := range x.Row(i) {
+				if err := f(i, j, v); err != nil {
+					return err
+				}
+			}
+		}
+	case *points.CSR:
+		for i := range x.N {
+			col, val := x.Row(i)
+			for k, j := range col {
+				if err := f(i, int(j), val[k]); err != nil {
+					return err
+				}
+			}
+		}
+	default:
+		return &fault.ParamError{Param: "tfidf", Value: kindOf(p), Want: "dense or sparse points, whose features are terms"}
+	}
+	return nil
+}
+
+// Name returns "tfidf".
+func (t *TFIDF) Name() string { return "tfidf" }
+
+// Width returns the number of terms.
+func (t *TFIDF) Width() int { return t.Features() }
+
+// Features returns the number of terms.
+func (t *TFIDF) Features() int {
+	if t.Column != nil {
+		return t.Terms
+	}
+	return len(t.Weight)
+}
+
+// of returns the weight of a term.
+func (t *TFIDF) of(term int) float64 {
+	if t.Column == nil {
+		return t.Weight[term]
+	}
+	if k, found := slices.BinarySearch(t.Column, int32(term)); found {
+		return t.Weight[k]
+	}
+	return t.Other
+}
+
+// Apply returns weighted copies of points, rows of unit length. Cost: O(nd), or O(nonzero values)
+// for sparse points. Points with another number of features are a *fault.ShapeError.
+func (t *TFIDF) Apply(p points.Points) (points.Points, error) {
+	switch x := p.(type) {
+	case *points.Dense:
+		if err := t.check(x.D); err != nil {
+			return nil, err
+		}
+		data := slices.Clone(x.Data)
+		for i := range x.N {
+			row := data[i*x.D : (i+1)*x.D]
+			for j := range row {
+				row[j] *= t.of(j)
+			}
+			normalize(row)
+		}
+		return points.NewDense(x.N, x.D, data)
+	case *points.CSR:
+		if err := t.check(x.D); err != nil {
+			return nil, err
+		}
+		val := slices.Clone(x.Val)
+		for i := range x.N {
+			col, _ := x.Row(i)
+			row := val[x.Start[i]:x.Start[i+1]]
+			for k, j := range col {
+				row[k] *= t.of(int(j))
+			}
+			normalize(row)
+		}
+		return points.NewCSR(x.N, x.D, x.Start, x.Col, val)
+	}
+	return nil, eachTerm(p, nil)
+}
+
+func (t *TFIDF) check(d int) error {
+	if want := t.Features(); d != want {
+		return &fault.ShapeError{What: "number of features", Got: d, Want: fmt.Sprintf("%d, the number of terms", want)}
+	}
+	return nil
+}
+
+// normalize scales a row of any magnitude to unit length; a row of zeros stays.
+func normalize(row []float64) {
+	largest, sum := 0.0, 0.0
+	for _, v := range row {
+		largest = max(largest, math.Abs(v))
+	}
+	if largest == 0 {
+		return
+	}
+	for _, v := range row {
+		sum += (v / largest) * (v / largest)
+	}
+	length := math.Sqrt(sum)
+	for j, v := range row {
+		row[j] = v / largest / length
+	}
+}
+
+// kindOf describes points that have no terms, for messages.
+func kindOf(p points.Points) string {
+	if _, is := p.(*points.Sequences); is {
+		return "a file of sequences"
+	}
+	return "a Gram matrix"
+}
+
+// Rules returns what is done with the columns of these names, as data.
+func (t *TFIDF) Rules(names []string) Rules {
+	r := PlainRules(names)
+	if r.Terms = t.Weight; t.Column == nil {
+		return r
+	}
+	r.Terms = make([]float64, t.Terms)
+	for j := range r.Terms {
+		r.Terms[j] = t.Other
+	}
+	for k, c := range t.Column {
+		r.Terms[c] = t.Weight[k]
+	}
+	return r
+}
+
+// Tensors of a tf-idf.
+const (
+	termWeights = "tfidf.weight"
+	termColumns = "tfidf.column" // of the weights, where most terms do not occur
+	termCount   = "tfidf.terms"  // [1]: then their number
+	termOther   = "tfidf.other"  // [1]: then the weight of terms that have none
+)
+
+// Encode stores the weights in a model file.
+func (t *TFIDF) Encode(f *model.File) {
+	f.SetFloat64s(termWeights, t.Weight)
+	if t.Column == nil {
+		return
+	}
+	column := make([]int64, len(t.Column))
+	for k, c := range t.Column {
+		column[k] = int64(c)
+	}
+	f.SetInt64s(termColumns, column)
+	f.SetInt64s(termCount, []int64{int64(t.Terms)})
+	f.SetFloat64s(termOther, []float64{t.Other})
+}
+
+func decodeTFIDF(file *model.File) (*TFIDF, error) {
+	weights, err := file.Float64s(termWeights, -1)
+	if err != nil {
+		return nil, err
+	}
+	t := &TFIDF{Weight: weights}
+	if file.Has(termColumns) || file.Has(termCount) || file.Has(termOther) {
+		if err := t.decodeColumns(file); err != nil {
+			return nil, err
+		}
+	}
+	for j, w := range append(weights[:len(weights):len(weights)], t.Other) {
+		if !(w >= 0) || math.IsInf(w, 0) {
+			return nil, fault.Data("", "tensor %s: weight %g of term %d: want a finite number >= 0", termWeights, w, j)
+		}
+	}
+	return t, nil
+}
+
+// decodeColumns reads what weights of few of many terms have besides.
+func (t *TFIDF) decodeColumns(file *model.File) error {
+	columns, err := file.Int64s(termColumns, len(t.Weight))
+	if err != nil {
+		return err
+	}
+	count, err := file.Int64s(termCount, 1)
+	if err != nil {
+		return err
+	}
+	other, err := file.Float64s(termOther, 1)
+	if err != nil {
+		return err
+	}
+	if !(count[0] >= 0 && count[0] <= math.MaxInt32) {
+		return fault.Data("", "tensor %s: %d terms: want 0 to %d", termCount, count[0], math.MaxInt32)
+	}
+	t.Terms, t.Other, t.Column = int(count[0]), other[0], make([]int32, len(columns))
+	for k, c := range columns {
+		if c < 0 || c >= count[0] || k > 0 && c <= columns[k-1] {
+			return fault.Data("", "tensor %s: term %d at %d: want ascending numbers below %d",
+				termColumns, c, k, count[0])
+		}
+		t.Column[k] = int32(c)
+	}
+	return nil
+}
 
 // maxTerms is the limit on the terms of a column of text, and countedTerms on those that are
 // counted at a time: beyond, those that occurred once so far are forgotten.
@@ -86,7 +347,7 @@ func newTerms(x *points.Column, letters int) *terms {
 	slices.Sort(list)
 	t.list = list
 	for _, term := range list {
-		t.weight = append(t.weight, dataset.TermWeight(len(x.Codes), rows[term]))
+		t.weight = append(t.weight, TermWeight(len(x.Codes), rows[term]))
 	}
 	t.number()
 	return t

@@ -1,8 +1,11 @@
 package score
 
 import (
+	"errors"
 	"fmt"
 	"math"
+	"slices"
+	"sort"
 	"strconv"
 
 	"github.com/mustlink/mustlink/engine/fault"
@@ -116,4 +119,337 @@ func (e *embedding) bothKinds(what string) error {
 		return fault.Data("", "%s is undefined, as all %d points are in one class: want at least two classes", what, e.n)
 	}
 	return nil
+}
+
+// JRatio returns J = mean distance between points of different classes / mean distance between
+// points of one class, over unordered pairs, with Euclidean distances that are not squared (Yeung,
+// Chang & Dai 2008). Larger is better; J does not depend on the scale of x.
+//
+// x is n x d, row-major and compact. Wrong sizes are a *fault.ShapeError; a value that is not
+// finite, labels without a pair of either kind, and classes whose points all coincide (mean
+// distance 0) are a *fault.DataError. Cost: O(n^2 d) time and O(n) memory.
+func JRatio[T comparable](x []float64, n, d int, labels []T) (float64, error) {
+	return ofEmbedding(x, n, d, labels, (*embedding).jRatio)
+}
+
+func (e *embedding) jRatio() (float64, error) {
+	if err := e.bothKinds("J"); err != nil {
+		return 0, err
+	}
+	// With one partial sum per row, the rounding error grows with n, not with the number of pairs.
+	within, between := 0.0, 0.0
+	e.rows(false, func(i, from int, dist []float64) {
+		w, b := 0.0, 0.0
+		for k, r := range dist {
+			if e.class[from+k] == e.class[i] {
+				w += r
+			} else {
+				b += r
+			}
+		}
+		within += w
+		between += b
+	})
+	within /= float64(e.samePairs())
+	between /= float64(e.differentPairs())
+	if within == 0 {
+		return 0, fault.Data("", "J is undefined, as the mean distance within classes is 0: want a class with different points")
+	}
+	j := between / within
+	if math.IsInf(j, 0) || math.IsNaN(j) {
+		return 0, fault.Data("", "J is out of range, with mean distance %g between classes and %g within: want values of similar magnitude", between, within)
+	}
+	return j, nil
+}
+
+// maxDistances bounds the number of stored distances in PairAUC: 2^27 distances take 1 GiB.
+const maxDistances = 1 << 27
+
+// PairAUC returns the probability that a random pair of one class is closer than a random pair of
+// different classes, where ties count half: the area under the ROC curve of the distance as a test
+// of "same class". 1 is perfect, 1/2 is chance.
+//
+// Input and errors are as in [JRatio], except that coinciding points are allowed. It stores the
+// distances of the rarer kind of pair; more than 2^27 are a *fault.MemoryError. Cost: O(n^2 (d +
+// log n)).
+func PairAUC[T comparable](x []float64, n, d int, labels []T) (float64, error) {
+	return ofEmbedding(x, n, d, labels, (*embedding).pairAUC)
+}
+
+func (e *embedding) pairAUC() (float64, error) {
+	if err := e.bothKinds("the AUC of pairs"); err != nil {
+		return 0, err
+	}
+	same, different := e.samePairs(), e.differentPairs()
+	storeSame := same <= different
+	if rarer := min(same, different); rarer > maxDistances {
+		return 0, &fault.MemoryError{What: fmt.Sprintf("the AUC of pairs of %d points", e.n), Need: int64(rarer) * 8, Limit: maxDistances * 8,
+			Hint: "score a sample of the points"}
+	}
+	stored := make([]float64, 0, min(same, different))
+	e.rows(false, func(i, from int, dist []float64) {
+		for k, r := range dist {
+			if (e.class[from+k] == e.class[i]) == storeSame {
+				stored = append(stored, r)
+			}
+		}
+	})
+	slices.Sort(stored)
+	var twice uint64 // 2 #(stored < other) + #(stored = other)
+	e.rows(false, func(i, from int, dist []float64) {
+		for k, r := range dist {
+			if (e.class[from+k] == e.class[i]) != storeSame {
+				twice += halfRank(stored, r)
+			}
+		}
+	})
+	storedBelow := float64(twice) / 2 / (float64(same) * float64(different))
+	if storeSame {
+		return storedBelow, nil
+	}
+	return 1 - storedBelow, nil
+}
+
+// halfRank returns #(a < x) + #(a <= x) for ascending a.
+func halfRank(a []float64, x float64) uint64 {
+	below := sort.SearchFloat64s(a, x)
+	upTo := below
+	if upTo < len(a) && a[upTo] == x {
+		upTo += sort.Search(len(a)-below, func(k int) bool { return a[below+k] > x })
+	}
+	return uint64(below) + uint64(upTo)
+}
+
+// Accuracy returns the fraction of objects whose predicted label is the true one.
+// Lengths that differ or are 0 are a *fault.ShapeError.
+func Accuracy[T comparable](truth, predicted []T) (float64, error) {
+	if err := sameLength(len(truth), len(predicted)); err != nil {
+		return 0, err
+	}
+	right := 0
+	for i, label := range truth {
+		if predicted[i] == label {
+			right++
+		}
+	}
+	return float64(right) / float64(len(truth)), nil
+}
+
+// maxCells bounds the dense table of ClusterAccuracy: 2^24 cells take 128 MiB.
+const maxCells = 1 << 24
+
+// ClusterAccuracy returns the fraction of correct objects under the best one-to-one matching of
+// clusters to classes; surplus clusters or classes have no match. The matching is exact (Hungarian
+// method, [Kuhn 1955]) and costs O(n + s^2 t), where s and t are the smaller and the larger of the
+// numbers of classes and clusters. Symmetric.
+//
+// Lengths that differ or are 0, and more than 2^24 cells, are a *fault.ShapeError.
+//
+// [Kuhn 1955]: https://doi.org/10.1002/nav.3800020109
+func ClusterAccuracy[A, B comparable](truth []A, predicted []B) (float64, error) {
+	return ofTable(truth, predicted, (*contingency).clusterAccuracy)
+}
+
+func (t *contingency) clusterAccuracy() (float64, error) {
+	if len(t.classes)*len(t.cluster) > maxCells {
+		return 0, &fault.ShapeError{What: "number of classes times clusters", Got: len(t.classes) * len(t.cluster),
+			Want: fmt.Sprintf("at most %d to match them one to one", maxCells)}
+	}
+	table, rows, columns := t.dense()
+	return float64(assign(table, rows, columns)) / float64(t.n), nil
+}
+
+// assign returns the largest sum of entries of the rows x columns table, rows <= columns, that
+// takes one entry from each row and at most one from each column.
+//
+// It adds the rows one by one, each through a shortest augmenting path in the costs reduced by the
+// potentials u and v (the Hungarian method in the form of Jonker and Volgenant 1987, Computing
+// 38:325-340). Cost: O(rows^2 columns).
+func assign(table []int64, rows, columns int) int64 {
+	const far = int64(1) << 62
+	u, v := make([]int64, rows+1), make([]int64, columns+1)
+	rowOf := make([]int, columns+1) // rows and columns from 1; 0: free
+	back := make([]int, columns+1)  // column before this one on the shortest path
+	dist := make([]int64, columns+1)
+	done := make([]bool, columns+1)
+	for r := 1; r <= rows; r++ {
+		for c := range dist {
+			dist[c], done[c] = far, false
+		}
+		rowOf[0] = r
+		at := 0
+		for rowOf[at] != 0 {
+			done[at] = true
+			i, next, step := rowOf[at], 0, far
+			costs := table[(i-1)*columns : i*columns]
+			for c := 1; c <= columns; c++ {
+				if done[c] {
+					continue
+				}
+				if reduced := -costs[c-1] - u[i] - v[c]; reduced < dist[c] {
+					dist[c], back[c] = reduced, at
+				}
+				if dist[c] < step {
+					step, next = dist[c], c
+				}
+			}
+			for c := 0; c <= columns; c++ {
+				if done[c] {
+					u[rowOf[c]] += step
+					v[c] -= step
+				} else {
+					dist[c] -= step
+				}
+			}
+			at = next
+		}
+		for at != 0 {
+			rowOf[at] = rowOf[back[at]]
+			at = back[at]
+		}
+	}
+	var best int64
+	for c := 1; c <= columns; c++ {
+		if rowOf[c] != 0 {
+			best += table[(rowOf[c]-1)*columns+c-1]
+		}
+	}
+	return best
+}
+
+// RecallAtK returns the recall at each of the given k for retrieval by leave-one-out: the fraction
+// of points with at least one point of their own class among their k nearest others (Jegou, Douze &
+// Schmid 2011; Song, Xiang, Jegelka & Savarese, CVPR 2016). Points that are alone in their class
+// have nothing to find and do not count. Of points at the same distance, the one with the lower row
+// number is nearer.
+//
+// Input and errors are as in [JRatio]; a k outside 1..n-1 is a *fault.ParamError. A single class is
+// allowed and gives 1. Cost: O(n^2 d) for all k together.
+func RecallAtK[T comparable](x []float64, n, d int, labels []T, k ...int) ([]float64, error) {
+	e, err := newEmbedding(x, n, d, labels)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkK(k); err != nil {
+		return nil, err
+	}
+	ranks, err := e.hitRanks()
+	if err != nil {
+		return nil, err
+	}
+	return recall(ranks, k), nil
+}
+
+func (e *embedding) checkK(k []int) error {
+	for _, v := range k {
+		if v < 1 || v >= e.n {
+			return &fault.ParamError{Param: "k", Value: v, Want: fmt.Sprintf("1 to %d, the number of other points", e.n-1)}
+		}
+	}
+	return nil
+}
+
+// NeighborAccuracy returns the leave-one-out accuracy of the nearest-neighbor classifier: the
+// fraction of points whose nearest other point, ties to the lower row, has their label. Unlike
+// recall@1, it counts points that are alone in their class, as errors. Input and errors are as in
+// [JRatio]. Cost: O(n^2 d).
+func NeighborAccuracy[T comparable](x []float64, n, d int, labels []T) (float64, error) {
+	return ofEmbedding(x, n, d, labels, func(e *embedding) (float64, error) {
+		ranks, err := e.hitRanks()
+		if err != nil && !errors.Is(err, errNoClassmates) {
+			return 0, err
+		}
+		return neighborAccuracy(ranks, n), nil // 0 without ranks
+	})
+}
+
+var errNoClassmates = errors.New("recall is undefined: want at least two points in one class")
+
+// hitRanks returns, for every point with others in its class, the rank of its first neighbor of
+// that class (1 = the nearest). The ranks are sorted.
+func (e *embedding) hitRanks() ([]int, error) {
+	if e.samePairs() == 0 {
+		return nil, &fault.DataError{Row: -1, Err: errNoClassmates}
+	}
+	var ranks []int
+	e.rows(true, func(i, _ int, dist []float64) {
+		if e.size[e.class[i]] < 2 {
+			return
+		}
+		hit := -1
+		for j, r := range dist {
+			if j != i && e.class[j] == e.class[i] && (hit < 0 || r < dist[hit]) {
+				hit = j
+			}
+		}
+		rank := 1
+		for j, r := range dist {
+			if j != i && (r < dist[hit] || r == dist[hit] && j < hit) {
+				rank++
+			}
+		}
+		ranks = append(ranks, rank)
+	})
+	slices.Sort(ranks)
+	return ranks, nil
+}
+
+// recall returns the fraction of the ascending ranks that are at most each k.
+func recall(ranks, k []int) []float64 {
+	out := make([]float64, len(k))
+	for a, v := range k {
+		out[a] = float64(sort.SearchInts(ranks, v+1)) / float64(len(ranks))
+	}
+	return out
+}
+
+func neighborAccuracy(ranks []int, n int) float64 {
+	return float64(sort.SearchInts(ranks, 2)) / float64(n)
+}
+
+// AUC returns the area under the ROC curve of scores that should be larger for the positive
+// objects: the probability that a random positive object has a higher score than a random negative
+// one, where a tie counts half (Mann and Whitney's U over its maximum; Hanley & McNeil 1982,
+// Radiology 143:29-36). Infinite scores are legal.
+//
+// Lengths that differ are a *fault.ShapeError; a NaN, no positive object or no negative object is a
+// *fault.DataError. Cost: O(n log n).
+func AUC(scores []float64, positive []bool) (float64, error) {
+	if len(scores) != len(positive) {
+		return 0, &fault.ShapeError{What: "number of scores", Got: len(scores), Want: fmt.Sprintf("%d, the number of classes", len(positive))}
+	}
+	var yes, no []float64
+	for i, s := range scores {
+		if math.IsNaN(s) {
+			return 0, &fault.DataError{Row: i, Err: fmt.Errorf("score is NaN: want a number")}
+		}
+		if positive[i] {
+			yes = append(yes, s)
+		} else {
+			no = append(no, s)
+		}
+	}
+	if len(yes) == 0 || len(no) == 0 {
+		return 0, fault.Data("", "%d objects are positive and %d negative: want at least one of each for the AUC", len(yes), len(no))
+	}
+	slices.Sort(no)
+	return fractionBelow(no, yes), nil
+}
+
+// fractionBelow returns the fraction of pairs (a, b) with a < b, where ties count half; a is
+// sorted.
+func fractionBelow(a, b []float64) float64 {
+	slices.Sort(b)
+	var twice uint64 // 2 #(a < b) + #(a = b), at most 2 |a| |b| < 2^63
+	below, upTo := 0, 0
+	for _, x := range b {
+		for below < len(a) && a[below] < x {
+			below++
+		}
+		for upTo < len(a) && a[upTo] <= x {
+			upTo++
+		}
+		twice += uint64(below) + uint64(upTo)
+	}
+	return float64(twice) / 2 / (float64(len(a)) * float64(len(b)))
 }

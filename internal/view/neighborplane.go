@@ -9,6 +9,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/graph"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/solvers/tsne"
 )
@@ -48,7 +49,7 @@ func NeighborPlane(ctx context.Context, eng *engine.Engine, x blas.Matrix, start
 	if err := eng.Check(fmt.Sprintf("a copy of %d x %d values for a neighbor embedding", x.Rows, x.Cols), 2*engine.MatrixBytes(x.Rows, x.Cols), "draw principal components, or raise the memory limit"); err != nil {
 		return Flat{}, err
 	}
-	some := dense(x.Select(rows))
+	some := kernel.Rows(x.Select(rows))
 	perplexity := min(neighborPerplexity, float64(some.N-1)/3)
 	near, err := graph.NearestRows(ctx, eng, some, nil, min(some.N-1, int(3*perplexity)))
 	if err != nil {
@@ -67,7 +68,7 @@ func NeighborPlane(ctx context.Context, eng *engine.Engine, x blas.Matrix, start
 	if some.N == x.Rows {
 		return at, nil
 	}
-	return spread(ctx, eng, dense(x), some, rows, at)
+	return spread(ctx, eng, kernel.Rows(x), some, rows, at)
 }
 
 // drawn returns the rows to embed, ascending.
@@ -75,14 +76,6 @@ func drawn(n int, seed uint64) []int {
 	rows := rand.New(rand.NewPCG(seed, uint64(n))).Perm(n)[:min(n, NeighborRows)]
 	slices.Sort(rows)
 	return rows
-}
-
-// dense returns the rows as points.
-func dense(m blas.Matrix) *points.Dense {
-	if m.Stride != m.Cols {
-		m = m.Clone()
-	}
-	return &points.Dense{N: m.Rows, D: m.Cols, Data: m.Data[:m.Rows*m.Cols]}
 }
 
 func pick(from Flat, rows []int) Flat {

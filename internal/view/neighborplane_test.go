@@ -9,6 +9,7 @@ import (
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/enginetest"
+	"github.com/mustlink/mustlink/engine/kernel"
 )
 
 // clustered returns rows of ten separated clusters.
@@ -102,7 +103,7 @@ func length(at Flat) float64 {
 func TestSpread(t *testing.T) {
 	x := blas.MatrixOf(5, 1, []float64{0, 1, 10, 1, 0.5})
 	rows := []int{0, 1, 2}
-	at, err := spread(t.Context(), enginetest.New(t, 1), dense(x), dense(x.Select(rows)), rows, Flat{X: []float64{0, 2, 50}, Y: []float64{0, 4, -50}})
+	at, err := spread(t.Context(), enginetest.New(t, 1), kernel.Rows(x), kernel.Rows(x.Select(rows)), rows, Flat{X: []float64{0, 2, 50}, Y: []float64{0, 4, -50}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
 )
 
 // Report is the content of a page. Empty parts are left out.
@@ -335,10 +336,8 @@ func (p *Points) checkNear(v Layout) error {
 }
 
 func finite(name string, values []float64) error {
-	for i, v := range values {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return &fault.DataError{Row: i, Column: name, Err: fmt.Errorf("value is %v: want a finite number", v)}
-		}
+	if i := points.FirstNotFinite(values); i >= 0 {
+		return &fault.DataError{Row: i, Column: name, Err: fmt.Errorf("value is %v: want a finite number", values[i])}
 	}
 	return nil
 }

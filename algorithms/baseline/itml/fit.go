@@ -94,7 +94,7 @@ func (f *fit) linear(ctx context.Context) (m *fitted.Map, check logdet.KKT, err 
 	}
 	z := p.Z.Clone()
 	linear.DivideColumns(z, units)
-	if err := f.findBounds(ctx, kernel.Linear(), &points.Dense{N: z.Rows, D: z.Cols, Data: z.Data}); err != nil {
+	if err := f.findBounds(ctx, kernel.Linear(), kernel.Rows(z)); err != nil {
 		return nil, check, err
 	}
 	constraints := f.bounds.Constraints(f.targets, nil)

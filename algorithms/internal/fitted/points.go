@@ -158,10 +158,8 @@ func ReadFinite(f *model.File, name string, shape ...int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	for i, v := range data {
-		if v-v != 0 {
-			return nil, fault.Data("", "tensor %s: element %d is %v: want a finite number", name, i, v)
-		}
+	if i := points.FirstNotFinite(data); i >= 0 {
+		return nil, fault.Data("", "tensor %s: element %d is %v: want a finite number", name, i, data[i])
 	}
 	return data, nil
 }

@@ -6,7 +6,6 @@ import (
 	"iter"
 	"math"
 	"strconv"
-	"strings"
 
 	"github.com/mustlink/mustlink/algorithms/internal/sampling"
 	"github.com/mustlink/mustlink/engine"
@@ -156,7 +155,7 @@ func definite(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points
 // moderate returns an error for a kernel with values on x above largestProduct. For points in the
 // accepted range, only polynomial kernels can have such values.
 func moderate(ctx context.Context, eng *engine.Engine, k kernel.Kernel, x points.Points) error {
-	if !strings.HasPrefix(k.String(), "poly") {
+	if !k.Grows() {
 		return nil
 	}
 	diagonal, err := k.Diagonal(ctx, eng, x)

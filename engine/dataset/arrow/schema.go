@@ -1,8 +1,233 @@
 package arrow
 
 import (
+	"encoding/binary"
+
+	flatbuffers "github.com/google/flatbuffers/go"
+
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
+
+// The types of messages and columns that are written, as the format numbers them.
+const (
+	schemaHeader = 1
+	floatType    = 3
+	textType     = 5
+	doubles      = 2 // the precision of a floating-point type
+)
+
+// writtenField is a column of the file: of texts or of doubles.
+type writtenField struct {
+	name   string
+	isText bool
+}
+
+// schemaMessage returns the metadata of the message that begins a file.
+func schemaMessage(fields []writtenField) []byte {
+	b := flatbuffers.NewBuilder(0)
+	return finishMessage(b, schemaHeader, schemaOf(b, fields), 0)
+}
+
+// finishMessage returns a message with some header.
+func finishMessage(b *flatbuffers.Builder, kind byte, header flatbuffers.UOffsetT, bodyLength int64) []byte {
+	const messageVersion, messageBody, fields = 0, 3, 5
+	b.StartObject(fields)
+	b.PrependInt16Slot(messageVersion, version5, 0)
+	b.PrependByteSlot(messageType, kind, 0)
+	b.PrependUOffsetTSlot(messageHeader, header, 0)
+	b.PrependInt64Slot(messageBody, bodyLength, 0)
+	b.Finish(b.EndObject())
+	return b.FinishedBytes()
+}
+
+// schemaOf adds the schema.
+func schemaOf(b *flatbuffers.Builder, fields []writtenField) flatbuffers.UOffsetT {
+	const members = 4
+	list := make([]flatbuffers.UOffsetT, len(fields))
+	for i, f := range fields {
+		list[i] = f.add(b)
+	}
+	at := b.CreateVectorOfTables(list)
+	b.StartObject(members)
+	b.PrependUOffsetTSlot(schemaFields, at, 0)
+	return b.EndObject()
+}
+
+// add adds a field. Readers expect a list of its children, which is empty.
+func (f writtenField) add(b *flatbuffers.Builder) flatbuffers.UOffsetT {
+	const members, precision = 7, 0
+	name, children := b.CreateString(f.name), b.CreateVectorOfTables(nil)
+	id := byte(floatType)
+	b.StartObject(1)
+	if f.isText {
+		id = textType
+	} else {
+		b.PrependInt16Slot(precision, doubles, 0)
+	}
+	of := b.EndObject()
+	b.StartObject(members)
+	b.PrependUOffsetTSlot(fieldName, name, 0)
+	b.PrependByteSlot(fieldTypeID, id, 0)
+	b.PrependUOffsetTSlot(fieldType, of, 0)
+	b.PrependUOffsetTSlot(fieldChildren, children, 0)
+	return b.EndObject()
+}
+
+// batchMessage returns the metadata of a record batch of n rows.
+func batchMessage(n, columns int, y body) []byte {
+	const members = 5
+	b := flatbuffers.NewBuilder(0)
+	b.StartVector(bufferBytes, len(y.buffers), 8)
+	for i := len(y.buffers) - 1; i >= 0; i-- {
+		b.PrependInt64(y.buffers[i][1])
+		b.PrependInt64(y.buffers[i][0])
+	}
+	buffers := b.EndVector(len(y.buffers))
+	b.StartVector(nodeBytes, columns, 8)
+	for range columns { // the number of values and that of nulls
+		b.PrependInt64(0)
+		b.PrependInt64(int64(n))
+	}
+	nodes := b.EndVector(columns)
+	b.StartObject(members)
+	b.PrependInt64Slot(batchLength, int64(n), 0)
+	b.PrependUOffsetTSlot(batchNodes, nodes, 0)
+	b.PrependUOffsetTSlot(batchBuffers, buffers, 0)
+	return finishMessage(b, recordBatch, b.EndObject(), int64(len(y.b)))
+}
+
+// footerOf returns the footer: the schema and the positions of the batches.
+func footerOf(fields []writtenField, blocks []block) []byte {
+	const members = 5
+	b := flatbuffers.NewBuilder(0)
+	schema := schemaOf(b, fields)
+	b.StartVector(blockBytes, len(blocks), 8)
+	for i := len(blocks) - 1; i >= 0; i-- {
+		b.PrependInt64(blocks[i].body)
+		b.Pad(4)
+		b.PrependInt32(int32(blocks[i].meta))
+		b.PrependInt64(blocks[i].at)
+	}
+	batches := b.EndVector(len(blocks))
+	b.StartVector(blockBytes, 0, 8)
+	dictionaries := b.EndVector(0)
+	b.StartObject(members)
+	b.PrependInt16Slot(footerVersion, version5, 0)
+	b.PrependUOffsetTSlot(footerSchema, schema, 0)
+	b.PrependUOffsetTSlot(footerDictionaries, dictionaries, 0)
+	b.PrependUOffsetTSlot(footerBatches, batches, 0)
+	b.Finish(b.EndObject())
+	return b.FinishedBytes()
+}
+
+// flat is a flatbuffer, the form of the metadata. Every place is compared with the bytes. The first
+// one that is wrong sets bad; from then on everything that is read is zero.
+type flat struct {
+	b   []byte
+	bad bool
+}
+
+// uint returns the number of size bytes at a place.
+func (f *flat) uint(at, size int64) uint64 {
+	if f.bad || at < 0 || at > int64(len(f.b))-size {
+		f.bad = true
+		return 0
+	}
+	switch b := f.b[at:]; size {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	default:
+		return binary.LittleEndian.Uint64(b)
+	}
+}
+
+// int is uint for a signed number.
+func (f *flat) int(at, size int64) int64 {
+	free := 64 - 8*size
+	return int64(f.uint(at, size)<<free) >> free
+}
+
+// follow returns the table to which the offset at a place points.
+func (f *flat) follow(at int64) table { return table{f, at + int64(f.uint(at, 4))} }
+
+// table is a table of a flatbuffer. The zero table has no fields.
+type table struct {
+	f  *flat
+	at int64
+}
+
+// field returns the place of the k-th field, 0 for one that is not there.
+func (t table) field(k int64) int64 {
+	if t.f == nil {
+		return 0
+	}
+	fields := t.at - t.f.int(t.at, 4)
+	if 4+2*k+2 > int64(t.f.uint(fields, 2)) {
+		return 0
+	}
+	if offset := int64(t.f.uint(fields+4+2*k, 2)); offset != 0 {
+		return t.at + offset
+	}
+	return 0
+}
+
+// int returns a number of size bytes, or the preset.
+func (t table) int(k, size, preset int64) int64 {
+	if at := t.field(k); at != 0 {
+		return t.f.int(at, size)
+	}
+	return preset
+}
+
+// table returns a field that is a table.
+func (t table) table(k int64) table {
+	if at := t.field(k); at != 0 {
+		return t.f.follow(at)
+	}
+	return table{}
+}
+
+// text returns a field that is a text.
+func (t table) text(k int64) string {
+	if v := t.vector(k, 1); v.n > 0 {
+		return string(v.f.b[v.at : v.at+v.n])
+	}
+	return ""
+}
+
+// vector returns a field that is a list of elements of some size.
+func (t table) vector(k, size int64) vector {
+	at := t.field(k)
+	if at == 0 {
+		return vector{}
+	}
+	at += int64(t.f.uint(at, 4))
+	n := int64(t.f.uint(at, 4))
+	if at+4 > int64(len(t.f.b))-n*size { // both are below 2^36
+		t.f.bad = true
+	}
+	if t.f.bad {
+		return vector{}
+	}
+	return vector{t.f, at + 4, n, size}
+}
+
+// vector is a list of n elements.
+type vector struct {
+	f           *flat
+	at, n, size int64
+}
+
+// int returns the number of size bytes that is some bytes into the i-th element.
+func (v vector) int(i, into, size int64) int64 { return v.f.int(v.at+i*v.size+into, size) }
+
+// table returns the i-th element of a list of tables.
+func (v vector) table(i int64) table { return v.f.follow(v.at + i*v.size) }
 
 // The fields of the tables of a schema, as Schema.fbs of Apache Arrow numbers them.
 const (
@@ -103,7 +328,7 @@ func (f *file) readSchema(schema table, version int64) error {
 
 // schemaReader reads the fields of a schema, which are a tree in depth-first order.
 type schemaReader struct {
-	held                  *budget
+	held                  *dataset.Budget
 	left                  int64 // fields that the metadata have room for
 	unions                bool  // unions have a buffer of nulls
 	depth                 int
@@ -124,7 +349,7 @@ func (r *schemaReader) read(t table, above []*column) (*column, error) {
 	if r.left < 0 || r.depth > deepest || t.f.bad {
 		return nil, fault.Data("", "its schema is damaged: want the fields of an Arrow file")
 	}
-	if err := r.held.take(each + int64(len(c.name))); err != nil {
+	if err := r.held.Take(each + int64(len(c.name))); err != nil {
 		return nil, err
 	}
 	c.typed(t.int(fieldTypeID, 1, 0), t.table(fieldType), r.unions)

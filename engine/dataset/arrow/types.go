@@ -3,12 +3,12 @@ package arrow
 import (
 	"encoding/binary"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 	"time"
 
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/fault"
 )
 
 // value reads one value of a fixed size. A column of numbers has both functions.
@@ -143,15 +143,7 @@ func (c *column) float(precision int64) {
 		c.storage = fixed
 		return
 	}
-	c.set(number, "numbers", 16<<precision, value{read, func(b []byte) string { return numberText(read(b)) }})
-}
-
-// numberText returns a number as the text that CSV would have, "" for NaN.
-func numberText(v float64) string {
-	if v != v {
-		return ""
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
+	c.set(number, "numbers", 16<<precision, value{read, func(b []byte) string { return dataset.NumberText(read(b)) }})
 }
 
 // decimals returns the values of decimals, correctly rounded.
@@ -162,22 +154,16 @@ func decimals(width, scale int64) value {
 	number := func(b []byte) float64 {
 		digits := slices.Clone(b)
 		slices.Reverse(digits)
-		n := new(big.Int).SetBytes(digits)
-		if digits[0] >= 0x80 {
-			n.Sub(n, new(big.Int).Lsh(big.NewInt(1), uint(width)))
-		}
-		v, _ := strconv.ParseFloat(n.String()+"e"+strconv.FormatInt(-scale, 10), 64)
-		return v
+		return dataset.Decimal(digits, int(scale))
 	}
-	return value{number, func(b []byte) string { return numberText(number(b)) }}
+	return value{number, func(b []byte) string { return dataset.NumberText(number(b)) }}
 }
 
 // dates returns the values of dates, in days or milliseconds since 1970.
 func dates(days bool) value {
-	const day = 24 * 3600
 	return value{text: func(b []byte) string {
 		if days {
-			return time.Unix(little(b, 4)*day, 0).UTC().Format(time.DateOnly)
+			return dataset.DateText(little(b, 4))
 		}
 		return time.UnixMilli(little(b, 8)).UTC().Format(time.DateOnly)
 	}}
@@ -197,7 +183,7 @@ func clocks(width int64, unit time.Duration) value {
 	if unit == 0 || width != 32 && width != 64 {
 		return value{}
 	}
-	return value{text: func(b []byte) string { return at(little(b, width/8), unit).Format("15:04:05.999999999") }}
+	return value{text: func(b []byte) string { return dataset.ClockText(little(b, width/8), unit) }}
 }
 
 // instants returns the values of points in time. Those without a zone look like those of UTC.
@@ -205,11 +191,58 @@ func instants(unit time.Duration) value {
 	if unit == 0 {
 		return value{}
 	}
-	return value{text: func(b []byte) string { return at(little(b, 8), unit).Format(time.RFC3339Nano) }}
+	return value{text: func(b []byte) string { return dataset.InstantText(little(b, 8), unit) }}
 }
 
-// at returns a point in time in units since 1970.
-func at(units int64, unit time.Duration) time.Time {
-	perSecond := int64(time.Second / unit)
-	return time.Unix(units/perSecond, units%perSecond*int64(unit)).UTC()
+// readDictionaries reads the dictionaries of the columns that are used.
+func (r *reader) readDictionaries() error {
+	need := make(map[int64][]*column)
+	for _, c := range r.used() {
+		if c.dictionary != nil {
+			need[c.id] = append(need[c.id], c)
+		}
+	}
+	if len(need) == 0 {
+		return nil
+	}
+	seen := make(map[int64]bool)
+	for i, at := range r.f.dictionaries {
+		b, err := r.f.batch(at, dictionaryBatch, i)
+		if err != nil {
+			return err
+		}
+		for _, c := range need[b.id] {
+			if seen[b.id] && !b.more {
+				return fault.Data("", "the dictionary of column %s changes: want one, as the format demands", c.name)
+			}
+			if err := c.learn(b); err != nil {
+				return err
+			}
+		}
+		seen[b.id] = true
+		b.close()
+	}
+	return nil
+}
+
+// learn appends the values of a batch to those of the dictionary.
+func (c *column) learn(b *batch) error {
+	v, err := b.values(c.dictionary, 0, b.rows)
+	if err != nil {
+		return err
+	}
+	b.borrowed = 0 // the values stay
+	if v.gaps != nil || c.words.gaps != nil {
+		before := max(len(c.words.texts), len(c.words.numbers))
+		if c.words.gaps == nil {
+			c.words.gaps = make([]bool, before)
+		}
+		if v.gaps == nil {
+			v.gaps = make([]bool, b.rows)
+		}
+		c.words.gaps = append(c.words.gaps, v.gaps...)
+	}
+	c.words.texts = append(c.words.texts, v.texts...)
+	c.words.numbers = append(c.words.numbers, v.numbers...)
+	return nil
 }

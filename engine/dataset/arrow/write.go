@@ -14,20 +14,14 @@ const (
 	idColumn    = "id"
 )
 
-const (
-	batchBytes = 16 << 20 // approximate bytes of values of a record batch
-	textBytes  = 1 << 30  // approximate bytes of texts of a record batch: offsets have 32 bits
-	minRows    = 1 << 10  // of a record batch, so that its metadata are small compared with its values
-)
+// textBytes are the approximate bytes of texts of a record batch: offsets have 32 bits.
+const textBytes = 1 << 30
 
-// writer writes a file. It collects rows until they fill a record batch.
+// writer writes a file.
 type writer struct {
 	out     io.Writer
 	at      int64 // bytes written
 	columns []string
-	rows    dataset.Rows
-	n       int // number of rows
-	texts   int // bytes of ids and labels
 	ids     bool
 	labels  bool
 	begun   bool
@@ -38,49 +32,13 @@ type writer struct {
 // write writes a matrix; see [dataset.Extension].
 func write(out io.Writer, columns []string, next func() (dataset.Rows, error)) error {
 	w := &writer{out: out, columns: columns}
-	limit := max(minRows, batchBytes/8/max(1, len(columns)))
-	for {
-		rows, err := next()
-		if err == io.EOF {
-			break
-		}
-		if err == nil {
-			err = w.add(rows)
-		}
-		if err == nil && (w.n >= limit || w.texts >= textBytes) {
-			err = w.flush()
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if err := w.begin(); err != nil {
+	if err := dataset.Collect(len(columns), textBytes, next, w.flush); err != nil {
 		return err
 	}
-	if err := w.flush(); err != nil {
+	if err := w.begin(); err != nil {
 		return err
 	}
 	return w.close()
-}
-
-// add collects rows. The first block determines whether there are ids and labels.
-func (w *writer) add(rows dataset.Rows) error {
-	if !w.begun {
-		w.ids, w.labels = rows.IDs != nil, rows.Labels != nil
-	}
-	if err := w.begin(); err != nil {
-		return err
-	}
-	w.rows.Data = append(w.rows.Data, rows.Data...)
-	w.rows.IDs = append(w.rows.IDs, rows.IDs...)
-	w.rows.Labels = append(w.rows.Labels, rows.Labels...)
-	w.n += len(rows.Data) / len(w.columns)
-	for _, texts := range [][]string{rows.IDs, rows.Labels} {
-		for _, s := range texts {
-			w.texts += len(s)
-		}
-	}
-	return nil
 }
 
 // begin writes the magic and the schema, once.
@@ -111,28 +69,30 @@ func (w *writer) fields() []writtenField {
 	return list
 }
 
-// flush writes the collected rows as a record batch.
-func (w *writer) flush() error {
-	if w.n == 0 {
-		return nil
+// flush writes n rows as a record batch. The first rows determine whether there are ids and labels.
+func (w *writer) flush(rows dataset.Rows, n int) error {
+	if !w.begun {
+		w.ids, w.labels = rows.IDs != nil, rows.Labels != nil
+	}
+	if err := w.begin(); err != nil {
+		return err
 	}
 	w.body.b, w.body.buffers = w.body.b[:0], w.body.buffers[:0]
 	if w.ids {
-		w.body.texts(w.rows.IDs)
+		w.body.texts(rows.IDs)
 	}
 	for j := range w.columns {
-		w.body.numbers(w.rows.Data[j:], len(w.columns), w.n)
+		w.body.numbers(rows.Data[j:], len(w.columns), n)
 	}
 	if w.labels {
-		w.body.texts(w.rows.Labels)
+		w.body.texts(rows.Labels)
 	}
-	place, err := w.message(batchMessage(w.n, len(w.fields()), w.body))
+	place, err := w.message(batchMessage(n, len(w.fields()), w.body))
 	if err == nil {
 		err = w.raw(w.body.b)
 	}
 	place.body = int64(len(w.body.b))
 	w.blocks = append(w.blocks, place)
-	w.rows, w.n, w.texts = dataset.Rows{Data: w.rows.Data[:0], IDs: w.rows.IDs[:0], Labels: w.rows.Labels[:0]}, 0, 0
 	return err
 }
 

@@ -177,7 +177,7 @@ func TestDecimals(t *testing.T) {
 		for k := range b {
 			b[k] = byte(whole >> min(63, 8*(10-k)))
 		}
-		if got := decimalOf(b, scale); got != want {
+		if got := dataset.Decimal(b, scale); got != want {
 			t.Fatalf("bytes % x/10^%d are %v: want %v", b, scale, got, want)
 		}
 	})
@@ -187,7 +187,7 @@ func TestDecimals(t *testing.T) {
 func TestInstants(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		units := rapid.Int64Range(-1<<55, 1<<57).Draw(t, "units")
-		if got, want := instant(units, time.Microsecond), time.UnixMicro(units).UTC(); !got.Equal(want) || got.Location() != time.UTC {
+		if got, want := dataset.Instant(units, time.Microsecond), time.UnixMicro(units).UTC(); !got.Equal(want) || got.Location() != time.UTC {
 			t.Fatalf("%s: want %s", got, want)
 		}
 	})
@@ -276,7 +276,8 @@ func TestNullType(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reader{f: f, o: mixed(), mixed: true, rows: rows}
+	r := &reader{Columns: dataset.NewColumns(mixed(), nil), f: f, o: mixed()}
+	r.Total, f.columns = rows, &r.Columns
 	features, err := r.sort(columns)
 	if err != nil || len(features) != 2 {
 		t.Fatalf("%v, %v", features, err)

@@ -352,7 +352,7 @@ func TestStructures(t *testing.T) {
 	if diff := sameBits(d.Points, 1, 2, []float64{1, 2}); diff != "" || !slices.Equal(d.Features, []string{"p.x", "p.y"}) {
 		t.Error(diff, d.Features)
 	}
-	if !fault.IsInput(columnError("x", "bad")) {
+	if !fault.IsInput(dataset.ColumnError("x", "bad")) {
 		t.Error("an error of a column is not an input error")
 	}
 }

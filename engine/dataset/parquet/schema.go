@@ -9,6 +9,7 @@ import (
 	"github.com/parquet-go/parquet-go/deprecated"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -89,7 +90,7 @@ func (r *schemaReader) read(path []string, parent *column) error {
 		c.levels++
 	case format.Repeated:
 		if c.list {
-			return columnError(strings.Join(path, "."), "it has lists of lists: want numbers, or lists of numbers of one length")
+			return dataset.ColumnError(strings.Join(path, "."), "it has lists of lists: want numbers, or lists of numbers of one length")
 		}
 		c.list = true
 		c.levels++
@@ -110,12 +111,6 @@ func (r *schemaReader) read(path []string, parent *column) error {
 		}
 	}
 	return nil
-}
-
-func columnError(name, format string, args ...any) *fault.DataError {
-	e := fault.Data("", format, args...)
-	e.Column = name
-	return e
 }
 
 // typed sets the type of the column's values.
@@ -139,7 +134,7 @@ func (c *column) typed(e *format.SchemaElement) {
 			c.what, c.fix = "decimals, dates or times", "write it as double"
 		}
 	case format.ByteArray:
-		c.what, c.fix = "text", "encode the categories as numbers, remove the column, or call it label or id if it contains labels or ids"
+		c.what, c.fix = "text", dataset.HintOfText
 	case format.FixedLenByteArray:
 		if isHalf && e.TypeLength.V == 2 {
 			return
@@ -229,19 +224,4 @@ func (c *column) isName() bool {
 
 func (c *column) plainName() bool {
 	return c.what == "" && c.kind != format.FixedLenByteArray || c.kind == format.ByteArray
-}
-
-// featureNames returns the names of the features of the columns.
-func featureNames(columns []*column) []string {
-	var names []string
-	for _, c := range columns {
-		if !c.list {
-			names = append(names, c.name)
-			continue
-		}
-		for k := range c.width {
-			names = append(names, c.name+"."+strconv.Itoa(k))
-		}
-	}
-	return names
 }

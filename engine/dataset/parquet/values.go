@@ -5,11 +5,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"time"
-	"unicode/utf8"
 
 	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/parquet-go/parquet-go/format"
 )
 
@@ -335,10 +332,10 @@ func (t *textColumn) read(n int) ([]string, error) {
 	}
 	const entry = 16 // bytes of a text in addition to its letters
 	held := int64(n) * entry
-	if err := t.f.held.take(held); err != nil {
+	if err := t.f.held.Take(held); err != nil {
 		return nil, err
 	}
-	defer func() { t.f.held.give(held) }() // from here on the caller owns them
+	defer func() { t.f.held.Give(held) }() // from here on the caller owns them
 	out := make([]string, n)
 	row := t.row
 	for i := 0; i < n; {
@@ -350,33 +347,17 @@ func (t *textColumn) read(n int) ([]string, error) {
 			s = strings.TrimSpace(s)
 			part[k] = s
 			held += int64(len(s))
-			if err := t.f.held.take(int64(len(s))); err != nil {
+			if err := t.f.held.Take(int64(len(s))); err != nil {
 				held -= int64(len(s))
 				return nil, err
 			}
-			if err := t.check(s, row+i); err != nil {
+			if err := t.f.columns.CheckText(t.c.name, t.gaps, s, row+i); err != nil {
 				return nil, err
 			}
 			i++
 		}
 	}
 	return out, nil
-}
-
-// check reports a text that is missing, or is not text.
-func (t *textColumn) check(s string, row int) error {
-	var e *fault.DataError
-	fix := "fill in the cell, or remove the row"
-	switch {
-	case s == "" && !t.gaps:
-		e = columnError(t.c.name, "the cell is empty: want a %s", t.c.name)
-	case t.gaps && !utf8.ValidString(s):
-		e, fix = columnError(t.c.name, "the cell is not UTF-8: want text"), "remove the column, if it holds other bytes than text"
-	default:
-		return nil
-	}
-	e.Row = row
-	return t.f.problem(e, fix)
 }
 
 // skip skips n rows.
@@ -419,13 +400,13 @@ func (c *column) number(bits uint64) float64 {
 func (c *column) text(bits uint64) string {
 	switch {
 	case c.mixed == days:
-		return time.Unix(int64(int32(bits))*24*3600, 0).UTC().Format(time.DateOnly)
+		return dataset.DateText(int64(int32(bits)))
 	case c.mixed == instants:
-		return instant(int64(bits), c.unit).Format(time.RFC3339Nano)
+		return dataset.InstantText(int64(bits), c.unit)
 	case c.mixed == clocks && c.kind == format.Int32:
-		return instant(int64(int32(bits)), c.unit).Format(clock)
+		return dataset.ClockText(int64(int32(bits)), c.unit)
 	case c.mixed == clocks:
-		return instant(int64(bits), c.unit).Format(clock)
+		return dataset.ClockText(int64(bits), c.unit)
 	case c.mixed == decimals:
 		return strconv.FormatFloat(c.number(bits), 'g', -1, 64)
 	case c.kind == format.Boolean:
@@ -439,8 +420,5 @@ func (c *column) text(bits uint64) string {
 	case c.kind == format.Int64:
 		return strconv.FormatInt(int64(bits), 10)
 	}
-	if v := c.number(bits); v == v {
-		return strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	return ""
+	return dataset.NumberText(c.number(bits))
 }

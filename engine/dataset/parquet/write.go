@@ -13,19 +13,13 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 )
 
-const (
-	groupBytes = 16 << 20 // approximate bytes of values of a row group
-	minRows    = 1 << 10  // of a row group, so that its metadata are small compared with its values
-	pageBytes  = 1 << 20  // approximate bytes of a page
-)
+const pageBytes = 1 << 20 // approximate bytes of a page
 
-// writer writes a file. It collects rows until they fill a row group.
+// writer writes a file.
 type writer struct {
 	out     io.Writer
 	at      int64 // bytes written
 	columns []string
-	rows    dataset.Rows
-	n       int // number of rows
 	meta    format.FileMetaData
 }
 
@@ -35,37 +29,10 @@ func write(out io.Writer, columns []string, next func() (dataset.Rows, error)) e
 	if err := w.raw([]byte(magic)); err != nil {
 		return err
 	}
-	limit := max(minRows, groupBytes/8/max(1, len(columns)))
-	for {
-		rows, err := next()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return err
-		}
-		w.add(rows)
-		if w.n >= limit {
-			if err := w.flush(); err != nil {
-				return err
-			}
-		}
-	}
-	if err := w.flush(); err != nil {
+	if err := dataset.Collect(len(columns), math.MaxInt, next, w.flush); err != nil {
 		return err
 	}
 	return w.close()
-}
-
-// add collects rows. The first block determines whether there are ids and labels.
-func (w *writer) add(rows dataset.Rows) {
-	if w.meta.Schema == nil {
-		w.schema(rows.IDs != nil, rows.Labels != nil)
-	}
-	w.rows.Data = append(w.rows.Data, rows.Data...)
-	w.rows.IDs = append(w.rows.IDs, rows.IDs...)
-	w.rows.Labels = append(w.rows.Labels, rows.Labels...)
-	w.n += len(rows.Data) / len(w.columns)
 }
 
 // schema writes the columns to the schema: id, the numbers, label.
@@ -92,16 +59,16 @@ func (w *writer) schema(ids, labels bool) {
 	w.meta.Schema = s
 }
 
-// flush writes the collected rows as a row group.
-func (w *writer) flush() error {
-	if w.n == 0 {
-		return nil
+// flush writes n rows as a row group. The first rows determine whether there are ids and labels.
+func (w *writer) flush(rows dataset.Rows, n int) error {
+	if w.meta.Schema == nil {
+		w.schema(rows.IDs != nil, rows.Labels != nil)
 	}
-	g := format.RowGroup{NumRows: int64(w.n), FileOffset: w.at, Ordinal: int16(min(len(w.meta.RowGroups), math.MaxInt16))}
+	g := format.RowGroup{NumRows: int64(n), FileOffset: w.at, Ordinal: int16(min(len(w.meta.RowGroups), math.MaxInt16))}
 	d := len(w.columns)
 	number := func(j int) func(b []byte, i int) []byte {
 		return func(b []byte, i int) []byte {
-			return binary.LittleEndian.AppendUint64(b, math.Float64bits(w.rows.Data[i*d+j]))
+			return binary.LittleEndian.AppendUint64(b, math.Float64bits(rows.Data[i*d+j]))
 		}
 	}
 	text := func(texts []string) func(b []byte, i int) []byte {
@@ -116,11 +83,11 @@ func (w *writer) flush() error {
 		case e.Type.V == format.Double:
 			j++
 		case j == 0:
-			value = text(w.rows.IDs)
+			value = text(rows.IDs)
 		default:
-			value = text(w.rows.Labels)
+			value = text(rows.Labels)
 		}
-		c, err := w.chunk(&e, value)
+		c, err := w.chunk(&e, n, value)
 		if err != nil {
 			return err
 		}
@@ -130,18 +97,17 @@ func (w *writer) flush() error {
 	g.TotalCompressedSize = g.TotalByteSize
 	w.meta.RowGroups = append(w.meta.RowGroups, g)
 	w.meta.NumRows += g.NumRows
-	w.rows, w.n = dataset.Rows{Data: w.rows.Data[:0], IDs: w.rows.IDs[:0], Labels: w.rows.Labels[:0]}, 0
 	return nil
 }
 
-// chunk writes a column of the collected rows; value appends the value of row i.
-func (w *writer) chunk(e *format.SchemaElement, value func(b []byte, i int) []byte) (format.ColumnChunk, error) {
+// chunk writes a column of n rows; value appends the value of row i.
+func (w *writer) chunk(e *format.SchemaElement, n int, value func(b []byte, i int) []byte) (format.ColumnChunk, error) {
 	start := w.at
-	page := make([]byte, 0, min(pageBytes+64, 9*w.n))
-	for i := 0; i < w.n; {
+	page := make([]byte, 0, min(pageBytes+64, 9*n))
+	for i := 0; i < n; {
 		first := i
 		page = page[:0]
-		for ; i < w.n && len(page) < pageBytes; i++ {
+		for ; i < n && len(page) < pageBytes; i++ {
 			page = value(page, i)
 		}
 		if err := w.page(page, i-first); err != nil {
@@ -151,7 +117,7 @@ func (w *writer) chunk(e *format.SchemaElement, value func(b []byte, i int) []by
 	size := w.at - start
 	return format.ColumnChunk{MetaData: format.ColumnMetaData{
 		Type: e.Type.V, Encoding: []format.Encoding{format.Plain}, PathInSchema: []string{e.Name}, Codec: format.Uncompressed,
-		NumValues: int64(w.n), TotalUncompressedSize: size, TotalCompressedSize: size, DataPageOffset: start,
+		NumValues: int64(n), TotalUncompressedSize: size, TotalCompressedSize: size, DataPageOffset: start,
 	}}, nil
 }
 

@@ -133,7 +133,7 @@ func rowsOf(x *points.Dense, ids []string, limit int) func() (dataset.Rows, erro
 // within a memory limit that the whole exceeds.
 func TestManyGroups(t *testing.T) {
 	const d = 5
-	n := 5 * groupBytes / 8 / d / 2
+	n := 5 * dataset.PartBytes / 8 / d / 2
 	x, ids := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}, make([]string, n)
 	for i := range x.Data {
 		x.Data[i] = float64(i) / 3

@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -35,7 +36,7 @@ func NewIndex(e *engine.Engine, p *Points, neighbors int64, seed uint64, c *Cont
 
 // fingerprint returns that of coordinates, which are contiguous.
 func fingerprint(rows blas.Matrix) string {
-	return dataset.Fingerprint(&points.Dense{N: rows.Rows, D: rows.Cols, Data: rows.Data})
+	return dataset.Fingerprint(kernel.Rows(rows))
 }
 
 // LoadIndex implements mustlink_index_load; m is nil for no model.
@@ -122,5 +123,5 @@ func (p *Points) matrix(keep bool) (blas.Matrix, error) {
 		return blas.Matrix{}, err
 	}
 	x := d.Points.(*points.Dense)
-	return blas.MatrixOf(x.N, x.D, x.Data), nil
+	return kernel.Matrix(x), nil
 }

@@ -67,8 +67,7 @@ func checked(x *points.Dense, err error, gaps bool, names []string) (points.Poin
 
 // fills reports whether a model fills missing numbers.
 func fills(m *mustlink.Model) bool {
-	_, ok := m.Record().Scaling.(*prepare.Preparation)
-	return ok
+	return prepare.ByColumn(m.Record().Scaling) != nil
 }
 
 // unchecked returns the points without validating the values of dense ones, which may be NaN or

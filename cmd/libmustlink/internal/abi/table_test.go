@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 )
 
 // text returns the address of a text with a zero byte.
@@ -168,7 +169,7 @@ func TestStrictStandardize(t *testing.T) {
 		x[i*d+3] = float64(i) // row numbers, which auto leaves out
 	}
 	m := fitTable(t, e, `{"prepare": "none", "standardize": true}`, pointsIn(x))
-	s, ok := m.Record().Scaling.(*dataset.Scaling)
+	s, ok := m.Record().Scaling.(*prepare.Scaling)
 	if !ok || math.Abs(s.Mean[3]-(n-1)/2.0) > 1e-12 {
 		t.Errorf("scaling is %+v", m.Record().Scaling)
 	}

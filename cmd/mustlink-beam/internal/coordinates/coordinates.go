@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -38,7 +39,7 @@ func Values(d *dataset.Data) (blas.Matrix, error) {
 	if !ok {
 		return blas.Matrix{}, fault.Data(d.Name, "its rows have no coordinates without a model: want vectors")
 	}
-	return blas.MatrixOf(x.N, x.D, x.Data), nil
+	return kernel.Matrix(x), nil
 }
 
 // Dim returns the number of coordinates of rows with the given number of values.
@@ -95,7 +96,7 @@ func Read(path string) (blas.Matrix, error) {
 
 // Vectors returns coordinates as vectors. They share memory with them.
 func Vectors(x blas.Matrix) *points.Dense {
-	return &points.Dense{N: x.Rows, D: x.Cols, Data: x.Data[:x.Rows*x.Cols]}
+	return kernel.Rows(x)
 }
 
 // maxRows is the number of rows of a block without a model.

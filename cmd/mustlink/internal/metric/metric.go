@@ -21,6 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
@@ -95,7 +96,7 @@ func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix,
 func Raw(eng *engine.Engine, name string, p points.Points) (blas.Matrix, error) {
 	switch x := p.(type) {
 	case *points.Dense:
-		return blas.MatrixOf(x.N, x.D, x.Data), nil
+		return kernel.Matrix(x), nil
 	case *points.CSR:
 		what := fmt.Sprintf("%d x %d sparse points as a dense matrix", x.N, x.D)
 		if err := eng.Check(what, engine.MatrixBytes(x.N, x.D), "fit a model and pass it, or raise the memory limit"); err != nil {

@@ -67,7 +67,7 @@ func (m *maker) importance(v pictures.Space) (*view.Importance, error) {
 // origins names the column of the table of each of the d columns that the model takes.
 func (m *maker) origins(f *catalog.Fitted, d int) []string {
 	names := f.Features
-	if by, ok := f.Scaling.(*prepare.Preparation); ok {
+	if by := prepare.ByColumn(f.Scaling); by != nil {
 		names = by.Origins()
 	}
 	if len(names) == d {

@@ -55,10 +55,8 @@ func (s Scene) Column(j int) string {
 			if v.Fitted == nil {
 				continue
 			}
-			if by, ok := v.Fitted.Scaling.(*prepare.Preparation); ok {
-				if names := by.Outputs(); j < len(names) {
-					return names[j]
-				}
+			if names := prepare.ByColumn(v.Fitted.Scaling).Outputs(); j < len(names) {
+				return names[j]
 			}
 			break
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/engine/prepare"
 	"github.com/mustlink/mustlink/internal/session"
 )
 
@@ -80,7 +81,7 @@ func scalesApart(d *dataset.Data) (string, error) {
 	if !ok {
 		return "", nil
 	}
-	scaling, _, err := dataset.Standardize(x)
+	scaling, _, err := prepare.Standardize(x)
 	if err != nil {
 		return "", err
 	}

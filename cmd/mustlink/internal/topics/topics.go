@@ -10,6 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
+	"github.com/mustlink/mustlink/engine/kernel"
 )
 
 // The texts of help topics; docs/cli.md contains them too.
@@ -33,7 +34,7 @@ func Commands() []*cobra.Command {
 		parameters.AddCommand(&cobra.Command{Use: m.Name, Short: m.Summary, Long: methodTopic(m)})
 	}
 	topics := []*cobra.Command{
-		{Use: "kernels", Short: "kernels, widths and their rules", Long: strings.TrimSpace(kernelsTopic)},
+		{Use: "kernels", Short: "kernels, widths and their rules", Long: strings.TrimSpace(strings.Replace(kernelsTopic, "KERNELS\n", kernel.Help(), 1))},
 		{Use: "formats", Short: "files that are read and written", Long: strings.TrimSpace(formatsTopic)},
 		parameters,
 	}

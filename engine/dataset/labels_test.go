@@ -1,0 +1,220 @@
+package dataset
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/same"
+)
+
+// TestLabelsInBlocks: labels written and read in blocks of any size give the same file and the same
+// labels as at once.
+func TestLabelsInBlocks(t *testing.T) {
+	dir := t.TempDir()
+	propertytest.Check(t, func(rt *rapid.T) {
+		n := rapid.IntRange(1, 50).Draw(rt, "n")
+		labels := rapid.SliceOfN(rapid.SampledFrom([]string{"a", "b c", "1", `"quoted", with a comma`, "ü"}), n, n).Draw(rt, "labels")
+		var ids []string
+		if rapid.Bool().Draw(rt, "named") {
+			for i := range n {
+				ids = append(ids, fmt.Sprint("p", i))
+			}
+		}
+		name := "labels" + rapid.SampledFrom([]string{".csv", ".csv.gz", ".txt"}).Draw(rt, "ending")
+		whole, parts := filepath.Join(dir, "whole"+name), filepath.Join(dir, "parts"+name)
+		if err := WriteLabels(whole, labels, ids, WriteOptions{}); err != nil {
+			rt.Fatal(err)
+		}
+		at := 0
+		next := func() (LabelRows, error) {
+			if at == n {
+				return LabelRows{}, io.EOF
+			}
+			lo := at
+			at = min(n, lo+rapid.IntRange(1, 9).Draw(rt, "block"))
+			block := LabelRows{Labels: labels[lo:at]}
+			if ids != nil {
+				block.IDs = ids[lo:at]
+			}
+			return block, nil
+		}
+		if err := WriteLabelRows(parts, next, WriteOptions{}); err != nil {
+			rt.Fatal(err)
+		}
+		if diff := same.Diff(contentOf(rt, whole), contentOf(rt, parts)); diff != "" {
+			rt.Fatal(diff)
+		}
+		s, err := OpenLabels(parts, 0)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer s.Close()
+		var got []string
+		for {
+			block, err := s.Next(rapid.IntRange(1, 9).Draw(rt, "limit"))
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				rt.Fatal(err)
+			}
+			got = append(got, block...)
+		}
+		if diff := same.Diff(labels, got); diff != "" || s.Done() != n {
+			rt.Fatalf("%d read: %s", s.Done(), diff)
+		}
+	})
+}
+
+func contentOf(t *rapid.T, path string) string {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// TestLabelStreamRefuses: errors are those of ReadLabels, for any block size, and are returned
+// again.
+func TestLabelStreamRefuses(t *testing.T) {
+	dir := t.TempDir()
+	for i, content := range []string{
+		"", "label\n", "a,b\n1,2\n", "label\na\n\nb\n", "id,label\n1,x\n2\n", "id,label\n1,x\n2,\n", "label\na\n\xff\n", "label\na\x00\n", "id,label\n1,\"x\n",
+	} {
+		path := filepath.Join(dir, fmt.Sprint(i, ".csv"))
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, want := ReadLabels(path, 0)
+		for _, limit := range []int{1, 100} {
+			s, err := OpenLabels(path, 0)
+			for err == nil {
+				_, err = s.Next(limit)
+			}
+			if fmt.Sprint(err) != fmt.Sprint(want) || !fault.IsInput(err) {
+				t.Errorf("%q: error %v: want %v", content, err, want)
+			}
+			if s != nil {
+				if _, again := s.Next(limit); again != err {
+					t.Errorf("%q: then error %v", content, again)
+				}
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		}
+	}
+	s, err := DecodeLabelStream(strings.NewReader("label\na\n"), "-", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Next(0); !fault.IsInput(err) {
+		t.Errorf("a limit of 0: error %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "y.svm"), []byte("1 1:2\n-1 2:1\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := OpenLabels(filepath.Join(dir, "y.svm"), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if labels, err := whole.Next(1); err != nil || labels[0] != "1" {
+		t.Errorf("the first label is %v, error %v", labels, err)
+	}
+	if labels, err := whole.Next(5); err != nil || labels[0] != "-1" || whole.Close() != nil {
+		t.Errorf("the second label is %v, error %v", labels, err)
+	}
+	if _, err := whole.Next(5); err != io.EOF {
+		t.Errorf("error %v: want the end", err)
+	}
+}
+
+// TestLabelRowsRefused: an error during writing leaves no file.
+func TestLabelRowsRefused(t *testing.T) {
+	dir, stop := t.TempDir(), errors.New("stop")
+	for name, blocks := range map[string][]LabelRows{
+		"ids missing":   {{Labels: []string{"a"}, IDs: []string{"1"}}, {Labels: []string{"a"}}},
+		"ids too few":   {{Labels: []string{"a", "b"}, IDs: []string{"1"}}},
+		"ids too late":  {{Labels: []string{"a"}}, {Labels: []string{"a"}, IDs: []string{"1"}}},
+		"error":         {{Labels: []string{"a"}}},
+		"error at once": {},
+	} {
+		at := 0
+		next := func() (LabelRows, error) {
+			if at == len(blocks) {
+				return LabelRows{}, stop
+			}
+			at++
+			return blocks[at-1], nil
+		}
+		err := WriteLabelRows(filepath.Join(dir, "out.csv"), next, WriteOptions{})
+		if strings.HasPrefix(name, "ids") && !fault.IsInput(err) || strings.HasPrefix(name, "error") && !errors.Is(err, stop) {
+			t.Errorf("%s: error %v", name, err)
+		}
+		if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+			t.Errorf("%s: %v is left, error %v", name, entries, err)
+		}
+	}
+}
+
+// Targets are a column of a file, or the labels read as numbers.
+func TestTargets(t *testing.T) {
+	d := &Data{Points: &points.Dense{N: 3, D: 1, Data: make([]float64, 3)}, Name: "x.csv", Labels: []string{"1.5", "-2e300", " 0 "}}
+	want := []float64{1.5, -2e300, 0}
+	got, err := d.LabelTargets()
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("labels as targets: %v, %v, want %v", got, err, want)
+	}
+	const text = "why,target\nx, 1.5\n,-2e300\n?,0\n"
+	if got, err = d.DecodeTargets(strings.NewReader(text), "-", false, 0); err != nil || !slices.Equal(got, want) {
+		t.Errorf("targets %v, %v, want %v", got, err, want)
+	}
+	if got, err = d.ReadTargets(write(t, "t.csv.gz", zip(t, []byte(text))), 0); err != nil || !slices.Equal(got, want) {
+		t.Errorf("targets of a compressed file: %v, %v, want %v", got, err, want)
+	}
+	var memory *fault.MemoryError
+	if _, err := d.DecodeTargets(strings.NewReader(text), "-", false, 20); !errors.As(err, &memory) {
+		t.Errorf("beyond the limit: error %v", err)
+	}
+	if _, err := d.ReadTargets(filepath.Join(t.TempDir(), "no"), 0); !fault.IsInput(err) {
+		t.Errorf("a file that is not there: error %v", err)
+	}
+}
+
+// Errors in targets name file, line, row and column.
+func TestBadTargets(t *testing.T) {
+	d := &Data{Points: &points.Dense{N: 2, D: 1, Data: make([]float64, 2)}, Name: "x.csv"}
+	for text, want := range map[string]string{
+		"target\n1\nhigh\n":    `t.csv, line 3, row 1, column "target": the text "high" is not a number: want a finite number`,
+		"a,target\n1,NaN\n1,2": `t.csv, line 2, row 0, column "target": the value is NaN: want a finite number`,
+		"target\n1\n1e400\n":   `t.csv, line 3, row 1, column "target": the value "1e400" is beyond the range of float64: want a finite number`,
+		"target\n1\n2\n3\n":    `t.csv: it has 3 targets: want 2, one for each row of x.csv`,
+		"price\n1\n2\n":        `t.csv: the header is "price": want a column target`,
+		"target\n":             `t.csv: it has a header but no rows: want at least one row`,
+	} {
+		_, err := d.DecodeTargets(strings.NewReader(text), "t.csv", false, 0)
+		if !fault.IsInput(err) || err.Error() != want {
+			t.Errorf("%q:\n got %v\nwant %s", text, err, want)
+		}
+	}
+	for want, labels := range map[string][]string{
+		`x.csv: the rows have no labels: want a column label of numbers`:                      nil,
+		`x.csv, row 1, column "label": the text "high" is not a number: want a finite number`: {"1", "high"},
+	} {
+		d.Labels = labels
+		if _, err := d.LabelTargets(); !fault.IsInput(err) || err.Error() != want {
+			t.Errorf("labels %q:\n got %v\nwant %s", labels, err, want)
+		}
+	}
+}

@@ -1,0 +1,213 @@
+// Package score measures how well a partition, a ranking or an embedding agrees with known classes:
+// Rand (plain, class-balanced, adjusted), NMI, the ratio J, AUC, recall@k and accuracy, as pure
+// functions.
+//
+// Three kinds of input:
+//
+//   - two labelings of the same objects ([Rand], [BalancedRand], [AdjustedRand], [NMI],
+//     [Accuracy], [ClusterAccuracy]): slices of any comparable type, where only equality
+//     counts. They go through the contingency table, O(n + cells), and count pairs in
+//     exact integers up to n = 2^31;
+//   - scores and a yes/no truth ([AUC]);
+//   - an embedding, n x d row-major and compact, with labels ([JRatio], [PairAUC],
+//     [RecallAtK], [NeighborAccuracy]): Euclidean distances, O(n^2 d), never stored.
+//
+// [All] computes all scores that the data allow, as `mustlink score` shows them.
+//
+// Bad input gives the typed errors of engine/fault; a measure that is undefined for the data (no
+// pair of the kind that it averages over) is an error with the reason, never a NaN. Every label is
+// a class, also ""; only [All] omits rows without a true label. Results do not depend on the names
+// of the labels.
+package score
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/mustlink/mustlink/engine/fault"
+)
+
+// Input is the input of [All]: true labels with predicted labels, an embedding, or both.
+type Input struct {
+	// Truth has the true label of each row; rows with "" are omitted from every score.
+	Truth []string
+	// Predicted has the predicted label of each row; nil for none. Here "" is a label like any
+	// other.
+	Predicted []string
+	// Named means that the predicted labels name classes, as those of a classifier do, also where no
+	// row is of the class.
+	Named bool
+	// X is the N x D embedding, row-major and compact; nil for none.
+	X    []float64
+	N, D int
+	// Ks are the k of recall@k; nil means those of 1, 5 and 10 that are below the number of rows.
+	Ks []int
+}
+
+// Report has the scores that the input allows; the others are nil.
+type Report struct {
+	N         int `json:"n"`                  // rows scored
+	Unlabeled int `json:"unlabeled"`          // rows without a true label, which are omitted
+	Classes   int `json:"classes"`            // distinct true labels
+	Clusters  int `json:"clusters,omitempty"` // distinct predicted labels
+
+	Rand         *float64 `json:"rand,omitempty"`
+	BalancedRand *float64 `json:"balanced_rand,omitempty"`
+	AdjustedRand *float64 `json:"adjusted_rand,omitempty"`
+	NMI          *float64 `json:"nmi,omitempty"`
+	// ClusterAccuracy is the accuracy under the best one-to-one matching of clusters to classes.
+	ClusterAccuracy *float64 `json:"cluster_accuracy,omitempty"`
+	// Accuracy compares the labels literally; nil unless every predicted label is a true label of
+	// some row, as otherwise it would only measure how clusters are named, or Input.Named.
+	Accuracy *float64 `json:"accuracy,omitempty"`
+	// Numbered is true if the predicted labels are 0 to Clusters - 1, as clusters are numbered, and
+	// another naming of them agrees better with the truth.
+	Numbered bool `json:"-"`
+
+	JRatio           *float64   `json:"j_ratio,omitempty"`
+	PairAUC          *float64   `json:"pair_auc,omitempty"`
+	NeighborAccuracy *float64   `json:"neighbor_accuracy,omitempty"`
+	Recall           []RecallAt `json:"recall,omitempty"`
+
+	// Notes gives the reason for each score that is undefined for the data.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// RecallAt is the recall at one k.
+type RecallAt struct {
+	K     int     `json:"k"`
+	Value float64 `json:"value"`
+}
+
+// Score is one named score.
+type Score struct {
+	Name  string
+	Value float64
+}
+
+// Scores lists the computed scores in a fixed order, under their JSON names; the recall at k is
+// "recall@k".
+func (r *Report) Scores() []Score {
+	var out []Score
+	add := func(name string, v *float64) {
+		if v != nil {
+			out = append(out, Score{name, *v})
+		}
+	}
+	add("rand", r.Rand)
+	add("balanced_rand", r.BalancedRand)
+	add("adjusted_rand", r.AdjustedRand)
+	add("nmi", r.NMI)
+	add("cluster_accuracy", r.ClusterAccuracy)
+	add("accuracy", r.Accuracy)
+	add("j_ratio", r.JRatio)
+	add("pair_auc", r.PairAUC)
+	add("neighbor_accuracy", r.NeighborAccuracy)
+	for _, a := range r.Recall {
+		add(fmt.Sprintf("recall@%d", a.K), &a.Value)
+	}
+	return out
+}
+
+// OfClusters removes Accuracy: predicted labels are numbers of clusters, which name no class.
+func (r *Report) OfClusters() { r.Accuracy = nil }
+
+// String returns the scores for people, in one line: "rand 0.9933, balanced_rand 0.9932".
+func (r *Report) String() string {
+	var parts []string
+	for _, f := range r.Scores() {
+		parts = append(parts, fmt.Sprintf("%s %.4g", f.Name, f.Value))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// All computes every score that the input allows. Wrong sizes, values that are not finite and fewer
+// than two labeled rows are errors as in the individual functions; a score that is undefined for
+// the data is omitted with a note.
+func All(in Input) (*Report, error) {
+	if in.Predicted == nil && in.X == nil {
+		return nil, fault.Data("", "there is nothing to score: want predicted labels or an embedding in addition to the true labels")
+	}
+	keep := make([]int, 0, len(in.Truth))
+	for i, label := range in.Truth {
+		if label != "" {
+			keep = append(keep, i)
+		}
+	}
+	if len(keep) < fewest(in.Named && in.X == nil) {
+		return nil, errUnlabeled(len(keep))
+	}
+	truth := pick(in.Truth, keep)
+	_, sizes := number(truth)
+	r := &Report{N: len(keep), Unlabeled: len(in.Truth) - len(keep), Classes: len(sizes)}
+	if in.Predicted != nil {
+		t := Table{Named: in.Named}
+		if err := t.Add(in.Truth, in.Predicted); err != nil {
+			return nil, err
+		}
+		if err := r.partitions(&t); err != nil {
+			return nil, err
+		}
+	}
+	if in.X != nil {
+		// The whole embedding is checked, also the omitted rows.
+		all, err := newEmbedding(in.X, in.N, in.D, in.Truth)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.embedding(all, truth, keep, in.Ks); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+func pick(labels []string, rows []int) []string {
+	out := make([]string, len(rows))
+	for r, i := range rows {
+		out[r] = labels[i]
+	}
+	return out
+}
+
+func (r *Report) embedding(all *embedding, truth []string, keep, ks []int) error {
+	e := &embedding{n: len(keep), d: all.d, x: make([]float64, 0, len(keep)*all.d)}
+	for _, i := range keep {
+		e.x = append(e.x, all.point(i)...)
+	}
+	e.class, e.size = number(truth)
+	if ks == nil {
+		ks = slices.DeleteFunc([]int{1, 5, 10}, func(k int) bool { return k >= e.n })
+	}
+	if err := e.checkK(ks); err != nil {
+		return err
+	}
+	r.note(&r.JRatio)(e.jRatio())
+	r.note(&r.PairAUC)(e.pairAUC())
+	ranks, err := e.hitRanks()
+	if err != nil && !errors.Is(err, errNoClassmates) {
+		return err
+	}
+	r.NeighborAccuracy = new(neighborAccuracy(ranks, e.n))
+	if err != nil {
+		r.Notes = append(r.Notes, err.Error())
+		return nil
+	}
+	for a, v := range recall(ranks, ks) {
+		r.Recall = append(r.Recall, RecallAt{K: ks[a], Value: v})
+	}
+	return nil
+}
+
+// note returns a function that stores a score at dst, or its error among the notes.
+func (r *Report) note(dst **float64) func(float64, error) {
+	return func(v float64, err error) {
+		if err != nil {
+			r.Notes = append(r.Notes, err.Error())
+			return
+		}
+		*dst = &v
+	}
+}
