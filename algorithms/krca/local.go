@@ -171,5 +171,6 @@ func (m *Local) of(ctx context.Context, eng *engine.Engine, near []float64) (*me
 	if err != nil {
 		return nil, err
 	}
-	return newMetric(ctx, eng, m.kernel, m.anchors.Select(rows), newHelmert(sizes), eps, m.params.Form, func(string) {})
+	own := &metric{kernel: m.kernel, anchors: m.anchors.Select(rows), f: newHelmert(sizes), eps: eps}
+	return newMetric(ctx, eng, own, m.params.Form, func(string) {})
 }

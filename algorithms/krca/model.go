@@ -144,7 +144,7 @@ func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, er
 func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.Time) (*Model, error) {
 	metric := u.metric()
 	metric.f.columns = slices.Clone(metric.f.columns)
-	e, err := fitEmbedding(ctx, eng, metric, u.store, u.positions, u.refs, u.params, func(string) {})
+	e, err := fitEmbedding(ctx, eng, metric, reference{u.store, u.positions, u.refs}, u.params, func(string) {})
 	if err == nil {
 		err = metric.compact(ctx, eng) // a copy of the factor
 	}
