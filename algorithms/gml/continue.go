@@ -7,6 +7,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -80,7 +81,13 @@ func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Con
 	if f.before == nil || f.Params.Dims > 0 {
 		return nil, nil
 	}
-	return f.before.warm.Rotated(ctx, f.Eng, f.before.Map, f.X, f.targets, linked, constraints, r)
+	return f.before.warm.Rotated(ctx, f.Eng, f.before.Map, f.on(f.before.Kernel(), 1, linked), f.targets, constraints, r)
+}
+
+// on returns a kernel times scale with the linked points.
+func (f *fit) on(k kernel.Kernel, scale float64, linked []int) logdetmetric.Linked {
+	return logdetmetric.Linked{Method: Method, Kernel: k, Scale: scale, X: f.X, Rows: linked,
+		Dims: f.Params.Dims, Seed: f.Seed}
 }
 
 // moved learns with the spectral prior of the model that links are added to, whose coordinates are
