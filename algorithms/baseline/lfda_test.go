@@ -37,7 +37,7 @@ func lfdaFitted(t enginetest.Fataler, eng *engine.Engine, p LFDA, x points.Point
 	return w
 }
 
-// pairwise returns Sw and Sb by the formulas of the package comment, pair by pair; neighbors below
+// pairwise returns Sw and Sb by the formulas of the comment of [LFDA], pair by pair; neighbors below
 // 1 mean A_ij = 1.
 func pairwise(x *points.Dense, c *linear.Classes, neighbors int) (within, between blas.Matrix) {
 	within, between = blas.NewMatrix(x.D, x.D), blas.NewMatrix(x.D, x.D)

@@ -44,7 +44,7 @@ var MLKRAbout = algorithms.About{
 // (y_i - mean)^2, which does not depend on units. It is not concave, so limited-memory BFGS
 // maximizes it from several maps: the principal coordinates, the whitened principal coordinates,
 // and these with the linear estimate of the targets added to the first, each in the scale that
-// explains most. The best result is kept. Package algorithms/internal/softmax documents the cost of
+// explains most. The best result is kept. [linear.SoftmaxProblem] documents the cost of
 // an evaluation.
 //
 // The fields are the parameters of the method. [MLKRDefaults] returns the defaults.

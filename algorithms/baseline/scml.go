@@ -55,7 +55,7 @@ const (
 // with the squared distances d_M, over the triplets. sum_b w_b is the trace of M. Points are
 // divided by the root of the mean variance of the directions in which they vary, so that their unit
 // does not matter. The paper uses stochastic dual averaging; this is a linear program, which
-// hinge.Minimize solves to a proven gap. Most w are 0; all are 0 if no basis separates k from j.
+// optimize.MinimizeHinge solves to a proven gap. Most w are 0; all are 0 if no basis separates k from j.
 //
 // The bases are Fisher's linear discriminants of regions (basis=lda): around a linked row, its
 // nearest 10, 20 or 50 rows of the same class against as many rows of the cannot-linked classes,
@@ -85,7 +85,7 @@ func SCMLDefaults() SCML { return param.Default[SCML]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p SCML) Validate() error { return param.Validate(p) }
 
-// SCMLModel is a fitted metric, a linear map. The objective is that of the package comment; its trace
+// SCMLModel is a fitted metric, a linear map. The objective is that of the comment of [SCML]; its trace
 // has the best value so far.
 type SCMLModel = fitted.Traced[SCML]
 

@@ -56,7 +56,7 @@ const (
 //
 // over positive definite matrices: it makes must-links short and cannot-links long, stays close to
 // the prior M0 in LogDet divergence, and drops pairs of features that hardly matter. It is the
-// graphical lasso of P, which package solvers/glasso solves until the duality gap is small. M0^-1
+// graphical lasso of P, which optimize.Glasso solves until the duality gap is small. M0^-1
 // is the identity or the covariance C of the points, to which 1e-10 of its mean variance is added;
 // a feature that does not vary counts as one of mean variance.
 //
@@ -84,7 +84,7 @@ func SDMLDefaults() SDML { return param.Default[SDML]() }
 func (p SDML) Validate() error { return param.Validate(p) }
 
 // SDMLModel is a fitted metric: M = W'W for the upper triangular W of its map. The objective is that of
-// the package comment, with P divided by the mean of the diagonal of M0^-1. It is immutable and
+// the comment of [SDML], with P divided by the mean of the diagonal of M0^-1. It is immutable and
 // safe for concurrent use.
 type SDMLModel = fitted.Traced[SDML]
 

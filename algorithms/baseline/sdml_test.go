@@ -41,7 +41,7 @@ func matrix(eng *engine.Engine, m *SDMLModel) blas.Matrix {
 	return out
 }
 
-// sdmlFormula returns P and lambda by the package comment. eta is the value for which the largest
+// sdmlFormula returns P and lambda by the comment of [SDML]. eta is the value for which the largest
 // absolute eigenvalue of eta M0 (sum) is the balance.
 func sdmlFormula(t enginetest.Fataler, params SDML, x *points.Dense, set *links.Set) (p blas.Matrix, lambda float64) {
 	t.Helper()
@@ -91,7 +91,7 @@ func sdmlFormula(t enginetest.Fataler, params SDML, x *points.Dense, set *links.
 	return p, params.Sparsity * unit
 }
 
-// TestSDMLOptimum checks the optimality conditions of the problem in the package comment: W = M^-1 has
+// TestSDMLOptimum checks the optimality conditions of the problem in the comment of [SDML]: W = M^-1 has
 // the diagonal of P; where M is not 0, W differs from P by lambda in the direction of the sign of
 // M, and elsewhere by at most lambda. Without sparsity M is P^-1.
 func TestSDMLOptimum(t *testing.T) {

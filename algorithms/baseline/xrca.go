@@ -35,7 +35,7 @@ var XRCAAbout = algorithms.About{
 //
 // Let C be the covariance of must-linked points within their chunklets, with eps added, and S the
 // mean of (x_i - x_j)(x_i - x_j)' / 2 over the cannot-links. Points are first whitened by C, as in
-// package rca, so that must-linked points vary equally in all directions. They are then scaled by
+// [RCA], so that must-linked points vary equally in all directions. They are then scaled by
 // the root of S in these coordinates, which emphasizes directions in which cannot-linked points
 // differ:
 //

@@ -22,7 +22,7 @@
 //     Laplacian for the smallest eigenvalues mu_i and alpha falls. It begins with
 //     alpha_i = exp(-t mu_i). In the coordinates of M, K is a matrix A, r x r, and the best alpha
 //     is the isotonic regression of alpha_i A_ii: a mean for every pooled block
-//     (solvers/isotonic).
+//     (optimize.Rising).
 //   - datadep (5): M = (S^-1 + V diag(theta) V')^-1, a kernel matrix S that these eigenvectors
 //     deform, 0 <= theta_1 <= theta_2 and so on. The best theta solves a convex problem with r
 //     unknowns, by projected gradients whose projections are isotonic regressions.

@@ -63,7 +63,7 @@
 // # New points
 //
 // The paper has no out-of-sample extension. By default, new points get their coordinates by kernel
-// ridge regression from the training points to theirs (internal/ridge): with the kernel
+// ridge regression from the training points to theirs (outofsample.NewRidge): with the kernel
 // exp(-|x - y| / w), and the width w and the ridge that predict training points left out best. With
 // extension=graph, a new point x is joined to the graph by its neighbors among the training points
 // and gets the coordinates that minimize the energy: sum_j s_xj / sqrt(d_x d_j) v_j / (1 + delta).

@@ -140,7 +140,7 @@ func (e *barycentricExtension) Encode(f *model.File, method string, table fitted
 	return barycentricAbout{e.neighbors, table}
 }
 
-// ReadBarycentric is the [maps.Reader] of the maps that [NewBarycentric] returns.
+// ReadBarycentric is the [fitted.Reader] of the maps that [NewBarycentric] returns.
 func ReadBarycentric(method string, f *model.File) (*fitted.Map, error) {
 	var head barycentricAbout
 	if err := fitted.ReadExtra(f, method, &head); err != nil {

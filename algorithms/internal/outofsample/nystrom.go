@@ -139,7 +139,7 @@ func (e *NystromExtension) Encode(f *model.File, method string, table fitted.Map
 	return nystromHeader{Nystrom: &nystromAbout{e.Neighbors, e.Normalized, &e.Similarity, table}}
 }
 
-// ReadNystrom is the [maps.Reader] of the maps that [NewNystrom] returns. It returns nil for a file that holds a
+// ReadNystrom is the [fitted.Reader] of the maps that [NewNystrom] returns. It returns nil for a file that holds a
 // map of another kind.
 func ReadNystrom(method string, f *model.File) (*fitted.Map, error) {
 	var head nystromHeader

@@ -319,7 +319,7 @@ func (e *ridgeExtension) Encode(f *model.File, method string, table fitted.MapHe
 	return ridgeHeader{&ridgeAbout{e.regression.Kernel.Spec(), table}}
 }
 
-// ReadRidge is the [maps.Reader] of maps that [NewRidge] returns, nil for a file with another one.
+// ReadRidge is the [fitted.Reader] of maps that [NewRidge] returns, nil for a file with another one.
 func ReadRidge(method string, f *model.File) (*fitted.Map, error) {
 	var head ridgeHeader
 	if err := fitted.ReadExtra(f, method, &head); err != nil || head.Ridge == nil {
