@@ -144,7 +144,7 @@ func (s *settings) linksOf(method catalog.Method, t *Table, l *Links) (*Links, e
 		return nil, checkRows(l, t)
 	case l != nil:
 		return l, nil
-	case !s.taught() && !method.LinksOptional:
+	case !s.learnsMore() && !method.LinksOptional:
 		return nil, &fault.ParamError{Param: "links", Value: nil, Want: "links, or triplets, quadruplets or targets"}
 	}
 	return links.New(t.Rows(), nil)
@@ -183,8 +183,8 @@ func (s *settings) choose(l *Links) (choice catalog.Choice, err error) {
 	return choice, err
 }
 
-// taught reports whether triplets, quadruplets or targets are given.
-func (s *settings) taught() bool {
+// learnsMore reports whether triplets, quadruplets or targets are given.
+func (s *settings) learnsMore() bool {
 	return s.lesson.Triplets != nil || s.lesson.Quadruplets != nil || s.lesson.Targets != nil
 }
 

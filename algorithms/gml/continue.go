@@ -7,6 +7,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/internal/fitted"
 	"github.com/mustlink/mustlink/algorithms/internal/learner"
+	"github.com/mustlink/mustlink/algorithms/internal/logdetmetric"
 	"github.com/mustlink/mustlink/algorithms/internal/outofsample"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
@@ -26,7 +27,7 @@ import (
 // new links rotate the directions of m, which are then no longer sorted by spread; with fewer, the
 // directions are computed again.
 //
-// Errors are those of [Learner.Fit]. Other points, a link that contradicts one of m, and a model
+// Errors are those of [learner.Learner.Fit]. Other points, a link that contradicts one of m, and a model
 // without the data for this are a *fault.DataError. A model lacks the data if its file is of an
 // earlier version, or if its data-dependent prior was built on given similarities or vectors.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
@@ -80,7 +81,13 @@ func (f *fit) turned(ctx context.Context, linked []int, constraints []logdet.Con
 	if f.before == nil || f.Params.Dims > 0 {
 		return nil, nil
 	}
-	return f.before.warm.Rotated(ctx, f.Eng, f.before.Map, f.X, f.targets, linked, constraints, r)
+	return f.before.warm.Rotated(ctx, f.Eng, f.before.Map, f.on(f.before.Kernel(), 1, linked), f.targets, constraints, r)
+}
+
+// on returns a kernel times scale with the linked points.
+func (f *fit) on(k kernel.Kernel, scale float64, linked []int) logdetmetric.Linked {
+	return logdetmetric.Linked{Method: Method, Kernel: k, Scale: scale, X: f.X, Rows: linked,
+		Dims: f.Params.Dims, Seed: f.Seed}
 }
 
 // moved learns with the spectral prior of the model that links are added to, whose coordinates are

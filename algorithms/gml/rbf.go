@@ -150,7 +150,8 @@ func (w *width) reduced(ctx context.Context, a *attempt) (*learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := logdetmetric.Reduce(ctx, w.Eng, k, a.alpha, w.X.Select(w.linked), a.constraints, w.Params.Landmarks, w.Seed)
+	linked := w.on(k, a.alpha, w.linked)
+	r, err := linked.Reduce(ctx, w.Eng, a.constraints, w.Params.Landmarks)
 	if r == nil || err != nil {
 		return nil, err
 	}
@@ -161,7 +162,7 @@ func (w *width) reduced(ctx context.Context, a *attempt) (*learned, error) {
 		return nil, err
 	}
 	w.round(res)
-	m, err := r.Learned(ctx, w.Eng, Method, k, w.X, w.linked, res.A, w.Params.Dims, w.Seed)
+	m, err := r.Learned(ctx, w.Eng, linked, res.A)
 	if err != nil {
 		return nil, err
 	}
@@ -324,7 +325,7 @@ func (a *attempt) model(ctx context.Context, w *width) (*learned, error) {
 		if b, err = logdetmetric.Change(ctx, w.Eng, a.result, a.constraints); err != nil {
 			return nil, err
 		}
-		m, err = logdetmetric.Learned(ctx, w.Eng, Method, k, a.alpha, w.X, w.linked, b, w.Params.Dims, w.Seed)
+		m, err = w.on(k, a.alpha, w.linked).Learned(ctx, w.Eng, b)
 	}
 	if err != nil {
 		return nil, err

@@ -30,7 +30,7 @@ func learnedKernel(t *testing.T, eng *engine.Engine, spec kernel.Spec, x points.
 		t.Fatal(err)
 	}
 	rows, f := flatten(s.Chunklets())
-	m, err := newMetric(context.Background(), eng, k, x.Select(rows), f, 1e-3, FormAuto, func(string) {})
+	m, err := newMetric(context.Background(), eng, &metric{kernel: k, anchors: x.Select(rows), f: f, eps: 1e-3}, FormAuto, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}

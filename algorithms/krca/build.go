@@ -10,8 +10,6 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
-	"github.com/mustlink/mustlink/engine/points"
 )
 
 const (
@@ -22,21 +20,20 @@ const (
 	probes, probesAtOnce = 64, 8
 )
 
-// newMetric learns kt from the anchors (n points, chunklet after chunklet).
+// newMetric learns kt from the kernel, the anchors (n points, chunklet after chunklet) with their
+// basis, and the eps of a metric without a form.
 // Cost: the n x n kernel matrix, O(n^2) for F'KF, r^3/3 for the Cholesky form.
-func newMetric(ctx context.Context, eng *engine.Engine, k kernel.Kernel, anchors points.Points,
-	f helmert, eps float64, form Form, stage func(string)) (*metric, error) {
-	m := &metric{kernel: k, anchors: anchors, f: f, eps: eps}
+func newMetric(ctx context.Context, eng *engine.Engine, m *metric, form Form, stage func(string)) (*metric, error) {
 	stage("kernel matrix of the chunklets")
-	full := eng.GetMatrix(anchors.Len(), anchors.Len())
+	full := eng.GetMatrix(m.anchors.Len(), m.anchors.Len())
 	defer eng.PutMatrix(full) // the form keeps nothing of it
-	if err := k.GramTo(ctx, eng, full, anchors); err != nil {
+	if err := m.kernel.GramTo(ctx, eng, full, m.anchors); err != nil {
 		return nil, err
 	}
-	m.noise = max(float64(full.Rows)*0x1p-53*slices.Max(diagonalOf(full)), k.Noise(anchors))
+	m.noise = max(float64(full.Rows)*0x1p-53*slices.Max(diagonalOf(full)), m.kernel.Noise(m.anchors))
 	p := newProbes(eng, full)
 	defer eng.PutMatrix(p.rows)
-	a, err := f.reduce(ctx, eng, full)
+	a, err := m.f.reduce(ctx, eng, full)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +49,7 @@ func newMetric(ctx context.Context, eng *engine.Engine, k kernel.Kernel, anchors
 			return nil, err
 		}
 		if form == FormCholesky {
-			return nil, &fault.ParamError{Param: "eps", Value: eps,
+			return nil, &fault.ParamError{Param: "eps", Value: m.eps,
 				Want: "a larger number with form=cholesky (sI + F'KF has no Cholesky factor), or form=auto"}
 		}
 		stage("spectral form")

@@ -78,9 +78,18 @@ func landmarks(n, count int, seed uint64) []int {
 	return rows
 }
 
-// fitEmbedding decomposes the learned kernel matrix of the reference points (rows refs of
-// x) and folds the result into what Embed needs. rows are the anchors' rows in x.
-func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, x points.Points, rows, refs []int, p Params, stage func(string)) (*embedding, error) {
+// reference are the points of an embedding.
+type reference struct {
+	x    points.Points
+	rows []int // of the anchors in x
+	refs []int // rows of the reference points in x
+}
+
+// fitEmbedding decomposes the learned kernel matrix of the reference points and folds the result
+// into what Embed needs.
+func fitEmbedding(ctx context.Context, eng *engine.Engine, m *metric, at reference, p Params, stage func(string)) (
+	*embedding, error) {
+	x, rows, refs := at.x, at.rows, at.refs
 	implicit := m.implicit(x, len(refs), p.Dims)
 	if err := checkEmbedding(eng, m.f, len(refs), p.Dims, implicit); err != nil {
 		return nil, err

@@ -73,7 +73,7 @@ func (p Params) model(ctx context.Context, f *learner.Fit, t task, stage func(st
 		return nil, err
 	}
 	stage("learned kernel")
-	e, err := fitEmbedding(ctx, f.Eng, metric, f.X, t.rows, t.refs, p, stage)
+	e, err := fitEmbedding(ctx, f.Eng, metric, reference{f.X, t.rows, t.refs}, p, stage)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,8 @@ func (p Params) metric(ctx context.Context, f *learner.Fit, t task, stage func(s
 	if err != nil {
 		return nil, err
 	}
-	return newMetric(ctx, f.Eng, k, f.X.Select(t.rows), t.f, eps, p.Form, stage)
+	m := &metric{kernel: k, anchors: f.X.Select(t.rows), f: t.f, eps: eps}
+	return newMetric(ctx, f.Eng, m, p.Form, stage)
 }
 
 // check validates the parameters and the input and returns the chunklets.

@@ -20,7 +20,7 @@ import (
 //
 // What stays fixed is s = n eps (the paper's redefined epsilon); eps = s/n shrinks as the
 // number n of points in chunklets grows. After any sequence of updates the learned kernel
-// is that of [Learner.Fit] with fixed_s = s on the chunklets there are now, up to rounding.
+// is that of [learner.Learner.Fit] with fixed_s = s on the chunklets there are now, up to rounding.
 //
 // Each update borders the Cholesky factor of (1b) by one row for every new vector of F:
 //

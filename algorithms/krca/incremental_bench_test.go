@@ -85,7 +85,8 @@ func relearn(t testingTB, eng *engine.Engine, x *points.Dense) (total float64) {
 		}
 		some := x.Select(sequenceFrom(0, 2*c))
 		begin := time.Now()
-		_, err := newMetric(context.Background(), eng, k, some, newHelmert(sizes), arrivalFixed/float64(2*c), FormCholesky, func(string) {})
+		m := &metric{kernel: k, anchors: some, f: newHelmert(sizes), eps: arrivalFixed / float64(2*c)}
+		_, err := newMetric(context.Background(), eng, m, FormCholesky, func(string) {})
 		must(t, err)
 		total += weight * time.Since(begin).Seconds()
 	}

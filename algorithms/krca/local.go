@@ -29,8 +29,8 @@ type Local struct {
 }
 
 // FitLocal prepares local metrics of a learner, each of the given number of nearest chunklets, from
-// the points x and the must-links of set. It computes no metric: that happens for each query. Errors
-// are those of Fit, and a *fault.ParamError for nearest < 1.
+// the points x and the must-links of set. It computes no metric: that happens for each query.
+// Errors are those of Fit, and a *fault.ParamError for nearest < 1.
 func FitLocal(ctx context.Context, eng *engine.Engine, l Learner, x points.Points, set *links.Set, nearest int) (
 	*Local, error) {
 	m, err := l.Params.fitLocal(ctx, l.Begin(eng, x, set), nearest)
@@ -171,5 +171,6 @@ func (m *Local) of(ctx context.Context, eng *engine.Engine, near []float64) (*me
 	if err != nil {
 		return nil, err
 	}
-	return newMetric(ctx, eng, m.kernel, m.anchors.Select(rows), newHelmert(sizes), eps, m.params.Form, func(string) {})
+	own := &metric{kernel: m.kernel, anchors: m.anchors.Select(rows), f: newHelmert(sizes), eps: eps}
+	return newMetric(ctx, eng, own, m.params.Form, func(string) {})
 }

@@ -133,7 +133,7 @@ func notRepresentable(row int) error {
 }
 
 // Model returns the model of all updates so far, with its embedding. As at the end of
-// [Learner.Fit], that takes m^2 kernel values and as many flops as stated there, for m reference
+// [learner.Learner.Fit], that takes m^2 kernel values and as many flops as stated there, for m reference
 // points. These are those of the original model, and points of the updates up to the number of
 // landmarks (or 5000).
 func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, error) {
@@ -144,7 +144,7 @@ func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, er
 func (u *Incremental) model(ctx context.Context, eng *engine.Engine, begin time.Time) (*Model, error) {
 	metric := u.metric()
 	metric.f.columns = slices.Clone(metric.f.columns)
-	e, err := fitEmbedding(ctx, eng, metric, u.store, u.positions, u.refs, u.params, func(string) {})
+	e, err := fitEmbedding(ctx, eng, metric, reference{u.store, u.positions, u.refs}, u.params, func(string) {})
 	if err == nil {
 		err = metric.compact(ctx, eng) // a copy of the factor
 	}

@@ -111,7 +111,7 @@ func (p *Path) Model(ctx context.Context, eng *engine.Engine, epsRel float64) (*
 	refs := landmarks(f.X.Len(), params.Landmarks, f.Seed)
 	metric := *p.metric
 	metric.eps = eps
-	e, err := fitEmbedding(ctx, eng, &metric, f.X, p.rows, refs, params, stages(f))
+	e, err := fitEmbedding(ctx, eng, &metric, reference{f.X, p.rows, refs}, params, stages(f))
 	if err != nil {
 		return nil, input.Failed(ctx, Method+": path", err)
 	}

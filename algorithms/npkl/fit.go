@@ -18,12 +18,12 @@ import (
 // DefaultKernel is the kernel whose feature space defines neighbors for a Learner without a kernel.
 const DefaultKernel = "linear"
 
-// Learner fits the method from the links; points without links take part through the graph. The zero
-// value does not work: Params come from [DefaultParams]. The result has the type *[Model].
+// Learner fits the method from the links; points without links take part through the graph. The
+// zero value does not work: Params come from [DefaultParams]. The result has the type *[Model].
 //
 // Kernel defines the feature space in which neighbors are searched. The zero Spec means
-// DefaultKernel (Euclidean neighbors), or spectrum:k=3 for sequences. A model of Similarities, those
-// of the graph named Given, has coordinates for the training points only.
+// DefaultKernel (Euclidean neighbors), or spectrum:k=3 for sequences. A model of Similarities,
+// those of the graph named Given, has coordinates for the training points only.
 //
 // Cost: the nearest neighbors of all points; for every sweep, 2 r flops per edge of the graph and
 // O(min(r, m)^3) per point with m links; one or a few searches for an eigenvalue of the graph.

@@ -123,7 +123,7 @@ func (g *prepared) with(c float64) *prepared {
 
 // AddLinks returns the model of a fit with the links of m and those of set. The fit starts from the
 // coordinates of m, so it takes few sweeps if the new links change little. x are the points that m
-// was fitted on. Errors are those of [Learner.Fit]. A link that contradicts one of m is a
+// was fitted on. Errors are those of [learner.Learner.Fit]. A link that contradicts one of m is a
 // *fault.DataError, and so is a model of given similarities, because it does not store them.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	if m.Params().Graph == Given {

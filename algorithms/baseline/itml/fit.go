@@ -162,7 +162,7 @@ func (f *fit) kernel(ctx context.Context) (m *fitted.Map, check logdet.KKT, err 
 		return nil, check, err
 	}
 	if f.before != nil && f.Params.Dims == 0 {
-		if m, err = f.before.Rotated(ctx, f.Eng, f.from, f.X, f.targets, linked, constraints, f.result); err != nil {
+		if m, err = f.before.Rotated(ctx, f.Eng, f.from, f.linked(k, linked), f.targets, constraints, f.result); err != nil {
 			return nil, check, err
 		}
 	}
@@ -174,7 +174,7 @@ func (f *fit) kernel(ctx context.Context) (m *fitted.Map, check logdet.KKT, err 
 		if err != nil {
 			return nil, check, err
 		}
-		if m, err = logdetmetric.Learned(ctx, f.Eng, Method, k, 1, f.X, linked, b, f.Params.Dims, f.Seed); err != nil {
+		if m, err = f.linked(k, linked).Learned(ctx, f.Eng, b); err != nil {
 			return nil, check, err
 		}
 	}
@@ -185,11 +185,17 @@ func (f *fit) kernel(ctx context.Context) (m *fitted.Map, check logdet.KKT, err 
 	return exact.On(m, stored), check, nil
 }
 
+// linked returns the kernel with the linked points.
+func (f *fit) linked(k kernel.Kernel, rows []int) logdetmetric.Linked {
+	return logdetmetric.Linked{Method: Method, Kernel: k, Scale: 1, X: f.X, Rows: rows, Dims: f.Params.Dims, Seed: f.Seed}
+}
+
 // reduced learns a kernel in the coordinates of landmarks, or returns nil if the whole matrix is to
 // be used.
 func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *fitted.Map, check logdet.KKT, err error) {
 	constraints := f.bounds.Constraints(f.targets, logdetmetric.Positions(linked))
-	r, err := logdetmetric.Reduce(ctx, f.Eng, k, 1, f.X.Select(linked), constraints, f.Params.Landmarks, f.Seed)
+	on := f.linked(k, linked)
+	r, err := on.Reduce(ctx, f.Eng, constraints, f.Params.Landmarks)
 	if r == nil || err != nil {
 		return nil, check, err
 	}
@@ -197,7 +203,7 @@ func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *fi
 		return nil, check, err
 	}
 	f.small = r
-	m, err = r.Learned(ctx, f.Eng, Method, k, f.X, linked, f.result.A, f.Params.Dims, f.Seed)
+	m, err = r.Learned(ctx, f.Eng, on, f.result.A)
 	return m, f.result.CheckRows(f.Eng, r.G, r.Constraints, f.Params.Gamma), err
 }
 
@@ -207,7 +213,7 @@ func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *fi
 // In kernel mode a few new links rotate the directions of m, which are then no longer sorted by
 // spread.
 //
-// Errors are those of [Learner.Fit]. Other points, a link that contradicts one of m, and a model
+// Errors are those of [learner.Learner.Fit]. Other points, a link that contradicts one of m, and a model
 // whose file does not store its multipliers, like files of earlier versions, are a
 // *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {

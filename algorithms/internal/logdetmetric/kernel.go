@@ -102,40 +102,50 @@ func SupportRows(linked []int, n int, seed uint64) []int {
 // direction counts as rounding.
 const rankTol = 1e-10
 
-// Learned returns the map of the named method to the principal directions of the learned kernel
+// Linked is a kernel on points of which some are linked, and what is to be kept of it.
+type Linked struct {
+	Method string // name of the method, for its map
+	Kernel kernel.Kernel
+	Scale  float64 // factor of the kernel
+	X      points.Points
+	Rows   []int  // of the linked points, ascending
+	Dims   int    // directions of the map, all for 0
+	Seed   uint64 // draws the landmarks and the stored points
+}
+
+// Learned returns the map to the principal directions of the learned kernel
 //
 //	scale k(x, y) - scale^2 k(x, l) B k(l, y)
 //
-// on [SupportRows] of the points x, which include the linked ones l. It keeps dims directions, all
-// for 0.
-func Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, scale float64, x points.Points, linked []int, b blas.Matrix, dims int, seed uint64) (*fitted.Map, error) {
-	rows := SupportRows(linked, x.Len(), seed)
+// on [SupportRows] of the points x, which include the linked ones l.
+func (l Linked) Learned(ctx context.Context, eng *engine.Engine, b blas.Matrix) (*fitted.Map, error) {
+	rows := SupportRows(l.Rows, l.X.Len(), l.Seed)
 	n := len(rows)
 	if err := eng.Check("learned kernel matrix", 5*engine.MatrixBytes(n, n), "use fewer links or points"); err != nil {
 		return nil, err
 	}
-	support := x.Select(rows)
-	gram, err := k.GramScratch(ctx, eng, support)
+	support := l.X.Select(rows)
+	gram, err := l.Kernel.GramScratch(ctx, eng, support)
 	if err != nil {
 		return nil, err
 	}
 	defer eng.PutMatrix(gram)
-	among, noise := positions(rows, linked), 0.0
+	among, noise := positions(rows, l.Rows), 0.0
 	for i := range n {
 		noise += gram.At(i, i)
 	}
-	noise = k.Noise(support) / noise
-	if err := scaled(ctx, eng, scale, gram); err != nil {
+	noise = l.Kernel.Noise(support) / noise
+	if err := scaled(ctx, eng, l.Scale, gram); err != nil {
 		return nil, err
 	}
-	v, err := directions(ctx, eng, gram, among, b, dims, noise)
+	v, err := directions(ctx, eng, gram, among, b, l.Dims, noise)
 	if err != nil {
 		return nil, err
 	}
-	if err := scaled(ctx, eng, scale, v); err != nil {
+	if err := scaled(ctx, eng, l.Scale, v); err != nil {
 		return nil, err
 	}
-	return fitted.NewExpansion(method, k, support, v, nil), nil
+	return fitted.NewExpansion(l.Method, l.Kernel, support, v, nil), nil
 }
 
 // positions returns the indices of some of the rows in the list.

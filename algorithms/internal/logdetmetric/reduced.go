@@ -44,12 +44,15 @@ type Reduced struct {
 	scale  float64
 }
 
-// Reduce returns the reduced form for the kernel matrix scale k of the linked points, and nil if
-// the whole matrix is to be used. The bounds of the constraints become those of their part of the
-// distances: less what the rest contributes, but at least a quarter.
-func Reduce(ctx context.Context, eng *engine.Engine, k kernel.Kernel, scale float64, linked points.Points, constraints []logdet.Constraint, landmarks int, seed uint64) (*Reduced, error) {
+// Reduce returns the reduced form for the kernel matrix scale k of the linked points, with so many
+// landmarks or those of the rule, and nil if the whole matrix is to be used. The bounds of the
+// constraints become those of their part of the distances: less what the rest contributes, but at
+// least a quarter.
+func (l Linked) Reduce(ctx context.Context, eng *engine.Engine, constraints []logdet.Constraint, landmarks int) (
+	*Reduced, error) {
+	linked := l.X.Select(l.Rows)
 	m := linked.Len()
-	o := operator.FactorOptions{Most: landmarks, Seed: seed}
+	o := operator.FactorOptions{Most: landmarks, Seed: l.Seed}
 	if landmarks == LandmarksAuto {
 		if o.Rest, o.Most = leftOfMany, mostOfMany; m <= wholeMost {
 			o.Rest, o.Most = leftOut, m/2
@@ -58,19 +61,19 @@ func Reduce(ctx context.Context, eng *engine.Engine, k kernel.Kernel, scale floa
 	if landmarks == 0 || landmarks >= m || landmarks == LandmarksAuto && m <= wholeLinked {
 		return nil, nil
 	}
-	f, err := operator.NewFactor(ctx, eng, k, linked, o)
+	f, err := operator.NewFactor(ctx, eng, l.Kernel, linked, o)
 	if err != nil {
 		return nil, err
 	}
 	if landmarks == LandmarksAuto && f.Rest > leftOut && m <= wholeMost {
 		return nil, nil
 	}
-	r := &Reduced{G: f.G, Rest: f.Rest, pivots: f.Pivots, scale: scale}
-	if err := scaled(ctx, eng, math.Sqrt(scale), r.G); err != nil {
+	r := &Reduced{G: f.G, Rest: f.Rest, pivots: f.Pivots, scale: l.Scale}
+	if err := scaled(ctx, eng, math.Sqrt(l.Scale), r.G); err != nil {
 		return nil, err
 	}
 	r.l = f.Triangle()
-	r.Constraints, err = r.within(ctx, eng, k, linked, constraints)
+	r.Constraints, err = r.within(ctx, eng, l.Kernel, linked, constraints)
 	return r, err
 }
 
@@ -109,14 +112,16 @@ func (r *Reduced) within(ctx context.Context, eng *engine.Engine, k kernel.Kerne
 	return out, nil
 }
 
-// Learned returns the map of [Learned] for a learned matrix A in the coordinates G, with the Gram
-// matrices and distances of the learned kernel itself.
-func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, x points.Points, linked []int, a blas.Matrix, dims int, seed uint64) (*fitted.Map, error) {
+// Learned returns the map of [Linked.Learned] for a learned matrix A in the coordinates G of the
+// linked points, with the Gram matrices and distances of the learned kernel itself.
+func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, l Linked, a blas.Matrix) (*fitted.Map, error) {
+	linked := l.Rows
 	rows, b, err := r.landmarks(ctx, eng, linked, a)
 	if err != nil {
 		return nil, err
 	}
-	m, err := Learned(ctx, eng, method, k, r.scale, x, rows, b, dims, seed)
+	l.Rows = rows
+	m, err := l.Learned(ctx, eng, b)
 	if err != nil {
 		return nil, err
 	}
@@ -124,10 +129,10 @@ func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, method string
 	if err != nil {
 		return nil, err
 	}
-	return e.On(m, SupportRows(rows, x.Len(), seed)), nil
+	return e.On(m, SupportRows(l.Rows, l.X.Len(), l.Seed)), nil
 }
 
-// landmarks returns the rows of the landmarks, ascending, and the matrix B of [Learned] for them:
+// landmarks returns the rows of the landmarks, ascending, and the matrix B of [Linked.Learned] for them:
 // the learned kernel is scale k(x, y) - scale f(x)'(I - A) f(y) with f(x) = L^-1 k(landmarks, x).
 func (r *Reduced) landmarks(ctx context.Context, eng *engine.Engine, linked []int, a blas.Matrix) (rows []int, b blas.Matrix, err error) {
 	n, backend := a.Rows, eng.Backend()
@@ -167,8 +172,8 @@ const maxChanged = 0.25
 const agreement = 1e-4
 
 // Rotated returns the map m of the model, with all directions, updated after the projections of w
-// have changed multipliers of constraints between the linked points x[linked]. It costs O(c d n)
-// for c constraints, d directions and n stored points; [Learned] decomposes a matrix of order n.
+// have changed multipliers of constraints between the linked points. It costs O(c d n)
+// for c constraints, d directions and n stored points; [Linked.Learned] decomposes a matrix of order n.
 // The directions turn only as far as the change requires: the first ones are nearly those of m, and
 // not those of the largest variance. Rotated returns nil if the update is not possible or not
 // cheaper: there are few points, m does not store all linked points, links are left out, or the
@@ -179,15 +184,16 @@ const agreement = 1e-4
 // The coordinates become X y with X = I + W'N W, where the rows of W are the vectors w. Each
 // constraint multiplies X by I + k u u' with u = X w and 1 + k u'u = (1 + l u'u)^-1/2. Those with l
 // > 0 come first, so that all intermediate matrices are definite.
-func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *fitted.Map, x points.Points, w Supervision, linked []int, constraints []logdet.Constraint, r *logdet.Result) (*fitted.Map, error) {
-	if w.Dropped() > 0 || !t.supports(x.Len(), linked) {
+func (t *WarmStart) Rotated(ctx context.Context, eng *engine.Engine, m *fitted.Map, l Linked, w Supervision,
+	constraints []logdet.Constraint, r *logdet.Result) (*fitted.Map, error) {
+	if w.Dropped() > 0 || !t.supports(l.X.Len(), l.Rows) {
 		return nil, nil
 	}
 	steps := changes(constraints, t.Start(w).Multipliers, r.Multipliers)
 	if float64(len(steps)) > maxChanged*float64(m.Support()) {
 		return nil, nil
 	}
-	y, err := m.Embed(ctx, eng, x.Select(linked))
+	y, err := m.Embed(ctx, eng, l.X.Select(l.Rows))
 	if err != nil {
 		return nil, err
 	}
