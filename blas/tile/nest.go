@@ -7,8 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/mustlink/mustlink/asm"
-	"github.com/mustlink/mustlink/internal/relay"
-	"github.com/mustlink/mustlink/internal/uncleared"
+	"github.com/mustlink/mustlink/internal/hugepages"
+	"github.com/mustlink/mustlink/internal/panics"
 )
 
 // Nest is the loop nest on one table, with its workers and scratch memory. It is safe for
@@ -52,7 +52,7 @@ func (n *Nest) Borrow(size int) *[]float64 {
 	if s, _ := n.scratch[c].Get().(*[]float64); s != nil && len(*s) >= size {
 		return s
 	}
-	s := uncleared.Floats(max(size, 1<<(c+minScratch)))
+	s := hugepages.Floats(max(size, 1<<(c+minScratch)))
 	return &s
 }
 
@@ -89,7 +89,7 @@ type crew struct {
 // run calls f for all tasks on the given number of goroutines, including this one, and waits.
 func (c *crew) run(workers, tasks int, f func(i int)) {
 	c.next.Store(0)
-	relay.Run(workers, func() { c.drain(tasks, f) })
+	panics.Run(workers, func() { c.drain(tasks, f) })
 }
 
 func (c *crew) drain(tasks int, f func(i int)) {

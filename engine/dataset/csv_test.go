@@ -23,8 +23,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 func TestReadCSV(t *testing.T) {
@@ -49,7 +49,7 @@ func TestReadCSV(t *testing.T) {
 				t.Errorf("points %d x %d %v, want %v", x.N, x.D, x.Data, values)
 			}
 			d.Points = nil
-			if diff := same.Diff(want, d); diff != "" {
+			if diff := difftest.Diff(want, d); diff != "" {
 				t.Errorf("%s", diff)
 			}
 		})
@@ -559,7 +559,7 @@ func roundTrip(t testing.TB, d *Data, format string) {
 	if strings.HasPrefix(format, "npy") {
 		want.Features, want.IDs, want.Labels = nil, nil, nil
 	}
-	if diff := same.Diff(&want, got); diff != "" {
+	if diff := difftest.Diff(&want, got); diff != "" {
 		t.Fatalf("%s", diff)
 	}
 }

@@ -10,8 +10,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 // cell returns a number in one of the forms that files have.
@@ -70,7 +70,7 @@ func TestPlainRecordsAreRecords(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, plain.String())
 		}
-		if diff := same.Diff(want, got); diff != "" {
+		if diff := difftest.Diff(want, got); diff != "" {
 			t.Errorf("%s\n%s", diff, plain.String())
 		}
 	})

@@ -12,8 +12,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 // pairsInBlocks reads a stream to its end in blocks of at most limit pairs.
@@ -59,7 +59,7 @@ func TestPairsInBlocks(t *testing.T) {
 		}
 		defer s.Close()
 		got, err := pairsInBlocks(s.Next, limit)
-		if diff := same.Diff(pairs, got); err != nil || diff != "" {
+		if diff := difftest.Diff(pairs, got); err != nil || diff != "" {
 			rt.Fatal(err, diff)
 		}
 		names, err := OpenPairs(path, LinkContext{})

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/mustlink/mustlink/internal/relay"
+	"github.com/mustlink/mustlink/internal/panics"
 )
 
 // parallel calls f for 0..n-1 on all processors. Every part writes what is its own, so the result
@@ -18,7 +18,7 @@ func parallel(n int, f func(k int)) {
 		return
 	}
 	var next atomic.Int64
-	relay.Run(workers, func() {
+	panics.Run(workers, func() {
 		for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
 			f(k)
 		}

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 // TestTableIsAll: rows in blocks of any size have scores that are bit-identical to those of all
@@ -36,7 +36,7 @@ func TestTableIsAll(t *testing.T) {
 		if fmt.Sprint(err) != fmt.Sprint(fail) {
 			rt.Fatalf("error %v: want %v", err, fail)
 		}
-		if diff := same.Diff(want, got); diff != "" {
+		if diff := difftest.Diff(want, got); diff != "" {
 			rt.Fatal(diff)
 		}
 		if err == nil {
@@ -100,7 +100,7 @@ func TestTableAddCount(t *testing.T) {
 		if fmt.Sprint(err) != fmt.Sprint(fail) {
 			rt.Fatalf("error %v: want %v", err, fail)
 		}
-		if diff := same.Diff(want, got); diff != "" {
+		if diff := difftest.Diff(want, got); diff != "" {
 			rt.Fatal(diff)
 		}
 	})

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // eigenSizes are the sizes around block edges, with fewer large ones, because their cost is cubic.
-var eigenSizes = race.Some([]int{0, 1, 2, 3, 5, 31, 32, 33, 64, 65, 129}, []int{0, 1, 3, 33, 65})
+var eigenSizes = racetest.Some([]int{0, 1, 2, 3, 5, 31, 32, 33, 64, 65, 129}, []int{0, 1, 3, 33, 65})
 
 // symmetric returns difficult symmetric matrices, each in its own way, as functions of (i, j), i >=
 // j.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // triangle returns a random lower triangle with a diagonal in [1, 2). Elements below the diagonal
@@ -134,7 +134,7 @@ func (s *suite) ldl(l *guarded, d []float64) *guarded {
 // testCholeskyIndefinite checks that A = L D L', with D = I except for one -1, fails at that pivot,
 // which is -L[p,p]^2 and so far from 0.
 func testCholeskyIndefinite(t *testing.T, s *suite) {
-	for _, n := range race.Some([]int{1, 2, 3, 33, 65, 129, 200, 300}, []int{1, 3, 65, 200}) {
+	for _, n := range racetest.Some([]int{1, 2, 3, 33, 65, 129, 200, 300}, []int{1, 3, 65, 200}) {
 		for _, p := range []int{0, 1, 2, 31, 32, 33, 63, 64, 65, 127, 128, n - 1} {
 			if p >= n {
 				continue

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // columns returns matrices that are difficult to orthogonalize, as functions of (i, j).
@@ -27,7 +27,7 @@ func (s *suite) columns(m int) map[string]func(i, j int) float64 {
 // that Q L' is A, column by column.
 func testQR(t *testing.T, s *suite) {
 	sizes := [][2]int{{0, 0}, {1, 0}, {1, 1}, {2, 1}, {5, 5}, {33, 31}, {64, 33}, {100, 65}, {130, 130}}
-	for _, size := range race.Some(sizes, [][2]int{{1, 0}, {5, 5}, {64, 33}}) {
+	for _, size := range racetest.Some(sizes, [][2]int{{1, 0}, {5, 5}, {64, 33}}) {
 		m, n := size[0], size[1]
 		for name, f := range s.columns(m) {
 			s.qr(t, fmt.Sprintf("m=%d,n=%d,%s", m, n, name), s.random(m, n).fill(f))

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // eps is the distance from 1 to the next float64.
 const eps = 0x1p-52
 
 // edges are sizes around the block edges of the backends, with the smallest ones.
-var edges = race.Some([]int{0, 1, 2, 3, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129}, []int{0, 1, 3, 33, 64, 65, 129})
+var edges = racetest.Some([]int{0, 1, 2, 3, 5, 31, 32, 33, 63, 64, 65, 127, 128, 129}, []int{0, 1, 3, 33, 64, 65, 129})
 
 // suite is one backend under test, with the random numbers of one subtest.
 type suite struct {
@@ -57,9 +57,9 @@ func Run(t *testing.T, b blas.Backend) {
 		{"SymEigNaN", testSymEigNaN},
 		{"Describe", testDescribe},
 		{"Panics", testPanics},
-		{"Concurrent", testConcurrent}, // the thirtieth behind the first, which race.Part takes
+		{"Concurrent", testConcurrent}, // the thirtieth behind the first, which racetest.Part takes
 	}
-	for i, test := range race.Part(tests) {
+	for i, test := range racetest.Part(tests) {
 		t.Run(test.name, func(t *testing.T) {
 			test.run(t, &suite{b, rand.New(rand.NewPCG(1, uint64(i)))})
 		})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -23,8 +23,8 @@ func TestStreamedDistances(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, true))
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
-	clitest.Write(t, dir, dataset.ByRow+".csv", harness.Pairs("i,j", " %d,%+d", 400, 300))
-	clitest.Write(t, dir, dataset.ByID+".csv", harness.Pairs("j,i,link", "p%[2]d,p%[1]d,must", 400, 300))
+	clitest.Write(t, dir, dataset.ByRow+".csv", commandtest.Pairs("i,j", " %d,%+d", 400, 300))
+	clitest.Write(t, dir, dataset.ByID+".csv", commandtest.Pairs("j,i,link", "p%[2]d,p%[1]d,must", 400, 300))
 	for _, method := range []string{"krca", "gml", "rca", "kbeta", "npkl", "itml"} {
 		saveModel(t, dir, method)
 		for _, by := range []string{dataset.ByRow, dataset.ByID} {
