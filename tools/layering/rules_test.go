@@ -44,8 +44,6 @@ var floors = map[string]int{
 	"internal/view/viewtest": floorView,
 	"label":                  floorView,
 	"internal/usage":         floorView,
-	"internal/bytesize":      floorView,
-	"internal/ballast":       floorView,
 	"internal/clitest":       floorView,
 	"internal/session":       floorSession,
 	"internal/progress":      floorSession,

@@ -12,7 +12,6 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/internal/bytesize"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/session"
 )
@@ -29,7 +28,7 @@ func TestStreamedDistances(t *testing.T) {
 		saveModel(t, dir, method)
 		for _, by := range []string{dataset.ByRow, dataset.ByID} {
 			var want string
-			for _, limit := range []bytesize.Size{0, 1 << 20, 200 << 10} { // smaller limits give smaller blocks
+			for _, limit := range []session.ByteSize{0, 1 << 20, 200 << 10} { // smaller limits give smaller blocks
 				s := &session.Session{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard, Getenv: os.Getenv, Quiet: true}
 				s.Workers, s.BLASThreads = 1+int(limit>>20), 2
 				d := &distanceCommand{

@@ -1,4 +1,4 @@
-package ballast
+package session
 
 import (
 	"bytes"
@@ -34,7 +34,7 @@ func TestTakesNoMemory(t *testing.T) {
 		return pages * os.Getpagesize()
 	}
 	before := resident()
-	b := New(1 << 30)
+	b := newBallast(1 << 30)
 	if more := resident() - before; more > 64<<20 {
 		t.Errorf("a ballast of 1 GiB takes %d MiB", more>>20)
 	}
@@ -60,9 +60,9 @@ func collections(made int) int {
 func TestGarbageGrows(t *testing.T) {
 	const size, made = 128 << 20, 1 << 30
 	defer debug.SetGCPercent(debug.SetGCPercent(100))
-	b := New(size)
+	b := newBallast(size)
 	with := collections(made)
-	restore := b.Drop()
+	restore := b.drop()
 	without := collections(made)
 	restore()
 	again := collections(made)
@@ -75,4 +75,24 @@ func TestGarbageGrows(t *testing.T) {
 		}
 	}
 	runtime.KeepAlive(b)
+}
+
+func TestByteSize(t *testing.T) {
+	for _, c := range []struct {
+		text string
+		want int64
+	}{
+		{"0", 0}, {"1073741824", 1 << 30}, {"8GiB", 8 << 30}, {"1.5g", 3 << 29}, {"500MB", 500e6}, {"2 KiB", 2048}, {"7b", 7}, {"1t", 1 << 40},
+	} {
+		var b ByteSize
+		if err := b.Set(c.text); err != nil || int64(b) != c.want {
+			t.Errorf("%q: %d, %v: want %d", c.text, int64(b), err, c.want)
+		}
+	}
+	for _, text := range []string{"", "GiB", "-1", "NaN", "inf", "8 parsecs", "1e300", "0x"} {
+		var b ByteSize
+		if err := b.Set(text); err == nil {
+			t.Errorf("%q is taken as %d: want an error", text, int64(b))
+		}
+	}
 }
