@@ -93,7 +93,6 @@ var commandRank = map[string]int{
 	command:                           rankProgram,
 	command + "/filestest":            rankProgram,
 	command + "/internal/commandtest": rankShared,
-	command + "/internal/moved":       rankShared,
 	command + "/internal/methods":     rankShared,
 	command + "/internal/source":      rankShared,
 	command + "/internal/metric":      rankMetric,
