@@ -32,7 +32,7 @@ func TestDiff(t *testing.T) {
 		`.In.Name is "b": want "a"`:                          func(o *outer) { o.In.Name = "b" },
 		".In.values[1] is 2: want NaN":                       func(o *outer) { o.In.values[1] = 2 },
 		".In.values is []float64{1}: want []float64{1, NaN}": func(o *outer) { o.In.values = o.In.values[:1] },
-		".In is (*same_test.inner)(nil): want":               func(o *outer) { o.In = nil },
+		".In is (*difftest_test.inner)(nil): want":               func(o *outer) { o.In = nil },
 		".Map[k] is 2: want 1":                               func(o *outer) { o.Map["k"] = 2 },
 		".Map[k] is 1: want 1":                               func(o *outer) { o.Map["k"] = 1.0 },
 		".Map[k] is nothing: want 1":                         func(o *outer) { delete(o.Map, "k"); o.Map["l"] = 1 },

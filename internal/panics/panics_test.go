@@ -25,7 +25,7 @@ func TestRun(t *testing.T) {
 				if !errors.Is(err, cause) || calls.Load() != 5 {
 					t.Errorf("recovered %v after %d calls: want the cause after 5", v, calls.Load())
 				}
-				if p, is := v.(*Panic); is && !strings.Contains(p.Error(), "relay_test.go") {
+				if p, is := v.(*Panic); is && !strings.Contains(p.Error(), "panics_test.go") {
 					t.Errorf("the message %q lacks the stack", p.Error())
 				}
 			}()
