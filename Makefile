@@ -19,7 +19,7 @@ TAGFLAG = $(if $(BUILD_TAGS),-tags $(BUILD_TAGS),)
 PUREGO    = CGO_ENABLED=0 $(GO)
 PURETAGS  = -tags purego,noasm
 
-.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam
+.PHONY: help build bench-build test-bench lint-bench test test-all test-netlib test-purego test-arm64 properties race lint vet fresh fuzz bench bench-micro bench-peers bench-performance generate cover soak hostile builds builds-differ api vuln licenses sbom reproducible demo docs-test docs-update docs-pictures docs-cli install uninstall clean build-lib test-lib test-python test-metric-learn test-onnx wheel image python-methods lib-figures build-beam test-beam lint-beam bench-beam test-tools lint-tools
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## /{printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -53,7 +53,7 @@ QEMU ?= qemu-aarch64-static
 test-arm64: ## test the kernels for arm64, and matrix products with them, under emulation
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) test $(if $(QEMU),-exec $(QEMU)) ./asm/... ./blas/tile
 
-# Tests choose smaller and fewer problems with package internal/race.
+# Tests choose smaller and fewer problems with package internal/racetest.
 RACEPACKAGES = $$($(GO) list ./blas/... ./engine/... ./algorithms/... | grep -v /blas/gonum)
 
 race: ## run the tests of concurrent code under the race detector, on fewer problems
@@ -79,12 +79,14 @@ vet:
 fresh: ## check that generated files are up to date: assembly, api/v1.txt, docs/cli.md, the Python estimators
 	@GO=$(GO) .ci/fresh
 
-lint: vet fresh ## gofmt, vet (three builds), generated files, staticcheck
+lint: vet fresh ## gofmt, vet (three builds), generated files, staticcheck, words, and the lines of the product
 	@unformatted=$$(gofmt -s -l $$(git ls-files '*.go')); \
 	if [ -n "$$unformatted" ]; then echo "gofmt -s would change:"; echo "$$unformatted"; exit 1; fi
 	$(GO) run $(STATICCHECK) ./...
-	$(GO) run ./internal/words
-	$(GO) run ./internal/words -code
+	@$(call tool,words)
+	$(TOOLBIN)/words
+	$(TOOLBIN)/words -code
+	@.ci/lines
 
 fuzz: ## run every fuzz target for FUZZTIME (20s), FUZZJOBS (1) at a time, each with FUZZPARALLEL workers
 	@GO="$(GO)" FUZZTIME=$(FUZZTIME) FUZZPARALLEL=$(FUZZPARALLEL) FUZZJOBS=$(FUZZJOBS) .ci/fuzz
@@ -113,6 +115,18 @@ lint-bench: ## vet, staticcheck, go.mod and docs/bench-cli.md of the laboratory;
 	cd $(LABORATORY) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
 	@page=$$(mktemp) && (cd $(LABORATORY) && $(GO) run ./mustlink-bench reference --markdown $$page) && \
 	diff docs/bench-cli.md $$page || (echo "docs/bench-cli.md is out of date: run make docs-cli"; exit 1)
+
+# The tools of the project are a separate module: $(call tool,NAME) builds one into TOOLBIN, and it
+# runs in the root of the repository.
+TOOLS   = tools
+TOOLBIN = $(BIN)/tools
+tool    = $(GO) build -C $(TOOLS) -o $(CURDIR)/$(TOOLBIN)/$(1) ./$(1)
+
+test-tools: ## test the tools of the project, and what they check: layers of packages, doc comments, licenses
+	cd $(TOOLS) && $(GO) test -vet=off ./...
+
+lint-tools: ## vet, staticcheck and go.mod of the tools; make lint checks their formatting
+	cd $(TOOLS) && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff
 
 # OpenBLAS has its best kernels for this processor, unless OPENBLAS_CORETYPE chooses others.
 ON_BEST_CORE = $(if $(OPENBLAS_CORETYPE),,env $$($(BIN)/mustlink-bench info | sed -n 's/^advice .* set //p'))
@@ -191,7 +205,8 @@ PYTHON_ENVIRONMENT = PYTHONDONTWRITEBYTECODE=1 MUSTLINK_LIBRARY=$(CURDIR)/$(LIB)
 test-python: build-lib ## test the Python package with that library, and compare it with the command of the same build
 	@if [ -z "$(PYTHON)" ]; then echo "no python3 with scikit-learn: on Debian, apt-get install python3-sklearn"; exit 1; fi
 	$(LIB_BUILD) -o $(LIB)/mustlink ./cmd/mustlink
-	$(GO) run ./$(LIBRARY_SOURCE)/internal/tables $(LIB)/tables
+	@$(call tool,tables)
+	$(TOOLBIN)/tables $(LIB)/tables
 	cd $(LIBRARY_SOURCE)/python && $(PYTHON_ENVIRONMENT) PYTHONPATH=$(CURDIR)/$(LIBRARY_SOURCE)/python MUSTLINK_COMMAND=$(CURDIR)/$(LIB)/mustlink MUSTLINK_TABLES=$(CURDIR)/$(LIB)/tables $(PYTHON) -m unittest discover -t . -s tests
 
 # The checkout is fetched for the run: git clone https://github.com/scikit-learn-contrib/metric-learn
@@ -209,7 +224,8 @@ test-onnx: ## compare exported ONNX graphs, evaluated by onnxruntime (npm) and c
 	MUSTLINK_ONNXRUNTIME=$(CURDIR)/$(BIN)/onnx $(GO) test -count=1 -vet=off -run Runtime ./export
 
 python-methods: ## rewrite the estimators of the Python package after a change in the catalog
-	$(GO) run ./$(LIBRARY_SOURCE)/internal/pygen $(LIBRARY_SOURCE)/python/mustlink/_estimators.py
+	@$(call tool,pygen)
+	$(TOOLBIN)/pygen $(LIBRARY_SOURCE)/python/mustlink/_estimators.py
 
 # pip does not use the network here: setuptools and wheel must be installed (Debian: python3-wheel
 # python3-pip).
@@ -248,7 +264,8 @@ hostile: ## run the three builds on hostile files, extreme parameters, kills and
 	$(GO) build -o $(CAMPAIGN)/default/mustlink ./cmd/mustlink
 	$(GO) build -tags netlib -o $(CAMPAIGN)/netlib/mustlink ./cmd/mustlink
 	$(PUREGO) build $(PURETAGS) -o $(CAMPAIGN)/purego/mustlink ./cmd/mustlink
-	$(GO) run ./internal/hostile $(HOSTILE) -library default=$(CAMPAIGN)/default,netlib=$(CAMPAIGN)/netlib \
+	@$(call tool,hostile)
+	$(TOOLBIN)/hostile $(HOSTILE) -library default=$(CAMPAIGN)/default,netlib=$(CAMPAIGN)/netlib \
 		-bin default=$(CAMPAIGN)/default/mustlink,netlib=$(CAMPAIGN)/netlib/mustlink,purego=$(CAMPAIGN)/purego/mustlink
 
 image: ## build the container image mustlink, and run it once (needs docker)
@@ -266,17 +283,19 @@ builds-differ: builds ## print the differences between the results of the three 
 	@$(BIN)/mustlink-bench-default builds $(BIN)/default.json $(BIN)/netlib.json $(BIN)/purego.json
 
 api: ## write api/v1.txt, the promised names of the library
-	$(GO) run ./internal/apilist api/v1.txt
+	@$(call tool,apilist)
+	$(TOOLBIN)/apilist api/v1.txt
 	@git --no-pager diff --stat -- api
 
 vuln: ## look for known vulnerabilities in called code; exit code 3 if the database is not reachable
 	@GO=$(GO) .ci/vuln
 
 licenses: ## check that every module in the builds has a permissive license
-	$(GO) test -count=1 -v -run TestLicenses ./internal/supply
+	cd $(TOOLS) && $(GO) test -count=1 -v -run TestLicenses ./supply
 
 sbom: build ## write bin/sbom.cdx.json, the bill of materials of bin/mustlink (CycloneDX)
-	$(GO) run ./internal/supply $(BIN)/mustlink > $(BIN)/sbom.cdx.json
+	@$(call tool,supply)
+	$(TOOLBIN)/supply $(BIN)/mustlink > $(BIN)/sbom.cdx.json
 
 reproducible: ## check that two builds of the commit, in two folders, are bit-identical
 	@.ci/reproducible
@@ -286,7 +305,7 @@ demo: ## learn a metric from pairs and see clustering improve (Go only, no C lib
 	$(BIN)/mustlink demo
 
 PAGES = README.md CONTRIBUTING.md $(wildcard docs/*.md docs/methods/*.md)
-DOCRUN = CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/docs/mustlink ./cmd/mustlink && $(GO) run ./internal/docrun -bin $(BIN)/docs
+DOCRUN = CGO_ENABLED=0 $(GO) build -trimpath -o $(BIN)/docs/mustlink ./cmd/mustlink && $(call tool,docrun) && $(TOOLBIN)/docrun -bin $(BIN)/docs
 
 docs-test: ## run the commands and programs in README and docs, and compare their output with the pages
 	@$(DOCRUN) $(PAGES)

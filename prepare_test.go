@@ -15,15 +15,15 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/messy"
+	"github.com/mustlink/mustlink/internal/tabletest"
 
 	"gonum.org/v1/gonum/mat"
 )
 
 // readMessy writes a table to a file and reads it.
-func readMessy(t *testing.T, m messy.Table) *mustlink.Table {
+func readMessy(t *testing.T, m tabletest.Table) *mustlink.Table {
 	t.Helper()
-	c := mustlink.Columns{Label: messy.Label}
+	c := mustlink.Columns{Label: tabletest.Label}
 	if len(m.Flags) > 0 {
 		c.Text = []string{"code"}
 	}
@@ -36,7 +36,7 @@ func readMessy(t *testing.T, m messy.Table) *mustlink.Table {
 // median for a gap, mean 0 and standard deviation 1, a column of zeros and ones for each text in
 // their order, days for dates.
 func TestMessyTables(t *testing.T) {
-	for _, m := range messy.Tables(7) {
+	for _, m := range tabletest.Tables(7) {
 		t.Run(m.Name, func(t *testing.T) {
 			raw := readMessy(t, m)
 			if !slices.Equal(raw.Labels(), m.Labels) {
@@ -69,7 +69,7 @@ func TestMessyTables(t *testing.T) {
 }
 
 // plainColumns returns the numbers of a column by the textbook, and the names of their columns.
-func plainColumns(t *testing.T, m messy.Table, j int, kind messy.Kind) (columns [][]float64, names []string) {
+func plainColumns(t *testing.T, m tabletest.Table, j int, kind tabletest.Kind) (columns [][]float64, names []string) {
 	t.Helper()
 	name := m.Header[j]
 	cells := make([]string, len(m.Cells))
@@ -98,9 +98,9 @@ func plainColumns(t *testing.T, m messy.Table, j int, kind messy.Kind) (columns 
 		return out
 	}
 	switch kind {
-	case messy.Left:
+	case tabletest.Left:
 		return nil, nil
-	case messy.Boolean:
+	case tabletest.Boolean:
 		yes := []string{"yes", "true", "Y"}
 		return [][]float64{numbers(func(c string) float64 {
 			if slices.Contains(yes, c) {
@@ -108,9 +108,9 @@ func plainColumns(t *testing.T, m messy.Table, j int, kind messy.Kind) (columns 
 			}
 			return 0
 		})}, []string{name}
-	case messy.Category:
+	case tabletest.Category:
 		return oneHot(name, cells)
-	case messy.Number:
+	case tabletest.Number:
 		return [][]float64{standard(numbers(func(c string) float64 {
 			return try(strconv.ParseFloat(strings.Replace(c, m.Decimal, ".", 1), 64))
 		}))}, []string{name}

@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/internal/uncleared"
+	"github.com/mustlink/mustlink/internal/hugepages"
 )
 
 // Options configures an [Engine]. The zero value is sensible.
@@ -141,7 +141,7 @@ const clearBlock = 1 << 18
 // [Engine.UnclearedMatrix] takes less time.
 func (e *Engine) NewMatrix(rows, cols int) blas.Matrix {
 	m := e.UnclearedMatrix(rows, cols)
-	if len(m.Data) >= uncleared.Large {
+	if len(m.Data) >= hugepages.Large {
 		// Without a cancel it cannot fail.
 		_ = e.For(context.Background(), len(m.Data), clearBlock, func(lo, hi int) error {
 			clear(m.Data[lo:hi])
@@ -154,10 +154,10 @@ func (e *Engine) NewMatrix(rows, cols int) blas.Matrix {
 // UnclearedMatrix is [Engine.NewMatrix] with undefined contents: every element must be written
 // before it is read.
 func (e *Engine) UnclearedMatrix(rows, cols int) blas.Matrix {
-	if rows*cols < uncleared.Large {
+	if rows*cols < hugepages.Large {
 		return blas.NewMatrix(rows, cols)
 	}
-	return blas.MatrixOf(rows, cols, uncleared.Floats(rows*cols))
+	return blas.MatrixOf(rows, cols, hugepages.Floats(rows*cols))
 }
 
 // Clone returns a compact copy of m, which all workers make. It does not check the memory limit.

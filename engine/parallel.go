@@ -8,12 +8,12 @@ import (
 	"sync/atomic"
 
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/internal/relay"
+	"github.com/mustlink/mustlink/internal/panics"
 )
 
 // Panic is the value with which [Engine.For] panics after a block has panicked: the block's own
 // value and the stack of the worker that ran it.
-type Panic = relay.Panic
+type Panic = panics.Panic
 
 // For calls f(lo, hi) for the blocks [0, block), [block, 2 block), … of [0, n), the last one
 // shorter, each exactly once, on up to Workers goroutines; all have ended when it returns.
@@ -38,7 +38,7 @@ func (e *Engine) For(ctx context.Context, n, block int, f func(lo, hi int) error
 		l.run()
 	} else {
 		var wg sync.WaitGroup
-		faults := relay.Faults()
+		faults := panics.Faults()
 		for range workers {
 			wg.Go(func() {
 				faults()
@@ -103,7 +103,7 @@ func (l *loop) one(b int) {
 		if v == nil {
 			v = "engine: For: a block called runtime.Goexit"
 		}
-		l.fail(b, nil, relay.Recovered(v))
+		l.fail(b, nil, panics.Recovered(v))
 	}()
 	lo := b * l.block
 	err := l.f(lo, lo+min(l.block, l.n-lo))

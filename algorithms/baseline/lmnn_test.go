@@ -24,7 +24,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // wholeSpace returns parameters that learn in all directions.
@@ -238,7 +238,7 @@ func TestLMNNGradient(t *testing.T) {
 // cone may gain more than the tolerance. The bound is f(M') >= f(M) + <G, M' - M>, minimized over
 // M' by projected subgradients from several starts.
 func TestLMNNIsOptimal(t *testing.T) {
-	race.Skip(t, "thousands of steps by plain loops: TestWorkersAndUnits fits as well")
+	racetest.Skip(t, "thousands of steps by plain loops: TestWorkersAndUnits fits as well")
 	x, labels := labeled(50, 3, 3, 0.8, 11)
 	p := wholeSpace()
 	p.Tol, p.MaxIter = 1e-8, 2000

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/relay"
+	"github.com/mustlink/mustlink/internal/panics"
 )
 
 // Job is one fit. Jobs may share points, links and learners.
@@ -78,7 +78,7 @@ func Fit(ctx context.Context, eng *engine.Engine, jobs iter.Seq[Job], o Options)
 		r := &run{ctx: ctx, whole: eng, part: part, o: o,
 			free: make(chan struct{}, o.Parallel), results: make(chan chan outcome, lead*o.Parallel)}
 		var wg sync.WaitGroup
-		faults := relay.Faults()
+		faults := panics.Faults()
 		wg.Go(func() {
 			faults()
 			r.start(jobs, &wg)
@@ -116,7 +116,7 @@ type run struct {
 func (r *run) start(jobs iter.Seq[Job], wg *sync.WaitGroup) {
 	defer close(r.results)
 	defer func() {
-		if p := relay.Recovered(recover()); p != nil { // a panic of the iterator jobs
+		if p := panics.Recovered(recover()); p != nil { // a panic of the iterator jobs
 			result := make(chan outcome, 1)
 			result <- outcome{panic: p}
 			select {
@@ -125,7 +125,7 @@ func (r *run) start(jobs iter.Seq[Job], wg *sync.WaitGroup) {
 			}
 		}
 	}()
-	index, faults := 0, relay.Faults()
+	index, faults := 0, panics.Faults()
 	for job := range jobs {
 		result := make(chan outcome, 1)
 		select {
@@ -169,7 +169,7 @@ func (r *run) give(tokens int) {
 
 func (r *run) fit(eng *engine.Engine, index int, job Job) (o outcome) {
 	o.Index = index
-	defer func() { o.panic = relay.Recovered(recover()) }()
+	defer func() { o.panic = panics.Recovered(recover()) }()
 	switch {
 	case r.ctx.Err() != nil:
 		o.Err = r.ctx.Err()

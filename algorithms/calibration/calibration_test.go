@@ -14,7 +14,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // drawn returns distances with many ties, and kinds of links, both of which occur.
@@ -369,7 +369,7 @@ func (p population) precision(from, to float64) float64 {
 // and cannot-links do not differ, more than the share is claimed in at most 5 %. Mean probabilities
 // of the pairs up to a threshold are in the intervals of their steps.
 func TestCoverage(t *testing.T) {
-	draws := race.Fewer(100)
+	draws := racetest.Fewer(100)
 	most := 0.05*float64(draws) + 3*math.Sqrt(0.05*0.95*float64(draws))
 	rng := rand.New(rand.NewPCG(6, 3))
 	claims, tried, failed := 0, 0, 0

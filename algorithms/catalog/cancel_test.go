@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/enginetest"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // elsewhere are parameters and kernels that send methods through other loops than their
@@ -198,7 +198,7 @@ func stopEverywhere(t *testing.T, what string, f func(context.Context) error) in
 		t.Errorf("%s never looks at its context", what)
 	}
 	stopped := 0
-	for _, k := range some(whole.Looks(), race.Fewer(60)) {
+	for _, k := range some(whole.Looks(), racetest.Fewer(60)) {
 		ctx := enginetest.StopAt(k)
 		err := f(ctx)
 		if !ctx.Stopped() { // the looks of several workers are not always as many
@@ -220,7 +220,7 @@ func TestPanickingListener(t *testing.T) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			defer goleak.VerifyNone(t)
 			want, n := p.learn(t, eng), p.reports(t, eng)
-			for _, k := range some(n, race.Fewer(20)) {
+			for _, k := range some(n, racetest.Fewer(20)) {
 				cause, reports := errors.New("a listener's panic"), 0
 				got := recovered(func() {
 					_, _ = p.fit(context.Background(), eng, func(algorithms.Progress) {

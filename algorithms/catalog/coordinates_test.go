@@ -19,7 +19,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // linear is a method that is linear in the features of dense vectors, with a configuration that
@@ -39,7 +39,7 @@ func linears() (list []linear) {
 			list = append(list, linear{m, map[string]string{"mode": "linear"}})
 		}
 	}
-	return race.Part(list)
+	return racetest.Part(list)
 }
 
 func (l linear) fit(t *testing.T, eng *engine.Engine, kernel string, x points.Points, set *links.Set) algorithms.Model {

@@ -13,7 +13,7 @@ import (
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 type schedule struct{ workers, processors int }
@@ -34,10 +34,10 @@ func TestBitsDoNotDependOnTheSchedule(t *testing.T) {
 	before := runtime.GOMAXPROCS(0)
 	t.Cleanup(func() { runtime.GOMAXPROCS(before) })
 	ctx := context.Background()
-	for _, p := range race.Part(everywhere(t, 130)) { // more than one block of rows in every kernel matrix
+	for _, p := range racetest.Part(everywhere(t, 130)) { // more than one block of rows in every kernel matrix
 		t.Run(p.method.Name, func(t *testing.T) {
 			var first outcome
-			list := race.Some(schedules, few)
+			list := racetest.Some(schedules, few)
 			if strings.Contains(p.method.Name, "=") {
 				list = few
 			}
@@ -68,7 +68,7 @@ func TestBitsOfLargeProblems(t *testing.T) {
 	large := slices.DeleteFunc(problems(t, 600), func(p problem) bool {
 		return !slices.Contains([]string{"krca", "kbeta", "npkl", "lleratio", "kpca"}, p.method.Name)
 	})
-	for _, p := range race.Part(large) {
+	for _, p := range racetest.Part(large) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			var first outcome
 			for _, s := range few {
@@ -93,7 +93,7 @@ func TestBitsOfLargeProblems(t *testing.T) {
 // a call, so with it they only agree to rounding.
 func TestRowsDoNotDependOnTheBlock(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
-	for _, p := range race.Part(everywhere(t, 130)) {
+	for _, p := range racetest.Part(everywhere(t, 130)) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			m, err := p.fit(ctx, eng, nil)
 			if err != nil {

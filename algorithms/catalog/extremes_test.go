@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/param"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // extreme are values that no one means: each is refused, or harmless.
@@ -49,7 +49,7 @@ func TestExtremeParameters(t *testing.T) {
 		seed uint64
 	}{{24, 4, 11}, {17, 2, 5}} {
 		x, _, set := enginetest.Bands(t, c.n, c.d, 8, c.seed)
-		for _, m := range race.Part(catalogtest.Methods()) {
+		for _, m := range racetest.Part(catalogtest.Methods()) {
 			for _, setting := range append([]string{""}, settings[m.Name]...) {
 				s.parameters(t, m, setting, x, set)
 			}

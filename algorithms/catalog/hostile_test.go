@@ -23,7 +23,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // victim is a sound model file that the tests change, with points that the model takes.
@@ -229,7 +229,7 @@ func repeat[T any](v []T, n int) []T {
 func TestDamagedTensors(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	tried, refused := 0, 0
-	for _, v := range race.Part(victims(t)) {
+	for _, v := range racetest.Part(victims(t)) {
 		for _, name := range slices.Sorted(maps.Keys(v.file.Tensors)) {
 			for _, bad := range damages(v.file.Tensors[name]) {
 				file := &model.File{Header: v.file.Header, Tensors: maps.Clone(v.file.Tensors)}
@@ -342,7 +342,7 @@ func stack() string {
 func TestDamagedHeaders(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	tried, refused := 0, 0
-	for _, v := range race.Part(victims(t)) {
+	for _, v := range racetest.Part(victims(t)) {
 		text, err := json.Marshal(v.file.Header)
 		if err != nil {
 			t.Fatal(err)

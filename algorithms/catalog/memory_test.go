@@ -20,7 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // limited returns an engine that shares all with eng but for its memory limit.
@@ -182,7 +182,7 @@ func widened(t *testing.T, x *points.Dense, width int) *points.CSR {
 // grow with the number of features, which a file of one line can make two billion. All of it
 // together stays within the limit that they are given.
 func TestWidthTakesNoMemory(t *testing.T) {
-	race.Skip(t, "TestEveryMethodTakesEveryKind fits all methods to sparse points")
+	racetest.Skip(t, "TestEveryMethodTakesEveryKind fits all methods to sparse points")
 	const limit, slack = 32 << 20, 1 << 20
 	eng := limited(t, enginetest.New(t, 1), limit)
 	list, rules := everywhere(t, 40), []string{"mean", "median", "knn10", "msq", "lle"}
@@ -306,7 +306,7 @@ func peakOnce(f func() error) (uint64, error) {
 // four megabytes for what is bounded by a constant: scratch memory, small samples. So whatever
 // grows with the input has its price.
 func TestPeakOfHeap(t *testing.T) {
-	race.Skip(t, "TestMemoryLimit and TestEveryMethodTakesEveryKind fit all methods")
+	racetest.Skip(t, "TestMemoryLimit and TestEveryMethodTakesEveryKind fit all methods")
 	const n, slack = 300, 4 << 20
 	eng, highest, total := enginetest.New(t, 2), 0.0, 0
 	for _, p := range everywhere(t, n) {

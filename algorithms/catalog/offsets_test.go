@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/formula"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // moved returns points plus an offset, and one more feature of that value if constant is true.
@@ -72,7 +72,7 @@ func TestOffsets(t *testing.T) {
 		}
 		return l.Fit(t.Context(), eng, x, set)
 	}
-	for _, m := range race.Part(catalogtest.Methods()) {
+	for _, m := range racetest.Part(catalogtest.Methods()) {
 		reference, err := fit(m, x)
 		if err != nil {
 			t.Fatalf("%s: %v", m.Name, err)

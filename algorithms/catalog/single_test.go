@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // inSingle are the problems of [everywhere] whose models embed in single precision.
@@ -29,7 +29,7 @@ var inSingle = map[string]bool{
 // that they are in double precision.
 func TestEmbedSingle(t *testing.T) {
 	ctx, eng, other := context.Background(), enginetest.New(t, 2), enginetest.New(t, 3)
-	for _, p := range race.Part(everywhere(t, 130)) {
+	for _, p := range racetest.Part(everywhere(t, 130)) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			m, err := p.fit(ctx, eng, nil)
 			if err != nil {
@@ -99,7 +99,7 @@ func largest(values []float64) float64 {
 // again; it learns nothing more.
 func TestStoredInSingle(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
-	for _, p := range race.Part(everywhere(t, 130)) {
+	for _, p := range racetest.Part(everywhere(t, 130)) {
 		t.Run(p.method.Name, func(t *testing.T) {
 			m, err := p.fit(ctx, eng, nil)
 			if err != nil {

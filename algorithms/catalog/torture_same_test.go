@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // precise are parameters with which methods that end at a tolerance find the optimum to many
@@ -78,7 +78,7 @@ func TestMethodsFollowThePoints(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x, labels := blobs(30, 3, 12)
 	set := enginetest.Drawn(t, labels, 20, 20, 1)
-	for _, method := range race.Part(catalogtest.Methods()) {
+	for _, method := range racetest.Part(catalogtest.Methods()) {
 		want := squared(t, eng, method, x, set)
 		for _, c := range changes {
 			if c.scales && method.Name == "llma" || c.name == "turned" && method.Name == "forest" {
@@ -112,7 +112,7 @@ func TestMethodsDoNotSeeTheOrderOfPoints(t *testing.T) {
 		cannot = append(cannot, [2]int{place[l.I], place[l.J]})
 	}
 	shuffled := linked(t, n, must, cannot)
-	for _, method := range race.Part(catalogtest.Methods()) {
+	for _, method := range racetest.Part(catalogtest.Methods()) {
 		if method.UsesTargets {
 			continue // these go by the row; its own tests have the order of rows
 		}

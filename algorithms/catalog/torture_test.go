@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // draws is the number of random inputs of each method; MUSTLINK_TORTURE multiplies it.
@@ -34,10 +34,10 @@ func more(t testing.TB) int {
 // keeps its contract, or an error of the input that says what to change.
 func TestTortureNamed(t *testing.T) {
 	eng, cases := enginetest.New(t, 1), named(t)
-	for _, method := range race.Part(catalogtest.Methods()) {
+	for _, method := range racetest.Part(catalogtest.Methods()) {
 		t.Run(method.Name, func(t *testing.T) {
 			fits := 0
-			for _, p := range race.Part(cases) {
+			for _, p := range racetest.Part(cases) {
 				if p.large && method.Small {
 					continue
 				}
@@ -58,9 +58,9 @@ func TestTortureNamed(t *testing.T) {
 // points and links, with any of the method's algorithms.
 func TestTortureDrawn(t *testing.T) {
 	eng := enginetest.New(t, 1)
-	for _, method := range race.Part(catalogtest.Methods()) {
+	for _, method := range racetest.Part(catalogtest.Methods()) {
 		t.Run(method.Name, func(t *testing.T) {
-			fits, total := 0, race.Fewer(draws)*more(t)
+			fits, total := 0, racetest.Fewer(draws)*more(t)
 			for k := range total {
 				own := fnv.New64a()
 				fmt.Fprint(own, method.Name)

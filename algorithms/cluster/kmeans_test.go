@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 
 	"pgregory.net/rapid"
 )
@@ -47,7 +47,7 @@ func naiveLloyd(x, centers blas.Matrix) (labels []int, means blas.Matrix) {
 
 func TestLloydEqualsTheTextbook(t *testing.T) {
 	eng := enginetest.New(t, 2)
-	for _, tt := range race.Part([]struct{ n, d, k int }{{40, 2, 3}, {300, 7, 5}, {1500, 3, 12}, {700, 20, 2}, {2100, 5, 40}}) {
+	for _, tt := range racetest.Part([]struct{ n, d, k int }{{40, 2, 3}, {300, 7, 5}, {1500, 3, 12}, {700, 20, 2}, {2100, 5, 40}}) {
 		for _, offset := range []float64{0, 1e6} {
 			x := blobs(7, tt.n, tt.d, 8, 0.7)
 			for i := range x.Data {

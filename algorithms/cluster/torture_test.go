@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // odd returns points that lie oddly, by name.
@@ -67,7 +67,7 @@ func TestClustersOfOddPoints(t *testing.T) {
 		}
 		set := mustSet(t, n, list)
 		k := min(3, n)
-		for _, s := range race.Part([]float64{1, 0x1p-1060, 0x1p-1000, 0x1p-700, 0x1p-500, 0x1p-200, 0x1p100, 0x1p400, 0x1p500, 0x1p520, 0x1p1000}) {
+		for _, s := range racetest.Part([]float64{1, 0x1p-1060, 0x1p-1000, 0x1p-700, 0x1p-500, 0x1p-200, 0x1p100, 0x1p400, 0x1p500, 0x1p520, 0x1p1000}) {
 			y, gram := scaled(x, s)
 			p := Params{K: k, Seed: 1, Restarts: 3}
 			runs := map[string]func(context.Context) (*Result, error){

@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // learnedKernel returns kt on all of x by one backend, without the embedding, whose
@@ -133,7 +133,7 @@ func TestBackendsAgreeOnData(t *testing.T) {
 		}
 		n := d.Points.Len()
 		// A build without netlib has less to compare: it leaves the large sets to the other.
-		if n > 2500 || n > 700 && backends.Default() != "netlib" || n > 500 && testing.Short() || n > 200 && race.Enabled {
+		if n > 2500 || n > 700 && backends.Default() != "netlib" || n > 500 && testing.Short() || n > 200 && racetest.Enabled {
 			continue
 		}
 		tried++

@@ -84,7 +84,7 @@ func TestRobust(t *testing.T) {
 	}
 }
 
-// TestRobustParts checks metrics without an embedding, paths and local metrics.
+// TestRobustParts checks metrics without an embedding, and paths.
 func TestRobustParts(t *testing.T) {
 	x, right, wrong := contradictory(t)
 	eng, ctx := enginetest.New(t, 1), t.Context()
@@ -102,10 +102,6 @@ func TestRobustParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		local, err := FitLocal(ctx, eng, l, x, set, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
 		d, err := metric.Distances(ctx, eng, x, pairs)
 		if err != nil {
 			t.Fatal(err)
@@ -114,11 +110,7 @@ func TestRobustParts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		near, err := local.Distances(ctx, eng, x, []int{3})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return append(along, d, near.Row(0))
+		return append(along, d)
 	}
 	want, got, harmed := of(plain, right), of(robust, wrong), of(plain, wrong)
 	for k := range want {

@@ -19,9 +19,9 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/race"
-	"github.com/mustlink/mustlink/internal/same"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -99,7 +99,7 @@ func rank(t *testing.T, workers int, x points.Points, set *links.Set, o labelnoi
 // With well-separated groups, at least nine in ten of the most suspicious links are wrong, and
 // leaving them out removes nearly all wrong links.
 func TestPlanted(t *testing.T) {
-	race.Skip(t, "hundreds of fits; TestOrderAndWorkers ranks with several workers")
+	racetest.Skip(t, "hundreds of fits; TestOrderAndWorkers ranks with several workers")
 	for seed := range uint64(2) {
 		x, labels := groups(60, seed)
 		set, wrong := planted(t, labels, 60, 5, seed+5)
@@ -198,12 +198,12 @@ func TestOrderAndWorkers(t *testing.T) {
 		return out
 	}
 	for _, workers := range []int{1, 2, 5} {
-		if d := same.Diff(plain(want), plain(rank(t, workers, x, mixed, o))); d != "" {
+		if d := difftest.Diff(plain(want), plain(rank(t, workers, x, mixed, o))); d != "" {
 			t.Errorf("%d workers and another order: %s", workers, d)
 		}
 	}
 	o.Seed++
-	if same.Diff(plain(want), plain(rank(t, 1, x, mixed, o))) == "" {
+	if difftest.Diff(plain(want), plain(rank(t, 1, x, mixed, o))) == "" {
 		t.Error("another seed gives the same folds")
 	}
 }
@@ -283,7 +283,7 @@ func TestOneKind(t *testing.T) {
 
 // Weights are multiplied by the probability that a link is right, and are never 0.
 func TestReweighted(t *testing.T) {
-	race.Skip(t, "hundreds of fits; TestOrderAndWorkers ranks with several workers")
+	racetest.Skip(t, "hundreds of fits; TestOrderAndWorkers ranks with several workers")
 	x, labels := groups(60, 8)
 	set, wrong := planted(t, labels, 40, 3, 1)
 	list := slices.Concat(set.Must(), set.Cannot())

@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // TestAddLinks checks that adding links to a model that was read from its file leads to the optimum
@@ -60,8 +60,8 @@ func addLinksProperty(t *rapid.T) {
 // TestAddLinksIsWarm checks that adding a few links takes fewer sweeps than a fit of all links from
 // scratch.
 func TestAddLinksIsWarm(t *testing.T) {
-	x, labels := clouds(race.Fewer(1500), 5, 4)
-	set := enginetest.Drawn(t, labels, race.Fewer(700), race.Fewer(700), 1)
+	x, labels := clouds(racetest.Fewer(1500), 5, 4)
+	set := enginetest.Drawn(t, labels, racetest.Fewer(700), racetest.Fewer(700), 1)
 	few, err := links.SampleByCount(labels, 3, 3, 2)
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // TestPathIsTheFits checks that every C on the path has the certified optimum of a separate fit:
@@ -100,8 +100,8 @@ func TestPathDistances(t *testing.T) {
 
 // TestPathIsWarm checks that the path takes fewer sweeps than separate fits.
 func TestPathIsWarm(t *testing.T) {
-	x, labels := clouds(race.Fewer(700), 5, 4)
-	set := enginetest.Drawn(t, labels, race.Fewer(150), race.Fewer(150), 1)
+	x, labels := clouds(racetest.Fewer(700), 5, 4)
+	set := enginetest.Drawn(t, labels, racetest.Fewer(150), racetest.Fewer(150), 1)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	l := Learner{Params: DefaultParams()}
 	path, err := l.FitPath(ctx, eng, x, set)

@@ -17,7 +17,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // drawn returns a learner with a random graph, loss and plan.
@@ -152,7 +152,7 @@ func TestWorkers(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := Learner{Params: DefaultParams()}
-	l.Params.MaxIter, l.Params.Plan = race.Fewer(10), Whole
+	l.Params.MaxIter, l.Params.Plan = racetest.Fewer(10), Whole
 	for _, c := range []struct {
 		g    graphkernel.Graph
 		loss Loss

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/engine/enginetest"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // Candidates of a shared fit have the scores of separate fits, and an invalid value affects only
@@ -17,7 +17,7 @@ func TestFamiliesAreTheFits(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	x, _, set := enginetest.Bands(t, 150, 4, 60, 1)
 	var values []string
-	for v := range race.Fewer(12) {
+	for v := range racetest.Fewer(12) {
 		values = append(values, strconv.FormatFloat(math.Pow(10, -6+float64(v)/2), 'g', 3, 64))
 	}
 	values = append(values, "1e300") // n eps would overflow

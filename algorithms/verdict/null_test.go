@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // labeledAtRandom returns labels of three classes that have nothing to do with any rows.
@@ -115,7 +115,7 @@ func slow(method string) bool {
 // all methods, on noise and on clusters that the labels do not know.
 func TestNothingToFind(t *testing.T) {
 	const n = 80
-	draws := race.Fewer(3)
+	draws := racetest.Fewer(3)
 	var better []float64 // of each draw of rows, labels and links, which the methods share
 	var gains []float64
 	total := 0.0
@@ -174,7 +174,7 @@ func meanOf(values []float64) (mean, err float64) {
 // for the latter.
 func TestNothingToFindByMustLinks(t *testing.T) {
 	var better, gains []float64
-	for k := range race.Fewer(40) {
+	for k := range racetest.Fewer(40) {
 		r := rand.New(rand.NewPCG(uint64(k), 32))
 		x := nullRows(100, k%2 == 0, r)
 		set := enginetest.Drawn(t, labeledAtRandom(100, r), 60, 0, uint64(k))
@@ -199,7 +199,7 @@ func TestNothingToFindByMustLinks(t *testing.T) {
 // apart.
 func TestSomethingToFind(t *testing.T) {
 	claimed, right, large, found := 0, 0, 0, 0
-	for k := range race.Fewer(10) {
+	for k := range racetest.Fewer(10) {
 		r := rand.New(rand.NewPCG(uint64(k), 33))
 		x, labels := classesIn(300, 2+2*(k%5), r)
 		train, rest := rows(0, 150), rows(150, 300)

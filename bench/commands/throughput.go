@@ -13,7 +13,6 @@ import (
 	"github.com/mustlink/mustlink/bench/throughput"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/internal/bytesize"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 	"github.com/mustlink/mustlink/internal/view"
@@ -31,7 +30,7 @@ const throughputPart = "bench-throughput"
 // throughputFlags are the flags of `mustlink-bench throughput`.
 type throughputFlags struct {
 	throughput.Options
-	csv       bytesize.Size
+	csv       session.ByteSize
 	program   string
 	out, page string
 }

@@ -11,14 +11,14 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/bench/printed"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // TestHuConvergence: the objective of the paper's sweeps never rises, and stays above that of the
 // SDP solver; the page has the rates, the two printed numbers and the claims. The hinge, whose rows
 // are optimal to about 1e-6 only, is the third loss; the figure had two before, without it.
 func TestHuConvergence(t *testing.T) {
-	race.Skip(t, "a table of a paper; others run trials side by side too")
+	racetest.Skip(t, "a table of a paper; others run trials side by side too")
 	d, err := huFigure1().Make(context.Background(), scopEngine(t), Sketch{Seed: 2, Data: realData(t)})
 	if err != nil {
 		t.Fatal(err)
@@ -41,7 +41,7 @@ func TestHuConvergence(t *testing.T) {
 // TestHuTimes: a few small sizes have a row for each trial of each method, accuracies are above
 // chance, and the comparisons and claims agree with the rows.
 func TestHuTimes(t *testing.T) {
-	race.Skip(t, "a table of a paper; others run trials side by side too")
+	racetest.Skip(t, "a table of a paper; others run trials side by side too")
 	h := huTimes{sizes: []int{100, 200}, many: 100, several: 150, simple: [2]int{200, 100}, hinge: [2]int{100, 100}}
 	d, err := h.draw(context.Background(), scopEngine(t), Sketch{Seed: 1, Data: realData(t)})
 	if err != nil {
@@ -96,7 +96,7 @@ func TestHuTimes(t *testing.T) {
 
 // TestHuGrowth: a small figure has a row for each size.
 func TestHuGrowth(t *testing.T) {
-	race.Skip(t, "a table of a paper; others run trials side by side too")
+	racetest.Skip(t, "a table of a paper; others run trials side by side too")
 	g, err := huGrowth{sizes: []int{150, 300}, dim: 4, classes: 2}.draw(context.Background(), scopEngine(t), Sketch{Seed: 1})
 	if err != nil || len(g.Rows) != 2 || len(g.Notes) != 2 {
 		t.Fatalf("error %v, drawing %+v", err, g)
@@ -221,7 +221,7 @@ func TestRate(t *testing.T) {
 // TestHuLargeSets: the sets of Table 4 have the sizes that its page states, and rows of texts have
 // unit length.
 func TestHuLargeSets(t *testing.T) {
-	race.Skip(t, "a table of a paper; others run trials side by side too")
+	racetest.Skip(t, "a table of a paper; others run trials side by side too")
 	sets, err := loadWeighed(Trial{Number: -1, Data: realData(t), seed: 1}, huLargeSets(), huWord)
 	if err != nil {
 		t.Fatal(err)

@@ -9,7 +9,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // huCase is a small problem.
@@ -30,7 +30,7 @@ func huCase(t *testing.T) (*points.Dense, *links.Set) {
 // the certified optimum of package npkl, with the same coordinates up to rotation; for the hinge it
 // comes to rest above.
 func TestHuBlocks(t *testing.T) {
-	race.Skip(t, "small products; nothing runs side by side")
+	racetest.Skip(t, "small products; nothing runs side by side")
 	ctx, eng := context.Background(), scopEngine(t)
 	x, set := huCase(t)
 	for _, loss := range []npkl.Loss{npkl.Square, npkl.SquaredHinge, npkl.Hinge} {

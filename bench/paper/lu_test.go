@@ -5,13 +5,13 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // TestLuTrial: a trial gives a percentage for every system and set, the same in a second run, and
 // draws labeled points of more than one class.
 func TestLuTrial(t *testing.T) {
-	race.Skip(t, "a table of a paper; others run trials side by side too")
+	racetest.Skip(t, "a table of a paper; others run trials side by side too")
 	table, eng := luFigure2(), scopEngine(t)
 	trial := Trial{Number: 3, Data: realData(t), seed: 5}
 	shared, err := table.Prepare(context.Background(), eng, trial)

@@ -12,7 +12,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // TestSupportVectors: the decisions agree with those of a slow solver by dual coordinate descent
@@ -80,7 +80,7 @@ func TestSupportVectors(t *testing.T) {
 // TestLuSplit: a split labels points of all classes; its errors are percentages, the same in a
 // second run.
 func TestLuSplit(t *testing.T) {
-	race.Skip(t, "a table of a paper; others run trials side by side too")
+	racetest.Skip(t, "a table of a paper; others run trials side by side too")
 	ctx, eng := context.Background(), scopEngine(t)
 	trial := Trial{Number: 2, Data: realData(t), seed: 3}
 	set := luSemiSets()[3]
@@ -179,7 +179,7 @@ func rounded(values []float64) []float64 {
 // TestLuPoses: a repetition gives a share for every system and cutoff, not lower for larger
 // cutoffs, and the same in a second run.
 func TestLuPoses(t *testing.T) {
-	race.Skip(t, "a table of a paper; others run trials side by side too")
+	racetest.Skip(t, "a table of a paper; others run trials side by side too")
 	table, eng := luFigure6(), scopEngine(t)
 	trial := Trial{Number: 1, Data: realData(t), seed: 5}
 	shared, err := table.Prepare(context.Background(), eng, trial)

@@ -20,8 +20,8 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -81,10 +81,10 @@ func mustRun(t testing.TB, table Table, o Options) *Result {
 // sameResults requires bit-identical results.
 func sameResults(t testing.TB, got, want *Result) {
 	t.Helper()
-	if d := same.Diff(want.Trials, got.Trials); d != "" {
+	if d := difftest.Diff(want.Trials, got.Trials); d != "" {
 		t.Errorf("trials differ: %s", d)
 	}
-	if d := same.Diff(want.Ours, got.Ours); d != "" {
+	if d := difftest.Diff(want.Ours, got.Ours); d != "" {
 		t.Errorf("means differ: %s", d)
 	}
 }
@@ -101,7 +101,7 @@ func TestRunSameBitsForAnyWorkers(t *testing.T) {
 	for workers := 2; workers <= 8; workers++ {
 		sameResults(t, mustRun(t, table, Options{Seed: 7, Workers: workers}), want)
 	}
-	if other := mustRun(t, table, Options{Seed: 8}); same.Diff(other.Trials, want.Trials) == "" {
+	if other := mustRun(t, table, Options{Seed: 8}); difftest.Diff(other.Trials, want.Trials) == "" {
 		t.Error("another seed gives the same trials")
 	}
 }
@@ -119,7 +119,7 @@ func TestRunMeans(t *testing.T) {
 		{{2, math.Sqrt(2.5)}, {3, 0}},
 		{{-2, math.Sqrt(2.5)}, {6, math.Sqrt(43.5)}},
 	}
-	if same.Diff(got.Ours, want) != "" {
+	if difftest.Diff(got.Ours, want) != "" {
 		t.Errorf("means and standard deviations are %v: want %v", got.Ours, want)
 	}
 	one := mustRun(t, table, Options{Repetitions: 1})
@@ -469,7 +469,7 @@ func FuzzParseState(f *testing.F) {
 			t.Fatalf("%d of %d bytes are whole lines", whole, len(text))
 		}
 		again, rest, err := parseState(text[:whole], "file", "ab")
-		if err != nil || rest != whole || same.Diff(again, records) != "" {
+		if err != nil || rest != whole || difftest.Diff(again, records) != "" {
 			t.Fatalf("the whole lines give %v, %d, %v: want %v, %d", again, rest, err, records, whole)
 		}
 	})

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/engine"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // handmade runs a table with values by trial, row and column instead of its trials.
@@ -95,7 +95,7 @@ func TestSoleymaniGood(t *testing.T) {
 // TestSoleymaniTrial: a folder with the ninth set has values for it, one without has none; the
 // values of the sets before it are the same.
 func TestSoleymaniTrial(t *testing.T) {
-	race.Skip(t, "a table of a paper; others run trials side by side too")
+	racetest.Skip(t, "a table of a paper; others run trials side by side too")
 	ctx, eng, data := context.Background(), scopEngine(t), realData(t)
 	folder := t.TempDir()
 	sets := soleymaniUCI()[:7]

@@ -15,7 +15,7 @@ import (
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/score"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // TestFeatureJ: J in the feature space of the linear kernel is that of the points.
@@ -42,7 +42,7 @@ func TestFeatureJ(t *testing.T) {
 // TestYeungXOR: in the first repetition of the table, the baselines have the printed values, and
 // learning with landmarks is far above them.
 func TestYeungXOR(t *testing.T) {
-	race.Skip(t, "a table of a paper; others run trials side by side too")
+	racetest.Skip(t, "a table of a paper; others run trials side by side too")
 	if testing.Short() {
 		t.Skip("ten seconds")
 	}
@@ -83,7 +83,7 @@ func TestSlope(t *testing.T) {
 
 // TestYeungFigure1: with small sizes, every size has a time.
 func TestYeungFigure1(t *testing.T) {
-	race.Skip(t, "a table of a paper; others run trials side by side too")
+	racetest.Skip(t, "a table of a paper; others run trials side by side too")
 	eng, err := engine.New(engine.Options{})
 	if err != nil {
 		t.Fatal(err)

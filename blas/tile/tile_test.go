@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/asm/asmtest"
 	"github.com/mustlink/mustlink/blas"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 const eps = 0x1p-52
@@ -224,7 +224,7 @@ func TestAllocations(t *testing.T) {
 		n.Multiply(Product{Alpha: 1, A: Operand{Matrix: x}, B: Operand{Matrix: x}, C: c})
 		n.Multiply(Product{Alpha: 1, A: Operand{Matrix: x}, B: Operand{Matrix: x, Trans: true}, C: c, Lower: true})
 	})
-	if allocs >= 1 && !race.Enabled { // the race detector empties pools at random
+	if allocs >= 1 && !racetest.Enabled { // the race detector empties pools at random
 		t.Errorf("%v allocations for two small products: want none", allocs)
 	}
 }

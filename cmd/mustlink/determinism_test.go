@@ -7,7 +7,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas/backends"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/internal/clitest"
@@ -19,10 +19,10 @@ import (
 func TestProcessesAgree(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(30, 3, false))
-	harness.RunOK(t, dir, "links make -i data.csv --must 12 --cannot 12 --seed 2 -o links.csv -q")
+	commandtest.RunOK(t, dir, "links make -i data.csv --must 12 --cannot 12 --seed 2 -o links.csv -q")
 	for _, m := range catalog.Methods() {
 		t.Run(m.Name, func(t *testing.T) {
-			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv "+harness.Lesson(t, dir, m, "links.csv", 30)+" --seed 3 -o %s")
+			sameFiles(t, dir, "model", "fit -q -m "+m.Name+" -i data.csv "+commandtest.Lesson(t, dir, m, "links.csv", 30)+" --seed 3 -o %s")
 			sameFiles(t, dir, "coordinates.npy", "embed -q 1model -i data.csv -o %s")
 		})
 	}
@@ -41,7 +41,7 @@ func sameFiles(t *testing.T, dir, name, line string) {
 			threads = 2
 		}
 		path := fmt.Sprintf("%d%s", i+1, name)
-		harness.RunOK(t, dir, fmt.Sprintf(line, path)+fmt.Sprintf(" --workers %d --blas-threads %d", workers, threads))
+		commandtest.RunOK(t, dir, fmt.Sprintf(line, path)+fmt.Sprintf(" --workers %d --blas-threads %d", workers, threads))
 		written[i] = clitest.Read(t, dir, path)
 		if file, err := model.ReadFile(filepath.Join(dir, path)); err == nil {
 			data, err := enginetest.Timeless(file)

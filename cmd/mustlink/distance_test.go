@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
@@ -16,12 +16,12 @@ func TestRawDistances(t *testing.T) {
 	dir := t.TempDir()
 	text := clitest.Blobs(300, 3, true)
 	clitest.Write(t, dir, "data.csv", text)
-	clitest.Write(t, dir, "pairs.csv", harness.Pairs("i,j", " %d,%+d", 400, 300))
+	clitest.Write(t, dir, "pairs.csv", commandtest.Pairs("i,j", " %d,%+d", 400, 300))
 	var rows [][]float64
 	for _, line := range clitest.Lines(text)[1:] {
 		var row []float64
 		for _, cell := range strings.Split(line, ",")[1:4] {
-			row = append(row, harness.Number(t, cell))
+			row = append(row, commandtest.Number(t, cell))
 		}
 		rows = append(rows, row)
 	}
@@ -36,26 +36,26 @@ func TestRawDistances(t *testing.T) {
 			limits = append(limits, " --memory-limit 200KiB")
 		}
 		for _, limit := range limits {
-			harness.RunOK(t, dir, "distance -q -i data.csv --pairs pairs.csv -o out.csv "+flag+limit)
+			commandtest.RunOK(t, dir, "distance -q -i data.csv --pairs pairs.csv -o out.csv "+flag+limit)
 			got := clitest.Read(t, dir, "out.csv")
 			if before != "" && got != before {
 				t.Fatalf("%s%s: other distances", flag, limit)
 			}
 			before = got
 		}
-		harness.RunWith(t, dir, text, "distance -q -i - --format csv --pairs pairs.csv -o out.csv "+flag)
+		commandtest.RunWith(t, dir, text, "distance -q -i - --format csv --pairs pairs.csv -o out.csv "+flag)
 		if got := clitest.Read(t, dir, "out.csv"); got != before {
 			t.Fatalf("%s: other distances from a pipe", flag)
 		}
 		pairs := clitest.Lines(clitest.Read(t, dir, "pairs.csv"))[1:]
-		for p, cell := range harness.Column(t, before, "distance") {
+		for p, cell := range commandtest.Column(t, before, "distance") {
 			i, j, _ := strings.Cut(pairs[p], ",")
 			sum := 0.0
-			for c, v := range rows[int(harness.Number(t, strings.TrimSpace(i)))] {
-				d := (v - rows[int(harness.Number(t, j))][c]) / scale[c]
+			for c, v := range rows[int(commandtest.Number(t, strings.TrimSpace(i)))] {
+				d := (v - rows[int(commandtest.Number(t, j))][c]) / scale[c]
 				sum += d * d
 			}
-			if got := harness.Number(t, cell); !(math.Abs(got-math.Sqrt(sum)) <= 1e-9*(1+got)) {
+			if got := commandtest.Number(t, cell); !(math.Abs(got-math.Sqrt(sum)) <= 1e-9*(1+got)) {
 				t.Fatalf("%s: pair %s is %v apart, want %v", flag, pairs[p], got, math.Sqrt(sum))
 			}
 		}
@@ -84,11 +84,11 @@ func spreads(rows [][]float64) []float64 {
 func TestEmbeddedShare(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(600, 3, true))
-	harness.RunOK(t, dir, "fit -q -m krca -p dims=2 -i data.csv --links-from-labels 60 --no-verdict -o krca.mlk")
-	harness.RunOK(t, dir, "fit -q -m itml -i data.csv --links-from-labels 60 --no-verdict -o itml.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m krca -p dims=2 -i data.csv --links-from-labels 60 --no-verdict -o krca.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m itml -i data.csv --links-from-labels 60 --no-verdict -o itml.mlk")
 	var before any
 	for _, flags := range []string{"", " --workers 1 --memory-limit 2MiB", " --precision single"} {
-		o := harness.RunOK(t, dir, "embed krca.mlk -i data.csv --json -o out.csv"+flags)
+		o := commandtest.RunOK(t, dir, "embed krca.mlk -i data.csv --json -o out.csv"+flags)
 		share := clitest.Parse(t, o.Stdout)["embedded_share"]
 		if v, is := share.(float64); !is || !(v > 0 && v < 1) || before != nil && share != before {
 			t.Errorf("embed%s: share %v, before %v", flags, share, before)
@@ -99,7 +99,7 @@ func TestEmbeddedShare(t *testing.T) {
 		"embed krca.mlk -i data.csv -o out.csv": true, "inspect krca.mlk": true,
 		"embed itml.mlk -i data.csv -o out.csv": false, "inspect itml.mlk": false,
 	} {
-		o := harness.RunOK(t, dir, line)
+		o := commandtest.RunOK(t, dir, line)
 		if strings.Contains(o.Stdout, "of the learned squared distance") != says {
 			t.Errorf("%s: %s", line, o.Stdout)
 		}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -69,22 +69,22 @@ func TestSequences(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "train.fasta", proteins(24))
 	clitest.Write(t, dir, "test.fa.gz", proteins(10))
-	harness.RunOK(t, dir, "links make -i train.fasta --labels-from-header --pairs 20 --links-by id -o links.csv")
+	commandtest.RunOK(t, dir, "links make -i train.fasta --labels-from-header --pairs 20 --links-by id -o links.csv")
 	if text := clitest.Read(t, dir, "links.csv"); !strings.Contains(text, "p1") {
 		t.Errorf("links without the names of records: %s", text)
 	}
 	for _, kernel := range []string{"spectrum:k=2", "rbf:sigma=1@spectrum:k=2"} {
-		o := harness.RunOK(t, dir, "fit -m krca -i train.fasta -c links.csv --links-by id -k "+kernel+" -o model.mlk")
+		o := commandtest.RunOK(t, dir, "fit -m krca -i train.fasta -c links.csv --links-by id -k "+kernel+" -o model.mlk")
 		if !strings.Contains(o.Stdout, "24 sequences of 40 to 40 letters") || !strings.Contains(o.Stdout, kernel) {
 			t.Errorf("summary of the fit: %s", o.Stdout)
 		}
-		harness.RunOK(t, dir, "embed model.mlk -i test.fa.gz -o embedded.csv")
+		commandtest.RunOK(t, dir, "embed model.mlk -i test.fa.gz -o embedded.csv")
 		if head := clitest.Lines(clitest.Read(t, dir, "embedded.csv")); len(head) != 11 || !strings.HasPrefix(head[1], "p0,") {
 			t.Errorf("embedding: %d lines, %s", len(head), head[1])
 		}
-		harness.RunOK(t, dir, "gram model.mlk -i test.fa.gz -j train.fasta -o gram.csv")
+		commandtest.RunOK(t, dir, "gram model.mlk -i test.fa.gz -j train.fasta -o gram.csv")
 		clitest.Write(t, dir, "pairs.csv", "i,j\np0,p2\np0,p1\n")
-		harness.RunOK(t, dir, "distance model.mlk -i test.fa.gz --pairs pairs.csv --links-by id -o distances.csv")
+		commandtest.RunOK(t, dir, "distance model.mlk -i test.fa.gz --pairs pairs.csv --links-by id -o distances.csv")
 		if d := columnOf(t, clitest.Read(t, dir, "distances.csv")); !(d[0] < d[1]) {
 			t.Errorf("%s: distances %v: want that within the class to be smaller", kernel, d)
 		}
@@ -92,26 +92,26 @@ func TestSequences(t *testing.T) {
 			"cluster model.mlk -i test.fa.gz -n 2 --labels-from-header --json -o out.csv",
 			"classify model.mlk --train train.fasta -i test.fa.gz --labels-from-header --json -o out.csv",
 		} {
-			v := clitest.Parse(t, harness.RunOK(t, dir, line).Stdout)
+			v := clitest.Parse(t, commandtest.RunOK(t, dir, line).Stdout)
 			if scores := v["scores"].(map[string]any); !(scores["rand"].(float64) > 0.9) {
 				t.Errorf("%s: %v", line, scores)
 			}
 		}
-		harness.RunOK(t, dir, "inspect model.mlk -i train.fasta -c links.csv --links-by id")
+		commandtest.RunOK(t, dir, "inspect model.mlk -i train.fasta -c links.csv --links-by id")
 		clitest.Write(t, dir, "more.csv", "i,chunklet\n0,a\n2,a\n1,b\n3,b\n")
-		harness.RunOK(t, dir, "update model.mlk -i test.fa.gz -c more.csv -o larger.mlk")
+		commandtest.RunOK(t, dir, "update model.mlk -i test.fa.gz -c more.csv -o larger.mlk")
 	}
-	v := clitest.Parse(t, harness.RunOK(t, dir, "cluster -i test.fa.gz -n 2 -a kernel -k spectrum:k=1 --labels-from-header --json -o out.csv").Stdout)
+	v := clitest.Parse(t, commandtest.RunOK(t, dir, "cluster -i test.fa.gz -n 2 -a kernel -k spectrum:k=1 --labels-from-header --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); !(scores["rand"].(float64) > 0.9) {
 		t.Errorf("kernel k-means on sequences: %v", scores)
 	}
-	if o := harness.RunOK(t, dir, "check -i train.fasta --labels-from-header -c links.csv --links-by id"); !strings.Contains(o.Stdout, "24 sequences of 40 to 40 letters, labels of 2 classes, ids") {
+	if o := commandtest.RunOK(t, dir, "check -i train.fasta --labels-from-header -c links.csv --links-by id"); !strings.Contains(o.Stdout, "24 sequences of 40 to 40 letters, labels of 2 classes, ids") {
 		t.Errorf("check: %s", o.Stdout)
 	}
-	harness.RunWith(t, dir, proteins(4), "embed model.mlk -i - --format fasta -o -")
+	commandtest.RunWith(t, dir, proteins(4), "embed model.mlk -i - --format fasta -o -")
 	clitest.Write(t, dir, "truth.csv", "label\nh\ns\n")
 	clitest.Write(t, dir, "two.fasta", proteins(2))
-	harness.RunOK(t, dir, "score --truth two.fasta --predicted truth.csv")
+	commandtest.RunOK(t, dir, "score --truth two.fasta --predicted truth.csv")
 }
 
 // TestLettersOutside: letters outside the alphabet give one warning with their number and
@@ -122,16 +122,16 @@ func TestLettersOutside(t *testing.T) {
 	clitest.Write(t, dir, "data.fasta", strings.Replace(text, ">p3 s\n", ">p3 s\nx", 1))
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n")
 	const line = "fit -m krca -i data.fasta -c links.csv -k spectrum:k=2 -o out.mlk"
-	o := harness.RunOK(t, dir, line)
+	o := commandtest.RunOK(t, dir, line)
 	for _, w := range []string{"data.fasta", "4 letters outside the alphabet ACDEFGHIKLMNPQRSTVWY (XB) in 2 records", `record "p0" on line 2`} {
 		if strings.Count(o.Stderr, w) != 1 {
 			t.Errorf("warning without %q: %s", w, o.Stderr)
 		}
 	}
-	if o = harness.Run(t, dir, line+" --strict"); o.Code != usage.ExitInput || !strings.Contains(o.Stderr, "warning with --strict") {
+	if o = commandtest.Run(t, dir, line+" --strict"); o.Code != usage.ExitInput || !strings.Contains(o.Stderr, "warning with --strict") {
 		t.Errorf("--strict: exit code %d, %s", o.Code, o.Stderr)
 	}
-	if o = harness.RunOK(t, dir, "check -i data.fasta"); !strings.Contains(o.Stderr, "4 letters outside") || !strings.Contains(o.Stdout, "no errors, 1 warning") {
+	if o = commandtest.RunOK(t, dir, "check -i data.fasta"); !strings.Contains(o.Stderr, "4 letters outside") || !strings.Contains(o.Stdout, "no errors, 1 warning") {
 		t.Errorf("check: %s%s", o.Stdout, o.Stderr)
 	}
 }
@@ -142,28 +142,28 @@ func TestSparse(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "train.svm", sparseRows(24))
 	clitest.Write(t, dir, "test.svm.gz", strings.Replace(sparseRows(10), " 10:1", "", 1))
-	harness.RunOK(t, dir, "links make -i train.svm --pairs 20 -o links.csv")
-	harness.RunOK(t, dir, "fit -m krca -i train.svm -c links.csv -k rbf:sigma=median -o model.mlk")
-	o := harness.RunOK(t, dir, "embed model.mlk -i test.svm.gz -o embedded.npy")
+	commandtest.RunOK(t, dir, "links make -i train.svm --pairs 20 -o links.csv")
+	commandtest.RunOK(t, dir, "fit -m krca -i train.svm -c links.csv -k rbf:sigma=median -o model.mlk")
+	o := commandtest.RunOK(t, dir, "embed model.mlk -i test.svm.gz -o embedded.npy")
 	if o.Stderr != "" {
 		t.Errorf("warnings: %s", o.Stderr)
 	}
-	harness.RunOK(t, dir, "gram model.mlk -i test.svm.gz -j train.svm -o gram.csv")
+	commandtest.RunOK(t, dir, "gram model.mlk -i test.svm.gz -j train.svm -o gram.csv")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n")
-	harness.RunOK(t, dir, "distance model.mlk -i test.svm.gz --pairs pairs.csv -o distances.csv")
-	harness.RunOK(t, dir, "cluster -i test.svm.gz -n 2 -o raw.csv")
-	harness.RunOK(t, dir, "classify --train train.svm -i test.svm.gz -o raw.csv")
-	v := clitest.Parse(t, harness.RunOK(t, dir, "classify model.mlk --train train.svm -i test.svm.gz --json -o out.csv").Stdout)
+	commandtest.RunOK(t, dir, "distance model.mlk -i test.svm.gz --pairs pairs.csv -o distances.csv")
+	commandtest.RunOK(t, dir, "cluster -i test.svm.gz -n 2 -o raw.csv")
+	commandtest.RunOK(t, dir, "classify --train train.svm -i test.svm.gz -o raw.csv")
+	v := clitest.Parse(t, commandtest.RunOK(t, dir, "classify model.mlk --train train.svm -i test.svm.gz --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); !(scores["accuracy"].(float64) >= 0.8) {
 		t.Errorf("classification: %v", scores)
 	}
-	harness.RunOK(t, dir, "cluster model.mlk -i test.svm.gz -n 2 -o out.csv")
-	harness.RunOK(t, dir, "inspect model.mlk -i train.svm -c links.csv")
+	commandtest.RunOK(t, dir, "cluster model.mlk -i test.svm.gz -n 2 -o out.csv")
+	commandtest.RunOK(t, dir, "inspect model.mlk -i train.svm -c links.csv")
 	clitest.Write(t, dir, "more.csv", "i,chunklet\n0,a\n2,a\n")
-	harness.RunOK(t, dir, "update model.mlk -i test.svm.gz -c more.csv -o larger.mlk")
-	harness.RunOK(t, dir, "score --truth test.svm.gz --predicted out.csv")
-	harness.RunWith(t, dir, sparseRows(4), "embed model.mlk -i - --format svm -o -")
-	o = harness.RunOK(t, dir, "check -i train.svm --features 12")
+	commandtest.RunOK(t, dir, "update model.mlk -i test.svm.gz -c more.csv -o larger.mlk")
+	commandtest.RunOK(t, dir, "score --truth test.svm.gz --predicted out.csv")
+	commandtest.RunWith(t, dir, sparseRows(4), "embed model.mlk -i - --format svm -o -")
+	o = commandtest.RunOK(t, dir, "check -i train.svm --features 12")
 	if !strings.Contains(o.Stdout, "24 x 12, sparse") || !strings.Contains(o.Stderr, "2 of 12 features never occur") {
 		t.Errorf("check: %s%s", o.Stdout, o.Stderr)
 	}
@@ -179,13 +179,13 @@ func TestImages(t *testing.T) {
 	}
 	clitest.Write(t, dir, "x-idx3-ubyte.gz", idx([]int{12, 2, 2}, pixels))
 	clitest.Write(t, dir, "y-idx1-ubyte", idx([]int{12}, labels))
-	harness.RunOK(t, dir, "links make -i x-idx3-ubyte.gz --labels y-idx1-ubyte --pairs 10 -o links.csv")
-	harness.RunOK(t, dir, "fit -m rca -i x-idx3-ubyte.gz -c links.csv --standardize -o model.mlk")
-	v := clitest.Parse(t, harness.RunOK(t, dir, "cluster model.mlk -i x-idx3-ubyte.gz --labels y-idx1-ubyte -n 2 --json -o out.csv").Stdout)
+	commandtest.RunOK(t, dir, "links make -i x-idx3-ubyte.gz --labels y-idx1-ubyte --pairs 10 -o links.csv")
+	commandtest.RunOK(t, dir, "fit -m rca -i x-idx3-ubyte.gz -c links.csv --standardize -o model.mlk")
+	v := clitest.Parse(t, commandtest.RunOK(t, dir, "cluster model.mlk -i x-idx3-ubyte.gz --labels y-idx1-ubyte -n 2 --json -o out.csv").Stdout)
 	if scores := v["scores"].(map[string]any); scores["rand"].(float64) != 1 {
 		t.Errorf("clustering: %v", scores)
 	}
-	if v = clitest.Parse(t, harness.RunOK(t, dir, "score --truth y-idx1-ubyte --predicted out.csv --json").Stdout); v["rand"].(float64) != 1 {
+	if v = clitest.Parse(t, commandtest.RunOK(t, dir, "score --truth y-idx1-ubyte --predicted out.csv --json").Stdout); v["rand"].(float64) != 1 {
 		t.Errorf("score: %v", v)
 	}
 }
@@ -226,7 +226,7 @@ func TestBadSequences(t *testing.T) {
 			dir := t.TempDir()
 			clitest.Write(t, dir, "data.fasta", c.content)
 			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-			before, o := clitest.Names(t, dir), harness.Run(t, dir, c.line)
+			before, o := clitest.Names(t, dir), commandtest.Run(t, dir, c.line)
 			if c.name == "too short around a gap" { // a letter outside the alphabet is worth a warning of its own
 				warning, rest, _ := strings.Cut(o.Stderr, "\n")
 				if !strings.Contains(warning, `1 letter outside the alphabet`) {
@@ -234,7 +234,7 @@ func TestBadSequences(t *testing.T) {
 				}
 				o.Stderr = rest
 			}
-			harness.WantInputError(t, dir, o, before, c.words...)
+			commandtest.WantInputError(t, dir, o, before, c.words...)
 		})
 	}
 }
@@ -248,14 +248,14 @@ func TestTFIDF(t *testing.T) {
 	}
 	clitest.Write(t, dir, "data.svm", text.String())
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n4,5,cannot\n")
-	harness.RunOK(t, dir, "fit -m krca -k linear -i data.svm -c links.csv --tfidf -o model.mlk")
-	o := harness.RunOK(t, dir, "inspect model.mlk")
+	commandtest.RunOK(t, dir, "fit -m krca -k linear -i data.svm -c links.csv --tfidf -o model.mlk")
+	o := commandtest.RunOK(t, dir, "inspect model.mlk")
 	if !strings.Contains(o.Stdout, "tfidf") {
 		t.Errorf("inspect does not say how features are scaled:\n%s", o.Stdout)
 	}
 	// A text with twice the counts is the same text.
 	clitest.Write(t, dir, "one.svm", "0 1:2 2:3 4:1\n0 1:4 2:6 4:2\n")
-	harness.RunOK(t, dir, "embed model.mlk -i one.svm --features 8 -o out.csv")
+	commandtest.RunOK(t, dir, "embed model.mlk -i one.svm --features 8 -o out.csv")
 	lines := strings.Split(strings.TrimSpace(clitest.Read(t, dir, "out.csv")), "\n")
 	first, second := strings.Split(lines[1], ","), strings.Split(lines[2], ",")
 	for j := range first {
@@ -293,18 +293,18 @@ func TestLinearMethodsOfOtherPoints(t *testing.T) {
 			{"data.fasta --alphabet dna", "spectrum:k=3", strings.SplitAfter(sequences.String(), ">s1\n")[0]},
 			{"data.csv --gram", "linear", ""},
 		} {
-			harness.RunOK(t, dir, fmt.Sprintf("fit -q -m %s -i %s -c links.csv -o model.mlk", method, c.input))
-			if o := harness.RunOK(t, dir, "inspect model.mlk"); !regexp.MustCompile(`(?m)^kernel +` + c.kernel + `$`).MatchString(o.Stdout) {
+			commandtest.RunOK(t, dir, fmt.Sprintf("fit -q -m %s -i %s -c links.csv -o model.mlk", method, c.input))
+			if o := commandtest.RunOK(t, dir, "inspect model.mlk"); !regexp.MustCompile(`(?m)^kernel +` + c.kernel + `$`).MatchString(o.Stdout) {
 				t.Errorf("%s of %s: inspect does not say kernel %s:\n%s", method, c.input, c.kernel, o.Stdout)
 			}
-			harness.RunOK(t, dir, "embed -q model.mlk -i "+c.input+" -o all.csv")
-			harness.RunOK(t, dir, "cluster -q model.mlk -n 2 -i "+c.input+" -o clusters.csv")
+			commandtest.RunOK(t, dir, "embed -q model.mlk -i "+c.input+" -o all.csv")
+			commandtest.RunOK(t, dir, "cluster -q model.mlk -n 2 -i "+c.input+" -o clusters.csv")
 			if c.first == "" {
 				continue
 			}
 			name, rest, _ := strings.Cut(c.input, " ")
 			clitest.Write(t, dir, "one-"+name, strings.TrimSuffix(c.first, ">s1\n"))
-			harness.RunOK(t, dir, "embed -q model.mlk -i one-"+name+" "+rest+" -o one.csv")
+			commandtest.RunOK(t, dir, "embed -q model.mlk -i one-"+name+" "+rest+" -o one.csv")
 			all, one := clitest.Lines(clitest.Read(t, dir, "all.csv")), clitest.Lines(clitest.Read(t, dir, "one.csv"))
 			if !near(t, all[1], one[1]) {
 				t.Errorf("%s of %s: the first row is at %s, alone at %s", method, c.input, all[1], one[1])
@@ -359,7 +359,7 @@ func TestBadSparse(t *testing.T) {
 			dir := t.TempDir()
 			clitest.Write(t, dir, "data.svm", c.content)
 			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-			harness.WantInputError(t, dir, harness.Run(t, dir, c.line), clitest.Names(t, dir), c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line), clitest.Names(t, dir), c.words...)
 		})
 	}
 }
@@ -384,14 +384,14 @@ func TestBadImages(t *testing.T) {
 			dir := t.TempDir()
 			clitest.Write(t, dir, "x-idx3-ubyte", c.content)
 			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-			harness.WantInputError(t, dir, harness.Run(t, dir, c.line), clitest.Names(t, dir), c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line), clitest.Names(t, dir), c.words...)
 		})
 	}
 }
 
 // TestKindsOfPoints: a model accepts the kind of points that it was fitted on.
 func TestKindsOfPoints(t *testing.T) {
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	clitest.Write(t, dir, "seq.fasta", proteins(8))
 	clitest.Write(t, dir, "seq2.fasta", strings.NewReplacer("L", "A", "M", "C").Replace(proteins(8)))
 	// As many features as the protein alphabet has letters: the number is not enough to recognize the
@@ -400,8 +400,8 @@ func TestKindsOfPoints(t *testing.T) {
 	clitest.Write(t, dir, "narrow.csv", clitest.Blobs(8, 2, false))
 	clitest.Write(t, dir, "rows.svm", "1 1:1\n2 4:1\n")
 	clitest.Write(t, dir, "pairs.csv", "i,j,link\n0,1,must\n")
-	harness.RunOK(t, dir, "fit -q -m krca -i seq.fasta -c links.csv -k spectrum:k=2 -o seq.mlk")
-	harness.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o vec.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m krca -i seq.fasta -c links.csv -k spectrum:k=2 -o seq.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o vec.mlk")
 	before := clitest.Names(t, dir)
 	for _, c := range []struct {
 		line  string
@@ -421,7 +421,7 @@ func TestKindsOfPoints(t *testing.T) {
 		{"embed seq.mlk -i seq2.fasta --alphabet ACDEFGHIKLMNPQRSTVWYX -o out.csv", []string{"seq2.fasta", "alphabet"}},
 	} {
 		t.Run(c.line, func(t *testing.T) {
-			harness.WantInputError(t, dir, harness.Run(t, dir, c.line), before, c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line), before, c.words...)
 		})
 	}
 }
@@ -431,7 +431,7 @@ func TestBadGramShape(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "gram.csv", "0,1,2\n1,0.1,0\n0.1,1,0\n0,0,1\n")
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-	harness.RunOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p eps=0.1 -o model.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p eps=0.1 -o model.mlk")
 	// Its eigenvalues are -1, 1 and 3.
 	clitest.Write(t, dir, "indefinite.csv", "0,1,2\n1,2,0\n2,1,0\n0,0,1\n")
 	clitest.Write(t, dir, "narrow.csv", "0,1\n1,0\n0,1\n1,1\n")
@@ -451,7 +451,7 @@ func TestBadGramShape(t *testing.T) {
 		{"update model.mlk -i gram.csv --gram -c links.csv -o out.mlk", []string{"model.mlk", "Gram"}},
 	} {
 		t.Run(c.line, func(t *testing.T) {
-			harness.WantInputError(t, dir, harness.Run(t, dir, c.line), before, c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line), before, c.words...)
 		})
 	}
 }
@@ -465,7 +465,7 @@ func TestCheckFormats(t *testing.T) {
 		"a.fasta": {"line 1", "line 3", "line 4"},
 		"a.svm":   {"line 1", "line 2", "line 2", "line 3"},
 	} {
-		o := harness.Run(t, dir, "check -i "+file)
+		o := commandtest.Run(t, dir, "check -i "+file)
 		if got := clitest.Lines(o.Stdout); o.Code != usage.ExitInput || len(got) != len(want) {
 			t.Errorf("%s: exit code %d, %q", file, o.Code, got)
 			continue
@@ -486,9 +486,9 @@ func TestAdult(t *testing.T) {
 		t.Skip("MUSTLINK_DATA is not set")
 	}
 	dir := t.TempDir()
-	o := harness.RunOK(t, dir, "check -i "+folder+"/adult.svm.gz --features 123")
+	o := commandtest.RunOK(t, dir, "check -i "+folder+"/adult.svm.gz --features 123")
 	if !strings.Contains(o.Stdout, "16281 x 123, sparse") || !strings.Contains(o.Stderr, "1 of 123 features never occur") {
 		t.Errorf("check: %s%s", o.Stdout, o.Stderr)
 	}
-	harness.RunOK(t, dir, "links make -i "+folder+"/adult-train.svm.gz --must 100 --cannot 100 -o links.csv")
+	commandtest.RunOK(t, dir, "links make -i "+folder+"/adult-train.svm.gz --must 100 --cannot 100 -o links.csv")
 }

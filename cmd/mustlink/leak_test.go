@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
@@ -28,14 +28,14 @@ func noiseWithLabel(t *testing.T, dir string) {
 func TestLabelAmongFeatures(t *testing.T) {
 	dir := t.TempDir()
 	noiseWithLabel(t, dir)
-	harness.RunOK(t, dir, "links make -q -i t.csv --label churn --pairs 60 -o l.csv")
+	commandtest.RunOK(t, dir, "links make -q -i t.csv --label churn --pairs 60 -o l.csv")
 	if text := clitest.Read(t, dir, "l.csv"); !strings.HasPrefix(text, "# label: churn\ni,j,link\n") {
 		t.Errorf("the links are %.60q", text)
 	}
 	before := clitest.Names(t, dir)
 	for _, line := range []string{"fit -i t.csv -c l.csv -o m.mlk", "select -i t.csv -c l.csv -o m.mlk",
 		"check -i t.csv -c l.csv"} {
-		o := harness.Run(t, dir, line)
+		o := commandtest.Run(t, dir, line)
 		if o.Code != 2 || !strings.Contains(o.Stdout+o.Stderr, `column "churn", which is now a feature: want --label churn or --drop churn`) {
 			t.Errorf("%s: exit code %d\n%s%s", line, o.Code, o.Stdout, o.Stderr)
 		}
@@ -47,9 +47,9 @@ func TestLabelAmongFeatures(t *testing.T) {
 	for _, flags := range []string{"--label churn", "--drop churn", "--type churn=drop"} {
 		for _, file := range []string{"l.csv", "closed.csv"} {
 			if flags == "--label churn" {
-				harness.RunOK(t, dir, "links close -q -n 200 -c l.csv -o closed.csv")
+				commandtest.RunOK(t, dir, "links close -q -n 200 -c l.csv -o closed.csv")
 			}
-			if o := harness.RunOK(t, dir, fit+flags+" --no-verdict -c "+file); strings.Contains(o.Stderr,
+			if o := commandtest.RunOK(t, dir, fit+flags+" --no-verdict -c "+file); strings.Contains(o.Stderr,
 				"is it the label") {
 				t.Errorf("%s: %s", flags, o.Stderr)
 			}
@@ -58,15 +58,15 @@ func TestLabelAmongFeatures(t *testing.T) {
 	clitest.Write(t, dir, "plain.csv", strings.TrimPrefix(clitest.Read(t, dir, "l.csv"), "# label: churn\n"))
 	const warning = `t.csv: column "churn" agrees on all must-links and differs on all cannot-links: is it the label? --label churn leaves it out of the features, or --drop churn`
 	for _, line := range []string{fit + "-c plain.csv", "check -i t.csv -c plain.csv"} {
-		if o := harness.RunOK(t, dir, line); strings.Count(o.Stderr, "is it the label") != 1 ||
+		if o := commandtest.RunOK(t, dir, line); strings.Count(o.Stderr, "is it the label") != 1 ||
 			!strings.Contains(o.Stderr, warning) {
 			t.Errorf("%s: %s", line, o.Stderr)
 		}
 	}
-	if o := harness.Run(t, dir, fit+"--strict -c plain.csv"); o.Code != 2 {
+	if o := commandtest.Run(t, dir, fit+"--strict -c plain.csv"); o.Code != 2 {
 		t.Errorf("with --strict: exit code %d", o.Code)
 	}
-	if o := harness.RunOK(t, dir, "inspect m.mlk"); !strings.Contains(o.Stdout, "is it the label?") {
+	if o := commandtest.RunOK(t, dir, "inspect m.mlk"); !strings.Contains(o.Stdout, "is it the label?") {
 		t.Errorf("the model does not keep the notice:\n%s", o.Stdout)
 	}
 }
@@ -83,7 +83,7 @@ func TestLinksMakeNamesCopiesOfTheLabel(t *testing.T) {
 		}
 	}
 	clitest.Write(t, dir, "t.csv", strings.Join(lines, "\n")+"\n")
-	o := harness.RunOK(t, dir, "links make -i t.csv --label churn --pairs 60 -o l.csv")
+	o := commandtest.RunOK(t, dir, "links make -i t.csv --label churn --pairs 60 -o l.csv")
 	if !strings.Contains(o.Stderr, `column "left" agrees on all must-links and differs on all cannot-links: is it the label? --drop left leaves it out of the features`) {
 		t.Errorf("%s", o.Stderr)
 	}
@@ -94,8 +94,8 @@ func TestLinksMakeNamesCopiesOfTheLabel(t *testing.T) {
 func TestTrainingRowsWithOtherColumns(t *testing.T) {
 	dir := t.TempDir()
 	noiseWithLabel(t, dir)
-	harness.RunOK(t, dir, "links make -q -i t.csv --label churn --pairs 60 -o l.csv")
-	harness.RunOK(t, dir, "fit -q -m itml --no-verdict -i t.csv --drop churn,b -c l.csv -o m.mlk")
+	commandtest.RunOK(t, dir, "links make -q -i t.csv --label churn --pairs 60 -o l.csv")
+	commandtest.RunOK(t, dir, "fit -q -m itml --no-verdict -i t.csv --drop churn,b -c l.csv -o m.mlk")
 	var turned, others strings.Builder
 	for k, line := range clitest.Lines(clitest.Read(t, dir, "t.csv")) {
 		f := strings.Split(line, ",")
@@ -108,15 +108,15 @@ func TestTrainingRowsWithOtherColumns(t *testing.T) {
 	clitest.Write(t, dir, "turned.csv", turned.String())
 	clitest.Write(t, dir, "others.csv", others.String())
 	for file, trained := range map[string]bool{"t.csv": true, "turned.csv": true, "others.csv": false} {
-		if o := harness.RunOK(t, dir, "inspect m.mlk -c l.csv -i "+file); strings.Contains(o.Stdout,
+		if o := commandtest.RunOK(t, dir, "inspect m.mlk -c l.csv -i "+file); strings.Contains(o.Stdout,
 			"on data that differ from those of the fit") == trained {
 			t.Errorf("%s: inspect says\n%s", file, o.Stdout)
 		}
-		if o := harness.RunOK(t, dir, "calibrate m.mlk -c l.csv -o c.mlk -i "+file); strings.Contains(o.Stderr,
+		if o := commandtest.RunOK(t, dir, "calibrate m.mlk -c l.csv -o c.mlk -i "+file); strings.Contains(o.Stderr,
 			"these are the training rows of m.mlk") != trained {
 			t.Errorf("%s: calibrate says %s", file, o.Stderr)
 		}
-		harness.RunOK(t, dir, "report -q m.mlk -c l.csv -o r.html -i "+file)
+		commandtest.RunOK(t, dir, "report -q m.mlk -c l.csv -o r.html -i "+file)
 		page := clitest.Read(t, dir, "r.html")
 		if strings.Contains(page, "in-sample") != trained || !strings.Contains(page, "200 x 2 points") ||
 			strings.Contains(page, "200 x 4") {

@@ -11,7 +11,6 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/apply"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/data"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/look"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/moved"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/topics"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/train"
 	"github.com/mustlink/mustlink/internal/progress"
@@ -68,7 +67,7 @@ avx512, neon) choose the linear algebra; see mustlink info.`,
 	addGroup(root, "learn", "Learn:", train.Commands(s))
 	addGroup(root, "apply", "Apply:", apply.Commands(s))
 	addGroup(root, "files", "Files and pictures:", append(data.Commands(s), look.Commands(s)...))
-	root.AddCommand(s.InfoCommand(), reference.Command(s, referenceIntro, "links"), moved.Bench())
+	root.AddCommand(s.InfoCommand(), reference.Command(s, referenceIntro, "links"), look.Bench())
 	root.AddCommand(topics.Commands()...)
 	topics.Help(root)
 	session.FlagsInOrder(root.Commands())

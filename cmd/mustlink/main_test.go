@@ -4,7 +4,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 )
 
-func TestMain(m *testing.M) { os.Exit(harness.Main(m, ".")) }
+func TestMain(m *testing.M) { os.Exit(commandtest.Main(m, ".")) }

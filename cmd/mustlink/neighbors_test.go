@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
@@ -19,8 +19,8 @@ func searched(t *testing.T) string {
 	data := clitest.Lines(clitest.Blobs(400, 4, true))
 	clitest.Write(t, dir, "train.csv", strings.Join(data[:301], "\n")+"\n")
 	clitest.Write(t, dir, "new.csv", data[0]+"\n"+strings.Join(data[301:401], "\n")+"\n")
-	harness.RunOK(t, dir, "links make -i train.csv --pairs 40 -o links.csv")
-	harness.RunOK(t, dir, "fit -q -m rca -i train.csv -c links.csv -o model.mlk")
+	commandtest.RunOK(t, dir, "links make -i train.csv --pairs 40 -o links.csv")
+	commandtest.RunOK(t, dir, "fit -q -m rca -i train.csv -c links.csv -o model.mlk")
 	return dir
 }
 
@@ -29,17 +29,17 @@ func searched(t *testing.T) string {
 func TestNeighbors(t *testing.T) {
 	const k = 4
 	dir := searched(t)
-	report := clitest.Parse(t, harness.RunOK(t, dir, "neighbors model.mlk --train train.csv -i new.csv -k 4 --workers 1 -o found.csv --json").Stdout)
+	report := clitest.Parse(t, commandtest.RunOK(t, dir, "neighbors model.mlk --train train.csv -i new.csv -k 4 --workers 1 -o found.csv --json").Stdout)
 	if report["n"] != 100.0 || report["train_rows"] != 300.0 || report["neighbors"] != 4.0 || report["approximate"] != nil {
 		t.Errorf("report %v", report)
 	}
 	text := clitest.Read(t, dir, "found.csv")
-	table := harness.Numbers(t, text, false)
+	table := commandtest.Numbers(t, text, false)
 	if !strings.HasPrefix(text, "row,rank,neighbor,distance\n") || len(table) != 100*k {
 		t.Fatalf("%d rows, want %d", len(table), 100*k)
 	}
-	train := harness.Numbers(t, harness.RunOK(t, dir, "embed -q model.mlk -i train.csv -o -").Stdout, true)
-	fresh := harness.Numbers(t, harness.RunOK(t, dir, "embed -q model.mlk -i new.csv -o -").Stdout, true)
+	train := commandtest.Numbers(t, commandtest.RunOK(t, dir, "embed -q model.mlk -i train.csv -o -").Stdout, true)
+	fresh := commandtest.Numbers(t, commandtest.RunOK(t, dir, "embed -q model.mlk -i new.csv -o -").Stdout, true)
 	for i, x := range fresh {
 		var all []float64
 		for _, y := range train {
@@ -52,13 +52,13 @@ func TestNeighbors(t *testing.T) {
 			}
 		}
 	}
-	harness.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 4 --workers 3 -o again.csv")
+	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 4 --workers 3 -o again.csv")
 	if clitest.Read(t, dir, "again.csv") != text {
 		t.Error("other neighbors with 3 workers")
 	}
 	for _, name := range []string{"found.npy", "found.parquet", "found.arrow"} {
-		harness.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 4 -o "+name)
-		if n := harness.RunOK(t, dir, "check --json -i "+name).Stdout; !strings.Contains(n, "400") {
+		commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 4 -o "+name)
+		if n := commandtest.RunOK(t, dir, "check --json -i "+name).Stdout; !strings.Contains(n, "400") {
 			t.Errorf("%s: %s", name, n)
 		}
 	}
@@ -75,9 +75,9 @@ func distance(x, y []float64) float64 {
 // TestNeighborsByID: with ids the table is the same, but for the names of the rows.
 func TestNeighborsByID(t *testing.T) {
 	dir := searched(t)
-	numbers := harness.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 2 -o -").Stdout
-	names := harness.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 2 --links-by id -o -").Stdout
-	train, fresh := harness.Column(t, clitest.Read(t, dir, "train.csv"), "id"), harness.Column(t, clitest.Read(t, dir, "new.csv"), "id")
+	numbers := commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 2 -o -").Stdout
+	names := commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 2 --links-by id -o -").Stdout
+	train, fresh := commandtest.Column(t, clitest.Read(t, dir, "train.csv"), "id"), commandtest.Column(t, clitest.Read(t, dir, "new.csv"), "id")
 	var want strings.Builder
 	for at, line := range clitest.Lines(numbers) {
 		f := strings.Split(line, ",")
@@ -99,7 +99,7 @@ func TestNeighborsByIndex(t *testing.T) {
 	dir := searched(t)
 	line := "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o %s --approximate recall=%s --index train.index --json --workers %d"
 	run := func(out, recall string, workers int) map[string]any {
-		r := clitest.Parse(t, harness.RunOK(t, dir, fmt.Sprintf(line, out, recall, workers)).Stdout)
+		r := clitest.Parse(t, commandtest.RunOK(t, dir, fmt.Sprintf(line, out, recall, workers)).Stdout)
 		return r["approximate"].(map[string]any)
 	}
 	built := run("built.csv", ".9", 1)
@@ -111,21 +111,21 @@ func TestNeighborsByIndex(t *testing.T) {
 	if clitest.Read(t, dir, "built.csv") != clitest.Read(t, dir, "read.csv") || clitest.Read(t, dir, "train.index") != index {
 		t.Error("an index that is read gives other neighbors")
 	}
-	harness.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o exact.csv")
+	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o exact.csv")
 	if whole := run("whole.csv", "1", 2); whole["probes"] != whole["cells"] || whole["recall"] != 1.0 {
 		t.Errorf("recall 1: %v", whole)
 	}
 	if clitest.Read(t, dir, "whole.csv") != clitest.Read(t, dir, "exact.csv") {
 		t.Error("with recall 1 the neighbors are not exact")
 	}
-	harness.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o other.csv --approximate recall=.9 --index other.index --workers 3")
+	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o other.csv --approximate recall=.9 --index other.index --workers 3")
 	if clitest.Read(t, dir, "other.index") != index {
 		t.Error("the index depends on the number of workers")
 	}
-	harness.RunOK(t, dir, "links make -q -i new.csv --pairs 40 --links-by row -o held.csv")
-	harness.RunOK(t, dir, "calibrate -q model.mlk -i new.csv -c held.csv -o calibrated.mlk")
-	harness.RunOK(t, dir, "neighbors -q calibrated.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index train.index")
-	text := harness.RunOK(t, dir, "neighbors model.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index train.index").Stdout
+	commandtest.RunOK(t, dir, "links make -q -i new.csv --pairs 40 --links-by row -o held.csv")
+	commandtest.RunOK(t, dir, "calibrate -q model.mlk -i new.csv -c held.csv -o calibrated.mlk")
+	commandtest.RunOK(t, dir, "neighbors -q calibrated.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index train.index")
+	text := commandtest.RunOK(t, dir, "neighbors model.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index train.index").Stdout
 	if !strings.Contains(text, "train.index (read)") || !strings.Contains(text, "(wanted 0.9), by") {
 		t.Errorf("the summary is %q", text)
 	}
@@ -135,8 +135,8 @@ func TestNeighborsByIndex(t *testing.T) {
 // and so is a damaged one, with a line that names it.
 func TestIndexOfOthers(t *testing.T) {
 	dir := searched(t)
-	harness.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index train.index")
-	harness.RunOK(t, dir, "fit -q -m rca -i train.csv -c links.csv -p dims=2 -o two.mlk")
+	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train train.csv -i new.csv -k 3 -o out.csv --approximate recall=.9 --index train.index")
+	commandtest.RunOK(t, dir, "fit -q -m rca -i train.csv -c links.csv -p dims=2 -o two.mlk")
 	text := clitest.Read(t, dir, "train.index")
 	clitest.Write(t, dir, "changed.index", text[:len(text)-1]+string(text[len(text)-1]^1))
 	clitest.Write(t, dir, "short.index", text[:len(text)/2])
@@ -150,10 +150,10 @@ func TestIndexOfOthers(t *testing.T) {
 		"model.mlk --train train.csv -k 3 --index two.mlk":       "want an index",
 	} {
 		file := line[strings.LastIndex(line, " ")+1:]
-		o := harness.Run(t, dir, "neighbors -i new.csv -o found.csv --approximate recall=.9 "+line)
-		harness.WantInputError(t, dir, o, before, file, want)
+		o := commandtest.Run(t, dir, "neighbors -i new.csv -o found.csv --approximate recall=.9 "+line)
+		commandtest.WantInputError(t, dir, o, before, file, want)
 	}
-	harness.WantInputError(t, dir, harness.Run(t, dir, "embed train.index -i new.csv -o found.csv"), before, "train.index", "nearest-neighbor index")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed train.index -i new.csv -o found.csv"), before, "train.index", "nearest-neighbor index")
 }
 
 // TestNeighborsOfNoDimensions: a model without dimensions is refused, as it is read.
@@ -171,6 +171,6 @@ func TestNeighborsOfNoDimensions(t *testing.T) {
 	if err := f.WriteFile(dir + "/none.mlk"); err != nil {
 		t.Fatal(err)
 	}
-	o := harness.Run(t, dir, "neighbors none.mlk --train train.csv -i new.csv -o found.csv")
-	harness.WantInputError(t, dir, o, clitest.Names(t, dir), "none.mlk", "to 0 values: want at least one")
+	o := commandtest.Run(t, dir, "neighbors none.mlk --train train.csv -i new.csv -o found.csv")
+	commandtest.WantInputError(t, dir, o, clitest.Names(t, dir), "none.mlk", "to 0 values: want at least one")
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
@@ -17,10 +17,10 @@ func calibrated(t *testing.T) string {
 	data := clitest.Lines(clitest.Blobs(160, 4, true))
 	clitest.Write(t, dir, "data.csv", strings.Join(data[:81], "\n")+"\n")
 	clitest.Write(t, dir, "other.csv", data[0]+"\n"+strings.Join(data[81:], "\n")+"\n")
-	harness.RunOK(t, dir, "links make -i data.csv --pairs 40 -o links.csv")
-	harness.RunOK(t, dir, "links make -i other.csv --pairs 40 -o held.csv")
-	harness.RunOK(t, dir, "fit -q -m rca -i data.csv -c links.csv -o model.mlk")
-	harness.RunOK(t, dir, "calibrate -q model.mlk -i other.csv -c held.csv -o calibrated.mlk")
+	commandtest.RunOK(t, dir, "links make -i data.csv --pairs 40 -o links.csv")
+	commandtest.RunOK(t, dir, "links make -i other.csv --pairs 40 -o held.csv")
+	commandtest.RunOK(t, dir, "fit -q -m rca -i data.csv -c links.csv -o model.mlk")
+	commandtest.RunOK(t, dir, "calibrate -q model.mlk -i other.csv -c held.csv -o calibrated.mlk")
 	return dir
 }
 
@@ -29,7 +29,7 @@ func calibrated(t *testing.T) string {
 func TestPairs(t *testing.T) {
 	dir := calibrated(t)
 	for _, flag := range []string{"--threshold 2", "--precision .7", "--recall .8", "--recall .8 --share 0.4"} {
-		report := clitest.Parse(t, harness.RunOK(t, dir, "pairs calibrated.mlk -i data.csv "+flag+" --workers 1 -o pairs.csv --json").Stdout)
+		report := clitest.Parse(t, commandtest.RunOK(t, dir, "pairs calibrated.mlk -i data.csv "+flag+" --workers 1 -o pairs.csv --json").Stdout)
 		text := clitest.Read(t, dir, "pairs.csv")
 		threshold := report["threshold"].(float64)
 		var all strings.Builder
@@ -40,22 +40,22 @@ func TestPairs(t *testing.T) {
 			}
 		}
 		clitest.Write(t, dir, "all.csv", all.String())
-		harness.RunOK(t, dir, "distance -q model.mlk -i data.csv --pairs all.csv -o distances.csv")
-		apart := harness.Column(t, clitest.Read(t, dir, "distances.csv"), "distance")
+		commandtest.RunOK(t, dir, "distance -q model.mlk -i data.csv --pairs all.csv -o distances.csv")
+		apart := commandtest.Column(t, clitest.Read(t, dir, "distances.csv"), "distance")
 		want := map[string]float64{}
 		for k, pair := range clitest.Lines(all.String())[1:] {
-			if d := harness.Number(t, apart[k]); d <= threshold {
+			if d := commandtest.Number(t, apart[k]); d <= threshold {
 				want[pair] = d
 			}
 		}
-		i, j := harness.Column(t, text, "i"), harness.Column(t, text, "j")
-		distance, probability := harness.Column(t, text, "distance"), harness.Column(t, text, "probability")
+		i, j := commandtest.Column(t, text, "i"), commandtest.Column(t, text, "j")
+		distance, probability := commandtest.Column(t, text, "distance"), commandtest.Column(t, text, "probability")
 		if len(i) != len(want) || len(want) == 0 || report["pairs"].(float64) != float64(len(want)) {
 			t.Fatalf("%s: %d pairs within %v, want %d", flag, len(i), threshold, len(want))
 		}
 		before, certain := 0.0, 1.0
 		for k := range i {
-			d, p := harness.Number(t, distance[k]), harness.Number(t, probability[k])
+			d, p := commandtest.Number(t, distance[k]), commandtest.Number(t, probability[k])
 			if w, ok := want[i[k]+","+j[k]]; !ok || !(math.Abs(w-d) <= 1e-9) {
 				t.Fatalf("%s: rows %s and %s are at %v: want %v, %v", flag, i[k], j[k], d, w, ok)
 			}
@@ -64,7 +64,7 @@ func TestPairs(t *testing.T) {
 			}
 			before, certain = d, p
 		}
-		harness.RunOK(t, dir, "pairs -q calibrated.mlk -i data.csv "+flag+" --workers 3 -o again.csv")
+		commandtest.RunOK(t, dir, "pairs -q calibrated.mlk -i data.csv "+flag+" --workers 3 -o again.csv")
 		if clitest.Read(t, dir, "again.csv") != text {
 			t.Errorf("%s: other pairs with 3 workers", flag)
 		}
@@ -74,8 +74,8 @@ func TestPairs(t *testing.T) {
 // TestPairsOfFewNeighbors: fewer pairs with --neighbors, named by ids, without a calibration.
 func TestPairsOfFewNeighbors(t *testing.T) {
 	dir := calibrated(t)
-	harness.RunOK(t, dir, "pairs -q model.mlk -i data.csv --threshold 3 -o all.csv")
-	harness.RunOK(t, dir, "pairs -q model.mlk -i data.csv --threshold 3 --neighbors 2 --links-by id -o few.csv")
+	commandtest.RunOK(t, dir, "pairs -q model.mlk -i data.csv --threshold 3 -o all.csv")
+	commandtest.RunOK(t, dir, "pairs -q model.mlk -i data.csv --threshold 3 --neighbors 2 --links-by id -o few.csv")
 	all, few := clitest.Lines(clitest.Read(t, dir, "all.csv")), clitest.Lines(clitest.Read(t, dir, "few.csv"))
 	if few[0] != "i,j,distance" || !strings.HasPrefix(few[1], "p") || len(few) >= len(all) || len(few) < 80/2 || len(few) > 1+80*2 {
 		t.Errorf("%d of %d pairs, the first %q", len(few), len(all), few[:2])
@@ -86,30 +86,30 @@ func TestPairsOfFewNeighbors(t *testing.T) {
 // the training rows cause a warning, and so does a share that the pairs contradict.
 func TestCalibrate(t *testing.T) {
 	dir := calibrated(t)
-	shown := clitest.Parse(t, harness.RunOK(t, dir, "inspect calibrated.mlk --json").Stdout)
+	shown := clitest.Parse(t, commandtest.RunOK(t, dir, "inspect calibrated.mlk --json").Stdout)
 	if c := shown["calibration"].(map[string]any); c["must_links"] != 40.0 || c["cannot_links"] != 40.0 || c["share"] != 0.5 {
 		t.Errorf("inspect shows %v", c)
 	}
-	if text := harness.RunOK(t, dir, "inspect calibrated.mlk").Stdout; !strings.Contains(text, "40 must-links, 40 cannot-links") {
+	if text := commandtest.RunOK(t, dir, "inspect calibrated.mlk").Stdout; !strings.Contains(text, "40 must-links, 40 cannot-links") {
 		t.Errorf("inspect prints %q", text)
 	}
-	o := harness.RunOK(t, dir, "calibrate model.mlk -i data.csv -c links.csv --share 0.1 -o sure.mlk")
+	o := commandtest.RunOK(t, dir, "calibrate model.mlk -i data.csv -c links.csv --share 0.1 -o sure.mlk")
 	if !strings.Contains(o.Stderr, "training rows") {
 		t.Errorf("no warning about training rows: %q", o.Stderr)
 	}
 	clitest.Write(t, dir, "apart.csv", "f0,f1,f2,f3\n0,0,0,0\n1e5,0,0,0\n2e5,0,0,0\n3e5,0,0,0\n")
-	o = harness.RunOK(t, dir, "pairs calibrated.mlk -i apart.csv --recall .9 -o pairs.csv")
+	o = commandtest.RunOK(t, dir, "pairs calibrated.mlk -i apart.csv --recall .9 -o pairs.csv")
 	if !strings.Contains(o.Stderr, "want --share") {
 		t.Errorf("no warning about the share: %q", o.Stderr)
 	}
-	harness.RunOK(t, dir, "fit -q -m itml -i data.csv -c links.csv -o itml.mlk")
-	harness.RunOK(t, dir, "calibrate -q itml.mlk -i other.csv -c held.csv -o itml-c.mlk")
-	harness.RunOK(t, dir, "links make -i data.csv --pairs 5 --seed 8 -o more.csv")
-	o = harness.RunOK(t, dir, "update itml-c.mlk -i data.csv -c more.csv -o updated.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m itml -i data.csv -c links.csv -o itml.mlk")
+	commandtest.RunOK(t, dir, "calibrate -q itml.mlk -i other.csv -c held.csv -o itml-c.mlk")
+	commandtest.RunOK(t, dir, "links make -i data.csv --pairs 5 --seed 8 -o more.csv")
+	o = commandtest.RunOK(t, dir, "update itml-c.mlk -i data.csv -c more.csv -o updated.mlk")
 	if !strings.Contains(o.Stderr, "calibration is dropped") {
 		t.Errorf("no warning about the calibration: %q", o.Stderr)
 	}
-	if shown := clitest.Parse(t, harness.RunOK(t, dir, "inspect updated.mlk --json").Stdout); shown["calibration"] != nil {
+	if shown := clitest.Parse(t, commandtest.RunOK(t, dir, "inspect updated.mlk --json").Stdout); shown["calibration"] != nil {
 		t.Errorf("the updated model has the calibration %v", shown["calibration"])
 	}
 }
@@ -119,30 +119,30 @@ func TestCalibrate(t *testing.T) {
 // and the probabilities are lowered.
 func TestPrecisionThatFails(t *testing.T) {
 	dir := calibrated(t)
-	o := harness.Run(t, dir, "pairs calibrated.mlk -i data.csv --precision .99 -o out.csv")
+	o := commandtest.Run(t, dir, "pairs calibrated.mlk -i data.csv --precision .99 -o out.csv")
 	if o.Code != 2 || !strings.Contains(o.Stderr, "--precision is 0.99: want at most 0.") ||
 		!strings.Contains(o.Stderr, "suggest --near") {
 		t.Errorf("code %d, %q", o.Code, o.Stderr)
 	}
-	harness.RunOK(t, dir, "calibrate -q model.mlk -i other.csv -c held.csv --share .9 -o often.mlk")
-	harness.RunOK(t, dir, "calibrate -q model.mlk -i other.csv -c held.csv --share .01 -o seldom.mlk")
+	commandtest.RunOK(t, dir, "calibrate -q model.mlk -i other.csv -c held.csv --share .9 -o often.mlk")
+	commandtest.RunOK(t, dir, "calibrate -q model.mlk -i other.csv -c held.csv --share .01 -o seldom.mlk")
 	for model, want := range map[string]string{"often.mlk": "the share is at most 0.",
 		"seldom.mlk": "matching pairs are as near"} {
-		o := harness.RunOK(t, dir, "pairs "+model+" -i data.csv --recall 1 -o out.csv --json")
+		o := commandtest.RunOK(t, dir, "pairs "+model+" -i data.csv --recall 1 -o out.csv --json")
 		if !strings.Contains(o.Stderr, want) {
 			t.Errorf("%s: %q", model, o.Stderr)
 		}
 		report := clitest.Parse(t, o.Stdout)
 		high := report["calibrated"].(map[string]any)["precision"].(map[string]any)["high"].(float64)
-		mean, p := 0.0, harness.Column(t, clitest.Read(t, dir, "out.csv"), "probability")
+		mean, p := 0.0, commandtest.Column(t, clitest.Read(t, dir, "out.csv"), "probability")
 		for _, v := range p {
-			mean += harness.Number(t, v) / float64(len(p))
+			mean += commandtest.Number(t, v) / float64(len(p))
 		}
 		if !(mean <= high+1e-9) || high == 1 && model == "seldom.mlk" {
 			t.Errorf("%s: the mean probability is %v, the precision at most %v", model, mean, high)
 		}
 	}
-	o = harness.Run(t, dir, "pairs often.mlk -i data.csv --precision .9 -o out.csv")
+	o = commandtest.Run(t, dir, "pairs often.mlk -i data.csv --precision .9 -o out.csv")
 	if o.Code != 2 || !strings.Contains(o.Stderr, "calibrate --near") {
 		t.Errorf("code %d, %q", o.Code, o.Stderr)
 	}
@@ -151,18 +151,18 @@ func TestPrecisionThatFails(t *testing.T) {
 // TestWithoutModel: prepared rows are calibrated and searched as by a model of method raw.
 func TestWithoutModel(t *testing.T) {
 	dir := calibrated(t)
-	harness.RunOK(t, dir, "fit -q -m raw --standardize -i other.csv -o raw.mlk")
-	harness.RunOK(t, dir, "calibrate -q raw.mlk -i other.csv -c held.csv -o a.mlk")
-	harness.RunOK(t, dir, "calibrate -q --standardize -i other.csv -c held.csv -o b.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m raw --standardize -i other.csv -o raw.mlk")
+	commandtest.RunOK(t, dir, "calibrate -q raw.mlk -i other.csv -c held.csv -o a.mlk")
+	commandtest.RunOK(t, dir, "calibrate -q --standardize -i other.csv -c held.csv -o b.mlk")
 	for _, model := range []string{"a", "b"} {
-		harness.RunOK(t, dir, "pairs -q "+model+".mlk -i other.csv --recall .8 -o "+model+".csv")
+		commandtest.RunOK(t, dir, "pairs -q "+model+".mlk -i other.csv --recall .8 -o "+model+".csv")
 	}
 	if a, b := clitest.Read(t, dir, "a.csv"), clitest.Read(t, dir, "b.csv"); a != b ||
 		len(clitest.Lines(a)) < 20 {
 		t.Error("other pairs without a model")
 	}
-	harness.RunOK(t, dir, "pairs -q raw.mlk -i other.csv --threshold 1.5 -o a.csv")
-	harness.RunOK(t, dir, "pairs -q --standardize -i other.csv --threshold 1.5 -o b.csv")
+	commandtest.RunOK(t, dir, "pairs -q raw.mlk -i other.csv --threshold 1.5 -o a.csv")
+	commandtest.RunOK(t, dir, "pairs -q --standardize -i other.csv --threshold 1.5 -o b.csv")
 	if clitest.Read(t, dir, "a.csv") != clitest.Read(t, dir, "b.csv") {
 		t.Error("other pairs of raw rows without a model")
 	}
@@ -172,14 +172,14 @@ func TestWithoutModel(t *testing.T) {
 // A calibration on their answers is one of near pairs.
 func TestSuggestNear(t *testing.T) {
 	dir := calibrated(t)
-	harness.RunOK(t, dir, "pairs -q model.mlk -i other.csv --threshold 4 -o all.csv")
-	harness.RunOK(t, dir, "suggest -q model.mlk -i other.csv -c held.csv --near 4 -n 60 -o ask.csv")
+	commandtest.RunOK(t, dir, "pairs -q model.mlk -i other.csv --threshold 4 -o all.csv")
+	commandtest.RunOK(t, dir, "suggest -q model.mlk -i other.csv -c held.csv --near 4 -n 60 -o ask.csv")
 	near, asked := map[string]bool{}, clitest.Lines(clitest.Read(t, dir, "ask.csv"))[1:]
 	for _, line := range clitest.Lines(clitest.Read(t, dir, "all.csv")) {
 		near[strings.Join(strings.Split(line, ",")[:2], ",")] = true
 	}
 	known := clitest.Read(t, dir, "held.csv")
-	labels := harness.Column(t, clitest.Read(t, dir, "other.csv"), "label")
+	labels := commandtest.Column(t, clitest.Read(t, dir, "other.csv"), "label")
 	answers := "i,j,link\n"
 	for _, pair := range asked {
 		if !near[pair] || strings.Contains(known, "\n"+pair+",") {
@@ -193,7 +193,7 @@ func TestSuggestNear(t *testing.T) {
 		t.Errorf("%d pairs are asked", len(asked))
 	}
 	clitest.Write(t, dir, "answers.csv", answers)
-	o := harness.Run(t, dir, "calibrate model.mlk -i other.csv -c answers.csv --near -o near.mlk")
+	o := commandtest.Run(t, dir, "calibrate model.mlk -i other.csv -c answers.csv --near -o near.mlk")
 	if strings.Contains(answers, ",cannot") != (o.Code == 0) || o.Code == 0 && !strings.Contains(o.Stdout,
 		"of near pairs matches") {
 		t.Errorf("code %d, %q %q", o.Code, o.Stdout, o.Stderr)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/clitest"
@@ -44,11 +44,11 @@ func TestPrecision(t *testing.T) {
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,1,cannot\n2,9,cannot\n")
 	for _, m := range []string{"krca", "rca", "kbeta -p extension=nystrom", "itml"} {
 		name, _, _ := strings.Cut(m, " ")
-		harness.RunOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv -o "+name)
-		harness.RunOK(t, dir, "embed -q "+name+" -i data.csv -o double.npy")
+		commandtest.RunOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv -o "+name)
+		commandtest.RunOK(t, dir, "embed -q "+name+" -i data.csv -o double.npy")
 		want := embeddingIn(t, dir, "double.npy")
 		for _, out := range []string{"single.npy", "single.csv", "single.parquet", "single.arrow"} {
-			o := harness.RunOK(t, dir, "embed "+name+" -i data.csv --precision single -o "+out)
+			o := commandtest.RunOK(t, dir, "embed "+name+" -i data.csv --precision single -o "+out)
 			if !strings.Contains(o.Stdout, "single precision, error ") {
 				t.Errorf("%s: the error is not reported: %s", name, o.Stdout)
 			}
@@ -57,11 +57,11 @@ func TestPrecision(t *testing.T) {
 		if double, single := len(clitest.Read(t, dir, "double.npy"))-128, len(clitest.Read(t, dir, "single.npy"))-128; 2*single != double {
 			t.Errorf("%d bytes of coordinates in single precision: want half of %d", single, double)
 		}
-		harness.RunOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv --precision single -o half")
+		commandtest.RunOK(t, dir, "fit -q -m "+m+" -i data.csv -c links.csv --precision single -o half")
 		if whole, half := len(clitest.Read(t, dir, name)), len(clitest.Read(t, dir, "half")); half >= whole {
 			t.Errorf("a model of %s has %d bytes in single precision: want fewer than %d", name, half, whole)
 		}
-		harness.RunOK(t, dir, "embed -q half -i data.csv -o half.npy")
+		commandtest.RunOK(t, dir, "embed -q half -i data.csv -o half.npy")
 		wantNear(t, name+", stored", embeddingIn(t, dir, "half.npy"), want, 1e-4)
 	}
 }
@@ -71,8 +71,8 @@ func TestPrecisionWarning(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 2, false))
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n")
-	harness.RunOK(t, dir, "fit -q -m gml -p dims=0 -i data.csv -c links.csv -o model")
-	o := harness.RunOK(t, dir, "embed model -i data.csv --precision single -o out.npy --json")
+	commandtest.RunOK(t, dir, "fit -q -m gml -p dims=0 -i data.csv -c links.csv -o model")
+	o := commandtest.RunOK(t, dir, "embed model -i data.csv --precision single -o out.npy --json")
 	for _, w := range []string{`"precision": "single"`, `"single_error": `, "--precision double", "cancel"} {
 		if !strings.Contains(o.Stdout+o.Stderr, w) {
 			t.Errorf("the report does not say %q: %s%s", w, o.Stdout, o.Stderr)
@@ -87,10 +87,10 @@ func TestBadPrecision(t *testing.T) {
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,2,must\n1,3,must\n0,1,cannot\n")
 	clitest.Write(t, dir, "large.csv", "f0,f1,f2\n1,2,3\n1,-1e39,3\n2,9e39,2\n")
 	clitest.Write(t, dir, "must.csv", "i,j,link\n0,2,must\n")
-	harness.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o krca")
-	harness.RunOK(t, dir, "fit -q -m kbeta -i data.csv -c links.csv -o kbeta")
-	harness.RunOK(t, dir, "fit -q -m npkl -i data.csv -c links.csv -o npkl")
-	harness.RunOK(t, dir, "fit -q -m gml -i data.csv -c links.csv --precision single -o half")
+	commandtest.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o krca")
+	commandtest.RunOK(t, dir, "fit -q -m kbeta -i data.csv -c links.csv -o kbeta")
+	commandtest.RunOK(t, dir, "fit -q -m npkl -i data.csv -c links.csv -o npkl")
+	commandtest.RunOK(t, dir, "fit -q -m gml -i data.csv -c links.csv --precision single -o half")
 	before := clitest.Names(t, dir)
 	for line, words := range map[string][]string{
 		"embed krca -i data.csv --precision half -o out.npy":               {"--precision", `"half"`, "double", "single"},
@@ -101,6 +101,6 @@ func TestBadPrecision(t *testing.T) {
 		"update half -i data.csv -c links.csv -o out":                      {"half", "single", "double"},
 		"fit -q -m rca -i large.csv -c must.csv --precision single -o out": {"cannot be stored in single precision", "beyond"},
 	} {
-		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, words...)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
@@ -13,9 +13,9 @@ import (
 // and the state file contains the fits.
 func TestSelectCommand(t *testing.T) {
 	dir := t.TempDir()
-	harness.WriteRings(t, dir)
+	commandtest.WriteRings(t, dir)
 	line := "select -i rings.csv -c links.csv --methods krca,rca --grid eps_rel=1e-3:1e-2:2 --halving=false --state fits --report trials.json -o model"
-	o := harness.RunOK(t, dir, line)
+	o := commandtest.RunOK(t, dir, line)
 	if !strings.Contains(o.Stdout, "krca eps_rel=0.001") || !strings.Contains(o.Stdout, "20 fits") {
 		t.Errorf("%s", o.Stdout)
 	}
@@ -23,29 +23,29 @@ func TestSelectCommand(t *testing.T) {
 	if best := r["best"].(map[string]any); best["method"] != "krca" {
 		t.Errorf("best %v", best)
 	}
-	again := clitest.Parse(t, harness.RunOK(t, dir, line+" --json").Stdout)
+	again := clitest.Parse(t, commandtest.RunOK(t, dir, line+" --json").Stdout)
 	if again["resumed"] != 20.0 {
 		t.Errorf("%v fits from the state file: want 20", again["resumed"])
 	}
 	eps := again["best"].(map[string]any)["params"].(map[string]any)["eps_rel"]
-	harness.RunOK(t, dir, fmt.Sprintf("fit -q -m krca -p eps_rel=%s -i rings.csv -c links.csv -o fitted", eps))
-	if a, b := harness.RunOK(t, dir, "embed model -q -i rings.csv -o -").Stdout, harness.RunOK(t, dir, "embed fitted -q -i rings.csv -o -").Stdout; a != b {
+	commandtest.RunOK(t, dir, fmt.Sprintf("fit -q -m krca -p eps_rel=%s -i rings.csv -c links.csv -o fitted", eps))
+	if a, b := commandtest.RunOK(t, dir, "embed model -q -i rings.csv -o -").Stdout, commandtest.RunOK(t, dir, "embed fitted -q -i rings.csv -o -").Stdout; a != b {
 		t.Error("the model is not the one that fit makes")
 	}
 	for _, criterion := range []string{"agreement -n 2", "combined -n 2", "labels", "stability -n 2"} {
-		harness.RunOK(t, dir, "select -q -i rings.csv -c links.csv --standardize --methods rca,krca --halving --folds 3 --criterion "+criterion+" -o m2")
+		commandtest.RunOK(t, dir, "select -q -i rings.csv -c links.csv --standardize --methods rca,krca --halving --folds 3 --criterion "+criterion+" -o m2")
 	}
-	harness.RunOK(t, dir, "select -q -i rings.csv --links-from-labels 40 --trials 3 -o m3")
-	usual := clitest.Parse(t, harness.RunOK(t, dir, "select -i rings.csv -c links.csv -n 2 --margin 1e5 -o m4 --json").Stdout)
+	commandtest.RunOK(t, dir, "select -q -i rings.csv --links-from-labels 40 --trials 3 -o m3")
+	usual := clitest.Parse(t, commandtest.RunOK(t, dir, "select -i rings.csv -c links.csv -n 2 --margin 1e5 -o m4 --json").Stdout)
 	if usual["criterion"] != "combined" || usual["incumbent"] != "blend" || usual["best"].(map[string]any)["method"] != "blend" {
 		t.Errorf("with -n and no other choice: criterion %v, incumbent %v, best %v", usual["criterion"], usual["incumbent"], usual["best"])
 	}
-	kept := harness.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent krca --margin "+
+	kept := commandtest.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent krca --margin "+
 		"1e5 -o m4")
 	if !strings.Contains(kept.Stdout, "krca stays: no candidate is ahead by more than 100000 standard errors") {
 		t.Errorf("%s", kept.Stdout)
 	}
-	beaten := clitest.Parse(t, harness.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca -o m4 --json").Stdout)
+	beaten := clitest.Parse(t, commandtest.RunOK(t, dir, "select -i rings.csv -c links.csv --methods krca --incumbent rca -o m4 --json").Stdout)
 	if beaten["best"].(map[string]any)["method"] != "krca" || beaten["incumbent"] != "rca" {
 		t.Errorf("best %v, incumbent %v", beaten["best"], beaten["incumbent"])
 	}
@@ -72,6 +72,6 @@ func TestSelectCommand(t *testing.T) {
 		"select -i rings.csv --links-from-labels all -o m":                      {"--links-from-labels"},
 		"select -i rings.csv -c links.csv --methods rca --state rings.csv -o m": {"state file"},
 	} {
-		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, words...)
 	}
 }

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
@@ -26,13 +26,13 @@ func wrongLinks(t *testing.T, dir string) {
 func TestSuspicious(t *testing.T) {
 	dir := t.TempDir()
 	wrongLinks(t, dir)
-	harness.RunOK(t, dir, "fit -q -m itml -i data.csv -c links.csv -o model.mlk")
-	o := harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 2")
+	commandtest.RunOK(t, dir, "fit -q -m itml -i data.csv -c links.csv -o model.mlk")
+	o := commandtest.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 2")
 	_, list, found := strings.Cut(o.Stdout, "most suspicious links")
 	if !found || !strings.Contains(list, "p0 - p3 (line 2)") || !strings.Contains(list, "p4 - p6 (line 3)") || strings.Count(list, "score ") != 3 { // one of them in the head
 		t.Errorf("inspect lists\n%s", list)
 	}
-	r := clitest.Parse(t, harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 100 --json").Stdout)["links"].(map[string]any)
+	r := clitest.Parse(t, commandtest.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv --suspicious 100 --json").Stdout)["links"].(map[string]any)
 	all := r["suspicious"].([]any)
 	if len(all) != 34 {
 		t.Fatalf("%d links are listed: want all 34", len(all))
@@ -50,17 +50,17 @@ func TestSuspicious(t *testing.T) {
 	if !named["[p0 p3]must2"] || !named["[p4 p6]cannot3"] {
 		t.Errorf("the first two are %v", named)
 	}
-	if plain := harness.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv"); strings.Contains(plain.Stdout, "suspicious") {
+	if plain := commandtest.RunOK(t, dir, "inspect model.mlk -i data.csv -c links.csv"); strings.Contains(plain.Stdout, "suspicious") {
 		t.Error("suspicious links are listed without --suspicious")
 	}
-	if o := harness.RunOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.03 -o cured.mlk"); !strings.Contains(o.Stdout, "1 suspicious link,") {
+	if o := commandtest.RunOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.03 -o cured.mlk"); !strings.Contains(o.Stdout, "1 suspicious link,") {
 		t.Errorf("fit does not say what it leaves out:\n%s", o.Stdout)
 	}
-	harness.RunOK(t, dir, "report model.mlk -i data.csv -c links.csv --suspicious 2 -q -o page.html")
+	commandtest.RunOK(t, dir, "report model.mlk -i data.csv -c links.csv --suspicious 2 -q -o page.html")
 	if page := clitest.Read(t, dir, "page.html"); !strings.Contains(page, "<td>p0 - p3 (line 2)</td><td>must</td>") || !strings.Contains(page, "--suspicious 2") {
 		t.Error("the page does not list them")
 	}
-	f := clitest.Parse(t, harness.RunOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.06 -o cured.mlk --json").Stdout)
+	f := clitest.Parse(t, commandtest.RunOK(t, dir, "fit -m itml -i data.csv -c links.csv --drop-suspicious 0.06 -o cured.mlk --json").Stdout)
 	if dropped := f["dropped"].([]any); len(dropped) != 2 || f["must_links"].(float64)+f["cannot_links"].(float64) != 32 {
 		t.Errorf("left out %v of %v and %v links", dropped, f["must_links"], f["cannot_links"])
 	}
@@ -76,6 +76,6 @@ func TestSuspicious(t *testing.T) {
 		"fit -m itml -i data.csv -c links.csv --drop-suspicious NaN -o x.mlk": {"--drop-suspicious", "NaN"},
 		"fit -m itml -i data.csv -c one.csv --drop-suspicious 0.5 -o x.mlk":   {"one.csv", "single must-link"},
 	} {
-		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, words...)
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/catalog/catalogtest"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -31,14 +31,14 @@ func TestUpdate(t *testing.T) {
 	clitest.Write(t, dir, "third.csv", "i,chunklet\n6,0\n8,0\n9,1\n10,fresh\n12,fresh\n8,2\n")
 	clitest.Write(t, dir, "batch.csv", "i,chunklet\n0,a\n2,a\n26,a\n28,a\n20,a\n22,a\n24,a\n1,b\n3,b\n5,b\n29,b\n27,y\n30,f\n32,f\n")
 	const fitting = " -k rbf:sigma=2 -p fixed_s=0.5 -p dims=0 -q "
-	harness.RunOK(t, dir, "fit -m krca -i data.csv -c first.csv -o one.mlk"+fitting)
-	o := harness.RunOK(t, dir, "update one.mlk -i new.csv -c second.csv -k rbf:sigma=2 -o two.mlk")
+	commandtest.RunOK(t, dir, "fit -m krca -i data.csv -c first.csv -o one.mlk"+fitting)
+	o := commandtest.RunOK(t, dir, "update one.mlk -i new.csv -c second.csv -k rbf:sigma=2 -o two.mlk")
 	for _, w := range []string{"added", "4 points", "updates", "memory"} {
 		if !strings.Contains(o.Stdout, w) {
 			t.Errorf("summary without %q:\n%s", w, o.Stdout)
 		}
 	}
-	o = harness.RunOK(t, dir, "update two.mlk -i new.csv -c third.csv --extend --json -o three.mlk")
+	o = commandtest.RunOK(t, dir, "update two.mlk -i new.csv -c third.csv --extend --json -o three.mlk")
 	var r struct {
 		Added    int      `json:"points_added"`
 		Dropped  int      `json:"updates_dropped"`
@@ -50,10 +50,10 @@ func TestUpdate(t *testing.T) {
 	if r.Added != 5 || r.Dropped != 0 || len(r.Warnings) != 1 || !strings.Contains(r.Warnings[0], "row 8") || !strings.Contains(o.Stderr, "merged") {
 		t.Errorf("report %+v and %q, want 5 points and a warning that row 8 merges", r, o.Stderr)
 	}
-	harness.RunOK(t, dir, "fit -m krca -i all.csv -c batch.csv -o batch.mlk"+fitting)
+	commandtest.RunOK(t, dir, "fit -m krca -i all.csv -c batch.csv -o batch.mlk"+fitting)
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,30\n26,20\n7,27\n39,2\n")
 	for _, m := range []string{"one", "three", "batch"} {
-		harness.RunOK(t, dir, "distance "+m+".mlk -i all.csv --pairs pairs.csv -q -o "+m+".csv")
+		commandtest.RunOK(t, dir, "distance "+m+".mlk -i all.csv --pairs pairs.csv -q -o "+m+".csv")
 	}
 	got, want := columnOf(t, clitest.Read(t, dir, "three.csv")), columnOf(t, clitest.Read(t, dir, "batch.csv"))
 	for i, v := range want {
@@ -61,19 +61,19 @@ func TestUpdate(t *testing.T) {
 			t.Errorf("pair %d: distance %v, want %v", i, got[i], v)
 		}
 	}
-	harness.RunOK(t, dir, "update three.mlk --drop-last 2 -q -o back.mlk")
-	harness.RunOK(t, dir, "distance back.mlk -i all.csv --pairs pairs.csv -q -o back.csv")
+	commandtest.RunOK(t, dir, "update three.mlk --drop-last 2 -q -o back.mlk")
+	commandtest.RunOK(t, dir, "distance back.mlk -i all.csv --pairs pairs.csv -q -o back.csv")
 	if clitest.Read(t, dir, "back.csv") != clitest.Read(t, dir, "one.csv") {
 		t.Error("dropping both updates does not restore the distances")
 	}
-	o = harness.RunOK(t, dir, "inspect three.mlk")
+	o = commandtest.RunOK(t, dir, "inspect three.mlk")
 	for _, w := range []string{"update.history", "updates", "memory"} {
 		if !strings.Contains(o.Stdout, w) {
 			t.Errorf("inspect without %q", w)
 		}
 	}
 	// The same through pipes.
-	cmd := harness.Command(dir, "update", "-", "-i", "new.csv", "-c", "second.csv", "-o", "-")
+	cmd := commandtest.Command(dir, "update", "-", "-i", "new.csv", "-c", "second.csv", "-o", "-")
 	in, err := os.Open(dir + "/one.mlk")
 	if err != nil {
 		t.Fatal(err)
@@ -101,16 +101,16 @@ func columnOf(t *testing.T, text string) []float64 {
 
 // TestBadUpdate: mistakes leave no file; the message has the value and what was expected.
 func TestBadUpdate(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	clitest.Write(t, dir, "c.csv", "i,chunklet\n0,a\n1,a\n")
 	clitest.Write(t, dir, "narrow.csv", "f0,f1\n1,2\n3,4\n")
 	clitest.Write(t, dir, "nine.csv", "i,chunklet\n0,9\n1,9\n")
 	clitest.Write(t, dir, "far.csv", "i,chunklet\n0,a\n20,a\n")
 	clitest.Write(t, dir, "cannot.csv", "i,j,link\n0,1,cannot\n")
 	clitest.Write(t, dir, "header.csv", "i,j,link\n0,1,must\n")
-	harness.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -k linear -p form=spectral -o spectral.mlk")
-	harness.RunOK(t, dir, "gram model.mlk -i data.csv -q -o gram.csv")
-	harness.RunOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p form=cholesky -o gram.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -k linear -p form=spectral -o spectral.mlk")
+	commandtest.RunOK(t, dir, "gram model.mlk -i data.csv -q -o gram.csv")
+	commandtest.RunOK(t, dir, "fit -q -m krca -i gram.csv --gram -c links.csv -p form=cholesky -o gram.mlk")
 	before := clitest.Names(t, dir)
 	for _, c := range []struct {
 		line  string
@@ -140,11 +140,11 @@ func TestBadUpdate(t *testing.T) {
 		{"update model.mlk -i data.csv -c c.csv --memory-limit 1KiB -o out.mlk", []string{"limit"}},
 	} {
 		t.Run(c.line, func(t *testing.T) {
-			o := harness.Run(t, dir, c.line)
-			harness.WantInputError(t, dir, o, before, c.words...)
+			o := commandtest.Run(t, dir, c.line)
+			commandtest.WantInputError(t, dir, o, before, c.words...)
 		})
 	}
-	o := harness.Run(t, dir, "update model.mlk -i data.csv -c cannot.csv -o out.mlk")
+	o := commandtest.Run(t, dir, "update model.mlk -i data.csv -c cannot.csv -o out.mlk")
 	if o.Code != usage.ExitInput || !strings.Contains(o.Stderr, "no chunklets") || !strings.Contains(o.Stderr, "1 cannot-link not used") {
 		t.Errorf("cannot-links only: exit code %d, %s", o.Code, o.Stderr)
 	}
@@ -160,8 +160,8 @@ func TestUpdateLinks(t *testing.T) {
 	clitest.Write(t, dir, "against.csv", "i,j,link\n0,3,cannot\n")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,30\n26,20\n7,27\n39,2\n")
 	for _, method := range []string{"npkl", "kbeta", "gml", "gml -p prior=spectral", "itml", "itml -k rbf:sigma=2 --standardize"} {
-		harness.RunOK(t, dir, "fit -m "+method+" -i data.csv -c links.csv -o model.mlk")
-		o := harness.RunOK(t, dir, "update model.mlk -i data.csv -c more.csv -o larger.mlk")
+		commandtest.RunOK(t, dir, "fit -m "+method+" -i data.csv -c links.csv -o model.mlk")
+		o := commandtest.RunOK(t, dir, "update model.mlk -i data.csv -c more.csv -o larger.mlk")
 		if !strings.Contains(o.Stdout, "2 links") {
 			t.Errorf("%s: the summary does not say what was added:\n%s", method, o.Stdout)
 		}
@@ -169,16 +169,16 @@ func TestUpdateLinks(t *testing.T) {
 			t.Errorf("%s: the points of the fit are not recognized:\n%s", method, o.Stderr)
 		}
 		for _, m := range []string{"model", "larger"} {
-			harness.RunOK(t, dir, "distance "+m+".mlk -i data.csv --pairs pairs.csv -q -o "+m+".csv")
+			commandtest.RunOK(t, dir, "distance "+m+".mlk -i data.csv --pairs pairs.csv -q -o "+m+".csv")
 		}
 		if clitest.Read(t, dir, "model.csv") == clitest.Read(t, dir, "larger.csv") {
 			t.Errorf("%s: nothing was learned", method)
 		}
 		before, name := clitest.Names(t, dir), strings.Fields(method)[0]
-		harness.WantInputError(t, dir, harness.Run(t, dir, "update model.mlk -i data.csv -c against.csv -o bad.mlk"), before, "against.csv", "must", "cannot")
-		harness.WantInputError(t, dir, harness.Run(t, dir, "update model.mlk -i fewer.csv -c links.csv -o bad.mlk"), before, "fewer.csv", "30", "60")
-		harness.WantInputError(t, dir, harness.Run(t, dir, "update model.mlk --drop-last 1 -o bad.mlk"), before, name, "--drop-last")
-		harness.WantInputError(t, dir, harness.Run(t, dir, "update model.mlk -i data.csv -c more.csv --extend -o bad.mlk"), before, name, "--extend")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "update model.mlk -i data.csv -c against.csv -o bad.mlk"), before, "against.csv", "must", "cannot")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "update model.mlk -i fewer.csv -c links.csv -o bad.mlk"), before, "fewer.csv", "30", "60")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "update model.mlk --drop-last 1 -o bad.mlk"), before, name, "--drop-last")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "update model.mlk -i data.csv -c more.csv --extend -o bad.mlk"), before, name, "--extend")
 	}
 }
 

@@ -6,15 +6,15 @@ import (
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/internal/same"
+	"github.com/mustlink/mustlink/internal/difftest"
 )
 
 func TestDecodeChunklets(t *testing.T) {
 	c := dataset.LinkContext{N: 6}
 	got, err := dataset.DecodeChunklets(strings.NewReader("chunklet,i\nb,4\n0, 1\nb,1\n 0 ,5\n"), "x.csv", false, c)
 	want := []dataset.Chunklet{{Name: "b", Rows: []int{4, 1}, Line: 2}, {Name: "0", Rows: []int{1, 5}, Line: 3}}
-	if err != nil || same.Diff(got, want) != "" {
-		t.Errorf("error %v, %s", err, same.Diff(got, want))
+	if err != nil || difftest.Diff(got, want) != "" {
+		t.Errorf("error %v, %s", err, difftest.Diff(got, want))
 	}
 	for _, bad := range []struct{ text, want string }{
 		{"i,j,link\n0,1,must\n", "want i,chunklet"},

@@ -28,8 +28,8 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 func TestReadCSV(t *testing.T) {
@@ -54,7 +54,7 @@ func TestReadCSV(t *testing.T) {
 				t.Errorf("points %d x %d %v, want %v", x.N, x.D, x.Data, values)
 			}
 			d.Points = nil
-			if diff := same.Diff(want, d); diff != "" {
+			if diff := difftest.Diff(want, d); diff != "" {
 				t.Errorf("%s", diff)
 			}
 		})
@@ -564,7 +564,7 @@ func roundTrip(t testing.TB, d *Data, format string) {
 	if strings.HasPrefix(format, "npy") {
 		want.Features, want.IDs, want.Labels = nil, nil, nil
 	}
-	if diff := same.Diff(&want, got); diff != "" {
+	if diff := difftest.Diff(&want, got); diff != "" {
 		t.Fatalf("%s", diff)
 	}
 }
@@ -689,7 +689,7 @@ func TestPlainRecordsAreRecords(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, plain.String())
 		}
-		if diff := same.Diff(want, got); diff != "" {
+		if diff := difftest.Diff(want, got); diff != "" {
 			t.Errorf("%s\n%s", diff, plain.String())
 		}
 	})

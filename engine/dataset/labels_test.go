@@ -14,8 +14,8 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 // TestLabelsInBlocks: labels written and read in blocks of any size give the same file and the same
@@ -52,7 +52,7 @@ func TestLabelsInBlocks(t *testing.T) {
 		if err := WriteLabelRows(parts, next, WriteOptions{}); err != nil {
 			rt.Fatal(err)
 		}
-		if diff := same.Diff(contentOf(rt, whole), contentOf(rt, parts)); diff != "" {
+		if diff := difftest.Diff(contentOf(rt, whole), contentOf(rt, parts)); diff != "" {
 			rt.Fatal(diff)
 		}
 		s, err := OpenLabels(parts, 0)
@@ -71,7 +71,7 @@ func TestLabelsInBlocks(t *testing.T) {
 			}
 			got = append(got, block...)
 		}
-		if diff := same.Diff(labels, got); diff != "" || s.Done() != n {
+		if diff := difftest.Diff(labels, got); diff != "" || s.Done() != n {
 			rt.Fatalf("%d read: %s", s.Done(), diff)
 		}
 	})

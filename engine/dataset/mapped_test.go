@@ -10,7 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/same"
+	"github.com/mustlink/mustlink/internal/difftest"
 )
 
 // large returns rows x 2 values, and the name of a shape that is large enough to be mapped.
@@ -57,8 +57,8 @@ func TestMapIsRead(t *testing.T) {
 		if !slices.Equal(a.Data, b.Data) {
 			t.Errorf("%s: values read and mapped differ", name)
 		}
-		a.Data, b.Data = nil, nil // same.Diff compares every number by reflection, which is slow
-		if diff := same.Diff(want, got); diff != "" {
+		a.Data, b.Data = nil, nil // difftest.Diff compares every number by reflection, which is slow
+		if diff := difftest.Diff(want, got); diff != "" {
 			t.Errorf("%s: read and mapped differ: %.500s", name, diff)
 		}
 		if err := errors.Join(files.Unchanged(), files.Release()); err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/relay"
+	"github.com/mustlink/mustlink/internal/panics"
 )
 
 // A mapped file takes no memory: it may be larger than the limit.
@@ -50,7 +50,7 @@ func TestMapChanges(t *testing.T) {
 		},
 		"shrinks, and is read by others": func(path string, x []float64) error {
 			err := os.Truncate(path, 4096)
-			relay.Run(4, func() { t.Log(sum(x)) })
+			panics.Run(4, func() { t.Log(sum(x)) })
 			return err
 		},
 		"shrinks, and is not read": func(path string, _ []float64) error { return os.Truncate(path, int64(len(content))-8) },

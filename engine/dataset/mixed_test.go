@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/same"
+	"github.com/mustlink/mustlink/internal/difftest"
 )
 
 // mixedOf reads a text as a mixed table.
@@ -49,7 +49,7 @@ func TestReadMixed(t *testing.T) {
 		{Name: "income", Numbers: []float64{1200.5, nan, -300, nan}},
 		{Name: "name", Codes: []int32{0, 1, 2, 3}, Levels: []string{"Smith, John", `O"Hara`, "Lee", "Écija"}},
 	}}
-	if diff := same.Diff(want, p); diff != "" {
+	if diff := difftest.Diff(want, p); diff != "" {
 		t.Error(diff)
 	}
 	if got := strings.Join(d.Labels, "") + strings.Join(d.IDs, ""); got != "abab1234" {
@@ -64,7 +64,7 @@ func TestWhiteSpaceAroundCells(t *testing.T) {
 		{Name: "c", Codes: []int32{0, 0, 0, 0, 0, -1}, Levels: []string{"a"}},
 		{Name: "x", Numbers: []float64{1, 2, 3, 4, 5, math.NaN()}},
 	}}
-	if diff := same.Diff(want, p); diff != "" {
+	if diff := difftest.Diff(want, p); diff != "" {
 		t.Error(diff)
 	}
 	if got := strings.Join(d.Labels, "") + strings.Join(d.IDs, ""); got != "pppppqu1u2u3u4u5u6" {

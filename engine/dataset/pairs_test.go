@@ -18,8 +18,8 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 var fiveRows = LinkContext{N: 5, IDs: []string{"a", "b", "c", "d,e", "7"}}
@@ -457,7 +457,7 @@ func TestPairsInBlocks(t *testing.T) {
 		}
 		defer s.Close()
 		got, err := pairsInBlocks(s.Next, limit)
-		if diff := same.Diff(pairs, got); err != nil || diff != "" {
+		if diff := difftest.Diff(pairs, got); err != nil || diff != "" {
 			rt.Fatal(err, diff)
 		}
 		names, err := OpenPairs(path, LinkContext{})

@@ -17,8 +17,8 @@ import (
 
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 // all reads a stream to its end in blocks of random sizes and joins them.
@@ -78,7 +78,7 @@ func TestStreamIsRead(t *testing.T) {
 			rt.Fatal(err)
 		}
 		defer s.Close()
-		if diff := same.Diff(want, all(rt, s)); diff != "" {
+		if diff := difftest.Diff(want, all(rt, s)); diff != "" {
 			rt.Errorf("%s (-read +streamed):\n%s", path, diff)
 		}
 		if _, err := s.Next(1); err != io.EOF {

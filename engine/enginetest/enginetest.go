@@ -22,7 +22,7 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // Fataler is a test of package testing, or a property test with random inputs.
@@ -267,7 +267,7 @@ func Ratio(b *testing.B, metric string, first, second func() error) {
 // makes none. It skips the test under the race detector.
 func Allocations(t *testing.T, count int, work func(steps int)) float64 {
 	t.Helper()
-	race.Skip(t, "pools are emptied at random")
+	racetest.Skip(t, "pools are emptied at random")
 	some := testing.AllocsPerRun(10, func() { work(count) })
 	more := testing.AllocsPerRun(10, func() { work(3 * count) })
 	return (more - some) / float64(2*count)

@@ -14,8 +14,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 func mustSet(s *Set, err error) *Set {
@@ -36,7 +36,7 @@ func equal(t fataler, what string, got, want any) {
 	if none(want) && none(got) {
 		return
 	}
-	if diff := same.Diff(want, got); diff != "" {
+	if diff := difftest.Diff(want, got); diff != "" {
 		t.Fatalf("%s: %s", what, diff)
 	}
 }
@@ -234,7 +234,7 @@ func closureProperty(t *rapid.T) {
 	equal(t, "components of the closure", closed.Components(), s.Components())
 	for _, l := range append(slices.Clone(s.Must()), s.Cannot()...) {
 		if !slices.ContainsFunc(append(slices.Clone(closed.Must()), closed.Cannot()...), func(m Link) bool {
-			return same.Diff(l, m) == ""
+			return difftest.Diff(l, m) == ""
 		}) {
 			t.Fatalf("given link %+v is not in the closure as it was", l)
 		}

@@ -23,8 +23,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -94,7 +94,7 @@ func TestGolden(t *testing.T) {
 			if f.Tensors == nil {
 				f.Tensors = map[string]Tensor{}
 			}
-			if d := same.Diff(f, got); d != "" {
+			if d := difftest.Diff(f, got); d != "" {
 				t.Errorf("content: %s", d)
 			}
 			if !bytes.Equal(encodeFile(t, got), golden) {
@@ -179,7 +179,7 @@ func TestRoundTrip(t *testing.T) {
 			rt.Fatal(err)
 		}
 		if !reflect.DeepEqual(f, got) {
-			rt.Fatal(same.Diff(f, got))
+			rt.Fatal(difftest.Diff(f, got))
 		}
 		if _, err := got.WriteTo(&again); err != nil || !bytes.Equal(b.Bytes(), again.Bytes()) {
 			rt.Fatalf("second writing differs (%v)", err)
@@ -218,7 +218,7 @@ func TestEveryFlippedBitIsFound(t *testing.T) {
 				t.Fatalf("byte %d, bit %d: error %v is not an input error", i, bit, err)
 			}
 			if err == nil && !reflect.DeepEqual(got, want) {
-				t.Fatalf("byte %d, bit %d: not detected\n%s", i, bit, same.Diff(want, got))
+				t.Fatalf("byte %d, bit %d: not detected\n%s", i, bit, difftest.Diff(want, got))
 			}
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/relay"
+	"github.com/mustlink/mustlink/internal/panics"
 )
 
 // Fit finds how to prepare the rows of d. The transform is nil if the rows can be used as they are,
@@ -560,7 +560,7 @@ func parallel(n int, f func(k int)) {
 		return
 	}
 	var next atomic.Int64
-	relay.Run(workers, func() {
+	panics.Run(workers, func() {
 		for k := int(next.Add(1)) - 1; k < n; k = int(next.Add(1)) - 1 {
 			f(k)
 		}

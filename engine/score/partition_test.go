@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 const ulps = 1e-14 // a few dozen rounding errors of numbers below 1
@@ -433,7 +433,7 @@ func TestTableIsAll(t *testing.T) {
 		if fmt.Sprint(err) != fmt.Sprint(fail) {
 			rt.Fatalf("error %v: want %v", err, fail)
 		}
-		if diff := same.Diff(want, got); diff != "" {
+		if diff := difftest.Diff(want, got); diff != "" {
 			rt.Fatal(diff)
 		}
 		if err == nil {
@@ -497,7 +497,7 @@ func TestTableAddCount(t *testing.T) {
 		if fmt.Sprint(err) != fmt.Sprint(fail) {
 			rt.Fatalf("error %v: want %v", err, fail)
 		}
-		if diff := same.Diff(want, got); diff != "" {
+		if diff := difftest.Diff(want, got); diff != "" {
 			rt.Fatal(diff)
 		}
 	})

@@ -10,7 +10,7 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // exception is a change after which methods answer something else, and why that is no fault.
@@ -73,7 +73,7 @@ const (
 // TestMetamorphic changes a problem in all ways, for all methods, and compares the answers. It also
 // checks that the table of docs/reliability.md is what it found; -update writes it.
 func TestMetamorphic(t *testing.T) {
-	list, methods := relations(t), race.Part(catalog.Methods())
+	list, methods := relations(t), racetest.Part(catalog.Methods())
 	if testing.Short() {
 		methods = slices.DeleteFunc(methods, func(m catalog.Method) bool { return m.Baseline })
 	}

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 	"pgregory.net/rapid"
 )
 
@@ -32,8 +32,8 @@ func CheckSome(t *testing.T, count int, property func(*rapid.T)) {
 	if os.Getenv(Draws) != "random" {
 		checks.Lock()
 		defer checks.Unlock()
-		defer set("rapid.checks", strconv.Itoa(race.Fewer(count)), strconv.Itoa(race.Fewer(100)))
-		set("rapid.checks", strconv.Itoa(race.Fewer(100)), strconv.Itoa(race.Fewer(count)))
+		defer set("rapid.checks", strconv.Itoa(racetest.Fewer(count)), strconv.Itoa(racetest.Fewer(100)))
+		set("rapid.checks", strconv.Itoa(racetest.Fewer(100)), strconv.Itoa(racetest.Fewer(count)))
 	}
 	rapid.Check(t, property)
 }
@@ -47,7 +47,7 @@ var flags = sync.OnceFunc(func() {
 	if os.Getenv(Draws) != "random" {
 		set("rapid.seed", "0", "1")
 	}
-	set("rapid.checks", "100", strconv.Itoa(race.Fewer(100)))
+	set("rapid.checks", "100", strconv.Itoa(racetest.Fewer(100)))
 })
 
 // set changes a flag if it still has its default.

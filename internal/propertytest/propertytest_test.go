@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 	"pgregory.net/rapid"
 )
 
@@ -22,7 +22,7 @@ func TestCheckSome(t *testing.T) {
 	Check(t, of(&all))
 	CheckSome(t, 10, of(&some))
 	Check(t, of(&again))
-	if len(some) != race.Fewer(10) || !slices.Equal(some, all[:len(some)]) || !slices.Equal(all, again) {
+	if len(some) != racetest.Fewer(10) || !slices.Equal(some, all[:len(some)]) || !slices.Equal(all, again) {
 		t.Errorf("drawn were %v, of %v, and then %v", some, all, again)
 	}
 }

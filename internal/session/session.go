@@ -16,8 +16,6 @@ import (
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/internal/ballast"
-	"github.com/mustlink/mustlink/internal/bytesize"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -36,16 +34,16 @@ type Session struct {
 	Quiet       bool
 	JSON        bool
 	Workers     int
-	MemoryLimit bytesize.Size
+	MemoryLimit ByteSize
 	BLASThreads int
 
 	Files dataset.Mappings // large files whose pages hold points, until the program ends
 
-	ballast   *ballast.Ballast // nil for none
-	stdinUsed string           // the flag that reads standard input, "" if none does
-	inputs    []string         // paths read, which no output may replace
-	warning   sync.Mutex       // of warnings
-	warnings  []string         // printed so far, for --json
+	ballast   *ballast   // nil for none
+	stdinUsed string     // the flag that reads standard input, "" if none does
+	inputs    []string   // paths read, which no output may replace
+	warning   sync.Mutex // of warnings
+	warnings  []string   // printed so far, for --json
 }
 
 // The environment variables that choose the linear algebra.
@@ -68,7 +66,7 @@ func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 	if s.MemoryLimit > 0 {
 		debug.SetMemoryLimit(int64(s.MemoryLimit))
 	} else if s.ballast == nil && s.Garbage > 0 {
-		s.ballast = ballast.New(s.Garbage)
+		s.ballast = newBallast(s.Garbage)
 	}
 	backend, err := backends.Open(backends.Options{
 		Name:    s.Getenv(BackendVariable),
@@ -79,15 +77,6 @@ func (s *Session) EngineOf(workers, threads int) (*engine.Engine, error) {
 		return nil, EnvironmentError(err)
 	}
 	return engine.New(engine.Options{Backend: backend, Workers: workers, MemoryLimit: int64(s.MemoryLimit)})
-}
-
-// DropBallast restores the garbage collection of Go's default until restore is called; see package
-// ballast.
-func (s *Session) DropBallast() (restore func()) {
-	if s.ballast == nil {
-		return func() {}
-	}
-	return s.ballast.Drop()
 }
 
 // EnvironmentError renames the parameter of an error to the environment variable with the wrong

@@ -8,12 +8,12 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/internal/native"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // TestAllocations checks that small calls allocate nothing once the backend is warm.
 func TestAllocations(t *testing.T) {
-	if race.Enabled {
+	if racetest.Enabled {
 		t.Skip("the race detector empties pools at random")
 	}
 	eachVariant(t, func(t *testing.T, table *asm.Table) {
@@ -48,7 +48,7 @@ func TestAllocations(t *testing.T) {
 // TestSymEigAllocations checks that a decomposition works in borrowed memory: a warm backend
 // allocates less than a matrix.
 func TestSymEigAllocations(t *testing.T) {
-	if race.Enabled {
+	if racetest.Enabled {
 		t.Skip("the race detector empties pools at random")
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // a collection empties pools

@@ -10,7 +10,7 @@ import (
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/internal/form"
 	"github.com/mustlink/mustlink/blas/krylov"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // withSpectrum returns Q diag(w) Q' for a random product Q of reflections.
@@ -61,7 +61,7 @@ func TestSymEigTopOfLargeOrder(t *testing.T) {
 		"large":             func(i int) float64 { return 1e90 / float64(1+i*i) },
 		"small":             func(i int) float64 { return 1e-90 / float64(1+i*i) },
 	}
-	if race.Enabled { // one search of many products and one with a restart say it all
+	if racetest.Enabled { // one search of many products and one with a restart say it all
 		spectra = map[string]func(i int) float64{"decaying": spectra["decaying"], "fifty copies": spectra["fifty copies"]}
 	}
 	for name, f := range spectra {
@@ -142,7 +142,7 @@ func checkPairs(t *testing.T, b blas.Backend, a blas.Matrix, w []float64, v blas
 // TestSymEigTopFallsBack checks that the result is right although a spectrum without any gap
 // exhausts the search.
 func TestSymEigTopFallsBack(t *testing.T) {
-	race.Skip(t, "ten seconds of gonum's QR iteration, which starts no goroutine")
+	racetest.Skip(t, "ten seconds of gonum's QR iteration, which starts no goroutine")
 	b := New(mustTable(t), 2)
 	const n, k = 520, 5
 	spectrum := make([]float64, n)

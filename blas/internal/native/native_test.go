@@ -7,7 +7,7 @@ import (
 	"github.com/mustlink/mustlink/asm/asmtest"
 	"github.com/mustlink/mustlink/blas/internal/blastest"
 	"github.com/mustlink/mustlink/blas/internal/native"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 func TestBackend(t *testing.T) {
@@ -20,7 +20,7 @@ func TestBackend(t *testing.T) {
 // times slower and looks at goroutines rather than at kernels: there it takes the fastest.
 func eachVariant(t *testing.T, f func(t *testing.T, table *asm.Table)) {
 	t.Helper()
-	if !race.Enabled {
+	if !racetest.Enabled {
 		asmtest.EachVariant(t, f)
 		return
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/blas/gonum"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // kindsOfMatrices are those that LAPACK's own tests draw on: random, with spectra that are
@@ -82,7 +82,7 @@ func TestSymEigKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, three, reference := New(table, 1), New(table, 3), gonum.New(nil)
-	for _, n := range race.Some([]int{25, 33, 64, 65, 129, 260}, []int{65}) {
+	for _, n := range racetest.Some([]int{25, 33, 64, 65, 129, 260}, []int{65}) {
 		for name, a := range kindsOfMatrices(n, rand.New(rand.NewPCG(uint64(n), 7))) {
 			what := fmt.Sprintf("n=%d, %s", n, name)
 			for i := range n { // the lower triangle is all there is

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	container "github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
@@ -36,7 +36,7 @@ func TestBadData(t *testing.T) {
 			clitest.Write(t, dir, "data.csv", c.content)
 			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
 			before := clitest.Names(t, dir)
-			harness.WantInputError(t, dir, harness.Run(t, dir, harness.Fit+" --prepare none"), before, c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, commandtest.Fit+" --prepare none"), before, c.words...)
 		})
 	}
 }
@@ -44,43 +44,43 @@ func TestBadData(t *testing.T) {
 // TestBadFiles: paths that are not files, and files whose content does not match their names.
 func TestBadFiles(t *testing.T) {
 	t.Run("missing", func(t *testing.T) {
-		dir := harness.Workspace(t)
+		dir := commandtest.Workspace(t)
 		before := clitest.Names(t, dir)
-		harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i nosuch.csv -c links.csv -o out.mlk"), before, "nosuch.csv", "no such file")
-		harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i data.csv -c nosuch.csv -o out.mlk"), before, "nosuch.csv", "no such file")
-		harness.WantInputError(t, dir, harness.Run(t, dir, "embed nosuch.mlk -i data.csv -o out.csv"), before, "nosuch.mlk", "no such file")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i nosuch.csv -c links.csv -o out.mlk"), before, "nosuch.csv", "no such file")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.csv -c nosuch.csv -o out.mlk"), before, "nosuch.csv", "no such file")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed nosuch.mlk -i data.csv -o out.csv"), before, "nosuch.mlk", "no such file")
 	})
 	t.Run("a folder", func(t *testing.T) {
-		dir := harness.Workspace(t)
+		dir := commandtest.Workspace(t)
 		if err := os.Mkdir(filepath.Join(dir, "folder.csv"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i folder.csv -c links.csv -o out.mlk"), clitest.Names(t, dir), "folder.csv")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i folder.csv -c links.csv -o out.mlk"), clitest.Names(t, dir), "folder.csv")
 	})
 	t.Run("unknown extension", func(t *testing.T) {
-		dir := harness.Workspace(t)
+		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "data.xls", "")
-		harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i data.xls -c links.csv -o out.mlk"), clitest.Names(t, dir), "data.xls", "csv", "npy", "--format")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.xls -c links.csv -o out.mlk"), clitest.Names(t, dir), "data.xls", "csv", "npy", "--format")
 	})
 	t.Run("unknown format", func(t *testing.T) {
-		dir := harness.Workspace(t)
-		harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i - --format cvs -c links.csv -o out.mlk"), clitest.Names(t, dir), "--format", "cvs", "csv", "npy")
+		dir := commandtest.Workspace(t)
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i - --format cvs -c links.csv -o out.mlk"), clitest.Names(t, dir), "--format", "cvs", "csv", "npy")
 	})
 	t.Run("gz that ends early", func(t *testing.T) {
-		dir := harness.Workspace(t)
+		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "data.csv.gz", clitest.Blobs(200, 5, false))
 		whole := clitest.Read(t, dir, "data.csv.gz")
 		for _, size := range []int{5, len(whole) / 2, len(whole) - 4} {
 			if err := os.WriteFile(filepath.Join(dir, "data.csv.gz"), []byte(whole[:size]), 0o644); err != nil {
 				t.Fatal(err)
 			}
-			harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i data.csv.gz -c links.csv -o out.mlk"), clitest.Names(t, dir), "data.csv.gz")
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.csv.gz -c links.csv -o out.mlk"), clitest.Names(t, dir), "data.csv.gz")
 		}
 	})
 	t.Run("npy garbage", func(t *testing.T) {
-		dir := harness.Workspace(t)
+		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "data.npy", "\x93NUMPY\x01\x00\xff\xffgarbage")
-		harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i data.npy -c links.csv -o out.mlk"), clitest.Names(t, dir), "data.npy")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.npy -c links.csv -o out.mlk"), clitest.Names(t, dir), "data.npy")
 	})
 }
 
@@ -103,38 +103,38 @@ func TestBadLinks(t *testing.T) {
 		{"no must-links", header + "0,1,cannot\n", []string{"links.csv", "must-link", "krca"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := harness.Workspace(t)
+			dir := commandtest.Workspace(t)
 			clitest.Write(t, dir, "links.csv", c.content)
 			before := clitest.Names(t, dir)
-			harness.WantInputError(t, dir, harness.Run(t, dir, harness.Fit), before, c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, commandtest.Fit), before, c.words...)
 		})
 	}
 	t.Run("unknown id", func(t *testing.T) {
-		dir := harness.Workspace(t)
+		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "data.csv", clitest.Blobs(20, 3, true))
 		clitest.Write(t, dir, "links.csv", header+"p1,q7,must\n")
-		harness.WantInputError(t, dir, harness.Run(t, dir, harness.Fit+" --links-by id"), clitest.Names(t, dir), "links.csv", "line 2", `"q7"`)
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, commandtest.Fit+" --links-by id"), clitest.Names(t, dir), "links.csv", "line 2", `"q7"`)
 	})
 	t.Run("triplet of a row twice", func(t *testing.T) {
-		dir := harness.Workspace(t)
+		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "triplets.csv", "i,j,k\n0,1,2\n3,4,3\n")
-		harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m gml -i data.csv --triplets triplets.csv -o out.mlk"), clitest.Names(t, dir), "triplets.csv", "line 3", "row 3")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m gml -i data.csv --triplets triplets.csv -o out.mlk"), clitest.Names(t, dir), "triplets.csv", "line 3", "row 3")
 	})
 	t.Run("quadruplet of one pair", func(t *testing.T) {
-		dir := harness.Workspace(t)
+		dir := commandtest.Workspace(t)
 		clitest.Write(t, dir, "quadruplets.csv", "l,k,j,i\n0,1,2,3\n3,4,3,4\n")
-		harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m lsml -i data.csv --quadruplets quadruplets.csv -o out.mlk"), clitest.Names(t, dir), "quadruplets.csv", "line 3", "two different pairs")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m lsml -i data.csv --quadruplets quadruplets.csv -o out.mlk"), clitest.Names(t, dir), "quadruplets.csv", "line 3", "two different pairs")
 	})
 	t.Run("ids asked for, none there", func(t *testing.T) {
-		dir := harness.Workspace(t)
-		harness.WantInputError(t, dir, harness.Run(t, dir, harness.Fit+" --links-by id"), clitest.Names(t, dir), "data.csv", "column id")
+		dir := commandtest.Workspace(t)
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, commandtest.Fit+" --links-by id"), clitest.Names(t, dir), "data.csv", "column id")
 	})
 }
 
 // TestBadUsage: wrong command lines, with the words that the message must contain. Each runs in a
 // folder with data, links and a model.
 func TestBadUsage(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	clitest.Write(t, dir, "labels.csv", "label\nx\ny\n")
 	clitest.Write(t, dir, "gram.npy", "")
 	before := clitest.Names(t, dir)
@@ -147,41 +147,41 @@ func TestBadUsage(t *testing.T) {
 		{"fit extra", []string{"extra"}},
 		{"embed", []string{"MODEL"}},
 		{"embed model.mlk model.mlk -i data.csv -o out.csv", []string{"model.mlk", "MODEL"}},
-		{harness.Fit + " --standardiz", []string{`"--standardiz"; did you mean "--standardize"?`}},
-		{harness.Fit + " -z", []string{"-z"}},
-		{harness.Fit + " --seed", []string{"--seed"}},
-		{harness.Fit + " --seed=-1", []string{"--seed", "-1"}},
-		{harness.Fit + " --workers two", []string{"--workers", "two", "whole number"}},
-		{harness.Fit + " --workers -2", []string{"--workers", "-2", ">= 0"}},
-		{harness.Fit + " --memory-limit lots", []string{"--memory-limit", "lots", "8GiB"}},
-		{harness.Fit + " --memory-limit 1KB", []string{"limit"}},
+		{commandtest.Fit + " --standardiz", []string{`"--standardiz"; did you mean "--standardize"?`}},
+		{commandtest.Fit + " -z", []string{"-z"}},
+		{commandtest.Fit + " --seed", []string{"--seed"}},
+		{commandtest.Fit + " --seed=-1", []string{"--seed", "-1"}},
+		{commandtest.Fit + " --workers two", []string{"--workers", "two", "whole number"}},
+		{commandtest.Fit + " --workers -2", []string{"--workers", "-2", ">= 0"}},
+		{commandtest.Fit + " --memory-limit lots", []string{"--memory-limit", "lots", "8GiB"}},
+		{commandtest.Fit + " --memory-limit 1KB", []string{"limit"}},
 		{"fit -i data.csv -c links.csv -p dims=2 -o out.mlk", []string{"-p", "-m METHOD"}},
 		{"fit -m krca -c links.csv -o out.mlk", []string{"-i"}},
 		{"fit -m krca -i data.csv -c links.csv", []string{"-o"}},
 		{"fit -m krca -i data.csv -o out.mlk", []string{"-c", "--links-from-labels"}},
-		{harness.Fit + " --triplets links.csv", []string{"--triplets", "krca", "-m gml"}},
-		{harness.Fit + " --quadruplets links.csv", []string{"--quadruplets", "krca", "want -m lsml"}},
-		{harness.Fit + " --links-from-labels 3", []string{"--links", "--links-from-labels"}},
+		{commandtest.Fit + " --triplets links.csv", []string{"--triplets", "krca", "-m gml"}},
+		{commandtest.Fit + " --quadruplets links.csv", []string{"--quadruplets", "krca", "want -m lsml"}},
+		{commandtest.Fit + " --links-from-labels 3", []string{"--links", "--links-from-labels"}},
 		{"fit -m krca -i data.csv --links-from-labels 0 -o out.mlk", []string{"--links-from-labels", "0"}},
 		{"fit -m krca -i data.csv --links-from-labels 100000 -o out.mlk", []string{"--links-from-labels", "100000"}},
 		{"fit -m krac -i data.csv -c links.csv -o out.mlk", []string{"-m", "method", "krac", "krca"}},
-		{harness.Fit + " -k rbf:sigma=0", []string{"sigma", "> 0"}},
-		{harness.Fit + " -k rbf:sigma=-1.5", []string{"sigma", "-1.5", "> 0"}},
-		{harness.Fit + " -k rfb:sigma=1", []string{"-k", "kernel", "rfb", "rbf"}},
-		{harness.Fit + " -k rbf:sigma=medain", []string{"medain", "median"}},
-		{harness.Fit + " -k spectrum:k=3", []string{"spectrum"}},
-		{harness.Fit + " -p eps=0", []string{"-p eps", "> 0"}},
-		{harness.Fit + " -p eps_rel=-1e-3", []string{"eps_rel", "-1e-3", "> 0"}},
-		{harness.Fit + " -p eps_rel=1e-3 -p eps=1", []string{"eps_rel", "eps", "together"}},
-		{harness.Fit + " -p eps_rle=1e-3", []string{"eps_rle", "eps_rel"}},
-		{harness.Fit + " -p dims=many", []string{"dims", "many"}},
-		{harness.Fit + " -p dims", []string{"-p", "name=value"}},
-		{harness.Fit + " -p dims=3 -p dims=4", []string{"dims", "twice"}},
-		{harness.Fit + " --links-by name", []string{"--links-by", "name", "row", "id"}},
-		{harness.Fit + " --gram-diagonal labels.csv", []string{"--gram"}},
-		{harness.Fit + " --gram --tfidf", []string{"--tfidf", "--gram"}},
-		{harness.Fit + " --tfidf --standardize", []string{"--tfidf", "--standardize"}},
-		{harness.Fit + " --gram --standardize", []string{"--standardize", "--gram"}},
+		{commandtest.Fit + " -k rbf:sigma=0", []string{"sigma", "> 0"}},
+		{commandtest.Fit + " -k rbf:sigma=-1.5", []string{"sigma", "-1.5", "> 0"}},
+		{commandtest.Fit + " -k rfb:sigma=1", []string{"-k", "kernel", "rfb", "rbf"}},
+		{commandtest.Fit + " -k rbf:sigma=medain", []string{"medain", "median"}},
+		{commandtest.Fit + " -k spectrum:k=3", []string{"spectrum"}},
+		{commandtest.Fit + " -p eps=0", []string{"-p eps", "> 0"}},
+		{commandtest.Fit + " -p eps_rel=-1e-3", []string{"eps_rel", "-1e-3", "> 0"}},
+		{commandtest.Fit + " -p eps_rel=1e-3 -p eps=1", []string{"eps_rel", "eps", "together"}},
+		{commandtest.Fit + " -p eps_rle=1e-3", []string{"eps_rle", "eps_rel"}},
+		{commandtest.Fit + " -p dims=many", []string{"dims", "many"}},
+		{commandtest.Fit + " -p dims", []string{"-p", "name=value"}},
+		{commandtest.Fit + " -p dims=3 -p dims=4", []string{"dims", "twice"}},
+		{commandtest.Fit + " --links-by name", []string{"--links-by", "name", "row", "id"}},
+		{commandtest.Fit + " --gram-diagonal labels.csv", []string{"--gram"}},
+		{commandtest.Fit + " --gram --tfidf", []string{"--tfidf", "--gram"}},
+		{commandtest.Fit + " --tfidf --standardize", []string{"--tfidf", "--standardize"}},
+		{commandtest.Fit + " --gram --standardize", []string{"--standardize", "--gram"}},
 		{"fit -m krca -i - -c - -o out.mlk", []string{"standard input"}},
 		{"fit -m krca -i data.csv -c links.csv -o data.csv", []string{"-o", "data.csv", "another"}},
 		{"fit -m krca -i data.csv -c links.csv -o ./links.csv", []string{"-o", "links.csv", "another"}},
@@ -216,14 +216,14 @@ func TestBadUsage(t *testing.T) {
 		{"info extra", []string{"extra"}},
 	} {
 		t.Run(c.line, func(t *testing.T) {
-			harness.WantInputError(t, dir, harness.Run(t, dir, c.line), before, c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line), before, c.words...)
 		})
 	}
 }
 
 // TestBadEnvironment: messages about the variables for the linear algebra list the choices.
 func TestBadEnvironment(t *testing.T) {
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	for _, c := range []struct {
 		env   string
 		words []string
@@ -231,17 +231,17 @@ func TestBadEnvironment(t *testing.T) {
 		{"MUSTLINK_BACKEND=blas", []string{"MUSTLINK_BACKEND", "blas", "gonum", "native"}},
 		{"MUSTLINK_SIMD=sse", []string{"MUSTLINK_SIMD", "sse", "generic", "avx2", "neon"}},
 	} {
-		for _, line := range []string{"info", harness.Fit} {
-			cmd := harness.Command(dir, strings.Fields(line)...)
+		for _, line := range []string{"info", commandtest.Fit} {
+			cmd := commandtest.Command(dir, strings.Fields(line)...)
 			cmd.Env = append(os.Environ(), c.env)
-			harness.WantInputError(t, dir, clitest.Finish(t, cmd), clitest.Names(t, dir), c.words...)
+			commandtest.WantInputError(t, dir, clitest.Finish(t, cmd), clitest.Names(t, dir), c.words...)
 		}
 	}
 }
 
 // TestBadModel: model files that cannot be used, and data that do not fit a model.
 func TestBadModel(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	model := clitest.Read(t, dir, "model.mlk")
 	change := func(old, new string) string {
 		if !strings.Contains(model, old) {
@@ -266,7 +266,7 @@ func TestBadModel(t *testing.T) {
 			clitest.Write(t, dir, "bad.mlk", c.content)
 			before := clitest.Names(t, dir)
 			for _, line := range []string{"embed bad.mlk -i data.csv -o out.csv", "inspect bad.mlk", "cluster bad.mlk -i data.csv -n 2 -o out.csv"} {
-				harness.WantInputError(t, dir, harness.Run(t, dir, line), before, append(c.words, "bad.mlk")...)
+				commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, append(c.words, "bad.mlk")...)
 			}
 		})
 	}
@@ -279,15 +279,15 @@ func TestBadModel(t *testing.T) {
 		if err := file.WriteFile(filepath.Join(dir, "bad.mlk")); err != nil {
 			t.Fatal(err)
 		}
-		harness.WantInputError(t, dir, harness.Run(t, dir, "embed bad.mlk -i data.csv -o out.csv"), clitest.Names(t, dir), "bad.mlk", "method", "krcb", "krca")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed bad.mlk -i data.csv -o out.csv"), clitest.Names(t, dir), "bad.mlk", "method", "krcb", "krca")
 	})
 	t.Run("a column is missing", func(t *testing.T) {
 		clitest.Write(t, dir, "narrow.csv", clitest.Blobs(20, 2, false))
-		harness.WantInputError(t, dir, harness.Run(t, dir, "embed model.mlk -i narrow.csv -o out.csv"), clitest.Names(t, dir), "narrow.csv", "f2")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed model.mlk -i narrow.csv -o out.csv"), clitest.Names(t, dir), "narrow.csv", "f2")
 	})
 	t.Run("pair out of range", func(t *testing.T) {
 		clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n0,20\n")
-		harness.WantInputError(t, dir, harness.Run(t, dir, "distance model.mlk -i data.csv --pairs pairs.csv -o out.csv"), clitest.Names(t, dir), "pairs.csv", "line 3", "20")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "distance model.mlk -i data.csv --pairs pairs.csv -o out.csv"), clitest.Names(t, dir), "pairs.csv", "line 3", "20")
 	})
 }
 
@@ -302,27 +302,27 @@ func TestBadGram(t *testing.T) {
 		{"negative diagonal", "0,1\n-1,0\n0,1\n", []string{"gram.csv", "diagonal"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := harness.Workspace(t)
+			dir := commandtest.Workspace(t)
 			clitest.Write(t, dir, "gram.csv", c.content)
 			clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n")
-			harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i gram.csv --gram -c links.csv -o out.mlk"), clitest.Names(t, dir), c.words...)
+			commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i gram.csv --gram -c links.csv -o out.mlk"), clitest.Names(t, dir), c.words...)
 		})
 	}
 }
 
 // TestInfeasible: constrained clustering names the rows that it cannot assign.
 func TestInfeasible(t *testing.T) {
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	clitest.Write(t, dir, "links.csv", "i,j,link\n3,5,cannot\n5,7,cannot\n3,7,cannot\n")
-	harness.WantInputError(t, dir, harness.Run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), clitest.Names(t, dir), "links.csv", "3", "5", "7")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), clitest.Names(t, dir), "links.csv", "3", "5", "7")
 	clitest.Write(t, dir, "links.csv", "i,j,link\n3,5,must\n5,7,must\n3,7,cannot\n")
-	harness.WantInputError(t, dir, harness.Run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), clitest.Names(t, dir), "links.csv", "3", "7", "5")
-	harness.WantInputError(t, dir, harness.Run(t, dir, "links close -i data.csv -c links.csv -o out.csv"), clitest.Names(t, dir), "links.csv", "3-5 (line 2)", "5-7 (line 3)")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "cluster -i data.csv -n 2 -c links.csv -o out.csv"), clitest.Names(t, dir), "links.csv", "3", "7", "5")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "links close -i data.csv -c links.csv -o out.csv"), clitest.Names(t, dir), "links.csv", "3-5 (line 2)", "5-7 (line 3)")
 }
 
 // TestBadOutput: a missing output folder is an error before the work begins.
 func TestBadOutput(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	before := clitest.Names(t, dir)
 	for _, line := range []string{
 		"fit -m krca -i nosuch.csv -c links.csv -o nosuch/out.mlk", // the input is not read
@@ -334,14 +334,14 @@ func TestBadOutput(t *testing.T) {
 		"links make -i data.csv --pairs 2 -o nosuch/out.csv",
 		"demo xor -o nosuch/folder",
 	} {
-		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, "nosuch", "no such")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, "nosuch", "no such")
 	}
-	harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i data.csv -c links.csv -o ."), before, "folder")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i data.csv -c links.csv -o ."), before, "folder")
 }
 
 // TestLongLine: a line of 100 MB is refused before all of it is in memory.
 func TestLongLine(t *testing.T) {
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	f, err := os.Create(filepath.Join(dir, "long.csv"))
 	if err != nil {
 		t.Fatal(err)
@@ -357,8 +357,8 @@ func TestLongLine(t *testing.T) {
 		}
 	}
 	forgetPeak()
-	cmd := harness.Command(dir, "fit", "-m", "krca", "-i", "long.csv", "-c", "links.csv", "-o", "out.mlk")
-	harness.WantInputError(t, dir, clitest.Finish(t, cmd), clitest.Names(t, dir), "long.csv", "line 3", "line is longer")
+	cmd := commandtest.Command(dir, "fit", "-m", "krca", "-i", "long.csv", "-c", "links.csv", "-o", "out.mlk")
+	commandtest.WantInputError(t, dir, clitest.Finish(t, cmd), clitest.Names(t, dir), "long.csv", "line 3", "line is longer")
 	if peak, ok := peakMemory(cmd.ProcessState); ok && peak > 120<<20 {
 		t.Errorf("peak memory is %d MiB: want less than the line's 100 MiB and some", peak>>20)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
@@ -56,7 +56,7 @@ func readBadInputs(t *testing.T) []badInput {
 // TestBadInputs: every entry of the table ends with exit code 2, a one-line message, and no file.
 // The table has at least 150 different entries, and a bad value of every parameter of every method.
 func TestBadInputs(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	data := clitest.Lines(clitest.Blobs(20, 3, false))
 	clitest.Write(t, dir, "ids.csv", clitest.Blobs(20, 3, true))
 	clitest.Write(t, dir, "wide.csv", clitest.Blobs(20, 4, false))
@@ -74,7 +74,7 @@ func TestBadInputs(t *testing.T) {
 	}
 	clitest.Write(t, dir, "nolabel.csv", unlabeled.String())
 	clitest.Write(t, dir, "gram.csv", gram.String())
-	harness.RunOK(t, dir, "fit -q -m rca -i data.csv -c links.csv -o rca.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m rca -i data.csv -c links.csv -o rca.mlk")
 
 	var mixed strings.Builder
 	mixed.WriteString("plan,since,pay,label\n")
@@ -83,15 +83,15 @@ func TestBadInputs(t *testing.T) {
 	}
 	clitest.Write(t, dir, "mixed.csv", mixed.String())
 	clitest.Write(t, dir, "pair.csv", "i,j,link\n0,1,must\n")
-	harness.RunOK(t, dir, "fit -q -m rca -i mixed.csv -c links.csv -o mixed.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m rca -i mixed.csv -c links.csv -o mixed.mlk")
 	far := "a,b\n"
 	for i := range 20 {
 		far += fmt.Sprintf("%d,%d\n", 1000000+i%5, 2000000+i%3)
 	}
 	clitest.Write(t, dir, "far.csv", far)
-	harness.RunOK(t, dir, "fit -q -m kpca -k cosine --prepare none -i far.csv -c links.csv -o far.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m kpca -k cosine --prepare none -i far.csv -c links.csv -o far.mlk")
 
-	harness.RunOK(t, dir, "neighbors -q model.mlk --train data.csv -i data.csv -k 3 --approximate recall=.9 --index data.index -o found.csv")
+	commandtest.RunOK(t, dir, "neighbors -q model.mlk --train data.csv -i data.csv -k 3 --approximate recall=.9 --index data.index -o found.csv")
 
 	table := readBadInputs(t)
 	seen := map[badInput]bool{}
@@ -107,12 +107,12 @@ func TestBadInputs(t *testing.T) {
 				defer os.Remove(filepath.Join(dir, b.file))
 			}
 			before := clitest.Names(t, dir)
-			o := harness.Run(t, dir, b.line)
+			o := commandtest.Run(t, dir, b.line)
 			start, cut := strings.CutSuffix(b.message, "...")
 			if want := "mustlink: " + start; o.Stderr != want+"\n" && !(cut && strings.HasPrefix(o.Stderr, want)) {
 				t.Errorf("got  %swant %s", o.Stderr, "mustlink: "+b.message)
 			}
-			harness.WantInputError(t, dir, o, before)
+			commandtest.WantInputError(t, dir, o, before)
 		})
 	}
 	for _, m := range catalog.Methods() {

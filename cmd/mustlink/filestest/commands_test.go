@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -37,17 +37,17 @@ func TestWarnings(t *testing.T) {
 		{"duplicate", "i,j,link\n0,2,must\n2,0,must\n", nil, "", []string{"links.csv", "repeats"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := harness.Workspace(t)
+			dir := commandtest.Workspace(t)
 			if c.prepare != nil {
 				c.prepare(dir)
 			}
 			clitest.Write(t, dir, "links.csv", c.links)
 			before := clitest.Names(t, dir)
-			strict := harness.Run(t, dir, harness.Fit+c.flags+" --strict")
+			strict := commandtest.Run(t, dir, commandtest.Fit+c.flags+" --strict")
 			if strict.Code != usage.ExitInput || !slices.Equal(before, clitest.Names(t, dir)) {
 				t.Errorf("--strict: exit code %d and files %v: want %d and no file", strict.Code, clitest.Names(t, dir), usage.ExitInput)
 			}
-			o := harness.RunOK(t, dir, harness.Fit+c.flags+" --json")
+			o := commandtest.RunOK(t, dir, commandtest.Fit+c.flags+" --json")
 			for _, w := range append(c.words, "mustlink: warning: ") {
 				if !strings.Contains(o.Stderr, w) {
 					t.Errorf("no %q in %q", w, o.Stderr)
@@ -57,25 +57,25 @@ func TestWarnings(t *testing.T) {
 				t.Errorf("%d warnings in the JSON, on standard error: %q", len(list), o.Stderr)
 			}
 			// The fitted models can be used.
-			harness.RunOK(t, dir, "embed out.mlk -i data.csv -o embedded.csv")
+			commandtest.RunOK(t, dir, "embed out.mlk -i data.csv -o embedded.csv")
 		})
 	}
 }
 
 // TestCheck: every problem is listed, and the exit code is 2 if there is one.
 func TestCheck(t *testing.T) {
-	dir := harness.Workspace(t)
-	o := harness.RunOK(t, dir, "check -i data.csv -c links.csv")
+	dir := commandtest.Workspace(t)
+	o := commandtest.RunOK(t, dir, "check -i data.csv -c links.csv")
 	if !strings.Contains(o.Stdout, "20 x 3") || !strings.Contains(o.Stdout, "no problems") {
 		t.Errorf("check of sound files prints %q", o.Stdout)
 	}
 	clitest.Write(t, dir, "against.csv", "i,j,link\n0,1,must\n1,2,must\n0,2,cannot\n")
-	o = harness.RunOK(t, dir, "check -i data.csv -c against.csv")
+	o = commandtest.RunOK(t, dir, "check -i data.csv -c against.csv")
 	if !strings.Contains(o.Stderr, "cannot-link 0-2 (line 4) contradicts") || !strings.HasSuffix(o.Stdout, "\nno errors, 1 warning\n") {
 		t.Errorf("check of links that contradict each other prints %q, and on standard error %q", o.Stdout, o.Stderr)
 	}
 	clitest.Write(t, dir, "bad.csv", "a,b\n1,2\nx,3\n4\n5,\n6,7\n")
-	o = harness.Run(t, dir, "check -i bad.csv -c links.csv --prepare none")
+	o = commandtest.Run(t, dir, "check -i bad.csv -c links.csv --prepare none")
 	if o.Code != usage.ExitInput {
 		t.Errorf("exit code %d: want %d", o.Code, usage.ExitInput)
 	}
@@ -88,7 +88,7 @@ func TestCheck(t *testing.T) {
 		t.Errorf("standard error is %q", o.Stderr)
 	}
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,0,must\n0,1,must\n1,0,cannot\n0,50,must\n")
-	o = harness.Run(t, dir, "check -i data.csv -c links.csv --json")
+	o = commandtest.Run(t, dir, "check -i data.csv -c links.csv --json")
 	v := clitest.Parse(t, o.Stdout)
 	if problems := v["problems"].([]any); o.Code != usage.ExitInput || v["ok"] != false || len(problems) != 3 {
 		t.Errorf("exit code %d, %v", o.Code, v)
@@ -100,16 +100,16 @@ func TestEmptyClusters(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", "x,y\n"+strings.Repeat("1,2\n3,4\n5,9.5\n", 5))
 	for _, how := range []string{"kmeans", "kmeans --stream", "kernel", "kernel -k rbf:sigma=1", "minibatch", "minibatch --save-centers c.csv"} {
-		o := harness.RunOK(t, dir, "cluster -i data.csv --prepare none -n 7 -o out.csv --json -a "+how)
+		o := commandtest.RunOK(t, dir, "cluster -i data.csv --prepare none -n 7 -o out.csv --json -a "+how)
 		list := clitest.Parse(t, o.Stdout)["warnings"].([]any)
 		if want := "4 of the 7 clusters are empty: want at most 3 clusters if no more rows differ"; len(list) != 1 || list[0] != want {
 			t.Errorf("-a %s: warnings %q: want %q", how, list, want)
 		}
-		if o := harness.RunOK(t, dir, "cluster -i data.csv --prepare none -n 3 -o out.csv -a "+how); o.Stderr != "" {
+		if o := commandtest.RunOK(t, dir, "cluster -i data.csv --prepare none -n 3 -o out.csv -a "+how); o.Stderr != "" {
 			t.Errorf("-a %s: 3 clusters of 3 different rows: %q", how, o.Stderr)
 		}
 	}
-	o := harness.RunOK(t, dir, "cluster -i data.csv --prepare none --centers c.csv -o out.csv")
+	o := commandtest.RunOK(t, dir, "cluster -i data.csv --prepare none --centers c.csv -o out.csv")
 	if o.Stderr != "" {
 		t.Errorf("given centers: %q", o.Stderr)
 	}
@@ -119,7 +119,7 @@ func TestEmptyClusters(t *testing.T) {
 func TestClose(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "links.csv", "i,j,link\n0,1,must\n1,2,must\n2,3,cannot\n3,4,must\n")
-	harness.RunOK(t, dir, "links close -c links.csv -n 6 -o closed.csv")
+	commandtest.RunOK(t, dir, "links close -c links.csv -n 6 -o closed.csv")
 	got := clitest.Lines(clitest.Read(t, dir, "closed.csv"))
 	slices.Sort(got)
 	want := strings.Fields("0,1,must 0,2,must 0,3,cannot 0,4,cannot 1,2,must 1,3,cannot 1,4,cannot 2,3,cannot 2,4,cannot 3,4,must i,j,link")
@@ -130,8 +130,8 @@ func TestClose(t *testing.T) {
 
 // TestQuiet: with --quiet, commands that write a file print only warnings.
 func TestQuiet(t *testing.T) {
-	dir := harness.Workspace(t)
-	o := harness.RunOK(t, dir, harness.Fit+" --quiet")
+	dir := commandtest.Workspace(t)
+	o := commandtest.RunOK(t, dir, commandtest.Fit+" --quiet")
 	if o.Stdout != "" || !strings.HasPrefix(o.Stderr, "mustlink: warning: krca uses must-links only") || len(clitest.Lines(o.Stderr)) != 1 {
 		t.Errorf("standard output %q, standard error %q", o.Stdout, o.Stderr)
 	}
@@ -141,17 +141,17 @@ func TestQuiet(t *testing.T) {
 func TestHelp(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range strings.Split("fit,select,report,embed,gram,distance,cluster,classify,pairs,score,plot,update,calibrate,links make,links close,check,inspect,demo,info", ",") {
-		o := harness.RunOK(t, dir, name+" --help")
+		o := commandtest.RunOK(t, dir, name+" --help")
 		for _, w := range []string{"Usage:\n  mustlink " + name, "Examples:\n  mustlink "} {
 			if !strings.Contains(o.Stdout, w) {
 				t.Errorf("help of %s does not contain %q", name, w)
 			}
 		}
 	}
-	if o := harness.RunOK(t, dir, "--version"); !strings.HasPrefix(o.Stdout, "mustlink ") {
+	if o := commandtest.RunOK(t, dir, "--version"); !strings.HasPrefix(o.Stdout, "mustlink ") {
 		t.Errorf("--version prints %q", o.Stdout)
 	}
-	if o := harness.RunOK(t, dir, ""); !strings.Contains(o.Stdout, "Usage:") {
+	if o := commandtest.RunOK(t, dir, ""); !strings.Contains(o.Stdout, "Usage:") {
 		t.Errorf("no arguments print %q", o.Stdout)
 	}
 }
@@ -175,12 +175,12 @@ func TestCompletion(t *testing.T) {
 		{[]string{"help", "parameters", ""}, "krca\tkernel relevant"},
 		{[]string{"help", "plo"}, "plot"},
 	} {
-		o := clitest.Finish(t, harness.Command(dir, append([]string{"__complete"}, c.args...)...))
+		o := clitest.Finish(t, commandtest.Command(dir, append([]string{"__complete"}, c.args...)...))
 		if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, c.word) {
 			t.Errorf("completions of %q: %q: want %q among them", c.args, o.Stdout, c.word)
 		}
 	}
-	if o := harness.RunOK(t, dir, "completion bash"); !strings.Contains(o.Stdout, "__start_mustlink") {
+	if o := commandtest.RunOK(t, dir, "completion bash"); !strings.Contains(o.Stdout, "__start_mustlink") {
 		t.Error("completion bash prints no script")
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/blas/backends"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/clitest"
@@ -49,7 +49,7 @@ func TestExtensions(t *testing.T) {
 func testExtension(t *testing.T, other string) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(40, 3, true))
-	clitest.Write(t, dir, "links.csv", harness.FewLinks)
+	clitest.Write(t, dir, "links.csv", commandtest.FewLinks)
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
 	saveAs(t, dir, "data", "."+other)
 	for _, ending := range []string{"csv", other} {
@@ -67,7 +67,7 @@ func testExtension(t *testing.T, other string) {
 			"check -i DATA -c links.csv",
 			"plot -q END.mlk -i DATA -o END.svg",
 		} {
-			harness.RunOK(t, dir, strings.NewReplacer("DATA", data, "END", ending, "OTHER", other).Replace(line))
+			commandtest.RunOK(t, dir, strings.NewReplacer("DATA", data, "END", ending, "OTHER", other).Replace(line))
 		}
 	}
 	for _, name := range []string{"-embed.csv", "-embed." + other, "-embed.npy.gz", "-gram." + other, "-distance." + other, "-cluster.csv", "-classify.csv", "-links.csv"} {
@@ -87,10 +87,10 @@ func testExtension(t *testing.T, other string) {
 	}
 	// The same through pipes.
 	content := clitest.Read(t, dir, "data."+other)
-	if o := harness.RunWith(t, dir, content, "embed -q csv.mlk -i - --format "+other+" -o piped.csv"); o.Stdout != "" || clitest.Read(t, dir, "piped.csv") != clitest.Read(t, dir, "csv-embed.csv") {
+	if o := commandtest.RunWith(t, dir, content, "embed -q csv.mlk -i - --format "+other+" -o piped.csv"); o.Stdout != "" || clitest.Read(t, dir, "piped.csv") != clitest.Read(t, dir, "csv-embed.csv") {
 		t.Error("a pipe is embedded as something else")
 	}
-	piped := harness.RunWith(t, dir, content, "embed -q csv.mlk -i - --format "+other+" -o -").Stdout
+	piped := commandtest.RunWith(t, dir, content, "embed -q csv.mlk -i - --format "+other+" -o -").Stdout
 	if piped != clitest.Read(t, dir, "csv-embed."+other) {
 		t.Errorf("%d bytes of .%s on standard output", len(piped), other)
 	}
@@ -98,7 +98,7 @@ func testExtension(t *testing.T, other string) {
 
 // TestLarge: a file of many blocks is read within a limit that its values exceed.
 func TestLarge(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	const n, d = 300_000, 3
 	x := &points.Dense{N: n, D: d, Data: make([]float64, n*d)}
 	for i := range x.Data {
@@ -109,7 +109,7 @@ func TestLarge(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	harness.RunOK(t, dir, "embed -q model.mlk -i large.npy -o b.npy")
+	commandtest.RunOK(t, dir, "embed -q model.mlk -i large.npy -o b.npy")
 	b, _ := matrixIn(t, dir, "b.npy")
 	tolerance := 0.0
 	if backends.Default() == "netlib" { // whose rounding depends on the size of a block
@@ -119,8 +119,8 @@ func TestLarge(t *testing.T) {
 	for _, ending := range []string{".parquet", ".arrow"} {
 		name := "large" + ending
 		before := clitest.Names(t, dir)
-		harness.WantInputError(t, dir, harness.Run(t, dir, "links make -i "+name+" --pairs 5 --memory-limit 6MiB -o out.csv"), before, name, "limit 6.0 MiB")
-		harness.RunOK(t, dir, "embed -q model.mlk -i "+name+" --memory-limit 6MiB -o a"+ending)
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "links make -i "+name+" --pairs 5 --memory-limit 6MiB -o out.csv"), before, name, "limit 6.0 MiB")
+		commandtest.RunOK(t, dir, "embed -q model.mlk -i "+name+" --memory-limit 6MiB -o a"+ending)
 		a, _ := matrixIn(t, dir, "a"+ending)
 		if !slices.EqualFunc(a, b, near) || len(a) == 0 {
 			t.Errorf("%s: %d values within the limit are others than %d without", name, len(a), len(b))
@@ -131,7 +131,7 @@ func TestLarge(t *testing.T) {
 // TestParquetBad: a bad value or column is an error of every command that names its position, and
 // leaves no output.
 func TestParquetBad(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	x := &points.Dense{N: 3, D: 3, Data: []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}}
 	d := &dataset.Data{Points: x, Features: []string{"f0", "f1", "f2"}, IDs: []string{"p", "q", "p"}}
 	path := filepath.Join(dir, "x.parquet")
@@ -143,13 +143,13 @@ func TestParquetBad(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := clitest.Names(t, dir)
-	harness.WantInputError(t, dir, harness.Run(t, dir, "fit -m krca -i x.parquet -c links.csv -o out.mlk"), before, "x.parquet", `column "id"`)
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "fit -m krca -i x.parquet -c links.csv -o out.mlk"), before, "x.parquet", `column "id"`)
 	content[len(content)/3] ^= 1
 	if err := os.WriteFile(path, content, 0o666); err != nil {
 		t.Fatal(err)
 	}
 	for _, line := range []string{"embed model.mlk -i x.parquet -o out.parquet", "gram model.mlk -i x.parquet -o out.parquet", "cluster -i x.parquet -n 2 -o out.csv"} {
-		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, "x.parquet")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, "x.parquet")
 	}
-	harness.WantInputError(t, dir, harness.Run(t, dir, "embed model.mlk -i data.csv -o out.parkett"), before, ".csv or .tsv or .npy or .parquet")
+	commandtest.WantInputError(t, dir, commandtest.Run(t, dir, "embed model.mlk -i data.csv -o out.parkett"), before, ".csv or .tsv or .npy or .parquet")
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/engine/enginetest"
 	container "github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/internal/clitest"
@@ -85,13 +85,13 @@ func (k killed) String() string {
 // the complete old one or the complete new one; the next command that writes there removes a
 // temporary file.
 func TestKill(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	clitest.Write(t, dir, "wide.csv", clitest.Blobs(400, 300, false))
 	clitest.Write(t, dir, "middle.csv", clitest.Blobs(300, 3, false))
 	clitest.Write(t, dir, "tall.csv", clitest.Blobs(5000, 3, false))
 	clitest.Write(t, dir, "long.csv", clitest.Blobs(20000, 3, false))
-	harness.RunOK(t, dir, "links make -q -i data.csv --pairs 15 -o many.csv")
-	harness.RunOK(t, dir, "fit -q -m krca -i wide.csv -c links.csv -o wide.mlk")
+	commandtest.RunOK(t, dir, "links make -q -i data.csv --pairs 15 -o many.csv")
+	commandtest.RunOK(t, dir, "fit -q -m krca -i wide.csv -c links.csv -o wide.mlk")
 	rng := rand.New(rand.NewPCG(14, 3))
 	list, total := victims(), killed{}
 	for i, v := range list {
@@ -103,7 +103,7 @@ func TestKill(t *testing.T) {
 				// Half of the moments are of the whole run, the others are during the writing.
 				sum.add(v.kill(t, dir, rng.Float64(), k%2 == 1))
 			}
-			harness.RunOK(t, dir, v.line)
+			commandtest.RunOK(t, dir, v.line)
 			v.wantWhole(t, dir)
 			t.Logf("kill -9 of %s (a run takes %v, of which %v writing): %v", v.name, v.took.Round(time.Millisecond), v.writing.Round(10*time.Microsecond), sum)
 			total.add(sum)
@@ -123,7 +123,7 @@ func (v *victim) prepare(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	for run := range 2 {
-		cmd := harness.Command(dir, strings.Fields(v.line)...)
+		cmd := commandtest.Command(dir, strings.Fields(v.line)...)
 		begin := time.Now()
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -220,7 +220,7 @@ func (v *victim) kill(t *testing.T, dir string, part float64, inWriting bool) (k
 	if err := os.WriteFile(filepath.Join(dir, v.path()), []byte(v.old), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := harness.Command(dir, strings.Fields(v.line)...)
+	cmd := commandtest.Command(dir, strings.Fields(v.line)...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {

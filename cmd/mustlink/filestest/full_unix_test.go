@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -54,11 +54,11 @@ var appenders = []struct{ line, begin, end string }{
 // crowded returns a folder with the input of the writers.
 func crowded(t *testing.T) string {
 	t.Helper()
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
 	clitest.Write(t, dir, "centers.csv", "a,b,c\n0,0,0\n6,0,0\n")
-	harness.RunOK(t, dir, "links make -q -i data.csv --pairs 15 -o many.csv")
-	harness.RunOK(t, dir, "fit -q -m kbeta -i data.csv -c links.csv -p neighbors=2 -o spectral.mlk")
+	commandtest.RunOK(t, dir, "links make -q -i data.csv --pairs 15 -o many.csv")
+	commandtest.RunOK(t, dir, "fit -q -m kbeta -i data.csv -c links.csv -p neighbors=2 -o spectral.mlk")
 	return dir
 }
 
@@ -119,7 +119,7 @@ func TestNoRoom(t *testing.T) {
 
 // withoutRoom returns the command for a process that may not write to files.
 func withoutRoom(dir, line string) *exec.Cmd {
-	cmd := exec.Command("sh", append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, harness.Command(dir).Path}, strings.Fields(line)...)...)
+	cmd := exec.Command("sh", append([]string{"-c", `ulimit -f 0; exec "$0" "$@"`, commandtest.Command(dir).Path}, strings.Fields(line)...)...)
 	cmd.Dir = dir
 	return cmd
 }
@@ -158,7 +158,7 @@ func TestFullDisk(t *testing.T) {
 			clean(t, disk)
 			clitest.Fill(t, disk)
 			path := filepath.Join("disk", w[1])
-			o := harness.Run(t, dir, strings.ReplaceAll(w[0], "%", path))
+			o := commandtest.Run(t, dir, strings.ReplaceAll(w[0], "%", path))
 			wantFailure(t, o, usage.ExitFailed, disk, w[1], "", path, syscall.ENOSPC.Error())
 		})
 	}
@@ -169,7 +169,7 @@ func TestFullDisk(t *testing.T) {
 			old := w.begin + strings.Repeat("x", page-len(w.begin)-len(w.end)-1) + w.end + "\n"
 			put(t, filepath.Join(disk, "state"), old)
 			clitest.Fill(t, disk)
-			o := harness.Run(t, dir, strings.ReplaceAll(w.line, "%", filepath.Join("disk", "state")))
+			o := commandtest.Run(t, dir, strings.ReplaceAll(w.line, "%", filepath.Join("disk", "state")))
 			wantFailure(t, o, usage.ExitFailed, disk, "state", old, "state file", syscall.ENOSPC.Error())
 		})
 	}
@@ -206,7 +206,7 @@ func TestFullDevice(t *testing.T) {
 	}
 	for _, line := range all {
 		t.Run(line, func(t *testing.T) {
-			cmd := harness.Command(dir, strings.Fields(line)...)
+			cmd := commandtest.Command(dir, strings.Fields(line)...)
 			var stderr strings.Builder
 			cmd.Stdout, cmd.Stderr = full, &stderr
 			err := cmd.Run()

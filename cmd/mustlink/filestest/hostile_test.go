@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
 
@@ -27,9 +27,9 @@ func wantRefused(t *testing.T, dir, line string, stdin io.Reader, words ...strin
 	t.Helper()
 	before := clitest.Names(t, dir)
 	forgetPeak()
-	cmd := harness.Command(dir, strings.Fields(line)...)
+	cmd := commandtest.Command(dir, strings.Fields(line)...)
 	cmd.Stdin = stdin
-	harness.WantInputError(t, dir, clitest.Finish(t, cmd), before, words...)
+	commandtest.WantInputError(t, dir, clitest.Finish(t, cmd), before, words...)
 	if peak, ok := peakMemory(cmd.ProcessState); ok {
 		if peak > memoryBound {
 			t.Errorf("peak memory %d MiB: want at most %d MiB", peak>>20, memoryBound>>20)
@@ -95,7 +95,7 @@ func TestHostileModels(t *testing.T) {
 		{"a hole of 1 TiB", filled{huge, "", "}"}, 1 << 40, []string{"1.0 TiB", "limit 256.0 MiB"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			dir := harness.Workspace(t)
+			dir := commandtest.Workspace(t)
 			path := filepath.Join(dir, "bad.mlk")
 			c.file.write(t, path)
 			if c.hole > 0 {
@@ -189,7 +189,7 @@ func TestEndlessInput(t *testing.T) {
 				name, file = c.name+".gz", c.name+".gz"
 			}
 			t.Run(name, func(t *testing.T) {
-				dir := harness.WithModel(t)
+				dir := commandtest.WithModel(t)
 				line := strings.ReplaceAll(c.line, "FILE", file) + " --memory-limit 16MiB"
 				var stdin io.Reader
 				switch {
@@ -210,7 +210,7 @@ func TestEndlessInput(t *testing.T) {
 		}
 	}
 	t.Run("stream of a model", func(t *testing.T) {
-		dir := harness.WithModel(t)
+		dir := commandtest.WithModel(t)
 		for _, head := range []string{"", string(little.LittleEndian.AppendUint64(nil, 8)) + "{}      ", clitest.Read(t, dir, "model.mlk")} {
 			wantRefused(t, dir, "embed - -i data.csv -o out.csv --memory-limit 16MiB", &endless{head, "\x00"}, "standard input", limit)
 		}
@@ -222,7 +222,7 @@ func TestEndlessInput(t *testing.T) {
 // ones.
 func TestWideSparseFile(t *testing.T) {
 	const limit = 100_000_000
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	var text strings.Builder
 	for i := range 12 {
 		fmt.Fprintf(&text, "%d 1:%d.%d 2:%d", i%2+1, i%2, i, i%3)
@@ -236,7 +236,7 @@ func TestWideSparseFile(t *testing.T) {
 		"i,j,link\n0,2,must\n1,3,must\n4,6,must\n5,7,must\n0,4,must\n2,6,must\n1,5,must\n3,7,must\n"+
 			"0,1,cannot\n2,5,cannot\n4,7,cannot\n6,3,cannot\n0,5,cannot\n2,1,cannot\n4,3,cannot\n6,7,cannot\n")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n3,4\n")
-	harness.RunOK(t, dir, "fit -q -m krca -i wide.svm -c few.csv -o wide.mlk --memory-limit 100MB")
+	commandtest.RunOK(t, dir, "fit -q -m krca -i wide.svm -c few.csv -o wide.mlk --memory-limit 100MB")
 	lines := []string{
 		"embed wide.mlk -i wide.svm -o out.csv", "gram wide.mlk -i wide.svm -o out.npy", "distance wide.mlk -i wide.svm --pairs pairs.csv -o out.csv",
 		"fit -m krca -i wide.svm -c few.csv --tfidf -o terms.mlk", "embed terms.mlk -i wide.svm -o out.csv",
@@ -261,7 +261,7 @@ func TestWideSparseFile(t *testing.T) {
 	passed, largest := 0, int64(0)
 	for _, line := range lines {
 		forgetPeak()
-		cmd := harness.Command(dir, append(strings.Fields(line), "-q", "--memory-limit", "100MB")...)
+		cmd := commandtest.Command(dir, append(strings.Fields(line), "-q", "--memory-limit", "100MB")...)
 		o := clitest.Finish(t, cmd)
 		switch {
 		case o.Code == 0:

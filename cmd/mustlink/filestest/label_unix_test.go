@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -102,12 +102,12 @@ var labelLine = []string{"label", "-i", "data.csv", "-o", "answers.csv", "--no-b
 // TestLabelKill: a process that is killed has every answer that the page had a reply to, and the
 // next one resumes.
 func TestLabelKill(t *testing.T) {
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(200, 3, false))
 	rng := rand.New(rand.NewPCG(1, 1))
 	answers := 0
 	for range 5 {
-		l := labeling(t, harness.Command(dir, labelLine...))
+		l := labeling(t, commandtest.Command(dir, labelLine...))
 		s := l.send(t, "state", "")
 		if s.Must+s.Cannot != answers {
 			t.Fatalf("%d answers after a kill: want %d", s.Must+s.Cannot, answers)
@@ -127,15 +127,15 @@ func TestLabelKill(t *testing.T) {
 			t.Errorf("%d lines: want %d", got, answers+1)
 		}
 	}
-	harness.RunOK(t, dir, "links close -i data.csv -c answers.csv -o closed.csv") // other commands read the file
+	commandtest.RunOK(t, dir, "links close -i data.csv -c answers.csv -o closed.csv") // other commands read the file
 }
 
 // TestLabelEnds: Ctrl-C and the button of the page end the command; it prints what the file has and
 // leaves no other file.
 func TestLabelEnds(t *testing.T) {
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	for _, end := range []string{"signal", "page"} {
-		l := labeling(t, harness.Command(dir, labelLine...))
+		l := labeling(t, commandtest.Command(dir, labelLine...))
 		l.answer(t, l.send(t, "state", ""))
 		want := usage.ExitOK
 		if end == "page" {
@@ -162,18 +162,18 @@ func TestLabelPort(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer taken.Close()
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	_, port, _ := net.SplitHostPort(taken.Addr().String())
 	for _, flags := range []string{"--port " + port, "--share 127.0.0.1:" + port + " --people ann"} {
-		o := harness.Run(t, dir, strings.Join(labelLine, " ")+" "+flags)
-		harness.WantInputError(t, dir, o, []string{"data.csv", "links.csv"}, port, syscall.EADDRINUSE.Error(), "free port")
+		o := commandtest.Run(t, dir, strings.Join(labelLine, " ")+" "+flags)
+		commandtest.WantInputError(t, dir, o, []string{"data.csv", "links.csv"}, port, syscall.EADDRINUSE.Error(), "free port")
 	}
 }
 
 // TestLabelNoRoom: an answer that a full disk does not take is one line on the page, and the file
 // is as before; with room again the session goes on.
 func TestLabelNoRoom(t *testing.T) {
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	l := labeling(t, withoutRoom(dir, strings.Join(labelLine, " ")))
 	s := l.send(t, "state", "")
 	if r := l.answer(t, s); !strings.Contains(r.Error, "answers.csv") || !strings.Contains(r.Error, syscall.EFBIG.Error()) || strings.Contains(r.Error, "\n") {
@@ -184,7 +184,7 @@ func TestLabelNoRoom(t *testing.T) {
 	}
 	disk := clitest.SmallDisk(t, dir)
 	line := strings.ReplaceAll(strings.Join(labelLine, " "), "answers.csv", filepath.Join("disk", "answers.csv"))
-	l = labeling(t, harness.Command(dir, strings.Fields(line)...))
+	l = labeling(t, commandtest.Command(dir, strings.Fields(line)...))
 	s = l.answer(t, l.send(t, "state", ""))
 	before := clitest.Read(t, disk, "answers.csv")
 	put(t, filepath.Join(disk, "answers.csv"), before+strings.Repeat(strings.SplitAfter(before, "\n")[1], (4096-len(before))/len(strings.SplitAfter(before, "\n")[1])))
@@ -214,8 +214,8 @@ func TestLabelNoRoom(t *testing.T) {
 
 // TestLabelPeople: every person has an address; wrong keys and other hosts are refused.
 func TestLabelPeople(t *testing.T) {
-	dir := harness.Workspace(t)
-	l := labeling(t, harness.Command(dir, append(labelLine, "--people", "ann,ben")...))
+	dir := commandtest.Workspace(t)
+	l := labeling(t, commandtest.Command(dir, append(labelLine, "--people", "ann,ben")...))
 	second, err := l.out.ReadString('\n')
 	if err != nil || !strings.HasPrefix(l.address, "ann: http://127.0.0.1:") || !strings.HasPrefix(second, "ben: ") {
 		t.Fatalf("%q, %q, %v", l.address, second, err)

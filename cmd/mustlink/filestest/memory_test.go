@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -15,9 +15,9 @@ import (
 func TestMemoryLimitOfCommands(t *testing.T) {
 	dir := t.TempDir()
 	clitest.Write(t, dir, "data.csv", clitest.Blobs(300, 3, false))
-	clitest.Write(t, dir, "links.csv", harness.FewLinks)
-	harness.RunOK(t, dir, "links make -q -i data.csv --pairs 40 -o many.csv")
-	harness.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o model.mlk")
+	clitest.Write(t, dir, "links.csv", commandtest.FewLinks)
+	commandtest.RunOK(t, dir, "links make -q -i data.csv --pairs 40 -o many.csv")
+	commandtest.RunOK(t, dir, "fit -q -m krca -i data.csv -c links.csv -o model.mlk")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
 	lines := []string{
 		"distance model.mlk -i data.csv --pairs pairs.csv -o out.csv", "links make -i data.csv --pairs 5 -o out.csv", "check -i data.csv", "inspect model.mlk -i data.csv -c links.csv",
@@ -29,15 +29,15 @@ func TestMemoryLimitOfCommands(t *testing.T) {
 	}
 	for _, m := range catalog.Methods() {
 		if !slices.Contains([]string{"npk", "sdplr", "simplenpkl"}, m.Name) { // which use few points
-			work = append(work, "fit -m "+m.Name+" -i data.csv "+harness.Lesson(t, dir, m, "many.csv", 300)+" -o out.mlk")
+			work = append(work, "fit -m "+m.Name+" -i data.csv "+commandtest.Lesson(t, dir, m, "many.csv", 300)+" -o out.mlk")
 		}
 	}
 	before, refused := clitest.Names(t, dir), 0
 	refuse := func(line, limit string) {
 		t.Run(line+" "+limit, func(t *testing.T) {
-			o := harness.Run(t, dir, line+" --memory-limit "+limit)
-			o.Stderr = harness.WithoutWarnings(o.Stderr)
-			harness.WantInputError(t, dir, o, before, "limit", "iB", ": ")
+			o := commandtest.Run(t, dir, line+" --memory-limit "+limit)
+			o.Stderr = commandtest.WithoutWarnings(o.Stderr)
+			commandtest.WantInputError(t, dir, o, before, "limit", "iB", ": ")
 			refused++
 		})
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/internal/clitest"
 )
@@ -48,8 +48,8 @@ func writeMixed(t *testing.T, dir string, n int) {
 func TestMixedTables(t *testing.T) {
 	dir := t.TempDir()
 	writeMixed(t, dir, 90)
-	harness.RunOK(t, dir, "links make -q -i mixed.csv --pairs 40 -o links.csv")
-	harness.RunOK(t, dir, "links make -q -i mixed.csv --pairs 10 --seed 2 -o more.csv")
+	commandtest.RunOK(t, dir, "links make -q -i mixed.csv --pairs 40 -o links.csv")
+	commandtest.RunOK(t, dir, "links make -q -i mixed.csv --pairs 10 --seed 2 -o more.csv")
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,17\n44,3\n")
 	for _, command := range []string{
 		// commands with models: the model prepares the table
@@ -96,7 +96,7 @@ func runFor(t *testing.T, dir, command, file, prepare string) string {
 	t.Helper()
 	name := strings.TrimSuffix(file, ".csv")
 	line := strings.NewReplacer("DATA", file, "PREPARE", prepare, "MODEL", name+".mlk", "OUT", name+"-out").Replace(command)
-	harness.RunOK(t, dir, line+" -q")
+	commandtest.RunOK(t, dir, line+" -q")
 	output := line[strings.LastIndex(line, " ")+1:]
 	if strings.HasSuffix(output, ".mlk") {
 		return ""

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -56,7 +56,7 @@ func TestClosedPipe(t *testing.T) {
 // wantBrokenPipe runs the command with w as standard output, and read at the other end.
 func wantBrokenPipe(t *testing.T, dir, line string, w *os.File, read func()) {
 	t.Helper()
-	cmd := harness.Command(dir, strings.Fields(line)...)
+	cmd := commandtest.Command(dir, strings.Fields(line)...)
 	var stderr strings.Builder
 	cmd.Stdout, cmd.Stderr = w, &stderr
 	if err := cmd.Start(); err != nil {
@@ -94,7 +94,7 @@ func withStreams(t *testing.T) string {
 	t.Helper()
 	dir := crowded(t)
 	clitest.Write(t, dir, "data.csv.gz", clitest.Read(t, dir, "data.csv"))
-	harness.RunOK(t, dir, "embed model.mlk -q -i data.csv -o data.npy")
+	commandtest.RunOK(t, dir, "embed model.mlk -q -i data.csv -o data.npy")
 	return dir
 }
 
@@ -104,8 +104,8 @@ func TestSlowInput(t *testing.T) {
 	for _, s := range streams {
 		t.Run(s.file, func(t *testing.T) {
 			content := clitest.Read(t, dir, s.file)
-			want := harness.RunWith(t, dir, content, s.line)
-			cmd := harness.Command(dir, strings.Fields(s.line)...)
+			want := commandtest.RunWith(t, dir, content, s.line)
+			cmd := commandtest.Command(dir, strings.Fields(s.line)...)
 			const most = 100 // pieces, of an odd length
 			cmd.Stdin = &trickle{rest: content, most: len(content)/most | 1}
 			got := clitest.Finish(t, cmd)
@@ -142,7 +142,7 @@ func TestTruncatedInput(t *testing.T) {
 			content := clitest.Read(t, dir, s.file)
 			const parts = 8
 			for k := range parts {
-				cmd := harness.Command(dir, strings.Fields(s.line)...)
+				cmd := commandtest.Command(dir, strings.Fields(s.line)...)
 				cmd.Stdin = strings.NewReader(content[:len(content)*k/parts])
 				o := clitest.Finish(t, cmd)
 				cuts++
@@ -150,7 +150,7 @@ func TestTruncatedInput(t *testing.T) {
 					good++
 					continue
 				}
-				harness.WantInputError(t, dir, o, before, "standard input")
+				commandtest.WantInputError(t, dir, o, before, "standard input")
 			}
 		})
 	}
@@ -163,9 +163,9 @@ func TestClosedInput(t *testing.T) {
 	before := clitest.Names(t, dir)
 	for _, s := range streams {
 		t.Run(s.file, func(t *testing.T) {
-			cmd := exec.Command("sh", append([]string{"-c", `exec "$0" "$@" <&-`, harness.Command(dir).Path}, strings.Fields(s.line)...)...)
+			cmd := exec.Command("sh", append([]string{"-c", `exec "$0" "$@" <&-`, commandtest.Command(dir).Path}, strings.Fields(s.line)...)...)
 			cmd.Dir = dir
-			harness.WantInputError(t, dir, clitest.Finish(t, cmd), before, "standard input", "want")
+			commandtest.WantInputError(t, dir, clitest.Finish(t, cmd), before, "standard input", "want")
 		})
 	}
 }
@@ -180,7 +180,7 @@ func TestBrokenInput(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer folder.Close()
-			cmd := harness.Command(dir, strings.Fields(s.line)...)
+			cmd := commandtest.Command(dir, strings.Fields(s.line)...)
 			cmd.Stdin = folder
 			o := clitest.Finish(t, cmd)
 			if o.Code == usage.ExitOK || !strings.Contains(o.Stderr, syscall.EISDIR.Error()) || strings.Contains(o.Stderr, "goroutine ") {
@@ -201,6 +201,6 @@ func TestNamedPipes(t *testing.T) {
 	for _, line := range []string{
 		"inspect pipe.mlk", "embed pipe.mlk -i data.csv -o out.csv", "update pipe.mlk -i data.csv -c links.csv -o out.mlk",
 	} {
-		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, "pipe.mlk: it is a folder, a pipe or a device: want a ")
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, "pipe.mlk: it is a folder, a pipe or a device: want a ")
 	}
 }

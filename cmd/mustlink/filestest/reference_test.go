@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/session"
@@ -15,7 +15,7 @@ import (
 // TestManual: every command and topic has a page, which contains only valid macros.
 func TestManual(t *testing.T) {
 	dir := t.TempDir()
-	harness.RunOK(t, dir, "reference --man .")
+	commandtest.RunOK(t, dir, "reference --man .")
 	for _, want := range []string{"man1/mustlink.1", "man1/mustlink-links-make.1", "man7/mustlink-kernels.7", "man7/mustlink-parameters-krca.7"} {
 		clitest.Read(t, dir, want)
 	}
@@ -41,7 +41,7 @@ func TestTopics(t *testing.T) {
 	dir := t.TempDir()
 	check := func(topic string, words ...string) {
 		t.Helper()
-		text := harness.RunOK(t, dir, "help "+topic).Stdout
+		text := commandtest.RunOK(t, dir, "help "+topic).Stdout
 		for _, w := range words {
 			if !strings.Contains(text, w) {
 				t.Errorf("help %s does not name %q", topic, w)
@@ -66,7 +66,7 @@ func TestTopics(t *testing.T) {
 
 // TestMethodsInHelp: the help of fit has one line for each method, and no line for a parameter.
 func TestMethodsInHelp(t *testing.T) {
-	_, list, _ := strings.Cut(harness.RunOK(t, t.TempDir(), "fit --help").Stdout, "Methods (-m)")
+	_, list, _ := strings.Cut(commandtest.RunOK(t, t.TempDir(), "fit --help").Stdout, "Methods (-m)")
 	list, _, _ = strings.Cut(list, "\n\n")
 	methods := clitest.Lines(list)[1:]
 	if len(methods) != len(catalog.Methods()) {

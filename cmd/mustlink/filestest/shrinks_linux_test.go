@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -19,9 +19,9 @@ import (
 // TestShrinks: a mapped file that shrinks while a command uses it ends the command with one line
 // and exit code 1, whatever it was doing, and the earlier output stays.
 func TestShrinks(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	path := filepath.Join(dir, "big.npy")
-	harness.WriteNPY(t, path, 800_000, 3)
+	commandtest.WriteNPY(t, path, 800_000, 3)
 	content, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func shrinks(t *testing.T, dir, path, line string, pause time.Duration) int {
 	output := args[len(args)-1]
 	clitest.Write(t, dir, output, "old")
 	before := clitest.Names(t, dir)
-	cmd := harness.Command(dir, args...)
+	cmd := commandtest.Command(dir, args...)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	if err := cmd.Start(); err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -21,9 +21,9 @@ func TestWithinTheMemoryLimit(t *testing.T) {
 	const limit, n, d = 16 << 20, 800000, 8
 	dir := t.TempDir()
 	clitest.Write(t, dir, "train.csv", clitest.Blobs(60, d, false))
-	clitest.Write(t, dir, "links.csv", harness.FewLinks)
-	harness.RunOK(t, dir, "fit -q -m rca -i train.csv -c links.csv -o model")
-	harness.WriteNPY(t, filepath.Join(dir, "big.npy"), n, d)
+	clitest.Write(t, dir, "links.csv", commandtest.FewLinks)
+	commandtest.RunOK(t, dir, "fit -q -m rca -i train.csv -c links.csv -o model")
+	commandtest.WriteNPY(t, filepath.Join(dir, "big.npy"), n, d)
 	linesOf(t, dir, "pairs.csv", "i,j", n, func(i int) string { return strconv.Itoa(i%150) + "," + strconv.Itoa(i*7%150) })
 	linesOf(t, dir, "labels.csv", "id,label", 2*n, func(i int) string { return "row" + strconv.Itoa(i) + "," + strconv.Itoa(i%3) })
 	linesOf(t, dir, "big.csv", "a,b", 4*n, func(i int) string { return strconv.Itoa(9*(i%2)) + "." + strconv.Itoa(i%97) + ",0.5" })
@@ -32,7 +32,7 @@ func TestWithinTheMemoryLimit(t *testing.T) {
 	}
 	linesOf(t, dir, "some.csv", "plan,since,pay,age", 60, mixed)
 	linesOf(t, dir, "many.csv", "plan,since,pay,age", 2*n, mixed)
-	harness.RunOK(t, dir, "fit -q -m rca -i some.csv -c links.csv -o prepares")
+	commandtest.RunOK(t, dir, "fit -q -m rca -i some.csv -c links.csv -o prepares")
 	for _, line := range []string{
 		"embed prepares -i many.csv -o out.npy",
 		"cluster prepares -i many.csv -n 2 -a minibatch -o out.csv",
@@ -47,7 +47,7 @@ func TestWithinTheMemoryLimit(t *testing.T) {
 		"score --truth labels.csv --predicted labels.csv",
 	} {
 		t.Run(line, func(t *testing.T) {
-			cmd := harness.Command(dir, strings.Fields(line+" -q --json --memory-limit "+strconv.Itoa(limit))...)
+			cmd := commandtest.Command(dir, strings.Fields(line+" -q --json --memory-limit "+strconv.Itoa(limit))...)
 			cmd.Env = append(os.Environ(), "GODEBUG=gctrace=1")
 			o := clitest.Finish(t, cmd)
 			if o.Code != usage.ExitOK {
@@ -102,7 +102,7 @@ func linesOf(t *testing.T, dir, name, header string, n int, line func(i int) str
 // TestStreamsName: an error in the middle of a file names file, row and column, and leaves no
 // output.
 func TestStreamsName(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	good := strings.Repeat("1,2,3\n", 3000)
 	clitest.Write(t, dir, "broken.csv", "a,b,c\n"+good+"4,x,6\n"+good)
 	clitest.Write(t, dir, "huge.csv", "a,b,c\n"+good+"1e300,0,1e300\n"+good)
@@ -121,6 +121,6 @@ func TestStreamsName(t *testing.T) {
 		{"cluster -i huge.csv -n 2 --stream --prepare none -o out.csv", []string{"huge.csv", "overflow"}},
 		{"cluster -i plain.csv -n 21 --stream -o out.csv", []string{"plain.csv", "-n, --clusters is 21: want at most the number of points, 20"}},
 	} {
-		harness.WantInputError(t, dir, harness.Run(t, dir, c.line+" --memory-limit 4MiB"), before, c.words...)
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, c.line+" --memory-limit 4MiB"), before, c.words...)
 	}
 }

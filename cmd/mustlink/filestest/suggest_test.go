@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -21,7 +21,7 @@ import (
 // askWith runs an interactive session with the lines of stdin.
 func askWith(t *testing.T, dir, stdin, line string) clitest.Outcome {
 	t.Helper()
-	cmd := harness.Command(dir, strings.Fields("suggest --interactive "+line)...)
+	cmd := commandtest.Command(dir, strings.Fields("suggest --interactive "+line)...)
 	cmd.Stdin = strings.NewReader(stdin)
 	return clitest.Finish(t, cmd)
 }
@@ -30,36 +30,36 @@ func askWith(t *testing.T, dir, stdin, line string) clitest.Outcome {
 // any number of workers, by ids if links use ids; with a model the distances are those of the
 // model.
 func TestSuggestCommand(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	clitest.Write(t, dir, "ids.csv", clitest.Blobs(20, 3, true))
 	for _, line := range []string{"suggest -i data.csv", "suggest model.mlk -i data.csv -c links.csv"} {
-		text := harness.RunOK(t, dir, line+" -n 5 -q -o - --workers 1").Stdout
-		if again := harness.RunOK(t, dir, line+" -n 5 -q -o - --workers 3").Stdout; again != text {
+		text := commandtest.RunOK(t, dir, line+" -n 5 -q -o - --workers 1").Stdout
+		if again := commandtest.RunOK(t, dir, line+" -n 5 -q -o - --workers 3").Stdout; again != text {
 			t.Errorf("%s: not the same from three workers", line)
 		}
-		asked := harness.Column(t, text, "i")
+		asked := commandtest.Column(t, text, "i")
 		if len(asked) != 5 || len(slices.Compact(slices.Sorted(slices.Values(asked)))) != 5 {
 			t.Errorf("%s asks about %v", line, asked)
 		}
 		for k, i := range asked {
 			linked := []string{"0", "2", "1", "3"} // the first classes are those of the links: 0, 2 and 1, 3 or 4, 6 and 5, 7
-			if j := harness.Column(t, text, "j")[k]; strings.Contains(line, "links") && slices.Contains(linked, i) && slices.Contains(linked, j) {
+			if j := commandtest.Column(t, text, "j")[k]; strings.Contains(line, "links") && slices.Contains(linked, i) && slices.Contains(linked, j) {
 				t.Errorf("%s asks about %s and %s, which links imply", line, i, j)
 			}
 		}
 	}
-	harness.RunOK(t, dir, "suggest -i ids.csv --standardize --links-by id -n 3 -q -o pairs.csv")
-	if names := harness.Column(t, clitest.Read(t, dir, "pairs.csv"), "i"); len(names) != 3 || names[0][0] != 'p' {
+	commandtest.RunOK(t, dir, "suggest -i ids.csv --standardize --links-by id -n 3 -q -o pairs.csv")
+	if names := commandtest.Column(t, clitest.Read(t, dir, "pairs.csv"), "i"); len(names) != 3 || names[0][0] != 'p' {
 		t.Errorf("ids %v", names)
 	}
-	harness.RunOK(t, dir, "distance model.mlk -i ids.csv --pairs pairs.csv --links-by id -q -o -")
+	commandtest.RunOK(t, dir, "distance model.mlk -i ids.csv --pairs pairs.csv --links-by id -q -o -")
 }
 
 // TestSuggestInteractive: correct answers assign all rows to classes. Every answer is a line of the
 // file, which a resumed session does not ask again. The other replies (skip, a pair, quit) work as
 // described.
 func TestSuggestInteractive(t *testing.T) {
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	const line = "-i data.csv -c new.csv --classes 2"
 	o := askWith(t, dir, "y\nperhaps\ns\n\n0 0 y\n0 2\nq\n", line+" --seed 4")
 	if o.Code != usage.ExitOK || !strings.Contains(o.Stdout, "difference") || !strings.Contains(o.Stdout, `"perhaps" is not an answer`) ||
@@ -75,7 +75,7 @@ func TestSuggestInteractive(t *testing.T) {
 	if n := answerAll(t, dir, line); n > 25 {
 		t.Errorf("%d answers place 20 rows", n)
 	}
-	closed := harness.RunOK(t, dir, "links close -i data.csv -c new.csv -o closed.csv --json").Stdout
+	closed := commandtest.RunOK(t, dir, "links close -i data.csv -c new.csv -o closed.csv --json").Stdout
 	if r := clitest.Parse(t, closed); r["must_links"].(float64)+r["cannot_links"].(float64) != 190 {
 		t.Errorf("not every pair of 20 rows is known: %s", closed)
 	}
@@ -88,7 +88,7 @@ func TestSuggestInteractive(t *testing.T) {
 // it finds the file complete before the next query appears.
 func answerAll(t *testing.T, dir, line string) (answers int) {
 	t.Helper()
-	cmd := harness.Command(dir, strings.Fields("suggest --interactive "+line)...)
+	cmd := commandtest.Command(dir, strings.Fields("suggest --interactive "+line)...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -120,7 +120,7 @@ func answerAll(t *testing.T, dir, line string) (answers int) {
 			t.Errorf("%d links are in the file after %d answers", n, answers)
 		}
 		answer := "n\n"
-		if math.Mod(harness.Number(t, i)-harness.Number(t, j), 2) == 0 {
+		if math.Mod(commandtest.Number(t, i)-commandtest.Number(t, j), 2) == 0 {
 			answer = "y\n"
 		}
 		if _, err := io.WriteString(in, answer); err != nil {
@@ -137,7 +137,7 @@ func answerAll(t *testing.T, dir, line string) (answers int) {
 // TestSuggestContradiction: an answer that contradicts links is refused with their lines, not kept,
 // and queried again.
 func TestSuggestContradiction(t *testing.T) {
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	clitest.Write(t, dir, "some.csv", "i,j,weight,link\n0,2,,must\n2,4,,must\n4,1,2,cannot") // no end of line
 	o := askWith(t, dir, "0 4 n\n1 0 y\n4 0 y\nq\n", "-i data.csv -c some.csv")
 	for _, w := range []string{
@@ -166,8 +166,8 @@ func TestSuggestInterrupted(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("no interrupts between processes")
 	}
-	dir := harness.Workspace(t)
-	cmd := harness.Command(dir, strings.Fields("suggest --interactive -i data.csv -c new.csv")...)
+	dir := commandtest.Workspace(t)
+	cmd := commandtest.Command(dir, strings.Fields("suggest --interactive -i data.csv -c new.csv")...)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -223,7 +223,7 @@ func TestSuggestShows(t *testing.T) {
 	clitest.Write(t, dir, "sparse.svm", "1 1:2 3:4\n2 2:5\n1 1:2\n")
 	clitest.Write(t, dir, "s.fasta", ">a\nACDE\n>b\nACDF\n>c\nWYWY\n>d\nWYWW\n")
 	clitest.Write(t, dir, "slinks.csv", "i,j,link\n0,1,must\n0,2,cannot\n")
-	harness.RunOK(t, dir, "fit -q -m krca -k spectrum:k=2 -i s.fasta -c slinks.csv -o s.mlk")
+	commandtest.RunOK(t, dir, "fit -q -m krca -k spectrum:k=2 -i s.fasta -c slinks.csv -o s.mlk")
 	for line, words := range map[string][]string{
 		"-i wide.csv -c a.csv":                {"and 10 features with smaller differences"},
 		"-i sparse.svm -c b.csv":              {"difference"},
@@ -240,7 +240,7 @@ func TestSuggestShows(t *testing.T) {
 }
 
 func TestSuggestBadInput(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	clitest.Write(t, dir, "odd.csv", "i,j,link\n0,2,must\n2,4,must\n0,4,cannot\n")
 	clitest.Write(t, dir, "groups.csv", "i,chunklet\n0,a\n2,a\n")
 	before := clitest.Names(t, dir)
@@ -263,7 +263,7 @@ func TestSuggestBadInput(t *testing.T) {
 		"suggest -i data.csv --interactive -c odd.csv":                 {"odd.csv", "cannot-link 0-4"},
 		"suggest -i data.csv --interactive -c links.csv --links-by id": {"ids"},
 	} {
-		harness.WantInputError(t, dir, harness.Run(t, dir, line), before, words...)
+		commandtest.WantInputError(t, dir, commandtest.Run(t, dir, line), before, words...)
 	}
 }
 
@@ -288,7 +288,7 @@ func TestSuggestShowsMixedTables(t *testing.T) {
 			t.Errorf("%q is not shown: %s", want, o.Stdout)
 		}
 	}
-	fit := clitest.Finish(t, harness.Command(dir, strings.Fields("fit -i mix.csv -c new.csv -o m.mlk")...))
+	fit := clitest.Finish(t, commandtest.Command(dir, strings.Fields("fit -i mix.csv -c new.csv -o m.mlk")...))
 	if fit.Code != usage.ExitInput || !strings.Contains(fit.Stderr, "new.csv: it has the header of links, and no link yet: want at least one") {
 		t.Errorf("exit code %d: %s", fit.Code, fit.Stderr)
 	}

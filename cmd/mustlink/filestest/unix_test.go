@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/harness"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/commandtest"
 	"github.com/mustlink/mustlink/internal/clitest"
 	"github.com/mustlink/mustlink/internal/usage"
 )
@@ -58,12 +58,12 @@ func TestReadOnlyFolder(t *testing.T) {
 		t.Run(w[0], func(t *testing.T) {
 			for _, name := range []string{w[1], "new-" + w[1]} {
 				line := strings.ReplaceAll(w[0], "%", filepath.Join("locked", name))
-				cmd := harness.Command(dir, strings.Fields(line)...)
+				cmd := commandtest.Command(dir, strings.Fields(line)...)
 				if os.Getuid() == 0 {
 					const nobody = 65534
 					cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 				}
-				harness.WantInputError(t, sub, clitest.Finish(t, cmd), before, filepath.Join("locked", name), "not writable")
+				commandtest.WantInputError(t, sub, clitest.Finish(t, cmd), before, filepath.Join("locked", name), "not writable")
 			}
 			if got := clitest.Read(t, sub, w[1]); got != old {
 				t.Errorf("the old file contains %q", got)
@@ -87,7 +87,7 @@ func openUp(t *testing.T, dir string) {
 // sends the signal, and returns how the command ended.
 func interrupt(t *testing.T, dir, line string, signal os.Signal, feed func(io.WriteCloser)) clitest.Outcome {
 	t.Helper()
-	cmd := harness.Command(dir, strings.Fields(line)...)
+	cmd := commandtest.Command(dir, strings.Fields(line)...)
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func wantEnded(t *testing.T, dir string, o clitest.Outcome, before []string, cod
 // TestInterruptFit interrupts the computation itself: all data are read, and the median of 4096^2/2
 // distances and the steps after it take longer than the pause.
 func TestInterruptFit(t *testing.T) {
-	dir := harness.Workspace(t)
+	dir := commandtest.Workspace(t)
 	data := clitest.Blobs(6000, 10, false)
 	before := clitest.Names(t, dir)
 	o := interrupt(t, dir, "fit -m krca -i - --links-from-labels 2500 -k rbf:sigma=median -p landmarks=500 -o out.mlk", os.Interrupt, func(w io.WriteCloser) {
@@ -153,7 +153,7 @@ func TestSignals(t *testing.T) {
 		syscall.SIGHUP:  {Code: 129, Stderr: "mustlink: interrupted by the signal hangup\n"},
 		syscall.SIGQUIT: {Code: 131, Stderr: "mustlink: interrupted by the signal quit\n"},
 	} {
-		dir := harness.Workspace(t)
+		dir := commandtest.Workspace(t)
 		before := clitest.Names(t, dir)
 		o := interrupt(t, dir, "fit -m krca -i - -c links.csv -o out.mlk", signal, func(w io.WriteCloser) {
 			if _, err := io.WriteString(w, "a,b\n1,2\n"); err != nil {
@@ -166,8 +166,8 @@ func TestSignals(t *testing.T) {
 
 // TestIgnoredSignal runs a command as nohup does: a closed terminal does not end it.
 func TestIgnoredSignal(t *testing.T) {
-	dir := harness.Workspace(t)
-	cmd := harness.Command(dir, "fit", "-q", "-m", "krca", "-i", "-", "-c", "links.csv", "-o", "out.mlk")
+	dir := commandtest.Workspace(t)
+	cmd := commandtest.Command(dir, "fit", "-q", "-m", "krca", "-i", "-", "-c", "links.csv", "-o", "out.mlk")
 	cmd.Args = append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, append([]string{cmd.Path}, cmd.Args[1:]...)...)
 	cmd.Path = "/bin/sh"
 	stdin, err := cmd.StdinPipe()
@@ -196,13 +196,13 @@ func TestIgnoredSignal(t *testing.T) {
 // TestInterruptStreams interrupts commands that wait for more input, and one that reads a file
 // repeatedly. Their input is larger than the buffer of a pipe, so that they are at work.
 func TestInterruptStreams(t *testing.T) {
-	dir := harness.WithModel(t)
+	dir := commandtest.WithModel(t)
 	clitest.Write(t, dir, "pairs.csv", "i,j\n0,1\n5,7\n")
 	clitest.Write(t, dir, "centers.csv", "a,b,c\n0,0,0\n6,0,0\n")
 	clitest.Write(t, dir, "wide.csv", clitest.Blobs(400, 100, false))
-	harness.RunOK(t, dir, "links make -q -i wide.csv --must 300 -o many.csv")
-	harness.RunOK(t, dir, "fit -q -m rca -i wide.csv -c many.csv -o wide.mlk")
-	harness.WriteNPY(t, filepath.Join(dir, "big.npy"), 20000, 100)
+	commandtest.RunOK(t, dir, "links make -q -i wide.csv --must 300 -o many.csv")
+	commandtest.RunOK(t, dir, "fit -q -m rca -i wide.csv -c many.csv -o wide.mlk")
+	commandtest.WriteNPY(t, filepath.Join(dir, "big.npy"), 20000, 100)
 	before, rows, model := clitest.Names(t, dir), clitest.Blobs(8000, 3, false), clitest.Read(t, dir, "wide.mlk")
 	for line, input := range map[string]string{
 		"classify --train data.csv -i - -o out.csv":                rows,
@@ -227,7 +227,7 @@ func TestInterruptStreams(t *testing.T) {
 					w.Close()
 				}
 			})
-			o.Stderr = harness.WithoutWarnings(o.Stderr)
+			o.Stderr = commandtest.WithoutWarnings(o.Stderr)
 			wantInterrupted(t, dir, o, before)
 		})
 	}

@@ -16,7 +16,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset/arrow"
 	"github.com/mustlink/mustlink/engine/dataset/parquet"
 	"github.com/mustlink/mustlink/engine/prepare"
-	"github.com/mustlink/mustlink/internal/same"
+	"github.com/mustlink/mustlink/internal/difftest"
 )
 
 // cell is a value as the three formats have it.
@@ -183,10 +183,10 @@ func TestFormatsAgree(t *testing.T) {
 		if summary != found {
 			t.Errorf("%s: columns are\n%s\nwant those of CSV:\n%s", f.format, summary, found)
 		}
-		if diff := same.Diff(prepared, any(x)); diff != "" {
+		if diff := difftest.Diff(prepared, any(x)); diff != "" {
 			t.Errorf("%s: prepared otherwise than CSV: %s", f.format, diff)
 		}
-		if diff := same.Diff([][]string{first.IDs, first.Labels, first.Features}, [][]string{d.IDs, d.Labels, d.Features}); diff != "" {
+		if diff := difftest.Diff([][]string{first.IDs, first.Labels, first.Features}, [][]string{d.IDs, d.Labels, d.Features}); diff != "" {
 			t.Errorf("%s: ids, labels or names differ from those of CSV: %s", f.format, diff)
 		}
 	}

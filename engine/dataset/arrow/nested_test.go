@@ -18,7 +18,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
-	"github.com/mustlink/mustlink/internal/same"
+	"github.com/mustlink/mustlink/internal/difftest"
 )
 
 // everyType has a column of every type that has buffers of its own number, in two batches, and a
@@ -105,7 +105,7 @@ func TestNested(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := same.Diff(want, d.Points); diff != "" {
+	if diff := difftest.Diff(want, d.Points); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -292,7 +292,7 @@ func TestWordsAreTexts(t *testing.T) {
 	want := &points.Mixed{N: 5, Columns: []points.Column{
 		{Name: "code", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}}, {Name: "country", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}},
 	}}
-	if diff := same.Diff(want, d.Points); diff != "" {
+	if diff := difftest.Diff(want, d.Points); diff != "" {
 		t.Error(diff)
 	}
 	if got := strings.Join(d.IDs, ","); got != "u1,u2,u3,u4,u5" {

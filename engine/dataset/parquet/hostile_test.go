@@ -21,7 +21,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/race"
+	"github.com/mustlink/mustlink/internal/racetest"
 )
 
 // wrapped appends metadata to the body of a file.
@@ -242,7 +242,7 @@ func TestDamage(t *testing.T) {
 			}
 		}
 	})
-	if many := race.Fewer(100); refused < many || read < many {
+	if many := racetest.Fewer(100); refused < many || read < many {
 		t.Errorf("%d files are refused, %d read: want many of both", refused, read)
 	}
 }

@@ -21,8 +21,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 func mixed() dataset.ReadOptions {
@@ -65,7 +65,7 @@ func TestMixed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := same.Diff(want, d.Points); diff != "" {
+	if diff := difftest.Diff(want, d.Points); diff != "" {
 		t.Error(diff)
 	}
 	if got := strings.Join(d.Labels, ""); got != "xyxy" {
@@ -203,7 +203,7 @@ func TestWordsAreTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &points.Mixed{N: 5, Columns: []points.Column{{Name: "country", Codes: []int32{0, -1, 0, 1, -1}, Levels: []string{"NA", "null"}}}}
-	if diff := same.Diff(want, d.Points); diff != "" {
+	if diff := difftest.Diff(want, d.Points); diff != "" {
 		t.Error(diff)
 	}
 	if got := strings.Join(append(d.IDs, d.Labels...), ","); got != "u1,u2,u3,u4,u5,x,x,x,x,x" {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 // kind is a type of column: its node, its values, and the encodings that it allows.
@@ -177,7 +177,7 @@ func TestLists(t *testing.T) {
 		if err != nil {
 			rt.Fatal(err)
 		}
-		if diff := same.Diff(whole.Features, features); diff != "" {
+		if diff := difftest.Diff(whole.Features, features); diff != "" {
 			rt.Error(diff)
 		}
 		for _, got := range []*dataset.Data{whole, parts} {

@@ -18,8 +18,8 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/difftest"
 	"github.com/mustlink/mustlink/internal/propertytest"
-	"github.com/mustlink/mustlink/internal/same"
 )
 
 // drawn returns random dense data; the values are any finite float64.
@@ -65,7 +65,7 @@ func TestRoundTrip(t *testing.T) {
 			read = append(read, got)
 		}
 		for _, other := range read[1:3] {
-			if diff := same.Diff(read[0], other); diff != "" {
+			if diff := difftest.Diff(read[0], other); diff != "" {
 				rt.Errorf("-parquet +other:\n%s", diff)
 			}
 		}

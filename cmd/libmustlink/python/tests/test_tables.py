@@ -1,6 +1,6 @@
 """The numbers that a preparation makes of messy tables are those of scikit-learn's transformers.
 
-The program cmd/libmustlink/internal/tables of this repository writes the tables and our numbers into the
+The program tools/tables of this repository writes the tables and our numbers into the
 folder that the environment variable MUSTLINK_TABLES names; `make test-python` does both.
 """
 

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/moved"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -81,7 +80,7 @@ draw how well distances between the rows of DATA, raw and under each model, dist
 				return err
 			}
 			if len(args) == 1 && session.HasEnding(args[0], "json") {
-				return moved.ToBench("plot", args[0], "-o", session.NameOr(p.out, "PICTURE"))
+				return toBench("plot", args[0], "-o", session.NameOr(p.out, "PICTURE"))
 			}
 			return s.Checked(p.check, p.run)(cmd, args)
 		},

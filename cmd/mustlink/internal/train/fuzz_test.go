@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/internal/bytesize"
+	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -40,7 +40,7 @@ func FuzzFlags(f *testing.F) {
 
 func size(t *testing.T, text string) {
 	t.Helper()
-	var b bytesize.Size
+	var b session.ByteSize
 	if err := b.Set(text); err != nil {
 		return
 	}
@@ -50,7 +50,7 @@ func size(t *testing.T, text string) {
 	if v, err := strconv.ParseInt(text, 10, 53); err == nil && int64(b) != v {
 		t.Errorf("size %q is %d", text, int64(b))
 	}
-	var again bytesize.Size // the printed value is rounded, and may exceed the end of the range
+	var again session.ByteSize // the printed value is rounded, and may exceed the end of the range
 	if err := again.Set(b.String()); b > 0 && b < 1<<62 && (err != nil || float64(again) < 0.9*float64(b)-1 || float64(again) > 1.1*float64(b)+1) {
 		t.Errorf("size %q prints as %q, which is %d, error %v", text, b.String(), int64(again), err)
 	}

@@ -1,0 +1,17 @@
+module github.com/mustlink/mustlink/tools
+
+go 1.26.0
+
+replace github.com/mustlink/mustlink => ../
+
+require github.com/mustlink/mustlink v0.0.0-00010101000000-000000000000
+
+require (
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.2 // indirect
+	github.com/spf13/cobra v1.10.2 // indirect
+	github.com/spf13/pflag v1.0.9 // indirect
+	golang.org/x/sys v0.47.0 // indirect
+	gonum.org/v1/gonum v0.17.0 // indirect
+	gonum.org/v1/netlib v0.0.0-20230729102104-8b8060e7531f // indirect
+)

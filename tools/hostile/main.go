@@ -1,0 +1,126 @@
+// Hostile runs built programs of mustlink on hostile input and counts how they end: mutated files
+// of all formats under a hard limit of address space, kills while commands write, extreme
+// parameters of all methods, and NULL for every argument of the C library.
+//
+//	bin/tools/hostile -bin default=bin/mustlink -library default=bin/lib
+//
+// It prints a table as Markdown, and lists every run that ended in none of the good ways: done, or
+// refused with a typed error. Every random choice comes from -seed. It requires sh and, for the C
+// library, cc.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+)
+
+func main() {
+	if err := run(os.Args[1:], os.Stdout, os.Stderr); err != nil {
+		fmt.Fprintln(os.Stderr, "hostile:", err)
+		os.Exit(1)
+	}
+}
+
+// campaign is what the parts share.
+type campaign struct {
+	seed         uint64
+	files, kills int
+	settings     int // of parameters, at most; 0 for all
+	from         int // number of the first file
+	jobs         int
+	keep         string // folder for the files of bad ends, "" for none
+	list         io.Writer
+}
+
+// part is one part of the campaign.
+type part struct {
+	name string
+	run  func(c *campaign, p program, t *tally) error
+}
+
+var parts = []part{{"files", runFiles}, {"parameters", runParameters}, {"kills", runKills}, {"null", runNull}}
+
+func run(args []string, out, list io.Writer) error {
+	c := &campaign{list: list}
+	flags := flag.NewFlagSet("hostile", flag.ContinueOnError)
+	flags.Uint64Var(&c.seed, "seed", 1, "seed of all random choices")
+	flags.IntVar(&c.files, "files", 5000, "hostile files")
+	flags.IntVar(&c.from, "from", 0, "number of the first file, to go on with an earlier run")
+	flags.IntVar(&c.kills, "kills", 1000, "kills")
+	flags.IntVar(&c.jobs, "jobs", runtime.NumCPU(), "programs at a time")
+	flags.StringVar(&c.keep, "keep", "", "folder for the hostile files of bad ends")
+	quick := flags.Bool("quick", false, "few files, kills and parameters")
+	all := flags.Bool("all", false, "list every run")
+	only := flags.String("only", "files,parameters,kills,null", "parts to run")
+	bins := flags.String("bin", "", "programs, as BUILD=PATH,...")
+	libraries := flags.String("library", "", "folders of make build-lib, as BUILD=PATH,...; without it there is no part null")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	if *quick {
+		c.files, c.kills, c.settings = 60, 12, 40
+	}
+	programs, err := builds(*bins, *libraries)
+	if err != nil {
+		return err
+	}
+	from := untyped
+	if *all {
+		from = done
+	}
+	var rows []*tally
+	for _, name := range strings.Split(*only, ",") {
+		at := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
+		if at < 0 {
+			return fmt.Errorf("-only is %q: want a list of files, parameters, kills and null", *only)
+		}
+		for _, p := range programs {
+			t := newTally(name, p.build, from)
+			if err := parts[at].run(c, p, t); err != nil {
+				return fmt.Errorf("%s, %s: %w", name, p.build, err)
+			}
+			if t.total() > 0 {
+				rows = append(rows, t)
+			}
+		}
+	}
+	printTable(out, rows)
+	if slices.ContainsFunc(rows, (*tally).bad) {
+		return errors.New("some runs ended badly: want every one done or refused")
+	}
+	return nil
+}
+
+// builds reads the flags that name programs and libraries.
+func builds(bins, libraries string) ([]program, error) {
+	folders := map[string]string{}
+	for text := range strings.SplitSeq(libraries, ",") {
+		build, path, _ := strings.Cut(text, "=")
+		folders[build] = path
+	}
+	var list []program
+	for text := range strings.SplitSeq(bins, ",") {
+		build, path, ok := strings.Cut(text, "=")
+		if !ok {
+			return nil, fmt.Errorf("-bin is %q: want a list of BUILD=PATH", bins)
+		}
+		full, err := absolute(path)
+		if err != nil {
+			return nil, err
+		}
+		p := program{build: build, path: full}
+		if folder := folders[build]; folder != "" {
+			if p.library, err = absolute(folder); err != nil {
+				return nil, err
+			}
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
