@@ -28,11 +28,14 @@ func Embed(e *engine.Engine, m *mustlink.Model, p *Points, c *Control, out *Arra
 		return err
 	}
 	return c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		return m.Record().EmbedBlocks(ctx, e, d, func(first int, y blas.Matrix) error {
+		return on(e, m).CoordinateBlocks(ctx, mustlink.FromData(d), func(first int, y blas.Matrix) error {
 			return out.write(ctx, e, first, y)
 		})
 	})
 }
+
+// on returns the model as it works on the engine of a call.
+func on(e *engine.Engine, m *mustlink.Model) *mustlink.Model { return mustlink.NewModel(m.Record(), e) }
 
 // finite validates dense points on all workers. Other kinds were validated when they were read.
 func finite(e *engine.Engine, x *points.Dense) error {
@@ -88,8 +91,8 @@ func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Point
 	if err != nil {
 		return err
 	}
-	f := m.Record()
-	x, err := f.Prepare(t.Data())
+	m = on(e, m)
+	x, err := m.Prepared(t.Data())
 	if err != nil {
 		return err
 	}
@@ -100,7 +103,7 @@ func Distances(e *engine.Engine, m *mustlink.Model, p *Points, pair unsafe.Point
 	}
 	var d []float64
 	err = c.run(func(ctx context.Context, _ algorithms.ProgressFunc) error {
-		d, err = f.Model.Distances(ctx, e, x, pairs)
+		d, err = m.SquaredDistances(ctx, x, pairs)
 		return err
 	})
 	for k, v := range d {

@@ -21,7 +21,7 @@ func Of(ctx context.Context, w *job.Worker, block shard.Block) (blas.Matrix, err
 		x, err := Values(block.Data)
 		return x, block.Locate(err)
 	}
-	y, err := w.Model.Record().Embed(ctx, w.Engine, block.Data)
+	y, err := w.Model.Coordinates(ctx, block.Data)
 	if err != nil {
 		return blas.Matrix{}, block.Locate(err)
 	}

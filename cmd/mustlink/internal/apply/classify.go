@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -131,17 +131,17 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 	if err != nil {
 		return nil, err
 	}
-	m.Before = &catalog.Fitted{Features: train.Features, Scaling: table.Transform()}
+	m.Preparing(train.Features, table.Transform())
 	open, err := m.Flags(c.data.WithFeatures(train.Points.Dim())).Reopen(ctx, c.Session)
 	if err != nil {
 		return nil, err
 	}
-	rows := &metric.Rows{Metric: m, Stage: "classification", Open: open}
+	rows := m.Rows(open, "classification")
 	r := &classifyReport{Metric: m.Name(), Train: known.Rows, Neighbors: c.neighbors, Output: c.out}
-	r.Scores, err = writeLabels(ctx, rows, c.out, true, func(ctx context.Context, block metric.Block) ([]string,
+	r.Scores, err = writeLabels(ctx, m, rows, c.out, true, func(ctx context.Context, block mustlink.Block) ([]string,
 		error) {
-		r.N += block.At.Rows
-		return neighbors.Classify(ctx, m.Eng, known, train.Labels, block.At, c.neighbors)
+		r.N += block.Coordinates.Rows
+		return neighbors.Classify(ctx, m.Eng, known, train.Labels, block.Coordinates, c.neighbors)
 	})
 	return r, err
 }

@@ -76,7 +76,7 @@ func (c *clusterCommand) cluster(ctx context.Context, d *dataset.Data) (*partiti
 	if err != nil {
 		return nil, err
 	}
-	if set != nil && c.m.Fitted == nil {
+	if set != nil && !c.m.Learned() {
 		if _, err := c.links.Leaks(c.Session, d, table, set); err != nil {
 			return nil, err
 		}
@@ -114,12 +114,12 @@ func (c *clusterCommand) cluster(ctx context.Context, d *dataset.Data) (*partiti
 
 // gram returns the learned kernel matrix of d, or that of -k without a model.
 func (c *clusterCommand) gram(ctx context.Context, d *dataset.Data) (k blas.Matrix, err error) {
-	x, err := c.m.Points(d)
+	x, err := c.m.Prepared(d)
 	if err != nil {
 		return k, err
 	}
-	if c.m.Fitted != nil {
-		k, err = c.m.Fitted.Model.Gram(ctx, c.m.Eng, x, nil)
+	if c.m.Learned() {
+		k, err = c.m.Record().Model.Gram(ctx, c.m.Eng, x, nil)
 	} else {
 		k, err = c.rawGram(ctx, x)
 	}

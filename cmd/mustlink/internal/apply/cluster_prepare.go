@@ -22,7 +22,7 @@ const sampleRows = 1 << 16
 // the preparation to a sample of them.
 func prepareStreamed(ctx context.Context, m *metric.Metric, data *source.Data, preparing *source.Preparing,
 	seed uint64) error {
-	if m.Fitted != nil || preparing.AsRead() {
+	if m.Learned() || preparing.AsRead() {
 		return nil
 	}
 	open, err := data.Reopen(ctx, m.Session)
@@ -38,7 +38,7 @@ func prepareStreamed(ctx context.Context, m *metric.Metric, data *source.Data, p
 	if err != nil {
 		return fault.InSelection(err, rows)
 	}
-	m.Before = &catalog.Fitted{Features: d.Features, Scaling: table.Transform()}
+	m.Preparing(d.Features, table.Transform())
 	if len(rows) < sample.Rows() {
 		m.Warnf("%s: the preparation is fitted to a sample of %d of the %d rows", data.Path, len(rows),
 			sample.Rows())

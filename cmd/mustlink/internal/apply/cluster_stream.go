@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strconv"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/cluster"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
@@ -41,8 +42,8 @@ func (c *clusterCommand) tooManyRows(d *dataset.Data, err error) bool {
 		return beyond
 	}
 	width := d.Points.Dim()
-	if c.m.Fitted != nil {
-		width = max(width, c.m.Fitted.Model.Dim())
+	if c.m.Learned() {
+		width = max(width, c.m.Record().Model.Dim())
 	}
 	const vectors = 60 // numbers that the starts keep for each row
 	return c.MemoryLimit > 0 && engine.MatrixBytes(d.Points.Len(), copiesInMemory*width+vectors) > int64(c.MemoryLimit)
@@ -57,7 +58,7 @@ func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, e
 	if err != nil {
 		return nil, err
 	}
-	rows := &metric.Rows{Metric: c.m, Open: open}
+	rows := c.m.Rows(open, "")
 	r := &clusterReport{Algorithm: c.algorithm, Metric: c.m.Name(), Output: c.out, Centers: c.saveTo}
 	assigner, err := c.findCenters(ctx, rows, r)
 	if err != nil {
@@ -72,7 +73,7 @@ func (c *clusterCommand) clusterStreamed(ctx context.Context) (*clusterReport, e
 }
 
 // findCenters reads the centers, or learns them.
-func (c *clusterCommand) findCenters(ctx context.Context, rows *metric.Rows, r *clusterReport) (*cluster.Assigner, error) {
+func (c *clusterCommand) findCenters(ctx context.Context, rows *mustlink.Rows, r *clusterReport) (*cluster.Assigner, error) {
 	if c.centers != "" {
 		assigner, err := c.readCenters(ctx)
 		r.Algorithm, r.Converged = "centers", true
@@ -100,7 +101,7 @@ func (c *clusterCommand) readCenters(ctx context.Context) (*cluster.Assigner, er
 	if err != nil {
 		return nil, err
 	}
-	x, err := metric.Raw(c.m.Eng, d.Name, d.Points)
+	x, err := metric.Raw(ctx, c.m.Eng, d.Name, d.Points)
 	if err != nil {
 		return nil, err
 	}
@@ -113,12 +114,12 @@ func (c *clusterCommand) readCenters(ctx context.Context) (*cluster.Assigner, er
 }
 
 // assign writes the cluster of every row, and counts rows and inertia.
-func (c *clusterCommand) assign(ctx context.Context, rows *metric.Rows, to *cluster.Assigner, r *clusterReport) (err error) {
+func (c *clusterCommand) assign(ctx context.Context, rows *mustlink.Rows, to *cluster.Assigner, r *clusterReport) (err error) {
 	r.N, r.Clusters, r.Sizes, r.Inertia = 0, c.k, make([]int, c.k), 0
-	r.Scores, err = writeLabels(ctx, rows, c.out, false, func(ctx context.Context, block metric.Block) ([]string,
+	r.Scores, err = writeLabels(ctx, c.m, rows, c.out, false, func(ctx context.Context, block mustlink.Block) ([]string,
 		error) {
-		labels, distances := make([]int, block.At.Rows), make([]float64, block.At.Rows)
-		if err := to.Assign(ctx, c.m.Eng, block.At, labels, distances); err != nil {
+		labels, distances := make([]int, block.Coordinates.Rows), make([]float64, block.Coordinates.Rows)
+		if err := to.Assign(ctx, c.m.Eng, block.Coordinates, labels, distances); err != nil {
 			return nil, err
 		}
 		for i, k := range labels {

@@ -10,7 +10,6 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -93,14 +92,10 @@ func (d *distanceCommand) writing() dataset.WriteOptions {
 // distances returns the distances of pairs of rows of x, which the metric takes.
 func (d *distanceCommand) distances(ctx context.Context, x points.Points, pairs [][2]int) (list []float64,
 	err error) {
-	if _, sequences := x.(*points.Sequences); sequences && d.m.Fitted == nil {
+	if _, sequences := x.(*points.Sequences); sequences && !d.m.Learned() {
 		return nil, fault.Data("", "sequences have no distances without a kernel: want a model")
 	}
-	if d.m.Fitted != nil {
-		list, err = d.m.Fitted.Model.Distances(ctx, d.m.Eng, x, pairs)
-	} else {
-		list, err = kernel.Linear().Squared().Pairs(ctx, d.m.Eng, x, pairs)
-	}
+	list, err = d.m.SquaredDistances(ctx, x, pairs)
 	for p, squared := range list {
 		list[p] = math.Sqrt(squared)
 	}
@@ -117,7 +112,7 @@ func (d *distanceCommand) inMemory(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	x, err := d.m.Points(table.Data())
+	x, err := d.m.Prepared(table.Data())
 	if err != nil {
 		return 0, err
 	}

@@ -2,7 +2,6 @@ package apply
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
@@ -150,16 +150,16 @@ func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
 }
 
 // gather reads the points.
-func (g *gathered) gather(ctx context.Context, by *source.Links, src *source.Blocks) error {
+func (g *gathered) gather(ctx context.Context, by *source.Links, src *mustlink.RowSource) error {
 	bar, begin := g.Progress(), time.Now()
 	defer bar.Done()
 	most := 1 // without a model the first row has the width
-	if by := cmp.Or(g.Fitted, g.Before); by != nil {
-		most = by.BlockRows(int64(g.MemoryLimit))
+	if f := g.Record(); g.Learned() || f.Features != nil || f.Scaling != nil {
+		most = f.BlockRows(int64(g.MemoryLimit))
 	}
 	read, stop := dataset.Prefetch(ctx, func(ctx context.Context) (*dataset.Data, error) {
 		part, err := src.Next(ctx, most)
-		if err == nil && g.Fitted == nil {
+		if err == nil && !g.Learned() {
 			most = max(most, catalog.BlockRows(part.Points.Dim(), int64(g.MemoryLimit)))
 		}
 		return part, err
@@ -204,7 +204,7 @@ func (g *gathered) take(part *dataset.Data) error {
 		if some.Points = part.Points.Select(rows); len(rows) == 0 {
 			some.Points = points.Slice(part.Points, 0, 1)
 		}
-		x, err := g.Points(&some)
+		x, err := g.Prepared(&some)
 		if err != nil {
 			return fault.InRows(fault.InSelection(err, rows), g.n)
 		}

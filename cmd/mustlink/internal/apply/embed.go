@@ -83,10 +83,10 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	rows := &metric.Rows{Metric: m, Open: func(context.Context) (*source.Blocks, error) { return src, nil }, Stage: "embedding"}
+	rows := m.Rows(metric.Once(src), "embedding")
 	half, sample := &singleEmbedding{m, -1}, newShareSample(m)
 	rows.Place = func(ctx context.Context, part *dataset.Data) (y blas.Matrix, err error) {
-		x, err := m.Points(part)
+		x, err := m.Prepared(part)
 		if err != nil {
 			return y, err
 		}
@@ -94,12 +94,12 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 		if writing.Single {
 			y, err = half.embed(ctx, x)
 		} else {
-			y, err = m.Fitted.Model.Embed(ctx, m.Eng, x)
+			y, err = m.Record().Model.Embed(ctx, m.Eng, x)
 		}
 		return y, fault.InFile(err, part.Name)
 	}
-	dim := m.Fitted.Model.Dim()
-	n, err := rows.WriteCoordinates(ctx, e.out, src.Rows, dim, writing)
+	dim := m.Dim()
+	n, err := metric.WriteCoordinates(ctx, e.out, rows, src.Rows, dim, writing)
 	if err != nil {
 		return err
 	}
@@ -154,7 +154,7 @@ const probedRows = 64
 
 // embed embeds dense vectors and returns the coordinates in double precision, exactly.
 func (s *singleEmbedding) embed(ctx context.Context, x points.Points) (blas.Matrix, error) {
-	y, err := embedSingle(ctx, s.Eng, s.Fitted.Model, x)
+	y, err := embedSingle(ctx, s.Eng, s.Record().Model, x)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
@@ -173,7 +173,7 @@ func (s *singleEmbedding) embed(ctx context.Context, x points.Points) (blas.Matr
 
 // probe compares the first coordinates with those of double precision.
 func (s *singleEmbedding) probe(ctx context.Context, x points.Points, y blas.Matrix) error {
-	exact, err := s.Fitted.Model.Embed(ctx, s.Eng, points.Slice(x, 0, min(probedRows, x.Len())))
+	exact, err := s.Record().Model.Embed(ctx, s.Eng, points.Slice(x, 0, min(probedRows, x.Len())))
 	if err != nil {
 		return err
 	}

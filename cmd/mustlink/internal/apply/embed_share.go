@@ -21,7 +21,7 @@ type shareSample struct {
 
 // newShareSample returns a sample for the model of m, and nil for a model whose embedding is exact.
 func newShareSample(m *metric.Metric) *shareSample {
-	if p, is := m.Fitted.Model.(algorithms.Projection); !is || !p.Projected() {
+	if p, is := m.Record().Model.(algorithms.Projection); !is || !p.Projected() {
 		return nil
 	}
 	return &shareSample{rng: rand.New(rand.NewPCG(0, 0x656d626564))}
@@ -61,7 +61,7 @@ func (s *shareSample) share(ctx context.Context, m *metric.Metric) (*float64, er
 	if s == nil || s.rows == nil {
 		return nil, nil
 	}
-	share, err := m.Fitted.Share(ctx, m.Eng, s.rows)
+	share, err := m.Record().Share(ctx, m.Eng, s.rows)
 	if err != nil || share == 0 || share > 1-1e-9 {
 		return nil, err
 	}

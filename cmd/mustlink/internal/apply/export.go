@@ -110,7 +110,7 @@ func (e *exportCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	var content bytes.Buffer
-	inside, err := export.Write(ctx, &content, m.Model(), e.format, export.Options{
+	inside, err := export.Write(ctx, &content, m.Model, e.format, export.Options{
 		ONNXOptions: export.ONNXOptions{Precision: export.Precision(e.precision), Limits: export.Limits{Memory: m.Eng.MemoryLimit()}},
 		Dialect:     export.Dialect(e.dialect),
 	})
@@ -127,6 +127,6 @@ func (e *exportCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	r := exportReport{Method: m.Name(), Format: e.format, Dim: m.Fitted.Model.Dim(), Bytes: content.Len(), Computed: string(inside), Output: e.out, Warnings: e.Warnings()}
+	r := exportReport{Method: m.Name(), Format: e.format, Dim: m.Dim(), Bytes: content.Len(), Computed: string(inside), Output: e.out, Warnings: e.Warnings()}
 	return e.Summarize(e.out, r, r.text)
 }

@@ -70,7 +70,7 @@ func (g *gramCommand) run(ctx context.Context, args []string) error {
 		}
 		y = mustlink.FromData(d)
 	}
-	k, err := m.Model().Gram(ctx, mustlink.FromData(x), y)
+	k, err := m.Model.Gram(ctx, mustlink.FromData(x), y)
 	if err != nil {
 		return err
 	}

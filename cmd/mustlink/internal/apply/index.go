@@ -107,7 +107,7 @@ func (x *indexed) open(ctx context.Context, m *metric.Metric, path string, train
 
 // index reads the index if there is one, and otherwise makes and writes it.
 func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, known blas.Matrix, k int) (index *neighborindex.Index, built bool, err error) {
-	model, err := m.Fitted.Digest()
+	model, err := m.Record().Digest()
 	if err != nil {
 		return nil, false, err
 	}

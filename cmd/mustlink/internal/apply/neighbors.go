@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
@@ -107,7 +108,7 @@ func (c *neighborsCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if m.Fitted.Model.Dim() == 0 {
+	if m.Dim() == 0 {
 		return fault.Data(args[0], "the model has 0 dimensions: want at least 1, as otherwise all distances are 0")
 	}
 	train, err := c.readTraining(ctx, m)
@@ -165,7 +166,7 @@ func (c *neighborsCommand) finder(ctx context.Context, m *metric.Metric, path st
 
 // found has the neighbors of a block.
 type found struct {
-	metric.Block
+	mustlink.Block
 	index []int32
 	dist2 []float64
 }
@@ -179,18 +180,18 @@ func (c *neighborsCommand) write(ctx context.Context, m *metric.Metric, train *d
 		return err
 	}
 	const values = 6 // of a neighbor, in the lists and in the table
-	rows := &metric.Rows{Metric: m, Open: func(context.Context) (*source.Blocks, error) { return src, nil }, Stage: "neighbors",
-		Most: catalog.BlockRows(values*c.k, int64(c.MemoryLimit))}
-	next, stop, err := metric.Ahead(ctx, rows, func(ctx context.Context, block metric.Block) (found, error) {
-		r.N += block.At.Rows
+	rows := m.Rows(metric.Once(src), "neighbors")
+	rows.Most = catalog.BlockRows(values*c.k, int64(c.MemoryLimit))
+	next, stop, err := mustlink.EachBlock(ctx, rows, func(ctx context.Context, block mustlink.Block) (found, error) {
+		r.N += block.Coordinates.Rows
 		if err := c.names.NeedIDs(block.Data); err != nil {
 			return found{}, err
 		}
-		what := fmt.Sprintf("table of %d neighbors of %d rows", c.k, block.At.Rows)
-		if err := m.Eng.Check(what, engine.MatrixBytes(block.At.Rows, values*c.k), "want fewer neighbors"); err != nil {
+		what := fmt.Sprintf("table of %d neighbors of %d rows", c.k, block.Coordinates.Rows)
+		if err := m.Eng.Check(what, engine.MatrixBytes(block.Coordinates.Rows, values*c.k), "want fewer neighbors"); err != nil {
 			return found{}, err
 		}
-		index, dist2, err := find(ctx, block.At)
+		index, dist2, err := find(ctx, block.Coordinates)
 		return found{block, index, dist2}, err
 	})
 	if err != nil {
@@ -236,7 +237,7 @@ func (c *neighborsCommand) named(next func() (found, error), ids []string) func(
 				return
 			}
 			for at, j := range f.index {
-				record[0], record[1], record[2] = f.IDs[at/c.k], strconv.Itoa(1+at%c.k), ids[j]
+				record[0], record[1], record[2] = f.Data.IDs[at/c.k], strconv.Itoa(1+at%c.k), ids[j]
 				record[3] = strconv.FormatFloat(math.Sqrt(f.dist2[at]), 'g', 17, 64)
 				if !yield(record, nil) {
 					return

@@ -3,6 +3,7 @@ package apply
 import (
 	"context"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/score"
@@ -17,15 +18,15 @@ type truth struct {
 
 // writeLabels writes the labels that label returns for each block of rows, and scores them against
 // the labels of the data. With named these are names of classes, also where no row is of the class.
-func writeLabels(ctx context.Context, rows *metric.Rows, path string, named bool, label func(context.Context,
-	metric.Block) ([]string, error)) (*score.Report, error) {
-	t := &truth{Metric: rows.Metric, table: score.Table{Named: named}}
-	err := rows.WriteLabels(ctx, path, func(ctx context.Context, block metric.Block) ([]string, error) {
+func writeLabels(ctx context.Context, m *metric.Metric, rows *mustlink.Rows, path string, named bool, label func(context.Context,
+	mustlink.Block) ([]string, error)) (*score.Report, error) {
+	t := &truth{Metric: m, table: score.Table{Named: named}}
+	err := metric.WriteLabels(ctx, path, rows, m.WritingText(), func(ctx context.Context, block mustlink.Block) ([]string, error) {
 		labels, err := label(ctx, block)
 		if err != nil {
 			return nil, err
 		}
-		return labels, t.add(block.Labels, labels)
+		return labels, t.add(block.Data.Labels, labels)
 	})
 	return t.report(), err
 }

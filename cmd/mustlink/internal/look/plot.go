@@ -233,7 +233,7 @@ func (p *plotCommand) checkFormat() (err error) {
 // scatter computes the positions of the points.
 func (p *plotCommand) scatter(ctx context.Context, d *dataset.Data) (s view.Scatter, err error) {
 	s = view.Scatter{Title: session.NameOr(p.title, filepath.Base(d.Name)), Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
-	if p.m.Fitted == nil {
+	if !p.m.Learned() {
 		return s, p.rawCoordinates(ctx, d, &s)
 	}
 	s.Title = session.NameOr(p.title, s.Title+", "+p.m.Name())
@@ -263,7 +263,7 @@ func (p *plotCommand) scatterBefore(ctx context.Context, d *dataset.Data) (s vie
 	s = view.Scatter{Groups: d.Labels, PointSize: p.pointSize}
 	s.Title, s.NoLegend = session.NameOr(p.title, filepath.Base(d.Name))+", "+pictures.Raw, true
 	before := *d
-	if before.Points, err = p.m.Points(d); err == nil {
+	if before.Points, err = p.m.Prepared(d); err == nil {
 		err = p.rawCoordinates(ctx, &before, &s)
 	}
 	return s, err
@@ -275,7 +275,7 @@ func (p *plotCommand) rawCoordinates(ctx context.Context, d *dataset.Data, s *vi
 	if err != nil {
 		return err
 	}
-	x, err := metric.Raw(p.m.Eng, d.Name, table.Data().Points)
+	x, err := metric.Raw(ctx, p.m.Eng, d.Name, table.Data().Points)
 	if err != nil {
 		return err
 	}

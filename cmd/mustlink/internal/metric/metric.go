@@ -15,6 +15,7 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline/raw"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -26,98 +27,100 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// Metric is the metric of a model, or that of the raw points.
+// Metric is the metric of a model, or that of the rows as they are.
 type Metric struct {
 	*session.Session
-	Eng    *engine.Engine
-	Fitted *catalog.Fitted // nil for the raw points
-	Before *catalog.Fitted // the columns of these and how they are prepared, without a model; or nil
+	*mustlink.Model
+	Eng *engine.Engine
+}
+
+// Of returns the metric of a model, or without one that of the rows as they are.
+func Of(s *session.Session, eng *engine.Engine, fitted *catalog.Fitted) *Metric {
+	if fitted == nil {
+		return &Metric{s, mustlink.Unlearned(eng, nil, nil), eng}
+	}
+	return &Metric{s, mustlink.NewModel(fitted, eng), eng}
 }
 
 // Open makes the engine and reads the model, if one is named.
 func Open(ctx context.Context, s *session.Session, models ...string) (*Metric, error) {
 	eng, err := s.Engine()
-	if err != nil {
-		return nil, err
+	if err != nil || len(models) == 0 {
+		return Of(s, eng, nil), err
 	}
-	m := &Metric{Session: s, Eng: eng}
-	if len(models) > 0 {
-		_, m.Fitted, err = Load(ctx, s, models[0])
-	}
-	return m, err
+	_, fitted, err := Load(ctx, s, models[0])
+	return Of(s, eng, fitted), err
 }
 
-// Model returns the model itself, with the engine that it runs on.
-func (m *Metric) Model() *mustlink.Model { return mustlink.NewModel(m.Fitted, m.Eng) }
-
 // Name returns the method of the model, or "raw".
-func (m *Metric) Name() string {
-	if m.Fitted == nil {
-		return "raw"
+func (m *Metric) Name() string { return m.Record().Model.Method() }
+
+// Preparing makes the metric prepare rows by a transform if there is no model, which has its own.
+func (m *Metric) Preparing(features []string, by dataset.Transform) {
+	if !m.Learned() {
+		m.Model = mustlink.Unlearned(m.Eng, features, by)
 	}
-	return m.Fitted.Model.Method()
+}
+
+// NeedModel makes the metric that of a model of method raw if no model was named: of the rows of d
+// as they are after this preparation.
+func (m *Metric) NeedModel(ctx context.Context, preparing *source.Preparing, d *dataset.Data) error {
+	if m.Learned() {
+		return nil
+	}
+	table, err := preparing.Apply(ctx, m.Session, d)
+	if err != nil {
+		return err
+	}
+	model, err := mustlink.Fit(ctx, table, nil, mustlink.Method(raw.Method), mustlink.Unprepared(),
+		mustlink.Engine(m.Eng))
+	if err == nil {
+		m.Model = model
+	}
+	return err
 }
 
 // Flags returns d with what its file does not say and the model, or the preparation, knows: the
 // number of features, and which columns are texts.
-func (m *Metric) Flags(d *source.Data) *source.Data { return d.For(cmp.Or(m.Fitted, m.Before)) }
+func (m *Metric) Flags(d *source.Data) *source.Data {
+	if f := m.Record(); m.Learned() || f.Features != nil || f.Scaling != nil {
+		return d.For(f)
+	}
+	return d
+}
 
 // Read reads the points that d describes.
 func (m *Metric) Read(ctx context.Context, d *source.Data) (*dataset.Data, error) {
 	return m.Flags(d).Read(ctx, m.Session)
 }
 
-// Points returns the points of d as the metric takes them.
-func (m *Metric) Points(d *dataset.Data) (points.Points, error) {
-	switch {
-	case m.Fitted != nil:
-		return m.Fitted.Prepare(d)
-	case m.Before != nil:
-		return m.Before.Prepare(d)
-	}
-	return d.Points, nil
-}
-
-// Coordinates returns the embedding of d, or its raw points without a model.
+// Coordinates returns the coordinates of the rows of d in the metric.
 func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
-	x, err := m.Points(d)
-	if err != nil {
-		return blas.Matrix{}, err
+	if !m.Learned() {
+		if err := haveCoordinates(d.Name, d.Points); err != nil {
+			return blas.Matrix{}, err
+		}
 	}
-	if m.Fitted == nil {
-		return Raw(m.Eng, d.Name, x)
-	}
-	y, err := m.Fitted.Model.Embed(ctx, m.Eng, x)
-	return y, fault.InFile(err, d.Name)
+	return m.Model.Coordinates(ctx, d)
 }
 
 // Raw returns points as a matrix, for the tools that work on coordinates.
-func Raw(eng *engine.Engine, name string, p points.Points) (blas.Matrix, error) {
-	switch x := p.(type) {
-	case *points.Dense:
-		return blas.MatrixOf(x.N, x.D, x.Data), nil
-	case *points.CSR:
-		what := fmt.Sprintf("%d x %d sparse points as a dense matrix", x.N, x.D)
-		if err := eng.Check(what, engine.MatrixBytes(x.N, x.D), "fit a model and pass it, or raise the memory limit"); err != nil {
-			return blas.Matrix{}, err
-		}
-		m := eng.NewMatrix(x.N, x.D)
-		for i := range x.N {
-			Spread(m.Row(i), x, i)
-		}
-		return m, nil
-	case *points.Sequences:
-		return blas.Matrix{}, fault.Data(name, "sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to cluster with that kernel")
-	}
-	return blas.Matrix{}, fault.Data(name, "a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the matrix itself")
+func Raw(ctx context.Context, eng *engine.Engine, name string, p points.Points) (blas.Matrix, error) {
+	return Of(nil, eng, nil).Coordinates(ctx, &dataset.Data{Name: name, Points: p})
 }
 
-// Spread writes a sparse row into zeros.
-func Spread(to []float64, x *points.CSR, i int) {
-	columns, values := x.Row(i)
-	for k, c := range columns {
-		to[c] = values[k]
+// haveCoordinates refuses points without coordinates of their own, and names the flags of a command
+// that does not need any.
+func haveCoordinates(name string, p points.Points) error {
+	switch p.(type) {
+	case *points.Dense, *points.CSR:
+		return nil
+	case *points.Sequences:
+		return fault.Data(name, "sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to "+
+			"cluster with that kernel")
 	}
+	return fault.Data(name, "a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the "+
+		"matrix itself")
 }
 
 // Load reads the model at path, and also returns the content of its file.

@@ -102,7 +102,7 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		if err != nil {
 			return nil, err
 		}
-		models = append(models, &metric.Metric{Session: s, Eng: raw.Eng, Fitted: fitted})
+		models = append(models, metric.Of(s, raw.Eng, fitted))
 		first = models[0]
 	}
 	scene := &Scene{Metric: raw}
@@ -115,9 +115,9 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		}
 	}
 	for k, m := range models {
-		space := Space{Name: nameOf(models, paths, k), Fitted: m.Fitted}
-		if space.X, err = m.Points(scene.Data); err == nil {
-			space.Y, err = m.Fitted.Model.Embed(ctx, m.Eng, space.X)
+		space := Space{Name: nameOf(models, paths, k), Fitted: m.Record()}
+		if space.X, err = m.Prepared(scene.Data); err == nil {
+			space.Y, err = m.Record().Model.Embed(ctx, m.Eng, space.X)
 		}
 		if err != nil {
 			return nil, fault.InFile(err, scene.Data.Name)
@@ -156,7 +156,7 @@ func (s *Scene) addRaw(ctx context.Context, preparing *source.Preparing) error {
 	default:
 		return nil
 	}
-	y, err := metric.Raw(s.Eng, s.Data.Name, x)
+	y, err := metric.Raw(ctx, s.Eng, s.Data.Name, x)
 	if err != nil {
 		return err
 	}

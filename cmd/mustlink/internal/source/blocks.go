@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -14,36 +15,25 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// Blocks are points in blocks. They come straight from the file if its format allows it, otherwise
-// from memory.
-type Blocks struct {
-	// Rows is their number, -1 when it is not known before the end.
-	Rows int
-	// Next returns at most limit rows, and io.EOF behind the last one.
-	Next func(ctx context.Context, limit int) (*dataset.Data, error)
-	// Close ends the reading.
-	Close func()
-}
-
 // Opener opens points at their first row; it can be called several times.
-type Opener func(ctx context.Context) (*Blocks, error)
+type Opener func(ctx context.Context) (*mustlink.RowSource, error)
 
 // Reopen returns an Opener for the points that d describes. It opens a file that can be streamed
 // again at each call, and reads other points once.
 func (d *Data) Reopen(ctx context.Context, s *session.Session) (Opener, error) {
 	if d.InBlocks(s) {
-		return func(ctx context.Context) (*Blocks, error) { return d.Open(ctx, s, false) }, nil
+		return func(ctx context.Context) (*mustlink.RowSource, error) { return d.Open(ctx, s, false) }, nil
 	}
 	data, err := d.Read(ctx, s)
 	if err != nil {
 		return nil, err
 	}
-	return func(context.Context) (*Blocks, error) { return inMemory(data), nil }, nil
+	return func(context.Context) (*mustlink.RowSource, error) { return inMemory(data), nil }, nil
 }
 
 // Open begins to read the points that d describes. With counted the number of rows is known from
 // the start: a text file, which does not contain it, is first read to its end.
-func (d *Data) Open(ctx context.Context, s *session.Session, counted bool) (*Blocks, error) {
+func (d *Data) Open(ctx context.Context, s *session.Session, counted bool) (*mustlink.RowSource, error) {
 	if !d.InBlocks(s) || counted && d.FormatName() == "csv" {
 		data, err := d.Read(ctx, s)
 		if err != nil {
@@ -74,7 +64,7 @@ func (d *Data) Open(ctx context.Context, s *session.Session, counted bool) (*Blo
 		}
 		return part, err
 	}
-	return &Blocks{Rows: stream.Rows(), Next: next, Close: func() { _ = stream.Close() }}, nil // nothing was written
+	return &mustlink.RowSource{Rows: stream.Rows(), Next: next, Close: func() { _ = stream.Close() }}, nil // nothing was written
 }
 
 // InBlocks reports whether the data are read a block at a time.
@@ -84,7 +74,7 @@ func (d *Data) InBlocks(s *session.Session) bool {
 }
 
 // inMemory returns the blocks of data in memory.
-func inMemory(data *dataset.Data) *Blocks {
+func inMemory(data *dataset.Data) *mustlink.RowSource {
 	n, at := data.Points.Len(), 0
 	next := func(_ context.Context, limit int) (*dataset.Data, error) {
 		if at == n {
@@ -102,7 +92,7 @@ func inMemory(data *dataset.Data) *Blocks {
 		}
 		return &part, nil
 	}
-	return &Blocks{Rows: n, Next: next, Close: func() {}}
+	return &mustlink.RowSource{Rows: n, Next: next, Close: func() {}}
 }
 
 // CanReadTwice reports whether the file at path can be read more than once.

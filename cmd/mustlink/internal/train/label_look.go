@@ -139,7 +139,7 @@ func (c *labelCommand) learnFrom(ctx context.Context, d *dataset.Data, o *label.
 	}
 	switch x := o.Table.Data().Points.(type) {
 	case *points.Dense, *points.CSR:
-		o.Coordinates, err = metric.Raw(o.Engine, d.Name, x)
+		o.Coordinates, err = metric.Raw(ctx, o.Engine, d.Name, x)
 		return err
 	}
 	// Sequences, and rows by their inner products, have principal coordinates.

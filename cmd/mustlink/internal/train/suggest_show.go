@@ -9,7 +9,6 @@ import (
 	"text/tabwriter"
 	"unicode"
 
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
@@ -62,8 +61,12 @@ func (s *sideBySide) write(w io.Writer, i, j int, name func(int) string) {
 func (s *sideBySide) sparse(x *points.CSR, i, j int) (columns []label.Column) {
 	both, numbers := x.Select([]int{i, j}).(*points.CSR).Compact()
 	a, b := make([]float64, both.D), make([]float64, both.D)
-	metric.Spread(a, both, 0)
-	metric.Spread(b, both, 1)
+	for row, to := range [][]float64{a, b} {
+		columns, values := both.Row(row)
+		for k, column := range columns {
+			to[column] = values[k]
+		}
+	}
 	for k, column := range numbers {
 		name := strconv.Itoa(int(column))
 		if int(column) < len(s.data.Features) {
