@@ -1,11 +1,17 @@
 package session
 
 import (
+	"context"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/mustlink/mustlink/blas"
+	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/engine/dataset/arrow"
+	"github.com/mustlink/mustlink/engine/dataset/parquet"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -71,4 +77,88 @@ func MakeFolder(path string) error {
 		return fault.Data(path, "it is a file: want a folder")
 	}
 	return nil
+}
+
+// Extensions returns the formats of data that are in packages of their own. All questions of the
+// commands about formats go through this file.
+func Extensions() []dataset.Extension { return []dataset.Extension{parquet.Format(), arrow.Format()} }
+
+// Formats returns the names of the input formats of data.
+func Formats() []string { return dataset.Formats(Extensions()...) }
+
+// OutputFormats returns the names of the output formats of matrices.
+func OutputFormats() []string { return dataset.OutputFormats(Extensions()...) }
+
+// FormatOf returns the format that a file's name implies, "" for none.
+func FormatOf(path string) string { return dataset.FormatOf(path, Extensions()...) }
+
+// ReadWithin reads all of in, up to the memory limit.
+func (s *Session) ReadWithin(what string, in io.Reader) ([]byte, error) {
+	limit := int64(s.MemoryLimit)
+	if limit > 0 {
+		in = io.LimitReader(in, limit+1)
+	}
+	b, err := io.ReadAll(in)
+	if err != nil {
+		return nil, err
+	}
+	if n := int64(len(b)); limit > 0 && n > limit {
+		return nil, &fault.MemoryError{What: "reading " + what, Need: n, Limit: limit, Hint: "raise the limit if you trust the sender"}
+	}
+	return b, nil
+}
+
+// ReadPipe reads all of a file that is not regular, up to the memory limit.
+func (s *Session) ReadPipe(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return s.ReadWithin(path, f)
+}
+
+// Writing returns the write options for path.
+func (s *Session) Writing(path, format string) dataset.WriteOptions {
+	return dataset.WriteOptions{Format: OutputFormatFor(path, format), Stdout: s.Stdout, Extensions: Extensions(), Check: s.Files.Unchanged}
+}
+
+// WritingText returns the write options for labels, links and pairs, which are CSV for any file
+// name.
+func (s *Session) WritingText() dataset.WriteOptions {
+	return dataset.WriteOptions{Stdout: s.Stdout, Check: s.Files.Unchanged}
+}
+
+// WriteMatrix writes m unless ctx has ended.
+func (s *Session) WriteMatrix(ctx context.Context, path, format string, m blas.Matrix, ids []string) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return dataset.WriteMatrix(path, m.Rows, m.Cols, m.Data, m.Stride, ids, s.Writing(path, format))
+}
+
+// WriteFile writes a complete file or none, or writes to standard output.
+func (s *Session) WriteFile(path string, write func(w io.Writer) error) error {
+	if path == Stream {
+		return write(s.Stdout)
+	}
+	return dataset.Atomic(path, func(w io.Writer) error {
+		if err := write(w); err != nil {
+			return err
+		}
+		return s.Files.Unchanged()
+	})
+}
+
+// WriteText is WriteFile for a text in memory.
+func (s *Session) WriteText(path, text string) error {
+	return s.WriteFile(path, func(w io.Writer) error {
+		_, err := io.WriteString(w, text)
+		return err
+	})
+}
+
+// WriteJSON is WriteFile for a value as JSON.
+func (s *Session) WriteJSON(path string, v any) error {
+	return s.WriteFile(path, func(w io.Writer) error { return EncodeJSON(w, v) })
 }

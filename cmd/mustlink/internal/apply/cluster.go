@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms/cluster"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/topics"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
@@ -121,7 +121,7 @@ If DATA has labels, the summary scores the clusters against them.`,
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
 	usage.CompleteWith(cmd, "algorithm", algorithmNames()...)
 	usage.CompleteWith(cmd, "metric", mpckMetrics()...)
-	methods.CompleteKernels(cmd)
+	topics.CompleteKernels(cmd)
 	return cmd
 }
 

@@ -1,3 +1,4 @@
+// Package look provides the commands that show the content of models and data.
 package look
 
 import (
@@ -21,6 +22,11 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 	"github.com/mustlink/mustlink/internal/view"
 )
+
+// Commands returns inspect, plot and report.
+func Commands(s *session.Session) []*cobra.Command {
+	return []*cobra.Command{newInspect(s), newPlot(s), newReport(s)}
+}
 
 // plotCommand holds the flags of `mustlink plot`.
 type plotCommand struct {

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/baseline/raw"
+	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -212,4 +214,126 @@ func Params(method string, raw json.RawMessage, chosen []algorithms.Statistic) s
 		parts = append(parts, name+"="+value)
 	}
 	return cmp.Or(strings.Join(parts, " "), "none")
+}
+
+// Rows returns the coordinates of rows in blocks. stage names the work on the bar, which ends with
+// the reading; "" shows none.
+func (m *Metric) Rows(open source.Opener, stage string) *mustlink.Rows {
+	var bar *session.Progress
+	opened := func(ctx context.Context) (*mustlink.RowSource, error) {
+		src, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		bar = m.Progress()
+		end := func() { src.Close(); bar.Done() }
+		return &mustlink.RowSource{Rows: src.Rows, Next: src.Next, Close: end}, nil
+	}
+	return &mustlink.Rows{
+		Model: m.Model, Open: opened, Place: m.Coordinates, Stage: stage,
+		Progress: func(p mustlink.Progress) { bar.Report(p) },
+	}
+}
+
+// Once returns the opener of rows that are read once.
+func Once(src *mustlink.RowSource) source.Opener {
+	return func(context.Context) (*mustlink.RowSource, error) { return src, nil }
+}
+
+// WriteLabels calls label for each block and writes the labels that it returns. It writes one block
+// while label works on the next.
+func WriteLabels(ctx context.Context, path string, rows *mustlink.Rows, options dataset.WriteOptions,
+	label func(context.Context, mustlink.Block) ([]string, error)) error {
+	next, stop, err := mustlink.EachBlock(ctx, rows,
+		func(ctx context.Context, block mustlink.Block) (dataset.LabelRows, error) {
+			labels, err := label(ctx, block)
+			return dataset.LabelRows{Labels: labels, IDs: block.Data.IDs}, err
+		})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return dataset.WriteLabelRows(path, next, options)
+}
+
+// WriteCoordinates writes the coordinates block by block and returns the number of rows. dim is the
+// number of columns. count is the number of rows, negative when it is not known.
+func WriteCoordinates(ctx context.Context, path string, rows *mustlink.Rows, count, dim int,
+	options dataset.WriteOptions) (int, error) {
+	next, stop, err := rows.Blocks(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	written := 0
+	err = dataset.WriteRows(path, count, dim, func() (dataset.Rows, error) {
+		block, err := next()
+		if err != nil {
+			return dataset.Rows{}, err
+		}
+		x := block.Coordinates
+		written += x.Rows
+		if x.Stride != dim {
+			x = x.Clone()
+		}
+		return dataset.Rows{Data: x.Data[:x.Rows*dim], IDs: block.Data.IDs}, nil
+	}, options)
+	return written, err
+}
+
+// Calibration describes the calibration of a model.
+type Calibration struct {
+	Must       int                     `json:"must_links"`
+	Cannot     int                     `json:"cannot_links"`
+	Share      float64                 `json:"share"` // of matching pairs, that precisions refer to
+	Near       bool                    `json:"near"`  // these are pairs up to the farthest link
+	Precisions []calibration.Threshold `json:"thresholds_of_precision"`
+	Most       string                  `json:"most_precision,omitempty"` // what is supported if no usual precision is
+	Recalls    []calibration.Threshold `json:"thresholds_of_recall"`
+}
+
+// CalibrationOf describes a calibration by its thresholds for usual precisions, as far as it has
+// them, and recalls. It is nil for nil.
+func CalibrationOf(c *calibration.Calibration) *Calibration {
+	if c == nil {
+		return nil
+	}
+	r := &Calibration{Share: c.Share(), Near: c.Near(), Precisions: []calibration.Threshold{},
+		Recalls: []calibration.Threshold{}}
+	r.Must, r.Cannot = c.Count()
+	for _, p := range []float64{0.99, 0.95, 0.9, 0.8, 0.5} {
+		t, err := c.Threshold(p)
+		refused, is := errors.AsType[*fault.ParamError](err)
+		switch {
+		case is:
+			r.Most = refused.Want
+		case len(r.Precisions) == 0 || r.Precisions[len(r.Precisions)-1] != t:
+			r.Precisions, r.Most = append(r.Precisions, t), ""
+		}
+	}
+	for _, p := range []float64{0.5, 0.9, 0.99} {
+		if t, err := c.ThresholdForRecall(p); err == nil {
+			r.Recalls = append(r.Recalls, t)
+		}
+	}
+	return r
+}
+
+// Text writes the calibration for people.
+func (c *Calibration) Text(w io.Writer) {
+	of := "pairs"
+	if c.Near {
+		of = "near pairs"
+	}
+	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n", session.Plural(c.Must, "must-link"),
+		session.Plural(c.Cannot, "cannot-link"), c.Share, of)
+	if c.Most != "" {
+		fmt.Fprintf(w, "by precision\t%s\n", c.Most)
+	}
+	for _, t := range c.Precisions {
+		fmt.Fprintf(w, "by precision\t%v\n", t)
+	}
+	for _, t := range c.Recalls {
+		fmt.Fprintf(w, "by recall\t%v\n", t)
+	}
 }
