@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -88,6 +89,31 @@ func Formats() []string { return dataset.Formats(Extensions()...) }
 
 // OutputFormats returns the names of the output formats of matrices.
 func OutputFormats() []string { return dataset.OutputFormats(Extensions()...) }
+
+// Endings lists the endings of tables and matrices, which are read and written block by block, for
+// help texts: ".csv, .npy, .parquet" and, after the word last, ".arrow". Each may be followed by .gz.
+func Endings(last string) string {
+	names := slices.DeleteFunc(OutputFormats(), func(name string) bool { return name == "tsv" }) // a kind of csv
+	end := len(names) - 1
+	return "." + strings.Join(names[:end], ", .") + last + "." + names[end]
+}
+
+// InputEndings lists the endings of all formats that are read, for help texts: those that are also
+// written first.
+func InputEndings() string {
+	notes := map[string]string{"svm": " (svmlight)", "idx": " or -ubyte (MNIST)", "fasta": " (sequences)"}
+	names := OutputFormats()
+	for _, name := range Formats() {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	text := ""
+	for _, name := range names {
+		text += "." + name + notes[name] + ", "
+	}
+	return text + "each also .gz"
+}
 
 // FormatOf returns the format that a file's name implies, "" for none.
 func FormatOf(path string) string { return dataset.FormatOf(path, Extensions()...) }

@@ -103,7 +103,7 @@ func newGram(s *session.Session) *cobra.Command {
 		Short: "write the learned kernel matrix",
 		Long: `Write the learned kernel between the rows of DATA, n x n, or between the rows of DATA and
 those of DATA2. The rows need not be training rows. The kernel is that of the learned metric itself,
-of which the coordinates of mustlink embed may hold only a share. The extension of OUT selects its format (.csv, .npy, .parquet, .arrow, each also .gz); all but
+of which the coordinates of mustlink embed may hold only a share. The extension of OUT selects its format (` + session.Endings(", ") + `, each also .gz); all but
 .npy keep the column id.`,
 		Example: `  mustlink gram model.mlk -i data.csv -o kernel.npy
   mustlink gram model.mlk -i test.csv -j train.csv -o cross.npy`,

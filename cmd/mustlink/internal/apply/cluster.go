@@ -86,7 +86,7 @@ The algorithms (-a) are:
   mpck         MPCK-means: as pck, and learns a metric with the clusters
 
 Rows need not fit in memory. If they take more than a third of --memory-limit, or with --stream,
-kmeans reads a .csv, .npy, .parquet or .arrow file once for every iteration. It starts from the clusters
+kmeans reads a ` + session.Endings(" or ") + ` file once for every iteration. It starts from the clusters
 of a sample and converges like k-means of all rows. minibatch learns in one pass, for which the
 rows must be in random order, and assigns the rows to clusters in another. Standard input is
 enough for what reads the rows once: minibatch with --save-centers and without -o, and assigning

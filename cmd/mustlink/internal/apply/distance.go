@@ -47,7 +47,7 @@ Distances are those of the learned metric itself, like the values of mustlink gr
 of mustlink embed hold only a share of it for krca, and for gml and itml with a kernel. Without MODEL
 they are the Euclidean distances of the prepared rows, in which nothing was learned.
 
-Points of .csv, .npy, .parquet and .arrow are read block by block, also from a pipe, and only paired rows are
+Points of ` + session.Endings(" and ") + ` are read block by block, also from a pipe, and only paired rows are
 kept in memory. Pairs are read and distances written block by block too. Pairs are read twice, so
 those from a pipe are kept in memory.`,
 		Example: `  mustlink distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv

@@ -35,7 +35,7 @@ func newEmbed(s *session.Session) *cobra.Command {
 		Use:   "embed MODEL -i DATA -o OUT",
 		Short: "map points to coordinates whose Euclidean distance is the learned one",
 		Long: `Map points, training rows or new ones, to coordinates: one row for each point, one column for each
-dimension of the model. The extension of OUT selects its format (.csv, .npy, .parquet, .arrow, each
+dimension of the model. The extension of OUT selects its format (` + session.Endings(", ") + `, each
 also .gz); all but .npy keep the column id.
 
 Euclidean distance between coordinates is the learned distance. For krca, and for gml and itml with a
@@ -43,7 +43,7 @@ kernel, it is an approximation in so many directions: the summary says which sha
 squared distance they hold, over pairs of a sample of the rows. More directions (fit -p dims=0 for
 all) hold more. mustlink distance and gram compute the learned metric itself.
 
-Points of .csv, .npy, .parquet and .arrow are read, embedded and written block by block, also from a pipe:
+Points of ` + session.Endings(" and ") + ` are read, embedded and written block by block, also from a pipe:
 their number is bounded by the disk, not by memory. There are two exceptions. From .csv to .npy.gz,
 or to .npy on standard output, all points are read first, because .npy begins with their number. A
 .parquet or .arrow from a pipe is read first, because its index is at its end.

@@ -58,7 +58,7 @@ The cells take about as long to make as a search for some 10,000 rows of -i. --i
 it is written if it does not exist, and read if it does. It serves any recall, and is refused if the
 model, the rows of --train or the number of neighbors are others.
 
-The rows of --train are kept in memory. Rows of -i in .csv, .npy, .parquet and .arrow are read, searched and
+The rows of --train are kept in memory. Rows of -i in ` + session.Endings(" and ") + ` are read, searched and
 written block by block, also from a pipe.`,
 		Example: `  mustlink neighbors model.mlk --train train.csv -i new.csv -k 10 -o neighbors.csv
   mustlink neighbors model.mlk --train train.npy -i new.npy --approximate recall=.95 --index train.index -o neighbors.parquet`,
@@ -67,7 +67,7 @@ written block by block, also from a pipe.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.train, "train", "", "the file of `DATA` to search in, in a format as for -i")
-	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `NEW` rows: "+source.Endings+"; - for standard input")
+	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `NEW` rows: "+session.InputEndings()+"; - for standard input")
 	c.data.ReadingFlags(cmd)
 	c.names.ByFlag(cmd)
 	f.IntVarP(&c.k, "neighbors", "k", 10, "number `K` of neighbors of each row")

@@ -50,7 +50,7 @@ type Data struct {
 // Flags defines the flags for reading points, -i first.
 func (d *Data) Flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&d.Path, "input", "i", "", "the file of `DATA`: "+Endings+"; - for standard input")
+	f.StringVarP(&d.Path, "input", "i", "", "the file of `DATA`: "+session.InputEndings()+"; - for standard input")
 	d.ReadingFlags(cmd)
 	f.Var((*gramFlag)(d), "gram", "the input is a precomputed Gram matrix (n x n; for new objects n x n_train with --gram-diagonal); --gram=`clip|flip` makes its negative eigenvalues 0 or positive")
 	f.Lookup("gram").NoOptDefVal = "true"
@@ -86,9 +86,6 @@ func (g *gramFlag) Set(text string) (err error) {
 
 // Type names the values.
 func (g *gramFlag) Type() string { return "correction" }
-
-// Endings lists the file extensions of the formats of data.
-const Endings = ".csv, .tsv, .npy, .parquet, .arrow, .svm (svmlight), .idx or -ubyte (MNIST), .fasta (sequences), each also .gz"
 
 // ReadingFlags defines the flags that every command with data has.
 func (d *Data) ReadingFlags(cmd *cobra.Command) {
