@@ -13,6 +13,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // Of returns the coordinates of a block's rows, without gaps between them.
@@ -86,7 +87,7 @@ func OfElement(ctx context.Context, c job.Config, e shard.Element, f func(w *job
 
 // Read reads coordinates from a file.
 func Read(path string) (blas.Matrix, error) {
-	d, err := dataset.Read(path, dataset.ReadOptions{IgnoreLabels: true, Extensions: shard.Extensions()})
+	d, err := dataset.Read(path, dataset.ReadOptions{IgnoreLabels: true, Extensions: session.Extensions()})
 	if err != nil {
 		return blas.Matrix{}, err
 	}
