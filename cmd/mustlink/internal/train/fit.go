@@ -46,8 +46,8 @@ type fitCommand struct {
 
 	noVerdict bool
 
-	method catalog.Method      // of that name, or the one that suits the flags until links are known
-	chosen selection.Candidate // the method, "" for Fit to choose it, with its kernel and parameters
+	choice catalog.Choice      // of that name, or the one that suits the flags until links are known
+	chosen selection.Candidate // the method with its kernel and parameters
 }
 
 func newFit(s *session.Session) *cobra.Command {
@@ -137,11 +137,16 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 			return err
 		}
 	}
+	if c.name == "" {
+		if err := c.chooseFor(set, lesson); err != nil {
+			return err
+		}
+	}
 	found, err := c.searched(ctx, raw.Eng, table, set)
 	if err != nil {
 		return err
 	}
-	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.judged(found), c.heldOut(found)...)
+	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.judged(found), c.asked(found)...)
 	if err != nil {
 		return err
 	}
@@ -185,22 +190,26 @@ func (c *fitCommand) judged(found *searchReport) *mustlink.Verdict {
 	return found.Verdict()
 }
 
-// heldOut returns the options of the verdict, if no search has made one.
-func (c *fitCommand) heldOut(found *searchReport) []mustlink.Option {
-	if c.noVerdict || found != nil {
+// asked returns the options for the choice and the verdict, if no search has made them.
+func (c *fitCommand) asked(found *searchReport) []mustlink.Option {
+	if found != nil {
 		return nil
 	}
-	return []mustlink.Option{mustlink.HoldOut(c.folds)}
+	options := []mustlink.Option{mustlink.Chosen(c.choice)}
+	if !c.noVerdict {
+		options = append(options, mustlink.HoldOut(c.folds))
+	}
+	return options
 }
 
 // check finds every mistake that shows before data are read.
 func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.Required("input", "output")
 	check.Do(c.choose)
-	check.Do(func() error { return c.lesson.checkTargets(c.method) })
-	c.checkLinks(check, c.lesson.given() || c.method.LinksOptional)
-	check.Do(func() error { return c.lesson.triplets.check(c.method) })
-	check.Do(func() error { return c.lesson.quadruplets.check(c.method) })
+	check.Do(func() error { return c.lesson.checkTargets(c.choice.Method) })
+	c.checkLinks(check, c.lesson.given() || c.choice.Method.LinksOptional)
+	check.Do(func() error { return c.lesson.triplets.check(c.choice.Method) })
+	check.Do(func() error { return c.lesson.quadruplets.check(c.choice.Method) })
 	check.Do(c.precision.Check)
 	c.preparing.Check(check, false, &c.data)
 	check.Refuse(!(c.drop >= 0 && c.drop < 1), "--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", c.drop)
@@ -237,33 +246,28 @@ func (c *fitCommand) choose() (err error) {
 		}
 		return c.chooseFor(nil, c.lesson.kinds())
 	}
-	if c.method, err = catalog.Lookup(c.name); err != nil {
+	if c.choice.Method, err = catalog.Lookup(c.name); err != nil {
 		return usage.RenameParams(err, "method", "-m, --method")
 	}
 	return c.candidate()
 }
 
-// chooseFor takes the method that a fit would choose for links and other lessons.
-func (c *fitCommand) chooseFor(set *links.Set, lesson catalog.Lesson) error {
-	choice, err := catalog.Choose(set, lesson)
-	if err != nil {
+// chooseFor chooses the method for links and other lessons.
+func (c *fitCommand) chooseFor(set *links.Set, lesson catalog.Lesson) (err error) {
+	if c.choice, err = catalog.Choose(set, lesson); err != nil {
 		return err
 	}
-	c.method = choice.Method
 	return c.candidate()
 }
 
 // candidate checks that the parameters go with the method.
 func (c *fitCommand) candidate() (err error) {
-	c.chosen = selection.Candidate{Method: c.method.Name, Kernel: c.kernel}
+	c.chosen = selection.Candidate{Method: c.choice.Method.Name, Kernel: c.kernel}
 	if c.chosen.Params, err = parseParams(c.params); err != nil {
 		return err
 	}
-	if _, err = c.chosen.Learner(catalog.Config{Seed: c.seed, Files: &c.files, MemoryLimit: int64(c.MemoryLimit)}); err != nil {
-		return methodError(err, c.chosen.Params)
-	}
-	c.chosen.Method = c.name
-	return nil
+	_, err = c.chosen.Learner(catalog.Config{Seed: c.seed, Files: &c.files, MemoryLimit: int64(c.MemoryLimit)})
+	return methodError(err, c.chosen.Params)
 }
 
 // parseParams splits name=value at the first equals sign; a value may contain others.
@@ -306,10 +310,7 @@ func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set,
 		return nil, nil, lesson, err
 	}
 	c.WarnOf(c.links.Path, set.Warnings())
-	if c.name == "" {
-		err = c.chooseFor(set, lesson)
-	}
-	return d, set, lesson, err
+	return d, set, lesson, nil
 }
 
 // readLinks reads the links, or draws them from the labels of d.
@@ -319,18 +320,18 @@ func (c *fitCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set
 		if err != nil {
 			return nil, err
 		}
-		return set, needLinks(c.links.Path, set, c.method)
+		return set, needLinks(c.links.Path, set, c.choice.Method)
 	}
 	if c.fromLabels == "" {
 		return links.New(d.Points.Len(), nil) // comparisons or targets alone, or a method without links
 	}
 	if c.fromLabels != allLabels {
-		return c.drawLinks(d, c.method.UsesCannotLinks)
+		return c.drawLinks(d, c.choice.Method.UsesCannotLinks)
 	}
 	if err := source.NeedLabels(d); err != nil {
 		return nil, err
 	}
-	return linksOfAll(d, c.method)
+	return linksOfAll(d, c.choice.Method)
 }
 
 // linksOfAll returns all links that the labels imply: every pair for a method that learns from
@@ -398,7 +399,7 @@ func (c *fitCommand) growth(ctx context.Context, eng *engine.Engine, method stri
 	}
 	candidate := c.chosen
 	if candidate.Method = method; method == parts.Method { // the base, which fits parts of the links whole
-		candidate.Method = c.method.Name
+		candidate.Method = c.choice.Method.Name
 	}
 	learner, err := candidate.Learner(catalog.Config{Seed: c.seed, Files: &c.files, Rows: table.Rows()})
 	if err != nil {
