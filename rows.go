@@ -38,12 +38,12 @@ type Block struct {
 }
 
 // Rows computes the coordinates of rows that are read a block at a time, so that their number is
-// bounded by the disk and not by memory. The size of the blocks depends on the width of the rows and
-// on the memory limit of the model, and the coordinates are those of [Model.Embed] to the bit. It is
-// for programs that work in the engine room.
+// bounded by the disk and not by memory. The size of the blocks depends on the width of the rows
+// and on the memory limit of the model, and the coordinates are those of [Model.Embed] to the
+// bit. It is for programs that work in the engine room.
 type Rows struct {
 	Model *Model
-	// Open begins to read the rows, from the first one on. It is called for every pass over them.
+	// Open begins to read the rows, from the first one on. It is called each time that they are read.
 	Open func(ctx context.Context) (*RowSource, error)
 	// Place returns the coordinates of a block, nil for [Model.Coordinates].
 	Place    func(ctx context.Context, part *dataset.Data) (blas.Matrix, error)
@@ -52,9 +52,9 @@ type Rows struct {
 	Stage    string         // of the progress, "" for no reports
 }
 
-// Blocks returns a function that returns all rows in blocks, from the first row on, and then io.EOF.
-// While the caller works with one block, the coordinates of the next are computed and the one after
-// it is read. The caller must call stop. Rows in errors count the rows of all blocks.
+// Blocks returns a function that returns all rows in blocks, from the first row on, and then
+// io.EOF. While the caller works with one block, the coordinates of the next are computed and the
+// one after it is read. The caller must call stop. Rows in errors count the rows of all blocks.
 func (r *Rows) Blocks(ctx context.Context) (next func() (Block, error), stop func(), err error) {
 	src, err := r.Open(ctx)
 	if err != nil {
@@ -123,10 +123,10 @@ func (r *Rows) All(ctx context.Context) iter.Seq2[blas.Matrix, error] {
 	}
 }
 
-// EachBlock returns a function that returns what f makes of each block of rows, and then io.EOF. f
-// works on one block while the caller works with the result of the one before. The caller must call
-// stop. Errors of f are about the rows and the file of the block. It is for programs that work in
-// the engine room.
+// EachBlock returns a function that returns what f makes of each block of rows, and then io.EOF.
+// f works on one block while the caller works with the result of the one before. The caller must
+// call stop. Errors of f are about the rows and the file of the block. It is for programs that
+// work in the engine room.
 func EachBlock[T any](ctx context.Context, r *Rows,
 	f func(context.Context, Block) (T, error)) (next func() (T, error), stop func(), err error) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -151,9 +151,9 @@ func EachBlock[T any](ctx context.Context, r *Rows,
 	}, nil
 }
 
-// Coordinates prepares the rows of d and returns their coordinates, a row of [Model.Dim] columns for
-// each, in one block. Errors are those of [Model.Embed], with the name of d. It is for programs that
-// work in the engine room.
+// Coordinates prepares the rows of d and returns their coordinates, a row of [Model.Dim] columns
+// for each, in one block. Errors are those of [Model.Embed], with the name of d. It is for
+// programs that work in the engine room.
 func (m *Model) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
 	x, err := m.Prepared(d)
 	if err != nil {
@@ -185,18 +185,18 @@ func (m *Model) CoordinateBlocks(ctx context.Context, t *Table,
 }
 
 // SquaredDistances returns the squared learned distance between the two rows of each pair of rows
-// that [Model.Prepared] returned; see [Model.Distances]. It is for programs that work in the engine
-// room.
+// that [Model.Prepared] returned; see [Model.Distances]. It is for programs that work in the
+// engine room.
 func (m *Model) SquaredDistances(ctx context.Context, x points.Points, pairs [][2]int) ([]float64, error) {
 	return m.fitted.Model.Distances(ctx, m.eng, x, pairs)
 }
 
-// Unlearned returns the metric of rows as they are, in which nothing was learned: their coordinates
-// are their features, and their distance is Euclidean. It prepares rows by a transform, nil for
-// none, which takes the columns with these names, nil if they have none. Unlike a model of the
-// method raw it takes rows of any width, and Dim is 0; it cannot be saved. Sequences and Gram
-// matrices have no coordinates, which is a *fault.DataError. It is for programs that work in the
-// engine room.
+// Unlearned returns the metric of rows as they are, in which nothing was learned: their
+// coordinates are their features, and their distance is Euclidean. It prepares rows by a
+// transform, nil for none, which takes the columns with these names, nil if they have none.
+// Unlike a model of the method raw it takes rows of any width, and Dim is 0; it cannot be saved.
+// Sequences and Gram matrices have no coordinates, which is a *fault.DataError. It is for
+// programs that work in the engine room.
 func Unlearned(eng *engine.Engine, features []string, by dataset.Transform) *Model {
 	return NewModel(&catalog.Fitted{Model: unlearned{}, Features: features, Scaling: by}, eng)
 }

@@ -38,8 +38,8 @@ func SameFile(a, b string) bool {
 	return filepath.Clean(a) == filepath.Clean(b)
 }
 
-// FormatFor returns the name of the format of path: "" if the extension implies it, else the value
-// of --format, which for a Stream defaults to CSV.
+// FormatFor returns the name of the format of path: "" if the extension implies it, else the
+// value of --format, which for a Stream defaults to CSV.
 func FormatFor(path, flag string) string {
 	if path == Stream {
 		if flag == "" {
@@ -53,8 +53,8 @@ func FormatFor(path, flag string) string {
 	return flag
 }
 
-// OutputFormatFor is FormatFor for a file to write. --format is about the input first: if it names
-// a format that matrices are not written in, it is ignored for the output.
+// OutputFormatFor is FormatFor for a file to write. --format is about the input first: if it
+// names a format that matrices are not written in, it is ignored for the output.
 func OutputFormatFor(path, flag string) string {
 	if name := FormatOf("." + flag); name != "" && !slices.Contains(OutputFormats(), name) {
 		flag = ""
@@ -62,8 +62,8 @@ func OutputFormatFor(path, flag string) string {
 	return FormatFor(path, flag)
 }
 
-// MakeFolder creates the folder of an output, if there is one, but not its parents, and checks that
-// it is writable.
+// MakeFolder creates the folder of an output, if there is one, but not its parents, and checks
+// that it is writable.
 func MakeFolder(path string) error {
 	if path == "" {
 		return nil
@@ -90,16 +90,17 @@ func Formats() []string { return dataset.Formats(Extensions()...) }
 // OutputFormats returns the names of the output formats of matrices.
 func OutputFormats() []string { return dataset.OutputFormats(Extensions()...) }
 
-// Endings lists the endings of tables and matrices, which are read and written block by block, for
-// help texts: ".csv, .npy, .parquet" and, after the word last, ".arrow". Each may be followed by .gz.
+// Endings lists the endings of tables and matrices, which are read and written block by block,
+// for help texts: ".csv, .npy, .parquet" and, after the word last, ".arrow". Each may be followed
+// by .gz.
 func Endings(last string) string {
 	names := slices.DeleteFunc(OutputFormats(), func(name string) bool { return name == "tsv" }) // a kind of csv
 	end := len(names) - 1
 	return "." + strings.Join(names[:end], ", .") + last + "." + names[end]
 }
 
-// InputEndings lists the endings of all formats that are read, for help texts: those that are also
-// written first.
+// InputEndings lists the endings of all formats that are read, for help texts: those that are
+// also written first.
 func InputEndings() string {
 	notes := map[string]string{"svm": " (svmlight)", "idx": " or -ubyte (MNIST)", "fasta": " (sequences)"}
 	names := OutputFormats()

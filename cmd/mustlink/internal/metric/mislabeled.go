@@ -33,8 +33,8 @@ type SuspiciousLink struct {
 	Reason   string   `json:"reason"`
 }
 
-// RankLinks ranks links by how likely they are mislabeled. x are the points as a learner takes them, d
-// is their file.
+// RankLinks ranks links by how likely they are mislabeled. x are the points as a learner takes
+// them, d is their file.
 func (m *Metric) RankLinks(ctx context.Context, d *dataset.Data, x points.Points, set *links.Set, path string, seed uint64) (*labelnoise.Result, error) {
 	o, err := labelnoise.DefaultOptions(seed)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package topics provides the help topics that are not commands, and lists of methods and kernels for
-// the help and the completion of commands.
+// Package topics provides the help topics that are not commands, and lists of methods and kernels
+// for the help and the completion of commands.
 package topics
 
 import (
@@ -46,8 +46,8 @@ func Commands() []*cobra.Command {
 // parametersTopic is the topic with a subtopic for every method.
 const parametersTopic = "parameters"
 
-// Help extends the help command of root: it refuses methods that do not exist, and completes their
-// names.
+// Help extends the help command of root: it refuses methods that do not exist, and completes
+// their names.
 func Help(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, err := root.Find([]string{"help"})
