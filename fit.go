@@ -171,6 +171,8 @@ func (s *settings) learner(method catalog.Method, t *Table, l *Links) (algorithm
 // choose returns the method of the options, or else the one for the input.
 func (s *settings) choose(l *Links) (choice catalog.Choice, err error) {
 	switch {
+	case s.choice != nil:
+		return *s.choice, nil
 	case s.using && s.method != "":
 		return choice, &fault.ParamError{Param: "method", Value: s.method, Want: "either Method or Using"}
 	case s.using:

@@ -147,17 +147,20 @@ func (m *Model) embed(ctx context.Context, what string, t *Table) (blas.Matrix, 
 		return blas.Matrix{}, err
 	}
 	n, dim := t.Rows(), m.Dim()
+	if !m.Learned() {
+		dim = t.Columns()
+	}
 	if err := m.eng.Check(fmt.Sprintf("embedding of %d points in %d dimensions", n, dim), engine.MatrixBytes(n, dim), "embed fewer points at a time"); err != nil {
 		return blas.Matrix{}, err
 	}
 	var out blas.Matrix
-	err := m.fitted.EmbedBlocks(ctx, m.eng, t.raw, func(first int, y blas.Matrix) error {
+	err := m.CoordinateBlocks(ctx, t, func(first int, y blas.Matrix) error {
 		if y.Rows == n { // one block, which needs no copy
 			out = y
 			return nil
 		}
 		if first == 0 {
-			out = blas.NewMatrix(n, dim)
+			out = blas.NewMatrix(n, y.Cols)
 		}
 		for i := range y.Rows {
 			copy(out.Row(first+i), y.Row(i))
@@ -174,11 +177,11 @@ func (m *Model) Distances(ctx context.Context, t *Table, pairs [][2]int) ([]floa
 	if err := m.ready(ctx, "table", t); err != nil {
 		return nil, err
 	}
-	x, err := m.fitted.Prepare(t.raw)
+	x, err := m.Prepared(t.raw)
 	if err != nil {
 		return nil, err
 	}
-	d, err := m.fitted.Model.Distances(ctx, m.eng, x, pairs)
+	d, err := m.SquaredDistances(ctx, x, pairs)
 	if err != nil {
 		return nil, err
 	}

@@ -387,3 +387,16 @@ func TestRawWithoutLinks(t *testing.T) {
 	equal(t, "coordinates", try(m.Embed(t.Context(), table)), mat.NewDense(prepared.N, prepared.D,
 		prepared.Data))
 }
+
+// TestChosen: a choice that was made before gives the model of the fit that chooses itself, with
+// the reason.
+func TestChosen(t *testing.T) {
+	table, pairs := problem(t, 40)
+	choice := try(catalog.Choose(pairs, catalog.Lesson{}))
+	want := try(mustlink.Fit(t.Context(), table, pairs))
+	got := try(mustlink.Fit(t.Context(), table, pairs, mustlink.Chosen(choice)))
+	if a, b := got.Describe(), want.Describe(); a.Method != b.Method || a.Chosen != b.Chosen || a.Chosen == "" {
+		t.Errorf("%s since %q: want %s since %q", a.Method, a.Chosen, b.Method, b.Chosen)
+	}
+	equal(t, "coordinates", try(got.Embed(t.Context(), table)), try(want.Embed(t.Context(), table)))
+}

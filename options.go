@@ -57,6 +57,8 @@ type settings struct {
 	workers  int
 	limit    int64
 	customed bool // workers or limit
+
+	choice *catalog.Choice // of the method, nil for none
 }
 
 // Progress is a progress report of long work.
@@ -65,6 +67,13 @@ type Progress = algorithms.Progress
 // Method chooses the method of [Fit] by its name: "krca", "lleratio" and so on; see docs/methods.
 func Method(name string) Option {
 	return Option{"Method", fit, func(s *settings) { s.method = name }}
+}
+
+// Chosen makes [Fit] take a choice that the program has made by [catalog.Choose] for the same links
+// and lessons, instead of choosing again; [Model.Describe] has its reason. It is for programs that
+// work in the engine room.
+func Chosen(c catalog.Choice) Option {
+	return Option{"Chosen", fit, func(s *settings) { s.choice = &c }}
 }
 
 // Using chooses the method of [Fit] by its parameters, a value of type Params of its package. Start

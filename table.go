@@ -6,7 +6,6 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
@@ -311,7 +310,7 @@ func (t *Table) transformed(by dataset.Transform, remarks []string) (*Table, err
 	data := *t.raw
 	var err error
 	if some := prepare.ByColumn(by); some != nil {
-		data.Points, err = (&catalog.Fitted{Features: some.Columns(), Scaling: by}).Prepare(t.raw)
+		data.Points, err = Unlearned(nil, some.Columns(), by).Prepared(t.raw)
 		data.Features = some.Outputs()
 	} else {
 		data.Points, err = by.Apply(t.raw.Points)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/rows"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
@@ -16,7 +17,7 @@ func newEmbed(a *app) *cobra.Command {
 		Short: "map points to coordinates in which Euclidean tools work",
 		Long: `Map the rows of many files to the coordinates of the model. The coordinates are bit-identical to those of mustlink embed on
 one file. OUT names the output files, one for each run of rows: OUT part.npy becomes part-00000-of-00042.npy and so on. The
-order of the files is the order of the rows. The extension selects the format: .csv, .npy, .parquet or .arrow, each also .gz.`,
+order of the files is the order of the rows. The extension selects the format: ` + session.Endings(" or ") + `, each also .gz.`,
 		Example: `  mustlink-beam embed model.mlk -i 'data/part-*.npy' -o embedded/part.npy
   mustlink-beam embed model.mlk -i 'data/*.csv' -o embedded/part.parquet --bad-rows 0.1% --bad-output embedded/bad.csv`,
 		Args: usage.Positional(1, 1, "MODEL"),

@@ -5,6 +5,7 @@ import (
 
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // jobFlags are the flags of a command that reads rows and writes files.
@@ -18,7 +19,7 @@ type jobFlags struct {
 
 func (j *jobFlags) addInput(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVarP(&j.input, "input", "i", "", "`PATTERN` of the input files, such as 'part-*.npy': .csv, .npy, .parquet, .arrow, each also .gz; separate several patterns by commas")
+	f.StringVarP(&j.input, "input", "i", "", "`PATTERN` of the input files, such as 'part-*.npy': "+session.Endings(", ")+", each also .gz; separate several patterns by commas")
 	f.IntVar(&j.rows, "element-rows", shard.DefaultRows, "maximum number of rows of an element, which is processed at once and becomes one file")
 }
 

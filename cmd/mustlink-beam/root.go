@@ -23,7 +23,7 @@ Spark or Dataflow.
   mustlink fit -m kbeta -i sample.csv -c links.csv -o model.mlk
   mustlink-beam embed model.mlk -i 'data/part-*.npy' -o embedded/part.npy
 
-The file extension selects the format: .csv, .npy, .parquet or .arrow, each also .gz. Files are processed in runs of rows
+The file extension selects the format: ` + session.Endings(" or ") + `, each also .gz. Files are processed in runs of rows
 (--element-rows). All workers of a cluster read and write files under the same paths. Every flag of Beam's Go SDK
 is also accepted, such as --endpoint, --environment_type and --parallelism; see docs/scale-out.md.
 Exit codes: 0 done, 1 failed, 2 wrong usage or bad input, 128 + N ended by the signal N.

@@ -14,7 +14,6 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/results"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
-	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -67,7 +66,7 @@ func (t *task) width() (int, error) {
 func (t *task) output(formats ...string) error {
 	out := shard.Output{Path: t.out}
 	if formats == nil {
-		formats = dataset.OutputFormats(shard.Extensions()...)
+		formats = session.OutputFormats()
 	}
 	if err := out.Check(formats); err != nil {
 		return usage.RenameParams(err, "output path", "-o, --output")

@@ -9,9 +9,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"runtime/debug"
 	"sync"
 
+	"github.com/spf13/cobra"
+
+	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas/backends"
 	"github.com/mustlink/mustlink/engine"
@@ -123,4 +127,85 @@ func Await[T any](ctx context.Context, f func() (T, error)) (T, error) {
 		var none T
 		return none, ctx.Err()
 	}
+}
+
+// Root sets up the root command: streams, global flags, and the messages about wrong command lines.
+func (s *Session) Root(root *cobra.Command) {
+	root.SilenceUsage, root.SilenceErrors = true, true
+	root.SetIn(s.Stdin)
+	root.SetOut(s.Stdout)
+	root.SetErr(s.Stderr)
+	root.SetFlagErrorFunc(usage.FlagError)
+	s.globalFlags(root)
+}
+
+func (s *Session) globalFlags(root *cobra.Command) {
+	f := root.PersistentFlags()
+	f.SortFlags = false
+	f.BoolVar(&s.JSON, "json", false, "print results as JSON")
+	f.BoolVarP(&s.Quiet, "quiet", "q", false, "no progress bar and no summaries; warnings and errors still appear")
+	f.IntVar(&s.Workers, "workers", 0, "number of goroutines that share the work; 0 for all processors. Results do not depend on it (in the netlib build: for a given --blas-threads)")
+	f.IntVar(&s.BLASThreads, "blas-threads", 0, "number of threads of one large linear algebra call; 0 for as many as --workers")
+	f.Var(&s.MemoryLimit, "memory-limit", "refuse work that requires more memory than this, such as 8GiB (default no limit)")
+}
+
+// FlagsInOrder makes the help of commands list flags in the order of their definition.
+func FlagsInOrder(commands []*cobra.Command) {
+	for _, c := range commands {
+		c.Flags().SortFlags = false
+		FlagsInOrder(c.Commands())
+	}
+}
+
+// Bar shows the progress of one piece of work on a terminal; package progress draws it.
+type Bar interface {
+	Show(p algorithms.Progress)
+	// Clear removes the bar from the screen; it is the last call.
+	Clear()
+}
+
+// Progress is a bar that appears with the first report, only on a terminal, and not with --quiet or
+// --json.
+type Progress struct {
+	mu      sync.Mutex
+	wanted  bool
+	bar     Bar
+	newBar  func() Bar
+	cleared bool
+}
+
+// Progress returns the bar of one piece of work.
+func (s *Session) Progress() *Progress {
+	return &Progress{
+		wanted: s.NewBar != nil && !s.Quiet && !s.JSON && usage.IsTerminal(s.Stderr),
+		newBar: func() Bar { return s.NewBar(s.Stderr) },
+	}
+}
+
+// Report is an algorithms.ProgressFunc.
+func (p *Progress) Report(r algorithms.Progress) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.wanted || p.cleared {
+		return
+	}
+	if p.bar == nil {
+		p.bar = p.newBar()
+	}
+	p.bar.Show(r)
+}
+
+// Step reports which of several parts of the work is running.
+func (p *Progress) Step(done, total int, name string) {
+	p.Report(algorithms.Progress{Stage: name, Done: done, Total: total, Objective: math.NaN(), Residual: math.NaN()})
+}
+
+// Done removes the bar. It may be called twice: once before printing and once deferred.
+func (p *Progress) Done() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.bar != nil && !p.cleared {
+		p.bar.Clear()
+	}
+	p.cleared = true
 }

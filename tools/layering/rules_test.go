@@ -93,17 +93,15 @@ var commandRank = map[string]int{
 	command:                           rankProgram,
 	command + "/filestest":            rankProgram,
 	command + "/internal/commandtest": rankShared,
-	command + "/internal/methods":     rankShared,
 	command + "/internal/source":      rankShared,
 	command + "/internal/metric":      rankMetric,
-	command + "/internal/mislabeled":  rankFinding,
 	command + "/internal/pictures":    rankFinding,
 	command + "/internal/page":        rankPage,
 	command + "/internal/train":       rankRoom,
 	command + "/internal/apply":       rankRoom,
 	command + "/internal/data":        rankRoom,
 	command + "/internal/look":        rankRoom,
-	command + "/internal/topics":      rankRoom,
+	command + "/internal/topics":      rankShared,
 }
 
 // modules that the library may import, and modules that only its tests may import.

@@ -1,3 +1,7 @@
+// Package abi implements the functions of mustlink.h, in Go only: handles, codes, matrices with
+// strides in the caller's memory, options in JSON, cancellation and progress.
+//
+// The package keeps no pointer of a caller: it copies points that a model may keep.
 package abi
 
 import (
@@ -6,10 +10,17 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"runtime"
+	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/neighborindex"
 	"github.com/mustlink/mustlink/blas/backends"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
 )
 
@@ -95,4 +106,167 @@ func Guard(f func() error) (err error) {
 		}
 	}()
 	return f()
+}
+
+// Handles maps numbers to the objects of the calling program. Numbers are never reused, so that a
+// freed one stays invalid. The zero value is empty.
+type Handles struct {
+	mu      sync.RWMutex
+	objects map[uintptr]any
+	last    uintptr
+}
+
+// Put stores an object until it is freed, and returns its number.
+func (h *Handles) Put(object any) uintptr {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.objects == nil {
+		h.objects = map[uintptr]any{}
+	}
+	h.last++
+	h.objects[h.last] = object
+	return h.last
+}
+
+// The kinds of objects, for messages.
+const (
+	anEngine = "an engine"
+	aModel   = "a model"
+	anIndex  = "an index"
+)
+
+// Engine returns the engine with a number.
+func (h *Handles) Engine(number uintptr) (*engine.Engine, error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return of[*engine.Engine](h, number, anEngine)
+}
+
+// Model returns the model with a number.
+func (h *Handles) Model(number uintptr) (*mustlink.Model, error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return of[*mustlink.Model](h, number, aModel)
+}
+
+// Index returns the index with a number.
+func (h *Handles) Index(number uintptr) (*neighborindex.Searcher, error) {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return of[*neighborindex.Searcher](h, number, anIndex)
+}
+
+// FreeEngine removes an engine. Running calls may still use it.
+func (h *Handles) FreeEngine(number uintptr) error { return free[*engine.Engine](h, number, anEngine) }
+
+// FreeModel removes a model. Running calls may still use it.
+func (h *Handles) FreeModel(number uintptr) error { return free[*mustlink.Model](h, number, aModel) }
+
+// FreeIndex removes an index. Running calls may still use it.
+func (h *Handles) FreeIndex(number uintptr) error {
+	return free[*neighborindex.Searcher](h, number, anIndex)
+}
+
+// free removes an object of a type.
+func free[T any](h *Handles, number uintptr, kind string) error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, err := of[T](h, number, kind)
+	if err == nil {
+		delete(h.objects, number)
+	}
+	return err
+}
+
+// of returns an object of a type. The caller has locked h.
+func of[T any](h *Handles, number uintptr, kind string) (T, error) {
+	object, ok := h.objects[number].(T)
+	if !ok {
+		return object, &Error{BadHandle, fmt.Sprintf("handle %d is not %s: want one that exists and was not freed", number, kind)}
+	}
+	return object, nil
+}
+
+// Len returns the number of objects.
+func (h *Handles) Len() int {
+	h.mu.RLock()
+	defer h.mu.RUnlock()
+	return len(h.objects)
+}
+
+// Turns limits the number of fits that run at a time to the number of Go's processors. Others wait,
+// because more fits at a time would displace each other's matrices from the caches.
+type Turns struct{ taken chan struct{} }
+
+// NewTurns returns the limiter of a process.
+func NewTurns() Turns { return Turns{make(chan struct{}, runtime.GOMAXPROCS(0))} }
+
+// Take waits for a turn and runs work. When ctx ends before, it returns the error of ctx.
+func (t Turns) Take(ctx context.Context, work func() error) error {
+	select {
+	case t.taken <- struct{}{}:
+		defer func() { <-t.taken }()
+		return work()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Control is a mustlink_control: it observes and cancels a call.
+type Control struct {
+	Cancel *int32
+	// Report, unless nil, is called on the thread of the call, and cancels it by returning false.
+	// The argument is nil when there is no progress to report.
+	Report   func(*algorithms.Progress) bool
+	Interval time.Duration // between calls of Report; 0: 50 ms
+}
+
+// Interval at which a call checks whether it was canceled.
+const look = 10 * time.Millisecond
+
+// run runs work on this thread. When it must report or check the flag, it does so on this thread
+// and runs work on another one.
+func (c *Control) run(work func(context.Context, algorithms.ProgressFunc) error) error {
+	if c == nil || c.Cancel == nil && c.Report == nil {
+		return Guard(func() error { return work(context.Background(), nil) })
+	}
+	if c.canceled() {
+		return context.Canceled
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	news, done := new(atomic.Pointer[algorithms.Progress]), make(chan error, 1)
+	go func() {
+		done <- Guard(func() error {
+			return work(ctx, func(p algorithms.Progress) { news.Store(&p) })
+		})
+	}()
+	tick := time.NewTicker(min(look, c.interval()))
+	defer tick.Stop()
+	last := time.Now()
+	for {
+		select {
+		case err := <-done:
+			return err
+		case now := <-tick.C:
+			if c.canceled() {
+				cancel()
+			}
+			if c.Report != nil && now.Sub(last) >= c.interval() {
+				last = now
+				if ctx.Err() == nil && !c.Report(news.Swap(nil)) {
+					cancel()
+				}
+			}
+		}
+	}
+}
+
+func (c *Control) canceled() bool { return c.Cancel != nil && atomic.LoadInt32(c.Cancel) != 0 }
+
+func (c *Control) interval() time.Duration {
+	if c.Interval <= 0 {
+		return 50 * time.Millisecond
+	}
+	return c.Interval
 }

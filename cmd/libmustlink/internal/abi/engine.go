@@ -1,11 +1,15 @@
 package abi
 
 import (
+	"encoding/json"
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/asm"
 	"github.com/mustlink/mustlink/blas"
@@ -78,4 +82,134 @@ func buildTags() []string {
 		}
 	}
 	return []string{}
+}
+
+// methodInfo is one method in the output of mustlink_methods.
+type methodInfo struct {
+	Name            string          `json:"name"`
+	Summary         string          `json:"summary"`
+	Paper           string          `json:"paper"`
+	DefaultKernel   string          `json:"default_kernel"`
+	Baseline        bool            `json:"baseline"`
+	UsesCannotLinks bool            `json:"uses_cannot_links"`
+	UsesTriplets    bool            `json:"uses_triplets"`
+	UsesTargets     bool            `json:"uses_targets"`
+	Pairwise        bool            `json:"pairwise"`
+	Parameters      []parameterInfo `json:"parameters"`
+}
+
+type parameterInfo struct {
+	Name    string `json:"name"`
+	Default string `json:"default"`
+	Help    string `json:"help"`
+	// Type is int, float, bool or text; Range holds bounds such as ">= 0, < 1".
+	Type  string `json:"type"`
+	Range string `json:"range,omitempty"`
+	// Choices are the values of a text parameter, or the words that are accepted instead of a
+	// number.
+	Choices []string `json:"choices,omitempty"`
+}
+
+// Methods implements mustlink_methods.
+func Methods() any {
+	var out []methodInfo
+	for _, m := range catalog.Methods() {
+		info := methodInfo{m.Name, m.Summary, m.Paper, m.DefaultKernel, m.Baseline, m.UsesCannotLinks, m.UsesTriplets, m.UsesTargets, m.Pairwise, nil}
+		info.Parameters = []parameterInfo{}
+		for _, p := range m.Parameters {
+			one := parameterInfo{Name: p.Name, Default: p.Default, Help: p.Help, Type: string(p.Type), Range: p.Range}
+			for _, c := range slices.Concat(p.Choices, p.Words) {
+				one.Choices = append(one.Choices, c.Name)
+			}
+			info.Parameters = append(info.Parameters, one)
+		}
+		out = append(out, info)
+	}
+	return out
+}
+
+// modelInfo is the output of mustlink_model_info.
+type modelInfo struct {
+	Method         string         `json:"method"`
+	Chosen         string         `json:"chosen"` // why the method auto took this one
+	Kernel         string         `json:"kernel"`
+	Dim            int            `json:"dim"`
+	Share          *float64       `json:"embedded_share"` // null if it is unknown
+	InputDim       int            `json:"input_dim"`      // -1 for any number
+	Features       []string       `json:"features"`
+	Scaling        string         `json:"scaling"`
+	Columns        []columnInfo   `json:"columns"`  // null if unknown
+	Prepared       []string       `json:"prepared"` // a line for each column that the model takes
+	LeftOut        []string       `json:"left_out"` // names of other columns of the fit
+	Converged      bool           `json:"converged"`
+	Iterations     int            `json:"iterations"`
+	Message        string         `json:"message"`
+	Seconds        float64        `json:"seconds"`
+	Notices        []string       `json:"notices"`
+	Objective      *float64       `json:"objective"`
+	Figures        map[string]any `json:"figures"`
+	Verdict        *verdictInfo   `json:"verdict"` // null for a fit without hold_out
+	Fingerprint    string         `json:"fingerprint"`
+	LibraryVersion string         `json:"library_version"`
+	Build          string         `json:"build"`
+}
+
+// verdictInfo is the verdict of a fit.
+type verdictInfo struct {
+	*mustlink.Verdict
+	Finding string   `json:"finding"`
+	Text    string   `json:"text"`
+	Details []string `json:"details,omitempty"` // what it rests on, in lines for people
+}
+
+// columnInfo is one column of the table of a fit.
+type columnInfo struct {
+	Name     string `json:"name"`
+	Kind     string `json:"kind"`
+	Missing  int    `json:"missing"`
+	Distinct int    `json:"distinct"`
+	Range    string `json:"range"`
+	Example  string `json:"example"`
+	Outputs  int    `json:"outputs"`
+	Does     string `json:"does"`
+	Warning  string `json:"warning"`
+}
+
+// columnsOf returns the columns of the table of a model's fit.
+func columnsOf(m *mustlink.Model) (list []columnInfo) {
+	for _, c := range m.Record().Columns {
+		list = append(list, columnInfo{c.Name, string(c.Kind), c.Missing, c.Distinct, c.Range(), c.Example, c.Outputs, c.Does, c.Warning})
+	}
+	return list
+}
+
+// ModelInfo implements mustlink_model_info.
+func ModelInfo(m *mustlink.Model) any {
+	d := m.Describe()
+	info := modelInfo{
+		Method: d.Method, Chosen: d.Chosen, Kernel: d.Kernel, Dim: d.Dim, InputDim: d.Columns, Features: d.Features, Scaling: d.Preparation, Columns: columnsOf(m), Prepared: d.Prepared, LeftOut: m.Record().LeftOut,
+		Converged: d.Converged, Iterations: d.Iterations, Message: d.Message, Seconds: d.Elapsed.Seconds(), Notices: d.Notices,
+		Figures: map[string]any{}, Fingerprint: d.Fingerprint, LibraryVersion: d.Version, Build: d.Build,
+	}
+	if v := m.Verdict(); v != nil {
+		info.Verdict = &verdictInfo{v, string(v.Finding()), v.String(), v.Details()}
+	}
+	if v := d.Objective; !math.IsNaN(v) && !math.IsInf(v, 0) {
+		info.Objective = &v
+	}
+	if d.Share > 0 {
+		info.Share = &d.Share
+	}
+	for _, s := range d.Statistics {
+		info.Figures[s.Name] = printable(s.Value)
+	}
+	return info
+}
+
+// printable replaces values that JSON cannot represent.
+func printable(v any) any {
+	if _, err := json.Marshal(v); err != nil {
+		return fmt.Sprint(v)
+	}
+	return v
 }

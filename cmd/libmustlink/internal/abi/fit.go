@@ -2,12 +2,19 @@ package abi
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 )
 
@@ -123,4 +130,193 @@ func (l *Links) chunklets() []mustlink.Chunklet {
 		out = append(out, mustlink.Chunklet{ID: int(number[rows[0]]), Rows: rows})
 	}
 	return out
+}
+
+// engineOptions are the options of mustlink_engine_new.
+type engineOptions struct {
+	Workers     int    `json:"workers"`
+	MemoryLimit int64  `json:"memory_limit"`
+	Backend     string `json:"backend"`
+	SIMD        string `json:"simd"`
+	BLASThreads int    `json:"blas_threads"`
+}
+
+// fitOptions are the options of mustlink_fit.
+type fitOptions struct {
+	Kernel      string           `json:"kernel"`
+	Params      map[string]value `json:"params"`
+	Seed        *uint64          `json:"seed"`
+	Standardize bool             `json:"standardize"`
+	TFIDF       bool             `json:"tfidf"`
+	Features    []string         `json:"features"`
+	Quadruplets []quadruplet     `json:"quadruplets"`
+	Targets     []float64        `json:"targets"`
+	Prepare     string           `json:"prepare"`
+	HoldOut     int              `json:"hold_out"`
+	preparingOptions
+}
+
+// preparingOptions are the options of mustlink_fit about columns.
+type preparingOptions struct {
+	Kinds      map[string]mustlink.ColumnKind `json:"kinds"`
+	Impute     string                         `json:"impute"`
+	Indicators bool                           `json:"indicators"`
+	Scale      string                         `json:"scale"`
+	Levels     int                            `json:"levels"`
+	Cyclic     bool                           `json:"cyclic"`
+	Text       string                         `json:"text"`
+	Gram       string                         `json:"gram"`
+}
+
+// updateOptions are the options of mustlink_update.
+type updateOptions struct {
+	Extend   bool `json:"extend"`
+	DropLast int  `json:"drop_last"`
+}
+
+// value is a parameter as text. In JSON it may be a string, a number or a boolean.
+type value string
+
+// UnmarshalJSON keeps the digits of a number unchanged.
+func (v *value) UnmarshalJSON(b []byte) error {
+	text := string(b)
+	if strings.HasPrefix(text, `"`) {
+		return json.Unmarshal(b, (*string)(v))
+	}
+	if text == "null" || strings.ContainsAny(text[:1], "[{") {
+		return fmt.Errorf("%s: want a text, a number, true or false", text)
+	}
+	*v = value(text)
+	return nil
+}
+
+// quadruplet is a comparison in JSON: four rows.
+type quadruplet links.Quadruplet
+
+// UnmarshalJSON accepts a list of four integers.
+func (q *quadruplet) UnmarshalJSON(b []byte) error {
+	var rows []int
+	if err := json.Unmarshal(b, &rows); err != nil || len(rows) != 4 {
+		return fmt.Errorf("quadruplet %s: want a list of four rows", b)
+	}
+	*q = quadruplet{I: rows[0], J: rows[1], K: rows[2], L: rows[3]}
+	return nil
+}
+
+// quadruplets returns the comparisons, nil for none.
+func (o *fitOptions) quadruplets() (list []links.Quadruplet) {
+	for _, q := range o.Quadruplets {
+		list = append(list, links.Quadruplet(q))
+	}
+	return list
+}
+
+// params returns the parameters as text by name.
+func (o *fitOptions) params() map[string]string {
+	out := make(map[string]string, len(o.Params))
+	for name, v := range o.Params {
+		out[name] = string(v)
+	}
+	return out
+}
+
+// seed returns the given seed, or the default of the command.
+func (o *fitOptions) seed() uint64 {
+	if o.Seed == nil {
+		return 1
+	}
+	return *o.Seed
+}
+
+// parse reads a JSON object into o. Missing members, or an empty text, leave the values of o
+// unchanged.
+func parse(text string, o any) error {
+	if text == "" {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(o); err != nil {
+		return optionError(err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return optionError(errors.New("there is more text after the object"))
+	}
+	return nil
+}
+
+func optionError(err error) error {
+	text := strings.TrimPrefix(err.Error(), "json: ")
+	return fault.Data("", "options: %s: want a JSON object of known options", text)
+}
+
+// fills reports whether a fit fills missing numbers.
+func (o *fitOptions) fills() bool { return o.Prepare != "none" && !o.TFIDF }
+
+// preparing returns how the columns are prepared, for points of a kind.
+func (o *fitOptions) preparing() (func(kind int32) mustlink.Option, error) {
+	p := mustlink.Preparing(o.preparingOptions)
+	asked := !reflect.DeepEqual(p, mustlink.Preparing{})
+	strict := o.Prepare == "none"
+	switch {
+	case !strict && o.Prepare != "" && o.Prepare != "auto":
+		return nil, fault.Unknown("prepare", o.Prepare, []string{"auto", "none"})
+	case o.Standardize && o.TFIDF:
+		return nil, &fault.ParamError{Param: "standardize", Value: true, Want: "one of standardize and tfidf"}
+	case asked && (strict || o.TFIDF):
+		return nil, &fault.ParamError{Param: "prepare", Value: o.Prepare, Want: "no kinds, impute, indicators, scale, levels, cyclic, text and gram with prepare none or tfidf"}
+	case o.Standardize && p.Scale != "" && p.Scale != standardize:
+		return nil, &fault.ParamError{Param: "scale", Value: p.Scale, Want: "one of standardize and scale"}
+	case o.TFIDF:
+		return func(int32) mustlink.Option { return mustlink.TFIDF() }, nil
+	case strict && !o.Standardize:
+		return func(int32) mustlink.Option { return mustlink.Unprepared() }, nil
+	case o.Standardize:
+		p.Scale = standardize
+	}
+	return func(kind int32) mustlink.Option {
+		if strict && (kind == Dense || kind == Table) { // all columns are numbers, and complete
+			p.Kinds, p.Impute = map[string]mustlink.ColumnKind{"*": "number"}, "error"
+		}
+		return mustlink.Prepare(p)
+	}, nil
+}
+
+const standardize = "standardize"
+
+// options returns the other options of the library.
+func (o *fitOptions) options(method string) []mustlink.Option {
+	out := []mustlink.Option{mustlink.Kernel(o.Kernel), mustlink.Seed(o.seed())}
+	if o.Targets != nil {
+		out = append(out, mustlink.Targets(o.Targets))
+	}
+	if o.Quadruplets != nil {
+		out = append(out, mustlink.Quadruplets(o.quadruplets()))
+	}
+	for name, v := range o.Params {
+		out = append(out, mustlink.Param(name, string(v)))
+	}
+	if method != auto {
+		out = append(out, mustlink.Method(method))
+	}
+	if o.HoldOut > 0 {
+		out = append(out, mustlink.HoldOut(o.HoldOut))
+	}
+	return out
+}
+
+// auto is the name of the method that the fit chooses by what there is to learn from.
+const auto = "auto"
+
+// method returns the method of a name; for auto the one that the kinds of input suggest, which the
+// links may change.
+func (o *fitOptions) method(name string, l *Links) (catalog.Method, error) {
+	if name != auto {
+		return catalog.Lookup(name)
+	}
+	if len(o.Params) > 0 {
+		return catalog.Method{}, &fault.ParamError{Param: "params", Value: "given", Want: "none with the method auto, as parameters belong to a method"}
+	}
+	choice, err := catalog.Choose(nil, catalog.Lesson{Triplets: l.triplets(), Quadruplets: o.quadruplets(), Targets: o.Targets})
+	return choice.Method, err
 }

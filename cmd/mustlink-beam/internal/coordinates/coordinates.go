@@ -14,6 +14,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // Of returns the coordinates of a block's rows, without gaps between them.
@@ -22,7 +23,7 @@ func Of(ctx context.Context, w *job.Worker, block shard.Block) (blas.Matrix, err
 		x, err := Values(block.Data)
 		return x, block.Locate(err)
 	}
-	y, err := w.Model.Record().Embed(ctx, w.Engine, block.Data)
+	y, err := w.Model.Coordinates(ctx, block.Data)
 	if err != nil {
 		return blas.Matrix{}, block.Locate(err)
 	}
@@ -87,7 +88,7 @@ func OfElement(ctx context.Context, c job.Config, e shard.Element, f func(w *job
 
 // Read reads coordinates from a file.
 func Read(path string) (blas.Matrix, error) {
-	d, err := dataset.Read(path, dataset.ReadOptions{IgnoreLabels: true, Extensions: shard.Extensions()})
+	d, err := dataset.Read(path, dataset.ReadOptions{IgnoreLabels: true, Extensions: session.Extensions()})
 	if err != nil {
 		return blas.Matrix{}, err
 	}

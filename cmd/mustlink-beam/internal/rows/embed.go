@@ -12,6 +12,7 @@ import (
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/job"
 	"github.com/mustlink/mustlink/cmd/mustlink-beam/internal/shard"
 	"github.com/mustlink/mustlink/engine/dataset"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 func init() {
@@ -50,7 +51,7 @@ func (f *embedFn) embed(ctx context.Context, w *job.Worker, r *shard.Reader, pat
 		written += int64(len(rows.Data) / dim)
 		return rows, err
 	}
-	err := write(path, dim, next, dataset.WriteOptions{Extensions: shard.Extensions()})
+	err := write(path, dim, next, dataset.WriteOptions{Extensions: session.Extensions()})
 	return written, err
 }
 

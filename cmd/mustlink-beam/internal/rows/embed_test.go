@@ -24,6 +24,7 @@ import (
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 func TestMain(m *testing.M) { trial.Main(m) }
@@ -134,7 +135,7 @@ func TestEmbedFormats(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			d, err := dataset.Read(file, dataset.ReadOptions{Extensions: shard.Extensions()})
+			d, err := dataset.Read(file, dataset.ReadOptions{Extensions: session.Extensions()})
 			if err != nil {
 				t.Fatal(err)
 			}

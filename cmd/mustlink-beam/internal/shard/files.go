@@ -6,14 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mustlink/mustlink/engine/dataset"
-	"github.com/mustlink/mustlink/engine/dataset/arrow"
-	"github.com/mustlink/mustlink/engine/dataset/parquet"
 	"github.com/mustlink/mustlink/engine/fault"
 )
-
-// Extensions returns the file formats in addition to those of package dataset.
-func Extensions() []dataset.Extension { return []dataset.Extension{parquet.Format(), arrow.Format()} }
 
 // Files returns the sorted files that match a pattern of [filepath.Match], or one of several
 // patterns, separated by commas. Hidden files match only where the pattern begins with a dot:

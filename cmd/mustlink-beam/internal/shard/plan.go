@@ -12,6 +12,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // DefaultRows is the number of rows of an element. It is large enough that the fixed cost of an
@@ -36,7 +37,7 @@ type Options struct {
 
 // reading returns the options for a file.
 func (o Options) reading(file string) dataset.ReadOptions {
-	in := dataset.ReadOptions{IgnoreLabels: o.IgnoreLabels, MemoryLimit: o.MemoryLimit, Extensions: Extensions()}
+	in := dataset.ReadOptions{IgnoreLabels: o.IgnoreLabels, MemoryLimit: o.MemoryLimit, Extensions: session.Extensions()}
 	if o.Mixed && dataset.NamesColumns(file, "", in.Extensions...) {
 		in.Mixed, in.Text, in.Numbers = true, o.Text, o.Numbers
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/propertytest"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // writeRows writes n rows of random numbers, with ids and labels, to a file.
@@ -33,7 +34,7 @@ func writeRows(t interface{ Fatal(...any) }, path string, n, d int, rng *rand.Ra
 		data.IDs = append(data.IDs, fmt.Sprintf("row %d, \"quoted\"\nand broken", i))
 		data.Labels = append(data.Labels, fmt.Sprint(i%3))
 	}
-	if err := dataset.WriteData(path, data, dataset.WriteOptions{Extensions: shard.Extensions()}); err != nil {
+	if err := dataset.WriteData(path, data, dataset.WriteOptions{Extensions: session.Extensions()}); err != nil {
 		t.Fatal(err)
 	}
 	return x.Data

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
+	"github.com/mustlink/mustlink/internal/session"
 )
 
 // Output names the files that a job writes, one for each element, after one path.
@@ -55,7 +56,7 @@ func CheckWritable(path string) error {
 
 // Check returns a *fault.ParamError unless the extension of the path is one of the formats.
 func (o Output) Check(formats []string) error {
-	if slices.Contains(formats, dataset.FormatOf(o.Path, Extensions()...)) {
+	if slices.Contains(formats, dataset.FormatOf(o.Path, session.Extensions()...)) {
 		return nil
 	}
 	return &fault.ParamError{Param: "output path", Value: o.Path, Want: "a name ending in ." + strings.Join(formats, " or .") + " (each also .gz)"}
@@ -64,7 +65,7 @@ func (o Output) Check(formats []string) error {
 // Matrix returns the options for writing the files as matrices. Columns are numbered when the list
 // is nil.
 func (o Output) Matrix(columns []string) (dataset.WriteOptions, error) {
-	w := dataset.WriteOptions{Columns: columns, Extensions: Extensions()}
+	w := dataset.WriteOptions{Columns: columns, Extensions: session.Extensions()}
 	return w, o.Check(dataset.OutputFormats(w.Extensions...))
 }
 

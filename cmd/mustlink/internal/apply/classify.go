@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -39,7 +39,7 @@ equally many votes, the label of the nearest voter wins.
 With MODEL the metric is the learned one, without it that of the raw points. If the rows of -i
 have labels too, the summary compares them with the predicted ones.
 
-The rows of --train are kept in memory. Rows of -i in .csv, .npy, .parquet and .arrow are read, classified and
+The rows of --train are kept in memory. Rows of -i in ` + session.Endings(" and ") + ` are read, classified and
 written block by block, also from a pipe: their number is bounded by the disk, not by memory.`,
 		Example: `  mustlink classify model.mlk --train train.csv -i test.csv -o predicted.csv
   mustlink classify --train train.csv -i test.csv --neighbors 1 --standardize -o baseline.csv`,
@@ -49,7 +49,7 @@ written block by block, also from a pipe: their number is bounded by the disk, n
 	f := cmd.Flags()
 	f.StringVar(&c.train, "train", "", "the file of `DATA` with labels, in a format as for -i")
 	f.StringVar(&c.trainLabels, "train-labels", "", "`FILE` of labels, as for --labels, if --train has none")
-	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `DATA` to classify: "+source.Endings+"; - for standard input")
+	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `DATA` to classify: "+session.InputEndings()+"; - for standard input")
 	c.data.ReadingFlags(cmd)
 	c.data.LabelFlags(cmd)
 	f.IntVar(&c.neighbors, "neighbors", 4, "number of nearest neighbors that vote")
@@ -131,17 +131,17 @@ func (c *classifyCommand) classify(ctx context.Context, m *metric.Metric) (*clas
 	if err != nil {
 		return nil, err
 	}
-	m.Before = &catalog.Fitted{Features: train.Features, Scaling: table.Transform()}
+	m.Preparing(train.Features, table.Transform())
 	open, err := m.Flags(c.data.WithFeatures(train.Points.Dim())).Reopen(ctx, c.Session)
 	if err != nil {
 		return nil, err
 	}
-	rows := &metric.Rows{Metric: m, Stage: "classification", Open: open}
+	rows := m.Rows(open, "classification")
 	r := &classifyReport{Metric: m.Name(), Train: known.Rows, Neighbors: c.neighbors, Output: c.out}
-	r.Scores, err = writeLabels(ctx, rows, c.out, true, func(ctx context.Context, block metric.Block) ([]string,
+	r.Scores, err = writeLabels(ctx, m, rows, c.out, true, func(ctx context.Context, block mustlink.Block) ([]string,
 		error) {
-		r.N += block.At.Rows
-		return neighbors.Classify(ctx, m.Eng, known, train.Labels, block.At, c.neighbors)
+		r.N += block.Coordinates.Rows
+		return neighbors.Classify(ctx, m.Eng, known, train.Labels, block.Coordinates, c.neighbors)
 	})
 	return r, err
 }

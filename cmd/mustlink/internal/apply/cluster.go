@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms/cluster"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/topics"
 	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
@@ -86,7 +86,7 @@ The algorithms (-a) are:
   mpck         MPCK-means: as pck, and learns a metric with the clusters
 
 Rows need not fit in memory. If they take more than a third of --memory-limit, or with --stream,
-kmeans reads a .csv, .npy, .parquet or .arrow file once for every iteration. It starts from the clusters
+kmeans reads a ` + session.Endings(" or ") + ` file once for every iteration. It starts from the clusters
 of a sample and converges like k-means of all rows. minibatch learns in one pass, for which the
 rows must be in random order, and assigns the rows to clusters in another. Standard input is
 enough for what reads the rows once: minibatch with --save-centers and without -o, and assigning
@@ -121,7 +121,7 @@ If DATA has labels, the summary scores the clusters against them.`,
 	f.StringVarP(&c.out, "output", "o", "", "the file of `LABELS` to write; - for standard output")
 	usage.CompleteWith(cmd, "algorithm", algorithmNames()...)
 	usage.CompleteWith(cmd, "metric", mpckMetrics()...)
-	methods.CompleteKernels(cmd)
+	topics.CompleteKernels(cmd)
 	return cmd
 }
 

@@ -1,16 +1,25 @@
 package apply
 
 import (
+	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"math"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
+	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
@@ -38,7 +47,7 @@ Distances are those of the learned metric itself, like the values of mustlink gr
 of mustlink embed hold only a share of it for krca, and for gml and itml with a kernel. Without MODEL
 they are the Euclidean distances of the prepared rows, in which nothing was learned.
 
-Points of .csv, .npy, .parquet and .arrow are read block by block, also from a pipe, and only paired rows are
+Points of ` + session.Endings(" and ") + ` are read block by block, also from a pipe, and only paired rows are
 kept in memory. Pairs are read and distances written block by block too. Pairs are read twice, so
 those from a pipe are kept in memory.`,
 		Example: `  mustlink distance model.mlk -i data.csv --pairs pairs.csv -o distances.csv
@@ -93,14 +102,10 @@ func (d *distanceCommand) writing() dataset.WriteOptions {
 // distances returns the distances of pairs of rows of x, which the metric takes.
 func (d *distanceCommand) distances(ctx context.Context, x points.Points, pairs [][2]int) (list []float64,
 	err error) {
-	if _, sequences := x.(*points.Sequences); sequences && d.m.Fitted == nil {
+	if _, sequences := x.(*points.Sequences); sequences && !d.m.Learned() {
 		return nil, fault.Data("", "sequences have no distances without a kernel: want a model")
 	}
-	if d.m.Fitted != nil {
-		list, err = d.m.Fitted.Model.Distances(ctx, d.m.Eng, x, pairs)
-	} else {
-		list, err = kernel.Linear().Squared().Pairs(ctx, d.m.Eng, x, pairs)
-	}
+	list, err = d.m.SquaredDistances(ctx, x, pairs)
 	for p, squared := range list {
 		list[p] = math.Sqrt(squared)
 	}
@@ -117,7 +122,7 @@ func (d *distanceCommand) inMemory(ctx context.Context) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	x, err := d.m.Points(table.Data())
+	x, err := d.m.Prepared(table.Data())
 	if err != nil {
 		return 0, err
 	}
@@ -133,4 +138,261 @@ func (d *distanceCommand) inMemory(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	return len(distances), dataset.WriteMatrix(d.out, len(distances), 1, distances, 1, nil, d.writing())
+}
+
+// pairFile is a file of pairs, which the command reads twice.
+type pairFile struct {
+	path, name string
+	text       []byte // content of a file that can be read only once
+	held       bool
+}
+
+// openPairFile copies pairs that can be read only once into memory.
+func openPairFile(ctx context.Context, s *session.Session, path string) (*pairFile, error) {
+	f := &pairFile{path: path, name: path, held: !source.CanReadTwice(path)}
+	read := func() ([]byte, error) { return s.ReadPipe(path) }
+	if path == session.Stream {
+		f.name = "standard input"
+		read = func() ([]byte, error) { return s.ReadWithin(f.name, s.Stdin) }
+	}
+	var err error
+	if f.held {
+		f.text, err = session.Await(ctx, read)
+	}
+	return f, err
+}
+
+// open begins to read the pairs.
+func (f *pairFile) open(c dataset.LinkContext) (*dataset.PairStream, error) {
+	if !f.held {
+		return dataset.OpenPairs(f.path, c)
+	}
+	return dataset.DecodePairStream(bytes.NewReader(f.text), f.name, session.HasEnding(f.path, "gz"), c)
+}
+
+// gathered are the paired rows of a stream of points.
+type gathered struct {
+	*metric.Metric
+	byID      bool
+	names     map[string]int // index of each paired id among the gathered rows, -1 before it is read
+	positions map[int]int    // the same for row numbers
+	count     int            // pairs
+	ids       []string       // of the gathered rows, with byID
+	values    []float64
+	width     int    // numbers of a gathered row, -1 before the first block
+	name      string // of the points, for messages
+	rows      int    // number of gathered rows
+	n         int    // number of rows read
+}
+
+// want marks a row as paired.
+func (g *gathered) want(text string) {
+	if g.byID {
+		g.names[text] = -1
+	} else if i, err := strconv.Atoi(strings.TrimSpace(text)); err == nil {
+		g.positions[i] = -1
+	}
+}
+
+// find returns the index of row i of a block among the paired rows, and whether it is paired.
+func (g *gathered) find(part *dataset.Data, i int) (at int, wanted bool) {
+	if g.byID {
+		at, wanted = g.names[part.IDs[i]]
+	} else {
+		at, wanted = g.positions[g.n+i]
+	}
+	return at, wanted
+}
+
+// add notes that row i of a block is the next gathered row.
+func (g *gathered) add(part *dataset.Data, i int) {
+	if g.byID {
+		id := strings.Clone(part.IDs[i])
+		g.names[id] = g.rows
+		g.ids = append(g.ids, id)
+	} else {
+		g.positions[g.n+i] = g.rows
+	}
+	g.rows++
+}
+
+// stream computes the distances of points that are read a block at a time: it reads the names of
+// rows from the pairs, gathers these rows from the points, and reads the pairs again.
+func (d *distanceCommand) stream(ctx context.Context) (int, error) {
+	pairs, err := openPairFile(ctx, d.Session, d.pairs.Path)
+	if err != nil {
+		return 0, err
+	}
+	g := &gathered{Metric: d.m, byID: d.pairs.By == dataset.ByID, names: map[string]int{}, positions: map[int]int{}, width: -1}
+	if err := g.readNames(ctx, pairs); err != nil {
+		return 0, err
+	}
+	if err := prepareStreamed(ctx, d.m, &d.data, &d.preparing, 0); err != nil {
+		return 0, err
+	}
+	src, err := d.m.Flags(&d.data).Open(ctx, d.Session, false)
+	if err != nil {
+		return 0, err
+	}
+	defer src.Close()
+	if err := g.gather(ctx, &d.pairs, src); err != nil {
+		return 0, err
+	}
+	return g.count, d.writeDistances(ctx, g, pairs)
+}
+
+// readNames collects the names of rows. It cannot check them: the rows are read later.
+func (g *gathered) readNames(ctx context.Context, pairs *pairFile) error {
+	s, err := session.Await(ctx, func() (*dataset.PairStream, error) { return pairs.open(dataset.LinkContext{}) })
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for {
+		block, err := session.Await(ctx, func() ([][2]string, error) { return s.Names(source.LinesOfBlock(g.Session)) })
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		g.count += len(block)
+		for _, pair := range block {
+			g.want(pair[0])
+			g.want(pair[1])
+		}
+		names := len(g.names) + len(g.positions)
+		if err := g.Eng.Check(fmt.Sprintf("names of %d linked rows", names), int64(names)*source.EntryBytes, "pass fewer pairs at a time"); err != nil {
+			return err
+		}
+	}
+}
+
+// gather reads the points.
+func (g *gathered) gather(ctx context.Context, by *source.Links, src *mustlink.RowSource) error {
+	bar, begin := g.Progress(), time.Now()
+	defer bar.Done()
+	most := 1 // without a model the first row has the width
+	if f := g.Record(); g.Learned() || f.Features != nil || f.Scaling != nil {
+		most = f.BlockRows(int64(g.MemoryLimit))
+	}
+	read, stop := dataset.Prefetch(ctx, func(ctx context.Context) (*dataset.Data, error) {
+		part, err := src.Next(ctx, most)
+		if err == nil && !g.Learned() {
+			most = max(most, catalog.BlockRows(part.Points.Dim(), int64(g.MemoryLimit)))
+		}
+		return part, err
+	})
+	defer stop()
+	for {
+		part, err := read()
+		if err == io.EOF {
+			return nil
+		}
+		if err == nil {
+			err = by.NeedIDs(part)
+		}
+		if err == nil {
+			err = g.take(part)
+		}
+		if err != nil {
+			return err
+		}
+		bar.Report(algorithms.Progress{Stage: "gathering points", Done: g.n, Total: max(0, src.Rows), Elapsed: time.Since(begin)})
+	}
+}
+
+// take keeps the paired rows of a block, as the metric takes them. It prepares at least one row of
+// the first block, so that its columns are compared with those of the model.
+func (g *gathered) take(part *dataset.Data) error {
+	var rows []int
+	for i := range part.Points.Len() {
+		at, wanted := g.find(part, i)
+		if wanted && at >= 0 { // only ids can occur twice
+			e := fault.Data(part.Name, "the id %q is that of an earlier row too: want different ids", part.IDs[i])
+			e.Row, e.Column = g.n+i, "id"
+			return e
+		}
+		if wanted {
+			g.add(part, i)
+			rows = append(rows, i)
+		}
+	}
+	if len(rows) > 0 || g.width < 0 {
+		some := *part
+		if some.Points = part.Points.Select(rows); len(rows) == 0 {
+			some.Points = points.Slice(part.Points, 0, 1)
+		}
+		x, err := g.Prepared(&some)
+		if err != nil {
+			return fault.InRows(fault.InSelection(err, rows), g.n)
+		}
+		prepared := x.(*points.Dense) // only tables are streamed
+		g.width = prepared.D
+		g.values = append(g.values, prepared.Data[:len(rows)*prepared.D]...)
+	}
+	g.name = part.Name
+	g.n += part.Points.Len()
+	return g.Eng.Check(fmt.Sprintf("%d linked rows", g.rows), 2*engine.MatrixBytes(g.rows, g.width), "pass fewer pairs at a time")
+}
+
+// points returns the gathered rows as the metric takes them.
+func (g *gathered) points() points.Points {
+	return &points.Dense{N: g.rows, D: g.width, Data: g.values}
+}
+
+// context returns the meaning of the names in the pairs, after the rows have been read.
+func (g *gathered) context(by string) dataset.LinkContext {
+	c := dataset.LinkContext{N: g.n, By: by}
+	if g.byID {
+		c.N, c.IDs = g.rows, append([]string{}, g.ids...) // not nil: there are ids
+	}
+	return c
+}
+
+// replace replaces row numbers by indices of gathered rows.
+func (g *gathered) replace(pairs [][2]int) error {
+	if g.byID {
+		return nil // these are indices already
+	}
+	for k, pair := range pairs {
+		for side, i := range pair {
+			at, ok := g.positions[i]
+			if !ok {
+				return &fault.DataError{Row: -1, Err: fmt.Errorf("row %d is new since the first reading of the file: want a file that does not change", i)}
+			}
+			pairs[k][side] = at
+		}
+	}
+	return nil
+}
+
+// writeDistances reads the pairs again and writes their distances.
+func (d *distanceCommand) writeDistances(ctx context.Context, g *gathered, pairs *pairFile) error {
+	x := g.points()
+	s, err := pairs.open(g.context(d.pairs.By))
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	bar, begin, done := g.Progress(), time.Now(), 0
+	defer bar.Done()
+	next, stop := dataset.Prefetch(ctx, func(ctx context.Context) (dataset.Rows, error) {
+		block, err := session.Await(ctx, func() ([][2]int, error) { return s.Next(source.LinesOfBlock(g.Session)) })
+		if err != nil {
+			return dataset.Rows{}, err
+		}
+		if err := g.replace(block); err != nil {
+			return dataset.Rows{}, fault.InFile(err, pairs.path)
+		}
+		distances, err := d.distances(ctx, x, block)
+		if err != nil {
+			return dataset.Rows{}, fault.InFile(fault.InRows(err, done), g.name)
+		}
+		done += len(distances)
+		bar.Report(algorithms.Progress{Stage: "distances", Done: done, Total: g.count, Elapsed: time.Since(begin)})
+		return dataset.Rows{Data: distances}, nil
+	})
+	defer stop()
+	return dataset.WriteRows(d.out, g.count, 1, next, d.writing())
 }

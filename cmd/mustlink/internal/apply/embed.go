@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"math/rand/v2"
 
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
@@ -33,7 +35,7 @@ func newEmbed(s *session.Session) *cobra.Command {
 		Use:   "embed MODEL -i DATA -o OUT",
 		Short: "map points to coordinates whose Euclidean distance is the learned one",
 		Long: `Map points, training rows or new ones, to coordinates: one row for each point, one column for each
-dimension of the model. The extension of OUT selects its format (.csv, .npy, .parquet, .arrow, each
+dimension of the model. The extension of OUT selects its format (` + session.Endings(", ") + `, each
 also .gz); all but .npy keep the column id.
 
 Euclidean distance between coordinates is the learned distance. For krca, and for gml and itml with a
@@ -41,7 +43,7 @@ kernel, it is an approximation in so many directions: the summary says which sha
 squared distance they hold, over pairs of a sample of the rows. More directions (fit -p dims=0 for
 all) hold more. mustlink distance and gram compute the learned metric itself.
 
-Points of .csv, .npy, .parquet and .arrow are read, embedded and written block by block, also from a pipe:
+Points of ` + session.Endings(" and ") + ` are read, embedded and written block by block, also from a pipe:
 their number is bounded by the disk, not by memory. There are two exceptions. From .csv to .npy.gz,
 or to .npy on standard output, all points are read first, because .npy begins with their number. A
 .parquet or .arrow from a pipe is read first, because its index is at its end.
@@ -83,10 +85,10 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	rows := &metric.Rows{Metric: m, Open: func(context.Context) (*source.Blocks, error) { return src, nil }, Stage: "embedding"}
+	rows := m.Rows(metric.Once(src), "embedding")
 	half, sample := &singleEmbedding{m, -1}, newShareSample(m)
 	rows.Place = func(ctx context.Context, part *dataset.Data) (y blas.Matrix, err error) {
-		x, err := m.Points(part)
+		x, err := m.Prepared(part)
 		if err != nil {
 			return y, err
 		}
@@ -94,12 +96,12 @@ func (e *embedCommand) run(ctx context.Context, args []string) error {
 		if writing.Single {
 			y, err = half.embed(ctx, x)
 		} else {
-			y, err = m.Fitted.Model.Embed(ctx, m.Eng, x)
+			y, err = m.Record().Model.Embed(ctx, m.Eng, x)
 		}
 		return y, fault.InFile(err, part.Name)
 	}
-	dim := m.Fitted.Model.Dim()
-	n, err := rows.WriteCoordinates(ctx, e.out, src.Rows, dim, writing)
+	dim := m.Dim()
+	n, err := metric.WriteCoordinates(ctx, e.out, rows, src.Rows, dim, writing)
 	if err != nil {
 		return err
 	}
@@ -154,7 +156,7 @@ const probedRows = 64
 
 // embed embeds dense vectors and returns the coordinates in double precision, exactly.
 func (s *singleEmbedding) embed(ctx context.Context, x points.Points) (blas.Matrix, error) {
-	y, err := embedSingle(ctx, s.Eng, s.Fitted.Model, x)
+	y, err := embedSingle(ctx, s.Eng, s.Record().Model, x)
 	if err != nil {
 		return blas.Matrix{}, err
 	}
@@ -173,7 +175,7 @@ func (s *singleEmbedding) embed(ctx context.Context, x points.Points) (blas.Matr
 
 // probe compares the first coordinates with those of double precision.
 func (s *singleEmbedding) probe(ctx context.Context, x points.Points, y blas.Matrix) error {
-	exact, err := s.Fitted.Model.Embed(ctx, s.Eng, points.Slice(x, 0, min(probedRows, x.Len())))
+	exact, err := s.Record().Model.Embed(ctx, s.Eng, points.Slice(x, 0, min(probedRows, x.Len())))
 	if err != nil {
 		return err
 	}
@@ -206,4 +208,62 @@ func embedSingle(ctx context.Context, eng *engine.Engine, m algorithms.Model, x 
 	}
 	y, err := with.EmbedSingle(ctx, eng, narrow)
 	return y, usage.RenameParams(err, "precision", "--precision")
+}
+
+// shareSample draws rows in which the share of the learned distance that an embedding holds is
+// measured. It draws from all rows of a table, whatever the size of its blocks, and from the first
+// block of other points.
+type shareSample struct {
+	rng  *rand.Rand
+	seen int
+	rows points.Points // nil for none
+}
+
+// newShareSample returns a sample for the model of m, and nil for a model whose embedding is exact.
+func newShareSample(m *metric.Metric) *shareSample {
+	if p, is := m.Record().Model.(algorithms.Projection); !is || !p.Projected() {
+		return nil
+	}
+	return &shareSample{rng: rand.New(rand.NewPCG(0, 0x656d626564))}
+}
+
+// add draws from a block of prepared rows.
+func (s *shareSample) add(x points.Points) {
+	dense, is := x.(*points.Dense)
+	switch {
+	case s == nil:
+	case is:
+		s.addTable(dense)
+	case s.rows == nil:
+		s.rows = x
+	}
+}
+
+// addTable keeps each of the rows so far with the same probability.
+func (s *shareSample) addTable(x *points.Dense) {
+	if s.rows == nil {
+		s.rows = &points.Dense{D: x.D}
+	}
+	kept := s.rows.(*points.Dense)
+	for i := range x.N {
+		s.seen++
+		if kept.N < catalog.ShareRows {
+			kept.N, kept.Data = kept.N+1, append(kept.Data, x.Row(i)...)
+		} else if at := s.rng.IntN(s.seen); at < kept.N {
+			copy(kept.Row(at), x.Row(i))
+		}
+	}
+}
+
+// share returns the share in the rows of the sample, nil if it is unknown or the embedding is
+// exact.
+func (s *shareSample) share(ctx context.Context, m *metric.Metric) (*float64, error) {
+	if s == nil || s.rows == nil {
+		return nil, nil
+	}
+	share, err := m.Record().Share(ctx, m.Eng, s.rows)
+	if err != nil || share == 0 || share > 1-1e-9 {
+		return nil, err
+	}
+	return &share, nil
 }

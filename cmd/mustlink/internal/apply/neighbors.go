@@ -2,14 +2,20 @@ package apply
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math"
+	"os"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/neighborindex"
 	"github.com/mustlink/mustlink/algorithms/neighbors"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
@@ -52,7 +58,7 @@ The cells take about as long to make as a search for some 10,000 rows of -i. --i
 it is written if it does not exist, and read if it does. It serves any recall, and is refused if the
 model, the rows of --train or the number of neighbors are others.
 
-The rows of --train are kept in memory. Rows of -i in .csv, .npy, .parquet and .arrow are read, searched and
+The rows of --train are kept in memory. Rows of -i in ` + session.Endings(" and ") + ` are read, searched and
 written block by block, also from a pipe.`,
 		Example: `  mustlink neighbors model.mlk --train train.csv -i new.csv -k 10 -o neighbors.csv
   mustlink neighbors model.mlk --train train.npy -i new.npy --approximate recall=.95 --index train.index -o neighbors.parquet`,
@@ -61,7 +67,7 @@ written block by block, also from a pipe.`,
 	}
 	f := cmd.Flags()
 	f.StringVar(&c.train, "train", "", "the file of `DATA` to search in, in a format as for -i")
-	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `NEW` rows: "+source.Endings+"; - for standard input")
+	f.StringVarP(&c.data.Path, "input", "i", "", "the file of `NEW` rows: "+session.InputEndings()+"; - for standard input")
 	c.data.ReadingFlags(cmd)
 	c.names.ByFlag(cmd)
 	f.IntVarP(&c.k, "neighbors", "k", 10, "number `K` of neighbors of each row")
@@ -107,7 +113,7 @@ func (c *neighborsCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if m.Fitted.Model.Dim() == 0 {
+	if m.Dim() == 0 {
 		return fault.Data(args[0], "the model has 0 dimensions: want at least 1, as otherwise all distances are 0")
 	}
 	train, err := c.readTraining(ctx, m)
@@ -165,7 +171,7 @@ func (c *neighborsCommand) finder(ctx context.Context, m *metric.Metric, path st
 
 // found has the neighbors of a block.
 type found struct {
-	metric.Block
+	mustlink.Block
 	index []int32
 	dist2 []float64
 }
@@ -179,18 +185,18 @@ func (c *neighborsCommand) write(ctx context.Context, m *metric.Metric, train *d
 		return err
 	}
 	const values = 6 // of a neighbor, in the lists and in the table
-	rows := &metric.Rows{Metric: m, Open: func(context.Context) (*source.Blocks, error) { return src, nil }, Stage: "neighbors",
-		Most: catalog.BlockRows(values*c.k, int64(c.MemoryLimit))}
-	next, stop, err := metric.Ahead(ctx, rows, func(ctx context.Context, block metric.Block) (found, error) {
-		r.N += block.At.Rows
+	rows := m.Rows(metric.Once(src), "neighbors")
+	rows.Most = catalog.BlockRows(values*c.k, int64(c.MemoryLimit))
+	next, stop, err := mustlink.EachBlock(ctx, rows, func(ctx context.Context, block mustlink.Block) (found, error) {
+		r.N += block.Coordinates.Rows
 		if err := c.names.NeedIDs(block.Data); err != nil {
 			return found{}, err
 		}
-		what := fmt.Sprintf("table of %d neighbors of %d rows", c.k, block.At.Rows)
-		if err := m.Eng.Check(what, engine.MatrixBytes(block.At.Rows, values*c.k), "want fewer neighbors"); err != nil {
+		what := fmt.Sprintf("table of %d neighbors of %d rows", c.k, block.Coordinates.Rows)
+		if err := m.Eng.Check(what, engine.MatrixBytes(block.Coordinates.Rows, values*c.k), "want fewer neighbors"); err != nil {
 			return found{}, err
 		}
-		index, dist2, err := find(ctx, block.At)
+		index, dist2, err := find(ctx, block.Coordinates)
 		return found{block, index, dist2}, err
 	})
 	if err != nil {
@@ -236,7 +242,7 @@ func (c *neighborsCommand) named(next func() (found, error), ids []string) func(
 				return
 			}
 			for at, j := range f.index {
-				record[0], record[1], record[2] = f.IDs[at/c.k], strconv.Itoa(1+at%c.k), ids[j]
+				record[0], record[1], record[2] = f.Data.IDs[at/c.k], strconv.Itoa(1+at%c.k), ids[j]
 				record[3] = strconv.FormatFloat(math.Sqrt(f.dist2[at]), 'g', 17, 64)
 				if !yield(record, nil) {
 					return
@@ -254,4 +260,132 @@ func (r *neighborsReport) text(w io.Writer) {
 		r.Indexed.text(w)
 	}
 	fmt.Fprintf(w, "output\t%s\n", r.Output)
+}
+
+// indexed has the flags of a search by an index.
+type indexed struct {
+	approximate string // "" for an exact search
+	path        string // of the index, "" to keep none
+	seed        uint64
+	recall      float64
+}
+
+func (x *indexed) flags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&x.approximate, "approximate", "", "search by an index, with `recall=R`: the share of the exact neighbors to find, > 0 and <= 1")
+	f.StringVar(&x.path, "index", "", "with --approximate: `FILE` of the index, which is written if it does not exist")
+	usage.SeedFlag(f, &x.seed)
+	f.Lookup("seed").Usage = "with --approximate: seed of the cells and samples of a new index"
+	usage.CompleteWith(cmd, "approximate", "recall=.95")
+}
+
+// check finds mistakes in the flags.
+func (x *indexed) check(check *session.Checks) {
+	given := check.Cmd.Flags().Changed("approximate")
+	for _, name := range []string{"index", "seed"} {
+		check.Refuse(!given && check.Cmd.Flags().Changed(name), "--%s is given without --approximate: want both, or neither", name)
+	}
+	if !given {
+		return
+	}
+	text, named := strings.CutPrefix(x.approximate, "recall=")
+	recall, err := strconv.ParseFloat(text, 64)
+	check.Refuse(!named || err != nil || !(recall > 0 && recall <= 1), "--approximate is %q: want recall=R with a number R > 0 and <= 1", x.approximate)
+	x.recall = recall
+	if x.exists() {
+		check.File("--index", x.path, "")
+		return
+	}
+	check.Refuse(x.path == session.Stream, "--index is \"-\": want a file")
+	check.Output("--index", x.path)
+}
+
+// exists reports whether there is an index to read.
+func (x *indexed) exists() bool {
+	if x.path == "" || x.path == session.Stream {
+		return false
+	}
+	_, err := os.Stat(x.path)
+	return !errors.Is(err, fs.ErrNotExist)
+}
+
+// indexReport describes an approximate search.
+type indexReport struct {
+	Wanted float64 `json:"wanted"`
+	neighborindex.Recall
+	Cells  int    `json:"cells"`
+	Probes int    `json:"probes"`
+	File   string `json:"index,omitempty"`
+	Built  bool   `json:"built"`
+}
+
+func (r *indexReport) text(w io.Writer) {
+	fmt.Fprintf(w, "search\trecall %.4f on %s of --train (wanted %v), by %d of %s\n",
+		r.Value, session.Plural(r.Rows, "other row"), r.Wanted, r.Probes, session.Plural(r.Cells, "cell"))
+	if r.File != "" {
+		how := "read"
+		if r.Built {
+			how = "written"
+		}
+		fmt.Fprintf(w, "index\t%s (%s)\n", r.File, how)
+	}
+}
+
+// open returns the index of the rows of --train, which it reads, or makes and writes.
+func (x *indexed) open(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, known blas.Matrix, k int) (*neighborindex.Searcher, *indexReport, error) {
+	index, built, err := x.index(ctx, m, path, train, known, k)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := &indexReport{Wanted: x.recall, File: x.path, Built: built}
+	if r.Probes, err = index.Probes(x.recall); err != nil {
+		return nil, nil, err
+	}
+	r.Recall, r.Cells = index.Recall(r.Probes), index.Cells()
+	s, err := index.Open(ctx, m.Eng, known)
+	return s, r, fault.InFile(err, train.Name)
+}
+
+// index reads the index if there is one, and otherwise makes and writes it.
+func (x *indexed) index(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, known blas.Matrix, k int) (index *neighborindex.Index, built bool, err error) {
+	model, err := m.Record().Digest()
+	if err != nil {
+		return nil, false, err
+	}
+	of := neighborindex.Source{Model: model, Data: dataset.Fingerprint(train.Points)}
+	if x.exists() {
+		index, err = x.read(ctx, m, path, train, of, k)
+		return index, false, err
+	}
+	if n := known.Rows; k >= n {
+		return nil, false, usage.Errorf("-k, --neighbors is %d: want at most %d with --approximate, one less than the number of rows of %s", k, n-1, train.Name)
+	}
+	bar := m.Progress()
+	index, err = neighborindex.Build(ctx, m.Eng, known, of, neighborindex.Options{Neighbors: k, Seed: x.seed, Progress: bar.Report})
+	bar.Done()
+	if err == nil && x.path != "" {
+		err = m.WriteFile(x.path, func(w io.Writer) error {
+			_, err := index.WriteTo(w)
+			return err
+		})
+	}
+	return index, true, fault.InFile(err, train.Name)
+}
+
+// read reads the index and refuses that of another search.
+func (x *indexed) read(ctx context.Context, m *metric.Metric, path string, train *dataset.Data, of neighborindex.Source, k int) (*neighborindex.Index, error) {
+	index, err := session.Await(ctx, func() (*neighborindex.Index, error) {
+		return neighborindex.ReadFile(x.path, int64(m.MemoryLimit))
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case index.Source().Model != of.Model:
+		return nil, fault.Data(x.path, "it is the index of another model than %s: want another --index", path)
+	case index.Source().Data != of.Data:
+		return nil, fault.Data(x.path, "it is the index of other rows than those of %s: want another --index", train.Name)
+	case index.Neighbors() != k:
+		return nil, fault.Data(x.path, "it is an index for %s: want -k %d, or another --index", session.Plural(index.Neighbors(), "neighbor"), index.Neighbors())
+	}
+	return index, nil
 }

@@ -170,7 +170,7 @@ func unsupported(err error) error {
 
 // calibration returns the calibration of the model, nil if there is none and none is needed.
 func (p *pairsCommand) calibration(m *metric.Metric, path string) (*calibration.Calibration, error) {
-	c := m.Fitted.Calibration
+	c := m.Record().Calibration
 	switch {
 	case c == nil && p.precision+p.recall+p.share > 0:
 		return nil, fault.Data(path, "the model is not calibrated: want --threshold alone, or a model of mustlink calibrate")
@@ -199,7 +199,7 @@ func (p *pairsCommand) distance(c *calibration.Calibration) (float64, error) {
 func (p *pairsCommand) find(ctx context.Context, m *metric.Metric, data *dataset.Data, threshold float64) ([]mustlink.Pair, error) {
 	bar := p.Progress()
 	defer bar.Done()
-	pairs, err := m.Model().Pairs(ctx, mustlink.FromData(data), threshold, mustlink.PairOptions{Neighbors: p.neighbors, Most: p.most, Progress: bar.Report})
+	pairs, err := m.Model.Pairs(ctx, mustlink.FromData(data), threshold, mustlink.PairOptions{Neighbors: p.neighbors, Most: p.most, Progress: bar.Report})
 	return pairs, usage.RenameParams(err, "threshold", "--threshold")
 }
 

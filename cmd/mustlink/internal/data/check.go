@@ -1,3 +1,4 @@
+// Package data provides the commands about files of data: links, check and score.
 package data
 
 import (
@@ -16,6 +17,11 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
 )
+
+// Commands returns links, check and score.
+func Commands(s *session.Session) []*cobra.Command {
+	return []*cobra.Command{newLinks(s), newCheck(s), newScore(s)}
+}
 
 type checkCommand struct {
 	*session.Session

@@ -109,7 +109,7 @@ feature is then refused: want the same --label there, or --drop.`,
 		RunE: s.Checked(l.check, l.run),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&l.data.Path, "input", "i", "", "`DATA` with labels: "+source.Endings+"; - for standard input")
+	f.StringVarP(&l.data.Path, "input", "i", "", "`DATA` with labels: "+session.InputEndings()+"; - for standard input")
 	l.data.ReadingFlags(cmd)
 	l.data.LabelFlags(cmd)
 	f.IntVar(&l.pairs, "pairs", 0, "number of must-links, and as many cannot-links")

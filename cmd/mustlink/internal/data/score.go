@@ -190,7 +190,7 @@ func (c *scoreCommand) input(ctx context.Context) (in score.Input, err error) {
 	if err != nil {
 		return in, err
 	}
-	x, err := metric.Raw(eng, d.Name, d.Points)
+	x, err := metric.Raw(ctx, eng, d.Name, d.Points)
 	if err != nil {
 		return in, err
 	}

@@ -137,7 +137,7 @@ type curvesReport struct {
 
 // plotSpectrum draws the spectrum of the model at path.
 func (p *plotCommand) plotSpectrum(path string) error {
-	spectral, ok := p.m.Fitted.Model.(algorithms.Spectral)
+	spectral, ok := p.m.Record().Model.(algorithms.Spectral)
 	if !ok {
 		return fault.Data(path, "a model of %s has no spectrum to draw: want one of kbeta", p.m.Name())
 	}

@@ -1,3 +1,4 @@
+// Package look provides the commands that show the content of models and data.
 package look
 
 import (
@@ -20,6 +21,11 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 	"github.com/mustlink/mustlink/internal/view"
 )
+
+// Commands returns inspect, plot and report.
+func Commands(s *session.Session) []*cobra.Command {
+	return []*cobra.Command{newInspect(s), newPlot(s), newReport(s)}
+}
 
 // plotCommand holds the flags of `mustlink plot`.
 type plotCommand struct {
@@ -232,7 +238,7 @@ func (p *plotCommand) checkFormat() (err error) {
 // scatter computes the positions of the points.
 func (p *plotCommand) scatter(ctx context.Context, d *dataset.Data) (s view.Scatter, err error) {
 	s = view.Scatter{Title: session.NameOr(p.title, filepath.Base(d.Name)), Groups: d.Labels, PointSize: p.pointSize, NoLegend: p.noLegend}
-	if p.m.Fitted == nil {
+	if !p.m.Learned() {
 		return s, p.rawCoordinates(ctx, d, &s)
 	}
 	s.Title = session.NameOr(p.title, s.Title+", "+p.m.Name())
@@ -262,7 +268,7 @@ func (p *plotCommand) scatterBefore(ctx context.Context, d *dataset.Data) (s vie
 	s = view.Scatter{Groups: d.Labels, PointSize: p.pointSize}
 	s.Title, s.NoLegend = session.NameOr(p.title, filepath.Base(d.Name))+", "+pictures.Raw, true
 	before := *d
-	if before.Points, err = p.m.Points(d); err == nil {
+	if before.Points, err = p.m.Prepared(d); err == nil {
 		err = p.rawCoordinates(ctx, &before, &s)
 	}
 	return s, err
@@ -274,7 +280,7 @@ func (p *plotCommand) rawCoordinates(ctx context.Context, d *dataset.Data, s *vi
 	if err != nil {
 		return err
 	}
-	x, err := metric.Raw(p.m.Eng, d.Name, table.Data().Points)
+	x, err := metric.Raw(ctx, p.m.Eng, d.Name, table.Data().Points)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -15,110 +16,113 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms"
+	"github.com/mustlink/mustlink/algorithms/baseline"
+	"github.com/mustlink/mustlink/algorithms/calibration"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
-	"github.com/mustlink/mustlink/engine/kernel"
 	"github.com/mustlink/mustlink/engine/model"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// Metric is the metric of a model, or that of the raw points.
+// Metric is the metric of a model, or that of the rows as they are.
 type Metric struct {
 	*session.Session
-	Eng    *engine.Engine
-	Fitted *catalog.Fitted // nil for the raw points
-	Before *catalog.Fitted // the columns of these and how they are prepared, without a model; or nil
+	*mustlink.Model
+	Eng *engine.Engine
+}
+
+// Of returns the metric of a model, or without one that of the rows as they are.
+func Of(s *session.Session, eng *engine.Engine, fitted *catalog.Fitted) *Metric {
+	if fitted == nil {
+		return &Metric{s, mustlink.Unlearned(eng, nil, nil), eng}
+	}
+	return &Metric{s, mustlink.NewModel(fitted, eng), eng}
 }
 
 // Open makes the engine and reads the model, if one is named.
 func Open(ctx context.Context, s *session.Session, models ...string) (*Metric, error) {
 	eng, err := s.Engine()
-	if err != nil {
-		return nil, err
+	if err != nil || len(models) == 0 {
+		return Of(s, eng, nil), err
 	}
-	m := &Metric{Session: s, Eng: eng}
-	if len(models) > 0 {
-		_, m.Fitted, err = Load(ctx, s, models[0])
-	}
-	return m, err
+	_, fitted, err := Load(ctx, s, models[0])
+	return Of(s, eng, fitted), err
 }
 
-// Model returns the model itself, with the engine that it runs on.
-func (m *Metric) Model() *mustlink.Model { return mustlink.NewModel(m.Fitted, m.Eng) }
-
 // Name returns the method of the model, or "raw".
-func (m *Metric) Name() string {
-	if m.Fitted == nil {
-		return "raw"
+func (m *Metric) Name() string { return m.Record().Model.Method() }
+
+// Preparing makes the metric prepare rows by a transform if there is no model, which has its own.
+func (m *Metric) Preparing(features []string, by dataset.Transform) {
+	if !m.Learned() {
+		m.Model = mustlink.Unlearned(m.Eng, features, by)
 	}
-	return m.Fitted.Model.Method()
+}
+
+// NeedModel makes the metric that of a model of method raw if no model was named: of the rows of d
+// as they are after this preparation.
+func (m *Metric) NeedModel(ctx context.Context, preparing *source.Preparing, d *dataset.Data) error {
+	if m.Learned() {
+		return nil
+	}
+	table, err := preparing.Apply(ctx, m.Session, d)
+	if err != nil {
+		return err
+	}
+	model, err := mustlink.Fit(ctx, table, nil, mustlink.Method(baseline.RawMethod), mustlink.Unprepared(),
+		mustlink.Engine(m.Eng))
+	if err == nil {
+		m.Model = model
+	}
+	return err
 }
 
 // Flags returns d with what its file does not say and the model, or the preparation, knows: the
 // number of features, and which columns are texts.
-func (m *Metric) Flags(d *source.Data) *source.Data { return d.For(cmp.Or(m.Fitted, m.Before)) }
+func (m *Metric) Flags(d *source.Data) *source.Data {
+	if f := m.Record(); m.Learned() || f.Features != nil || f.Scaling != nil {
+		return d.For(f)
+	}
+	return d
+}
 
 // Read reads the points that d describes.
 func (m *Metric) Read(ctx context.Context, d *source.Data) (*dataset.Data, error) {
 	return m.Flags(d).Read(ctx, m.Session)
 }
 
-// Points returns the points of d as the metric takes them.
-func (m *Metric) Points(d *dataset.Data) (points.Points, error) {
-	switch {
-	case m.Fitted != nil:
-		return m.Fitted.Prepare(d)
-	case m.Before != nil:
-		return m.Before.Prepare(d)
-	}
-	return d.Points, nil
-}
-
-// Coordinates returns the embedding of d, or its raw points without a model.
+// Coordinates returns the coordinates of the rows of d in the metric.
 func (m *Metric) Coordinates(ctx context.Context, d *dataset.Data) (blas.Matrix, error) {
-	x, err := m.Points(d)
-	if err != nil {
-		return blas.Matrix{}, err
+	if !m.Learned() {
+		if err := haveCoordinates(d.Name, d.Points); err != nil {
+			return blas.Matrix{}, err
+		}
 	}
-	if m.Fitted == nil {
-		return Raw(m.Eng, d.Name, x)
-	}
-	y, err := m.Fitted.Model.Embed(ctx, m.Eng, x)
-	return y, fault.InFile(err, d.Name)
+	return m.Model.Coordinates(ctx, d)
 }
 
 // Raw returns points as a matrix, for the tools that work on coordinates.
-func Raw(eng *engine.Engine, name string, p points.Points) (blas.Matrix, error) {
-	switch x := p.(type) {
-	case *points.Dense:
-		return kernel.Matrix(x), nil
-	case *points.CSR:
-		what := fmt.Sprintf("%d x %d sparse points as a dense matrix", x.N, x.D)
-		if err := eng.Check(what, engine.MatrixBytes(x.N, x.D), "fit a model and pass it, or raise the memory limit"); err != nil {
-			return blas.Matrix{}, err
-		}
-		m := eng.NewMatrix(x.N, x.D)
-		for i := range x.N {
-			Spread(m.Row(i), x, i)
-		}
-		return m, nil
-	case *points.Sequences:
-		return blas.Matrix{}, fault.Data(name, "sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to cluster with that kernel")
-	}
-	return blas.Matrix{}, fault.Data(name, "a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the matrix itself")
+func Raw(ctx context.Context, eng *engine.Engine, name string, p points.Points) (blas.Matrix, error) {
+	return Of(nil, eng, nil).Coordinates(ctx, &dataset.Data{Name: name, Points: p})
 }
 
-// Spread writes a sparse row into zeros.
-func Spread(to []float64, x *points.CSR, i int) {
-	columns, values := x.Row(i)
-	for k, c := range columns {
-		to[c] = values[k]
+// haveCoordinates refuses points without coordinates of their own, and names the flags of a command
+// that does not need any.
+func haveCoordinates(name string, p points.Points) error {
+	switch p.(type) {
+	case *points.Dense, *points.CSR:
+		return nil
+	case *points.Sequences:
+		return fault.Data(name, "sequences have no coordinates: want a model, or -a kernel -k spectrum:k=3 to "+
+			"cluster with that kernel")
 	}
+	return fault.Data(name, "a Gram matrix has no coordinates: want a model, or -a kernel to cluster with the "+
+		"matrix itself")
 }
 
 // Load reads the model at path, and also returns the content of its file.
@@ -210,4 +214,126 @@ func Params(method string, raw json.RawMessage, chosen []algorithms.Statistic) s
 		parts = append(parts, name+"="+value)
 	}
 	return cmp.Or(strings.Join(parts, " "), "none")
+}
+
+// Rows returns the coordinates of rows in blocks. stage names the work on the bar, which ends with
+// the reading; "" shows none.
+func (m *Metric) Rows(open source.Opener, stage string) *mustlink.Rows {
+	var bar *session.Progress
+	opened := func(ctx context.Context) (*mustlink.RowSource, error) {
+		src, err := open(ctx)
+		if err != nil {
+			return nil, err
+		}
+		bar = m.Progress()
+		end := func() { src.Close(); bar.Done() }
+		return &mustlink.RowSource{Rows: src.Rows, Next: src.Next, Close: end}, nil
+	}
+	return &mustlink.Rows{
+		Model: m.Model, Open: opened, Place: m.Coordinates, Stage: stage,
+		Progress: func(p mustlink.Progress) { bar.Report(p) },
+	}
+}
+
+// Once returns the opener of rows that are read once.
+func Once(src *mustlink.RowSource) source.Opener {
+	return func(context.Context) (*mustlink.RowSource, error) { return src, nil }
+}
+
+// WriteLabels calls label for each block and writes the labels that it returns. It writes one block
+// while label works on the next.
+func WriteLabels(ctx context.Context, path string, rows *mustlink.Rows, options dataset.WriteOptions,
+	label func(context.Context, mustlink.Block) ([]string, error)) error {
+	next, stop, err := mustlink.EachBlock(ctx, rows,
+		func(ctx context.Context, block mustlink.Block) (dataset.LabelRows, error) {
+			labels, err := label(ctx, block)
+			return dataset.LabelRows{Labels: labels, IDs: block.Data.IDs}, err
+		})
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return dataset.WriteLabelRows(path, next, options)
+}
+
+// WriteCoordinates writes the coordinates block by block and returns the number of rows. dim is the
+// number of columns. count is the number of rows, negative when it is not known.
+func WriteCoordinates(ctx context.Context, path string, rows *mustlink.Rows, count, dim int,
+	options dataset.WriteOptions) (int, error) {
+	next, stop, err := rows.Blocks(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer stop()
+	written := 0
+	err = dataset.WriteRows(path, count, dim, func() (dataset.Rows, error) {
+		block, err := next()
+		if err != nil {
+			return dataset.Rows{}, err
+		}
+		x := block.Coordinates
+		written += x.Rows
+		if x.Stride != dim {
+			x = x.Clone()
+		}
+		return dataset.Rows{Data: x.Data[:x.Rows*dim], IDs: block.Data.IDs}, nil
+	}, options)
+	return written, err
+}
+
+// Calibration describes the calibration of a model.
+type Calibration struct {
+	Must       int                     `json:"must_links"`
+	Cannot     int                     `json:"cannot_links"`
+	Share      float64                 `json:"share"` // of matching pairs, that precisions refer to
+	Near       bool                    `json:"near"`  // these are pairs up to the farthest link
+	Precisions []calibration.Threshold `json:"thresholds_of_precision"`
+	Most       string                  `json:"most_precision,omitempty"` // what is supported if no usual precision is
+	Recalls    []calibration.Threshold `json:"thresholds_of_recall"`
+}
+
+// CalibrationOf describes a calibration by its thresholds for usual precisions, as far as it has
+// them, and recalls. It is nil for nil.
+func CalibrationOf(c *calibration.Calibration) *Calibration {
+	if c == nil {
+		return nil
+	}
+	r := &Calibration{Share: c.Share(), Near: c.Near(), Precisions: []calibration.Threshold{},
+		Recalls: []calibration.Threshold{}}
+	r.Must, r.Cannot = c.Count()
+	for _, p := range []float64{0.99, 0.95, 0.9, 0.8, 0.5} {
+		t, err := c.Threshold(p)
+		refused, is := errors.AsType[*fault.ParamError](err)
+		switch {
+		case is:
+			r.Most = refused.Want
+		case len(r.Precisions) == 0 || r.Precisions[len(r.Precisions)-1] != t:
+			r.Precisions, r.Most = append(r.Precisions, t), ""
+		}
+	}
+	for _, p := range []float64{0.5, 0.9, 0.99} {
+		if t, err := c.ThresholdForRecall(p); err == nil {
+			r.Recalls = append(r.Recalls, t)
+		}
+	}
+	return r
+}
+
+// Text writes the calibration for people.
+func (c *Calibration) Text(w io.Writer) {
+	of := "pairs"
+	if c.Near {
+		of = "near pairs"
+	}
+	fmt.Fprintf(w, "calibration\t%s, %s; a share of %.4g of %s matches\n", session.Plural(c.Must, "must-link"),
+		session.Plural(c.Cannot, "cannot-link"), c.Share, of)
+	if c.Most != "" {
+		fmt.Fprintf(w, "by precision\t%s\n", c.Most)
+	}
+	for _, t := range c.Precisions {
+		fmt.Fprintf(w, "by precision\t%v\n", t)
+	}
+	for _, t := range c.Recalls {
+		fmt.Fprintf(w, "by recall\t%v\n", t)
+	}
 }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"github.com/mustlink/mustlink/algorithms/neighbors"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/pictures"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine/links"
@@ -113,7 +113,7 @@ func (m *maker) listViolations() error {
 		if v.Fitted == nil {
 			continue
 		}
-		fit, err := mislabeled.Measure(m.ctx, m.Eng, v.Fitted.Model, v.X, m.Set)
+		fit, err := metric.MeasureLinks(m.ctx, m.Eng, v.Fitted.Model, v.X, m.Set)
 		if err != nil {
 			return err
 		}
@@ -137,11 +137,11 @@ func (m *maker) listSuspicious() error {
 	if len(m.Spaces) > 0 {
 		x = m.Spaces[0].X
 	}
-	ranked, err := mislabeled.Rank(m.ctx, m.Metric, m.Data, x, m.Set, m.Links.Path, m.Seed)
+	ranked, err := m.RankLinks(m.ctx, m.Data, x, m.Set, m.Links.Path, m.Seed)
 	if err != nil {
 		return err
 	}
-	for _, l := range mislabeled.First(ranked, m.Data, m.Suspicious) {
+	for _, l := range metric.FirstLinks(ranked, m.Data, m.Suspicious) {
 		m.out.SuspiciousLinks = append(m.out.SuspiciousLinks, view.SuspiciousLink{Rows: l.Rows(), Link: l.Link, Score: l.Score, Reason: l.Reason})
 	}
 	return nil
@@ -149,7 +149,7 @@ func (m *maker) listSuspicious() error {
 
 // excess returns the factor by which a must-link is too long, or a cannot-link too short, at most a
 // million.
-func excess(w mislabeled.Violation) float64 {
+func excess(w metric.Violation) float64 {
 	const most = 1e6
 	v := w.Distance / w.Bound
 	if w.Link == links.Cannot.String() {

@@ -3,24 +3,31 @@
 package pictures
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/catalog"
 	"github.com/mustlink/mustlink/blas"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/engine/points"
 	"github.com/mustlink/mustlink/engine/prepare"
+	"github.com/mustlink/mustlink/engine/score"
 	"github.com/mustlink/mustlink/internal/session"
+	"github.com/mustlink/mustlink/internal/usage"
 	"github.com/mustlink/mustlink/internal/view"
 )
 
@@ -100,7 +107,7 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		if err != nil {
 			return nil, err
 		}
-		models = append(models, &metric.Metric{Session: s, Eng: raw.Eng, Fitted: fitted})
+		models = append(models, metric.Of(s, raw.Eng, fitted))
 		first = models[0]
 	}
 	scene := &Scene{Metric: raw}
@@ -113,9 +120,9 @@ func (in *Input) Read(ctx context.Context, s *session.Session, paths []string) (
 		}
 	}
 	for k, m := range models {
-		space := Space{Name: nameOf(models, paths, k), Fitted: m.Fitted}
-		if space.X, err = m.Points(scene.Data); err == nil {
-			space.Y, err = m.Fitted.Model.Embed(ctx, m.Eng, space.X)
+		space := Space{Name: nameOf(models, paths, k), Fitted: m.Record()}
+		if space.X, err = m.Prepared(scene.Data); err == nil {
+			space.Y, err = m.Record().Model.Embed(ctx, m.Eng, space.X)
 		}
 		if err != nil {
 			return nil, fault.InFile(err, scene.Data.Name)
@@ -154,7 +161,7 @@ func (s *Scene) addRaw(ctx context.Context, preparing *source.Preparing) error {
 	default:
 		return nil
 	}
-	y, err := metric.Raw(s.Eng, s.Data.Name, x)
+	y, err := metric.Raw(ctx, s.Eng, s.Data.Name, x)
 	if err != nil {
 		return err
 	}
@@ -216,4 +223,188 @@ func Trace(m algorithms.Model) (s view.Series, ok bool) {
 		s.X, s.Y = append(s.X, float64(k)), append(s.Y, v)
 	}
 	return s, true
+}
+
+// The values of --plane.
+const (
+	Neighbors  = "neighbors"
+	Components = "components"
+)
+
+// PlaneFlag defines --plane.
+func PlaneFlag(f *pflag.FlagSet, plane *string) {
+	f.StringVar(plane, "plane", Neighbors, "how more than two dimensions are drawn: `neighbors|components`; in a neighbor embedding near rows stay near, principal components keep the shape of the whole")
+}
+
+// CheckPlane refuses another value of --plane.
+func CheckPlane(check *session.Checks, plane string) {
+	check.OneOf("--plane", plane, []string{Neighbors, Components})
+}
+
+// Planes draws sets of the same rows in planes that are turned to each other.
+type Planes struct {
+	Eng  *engine.Engine
+	Kind string // of --plane
+	Dims []int  // coordinates to draw instead; nil for none
+	Seed uint64
+	Bar  *session.Progress // nil for none
+
+	first *view.Flat // the plane of the first set
+}
+
+// Set sets the coordinates of s to those of the rows of m in the plane: two of their columns, the
+// only two, or all of them on a plane. Rows with one column lie on a line.
+func (p *Planes) Set(ctx context.Context, s *view.Scatter, m blas.Matrix, name func(j int) string) error {
+	for _, j := range p.Dims {
+		if j >= m.Cols {
+			return usage.Errorf("--dims names coordinate %d: want 0 to %d", j, m.Cols-1)
+		}
+	}
+	if p.Dims == nil && m.Cols > 2 {
+		return p.many(ctx, s, m)
+	}
+	dims := p.Dims
+	if dims == nil {
+		dims = []int{0, 1}
+	}
+	s.X, s.XLabel = coordinate(m, dims[0], name)
+	s.Y, s.YLabel = coordinate(m, dims[1], name)
+	p.remember(s)
+	return nil
+}
+
+// many draws more than two columns.
+func (p *Planes) many(ctx context.Context, s *view.Scatter, m blas.Matrix) (err error) {
+	var share [2]float64
+	if s.X, s.Y, share, err = view.Plane(ctx, p.Eng, m); err != nil {
+		return err
+	}
+	s.XLabel = fmt.Sprintf("first principal component (%.0f %% of the variance)", 100*share[0])
+	s.YLabel = fmt.Sprintf("second principal component (%.0f %%)", 100*share[1])
+	if p.Kind != Neighbors || m.Rows < view.FewestRows {
+		p.remember(s)
+		return nil
+	}
+	start := view.Flat{X: s.X, Y: s.Y}
+	if p.first != nil {
+		start = *p.first
+	}
+	at, err := view.NeighborPlane(ctx, p.Eng, m, start, p.Seed, p.report())
+	if err != nil {
+		return err
+	}
+	s.X, s.Y, s.XLabel, s.YLabel, s.NoScale = at.X, at.Y, "neighbor embedding, direction 1", "neighbor embedding, direction 2", true
+	p.remember(s)
+	return nil
+}
+
+func (p *Planes) remember(s *view.Scatter) {
+	if p.first == nil {
+		p.first = &view.Flat{X: s.X, Y: s.Y}
+	}
+}
+
+func (p *Planes) report() func(done, total int) {
+	if p.Bar == nil {
+		return nil
+	}
+	begin := time.Now()
+	return func(done, total int) {
+		p.Bar.Report(algorithms.Progress{Stage: "neighbor embedding", Done: done, Total: total, Elapsed: time.Since(begin)})
+	}
+}
+
+// curvePairs is the number of random pairs of rows that a ROC curve is drawn from, curvePoints its
+// number of points.
+const (
+	curvePairs  = 20_000
+	curvePoints = 200
+)
+
+// LabelCurves returns the picture for curves of [LabelCurve], without them.
+func LabelCurves() view.Lines {
+	return view.Lines{Title: "same class or not", XLabel: "share of pairs of different classes within a distance", YLabel: "share of pairs of one class within it", Diagonal: true}
+}
+
+// LinkCurves returns the picture for curves of [LinkCurve], without them.
+func LinkCurves() view.Lines {
+	return view.Lines{XLabel: "share of cannot-links within a distance", YLabel: "share of must-links within it", Diagonal: true}
+}
+
+// LabelCurve returns the ROC curve of the distance of random pairs of rows as a test of "same
+// class".
+func LabelCurve(v Space, labels []string, seed uint64) (view.Series, error) {
+	r := rand.New(rand.NewPCG(seed, uint64(v.Y.Rows)))
+	count := map[bool]int{} // of pairs with one label, and of other pairs
+	list := make([]pair, curvePairs)
+	for k := range list {
+		rows := source.RandomPair(r, v.Y.Rows)
+		list[k] = pairOf(v, rows[0], rows[1], labels[rows[0]] == labels[rows[1]])
+		count[list[k].near]++
+	}
+	if count[false] == 0 || count[true] == 0 {
+		return view.Series{}, fault.Data("", "of %d random pairs of rows, %d have the same label and %d have different ones: want pairs of both kinds", curvePairs, count[true], count[false])
+	}
+	return curve(v.Name, list)
+}
+
+// LinkCurve returns the ROC curve of the distance of links as a test of "must". There are links of
+// both kinds.
+func LinkCurve(v Space, set *links.Set) (view.Series, error) {
+	var list []pair
+	for _, part := range [][]links.Link{set.Must(), set.Cannot()} {
+		for _, l := range part {
+			list = append(list, pairOf(v, l.I, l.J, l.Sign == links.Must))
+		}
+	}
+	return curve(v.Name, list)
+}
+
+// LinkAUC is the probability that a must-link is shorter than a cannot-link.
+func LinkAUC(v Space, set *links.Set) (float64, error) {
+	var lengths []float64
+	var must []bool
+	for _, part := range [][]links.Link{set.Must(), set.Cannot()} {
+		for _, l := range part {
+			lengths = append(lengths, -points.SquaredDistance(v.Y.Row(l.I), v.Y.Row(l.J)))
+			must = append(must, l.Sign == links.Must)
+		}
+	}
+	return score.AUC(lengths, must)
+}
+
+// pair is a pair of rows that should be near, or far.
+type pair struct {
+	length float64
+	near   bool
+}
+
+func pairOf(v Space, i, j int, near bool) pair {
+	return pair{points.SquaredDistance(v.Y.Row(i), v.Y.Row(j)), near}
+}
+
+// curve returns the curve of pairs of both kinds, with its area in the name.
+func curve(name string, list []pair) (view.Series, error) {
+	var lengths []float64
+	var near []bool
+	count := map[bool]float64{}
+	for _, p := range list {
+		lengths, near = append(lengths, -p.length), append(near, p.near)
+		count[p.near]++
+	}
+	auc, err := score.AUC(lengths, near)
+	if err != nil {
+		return view.Series{}, err
+	}
+	slices.SortFunc(list, func(a, b pair) int { return cmp.Compare(a.length, b.length) })
+	s := view.Series{Name: fmt.Sprintf("%s (AUC %.3f)", name, auc), X: []float64{0}, Y: []float64{0}}
+	within, every := map[bool]float64{}, max(1, len(list)/curvePoints)
+	for k, q := range list {
+		within[q.near]++
+		last := k+1 == len(list)
+		if tied := !last && list[k+1].length == q.length; last || !tied && (k+1)%every == 0 {
+			s.X, s.Y = append(s.X, within[false]/count[false]), append(s.Y, within[true]/count[true])
+		}
+	}
+	return s, nil
 }

@@ -1,4 +1,5 @@
-// Package topics provides the help topics that are not commands.
+// Package topics provides the help topics that are not commands, and lists of methods and kernels
+// for the help and the completion of commands.
 package topics
 
 import (
@@ -9,7 +10,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mustlink/mustlink/algorithms/catalog"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
 	"github.com/mustlink/mustlink/engine/kernel"
 )
 
@@ -28,7 +28,7 @@ func Commands() []*cobra.Command {
 		Use:   parametersTopic,
 		Short: "methods and their parameters; 'help parameters METHOD' for one of them",
 		Long: "Set parameters with -p name=value, once for each parameter. 'mustlink help parameters METHOD' shows one method.\n\n" +
-			strings.TrimSpace(methods.Parameters()),
+			strings.TrimSpace(parameters()),
 	}
 	for _, m := range catalog.Methods() {
 		parameters.AddCommand(&cobra.Command{Use: m.Name, Short: m.Summary, Long: methodTopic(m)})
@@ -47,8 +47,8 @@ func Commands() []*cobra.Command {
 // parametersTopic is the topic with a subtopic for every method.
 const parametersTopic = "parameters"
 
-// Help extends the help command of root: it refuses methods that do not exist, and completes their
-// names.
+// Help extends the help command of root: it refuses methods that do not exist, and completes
+// their names.
 func Help(root *cobra.Command) {
 	root.InitDefaultHelpCmd()
 	help, _, err := root.Find([]string{"help"})
@@ -68,7 +68,7 @@ func Help(root *cobra.Command) {
 	}
 	help.ValidArgsFunction = func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if len(args) == 1 && args[0] == parametersTopic {
-			return methods.Completions(), cobra.ShellCompDirectiveNoFileComp
+			return methodCompletions(), cobra.ShellCompDirectiveNoFileComp
 		}
 		return complete(cmd, args, toComplete)
 	}
@@ -77,7 +77,7 @@ func Help(root *cobra.Command) {
 // methodTopic is the catalog's description of a method.
 func methodTopic(m catalog.Method) string {
 	var s strings.Builder
-	s.WriteString(methods.Help(m))
+	s.WriteString(methodHelp(m))
 	s.WriteByte('\n')
 	fmt.Fprintf(&s, "Links: %s.\n", linkUse(m))
 	fmt.Fprintf(&s, "Source: %s.\n", strings.TrimSuffix(m.Paper, "."))

@@ -105,10 +105,10 @@ func (c *calibrateCommand) run(ctx context.Context, args []string) error {
 	if err := m.NeedModel(ctx, &c.preparing, data); err != nil {
 		return err
 	}
-	if m.Name() != baseline.RawMethod && m.Fitted.Trained(data) {
+	if m.Name() != baseline.RawMethod && m.Record().Trained(data) {
 		c.Warnf("%s: these are the training rows of %s: it is too sure of links that it learned from; want others", data.Name, args[0])
 	}
-	calibrated, err := m.Model().Calibrate(ctx, mustlink.FromData(data), set)
+	calibrated, err := m.Model.Calibrate(ctx, mustlink.FromData(data), set)
 	if err != nil {
 		return fault.InFile(err, session.NameOr(c.links.Path, data.Name))
 	}

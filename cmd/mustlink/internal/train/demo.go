@@ -202,7 +202,7 @@ func (d *demoCommand) repetition(ctx context.Context, raw *metric.Metric, set de
 		if err != nil {
 			return err
 		}
-		if err := add(&metric.Metric{Session: d.Session, Eng: raw.Eng, Fitted: m.Record()}, method.Name, kernelName(set, method)); err != nil {
+		if err := add(metric.Of(d.Session, raw.Eng, m.Record()), method.Name, kernelName(set, method)); err != nil {
 			return err
 		}
 		if rep == 0 && d.out != "" {

@@ -1,8 +1,10 @@
+// Package train provides the commands that learn metrics.
 package train
 
 import (
 	"context"
 	"errors"
+	"io"
 	"math"
 	"strings"
 
@@ -10,11 +12,12 @@ import (
 
 	"github.com/mustlink/mustlink"
 	"github.com/mustlink/mustlink/algorithms/catalog"
+	"github.com/mustlink/mustlink/algorithms/parts"
 	"github.com/mustlink/mustlink/algorithms/selection"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/methods"
+	"github.com/mustlink/mustlink/algorithms/verdict"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/mislabeled"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
+	"github.com/mustlink/mustlink/cmd/mustlink/internal/topics"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
 	"github.com/mustlink/mustlink/engine/fault"
@@ -22,7 +25,13 @@ import (
 	"github.com/mustlink/mustlink/engine/links"
 	"github.com/mustlink/mustlink/internal/session"
 	"github.com/mustlink/mustlink/internal/usage"
+	"github.com/mustlink/mustlink/internal/view"
 )
+
+// Commands returns fit, select, suggest, label, update, calibrate and demo.
+func Commands(s *session.Session) []*cobra.Command {
+	return []*cobra.Command{newFit(s), newSelect(s), newSuggest(s), newLabel(s), newUpdate(s), newCalibrate(s), newDemo(s)}
+}
 
 type fitCommand struct {
 	training
@@ -37,8 +46,8 @@ type fitCommand struct {
 
 	noVerdict bool
 
-	method catalog.Method      // of that name, or the one that suits the flags until links are known
-	chosen selection.Candidate // the method, "" for Fit to choose it, with its kernel and parameters
+	choice catalog.Choice      // of that name, or the one that suits the flags until links are known
+	chosen selection.Candidate // the method with its kernel and parameters
 }
 
 func newFit(s *session.Session) *cobra.Command {
@@ -70,7 +79,7 @@ label, the verdict is worthless, so leave it out (--label or --drop).
 A warning does not stop the fit, unless --strict is given. --drop-suspicious 0.1 leaves out a tenth of
 the links: those most likely mislabeled.
 
-` + methods.List() + `
+` + topics.MethodList() + `
 Kernels (-k): linear, rbf:sigma=1.5, rbf:gamma=0.1, exp:width=2,
 poly:degree=2,coef=1,scale=1, cosine, spectrum:k=3 (sequences); OUTER@INNER composes two
 kernels. A bandwidth may be a rule with a factor: rbf:sigma=0.5mean; the rules are ` + strings.Join(kernel.RuleNames(), ", ") + `.
@@ -83,7 +92,7 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 		RunE: s.Checked(c.check, c.run),
 	}
 	f := cmd.Flags()
-	f.StringVarP(&c.name, "method", "m", "", "`METHOD`: "+strings.Join(methods.Names(), ", ")+" (default: chosen by the links)")
+	f.StringVarP(&c.name, "method", "m", "", "`METHOD`: "+strings.Join(topics.MethodNames(), ", ")+" (default: chosen by the links)")
 	c.data.Flags(cmd)
 	c.data.LabelFlags(cmd)
 	c.links.Flags(cmd)
@@ -102,7 +111,7 @@ and if DATA are no dense rows (then the default is linear, and spectrum:k=3 for 
 	f.StringVar(&c.curve, "curve", "", "a picture (.png, .svg, .pdf) or .json `FILE`: AUC of held-out links after an eighth, a quarter, half and all of the others, which takes up to four more fits")
 	c.precision.Flag(f, "the numbers in the model file; single halves it, and rounds the model to 24 bits")
 	c.outputFlag(cmd)
-	methods.Complete(cmd)
+	topics.CompleteMethod(cmd)
 	return cmd
 }
 
@@ -122,9 +131,14 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err := c.checkFeatures(d, table, set); err != nil {
 		return err
 	}
-	var dropped []mislabeled.Link
+	var dropped []metric.SuspiciousLink
 	if c.drop > 0 {
 		if set, dropped, err = c.dropSuspicious(ctx, raw, table.Data(), set); err != nil {
+			return err
+		}
+	}
+	if c.name == "" {
+		if err := c.chooseFor(set, lesson); err != nil {
 			return err
 		}
 	}
@@ -132,7 +146,7 @@ func (c *fitCommand) run(ctx context.Context, _ []string) error {
 	if err != nil {
 		return err
 	}
-	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.judged(found), c.heldOut(found)...)
+	r, err := c.learn(ctx, raw.Eng, c.chosen, table, set, lesson, c.judged(found), c.asked(found)...)
 	if err != nil {
 		return err
 	}
@@ -176,22 +190,26 @@ func (c *fitCommand) judged(found *searchReport) *mustlink.Verdict {
 	return found.Verdict()
 }
 
-// heldOut returns the options of the verdict, if no search has made one.
-func (c *fitCommand) heldOut(found *searchReport) []mustlink.Option {
-	if c.noVerdict || found != nil {
+// asked returns the options for the choice and the verdict, if no search has made them.
+func (c *fitCommand) asked(found *searchReport) []mustlink.Option {
+	if found != nil {
 		return nil
 	}
-	return []mustlink.Option{mustlink.HoldOut(c.folds)}
+	options := []mustlink.Option{mustlink.Chosen(c.choice)}
+	if !c.noVerdict {
+		options = append(options, mustlink.HoldOut(c.folds))
+	}
+	return options
 }
 
 // check finds every mistake that shows before data are read.
 func (c *fitCommand) check(check *session.Checks, _ []string) {
 	check.Required("input", "output")
 	check.Do(c.choose)
-	check.Do(func() error { return c.lesson.checkTargets(c.method) })
-	c.checkLinks(check, c.lesson.given() || c.method.LinksOptional)
-	check.Do(func() error { return c.lesson.triplets.check(c.method) })
-	check.Do(func() error { return c.lesson.quadruplets.check(c.method) })
+	check.Do(func() error { return c.lesson.checkTargets(c.choice.Method) })
+	c.checkLinks(check, c.lesson.given() || c.choice.Method.LinksOptional)
+	check.Do(func() error { return c.lesson.triplets.check(c.choice.Method) })
+	check.Do(func() error { return c.lesson.quadruplets.check(c.choice.Method) })
 	check.Do(c.precision.Check)
 	c.preparing.Check(check, false, &c.data)
 	check.Refuse(!(c.drop >= 0 && c.drop < 1), "--drop-suspicious is %v: want the share of links to leave out, 0 to below 1", c.drop)
@@ -228,33 +246,28 @@ func (c *fitCommand) choose() (err error) {
 		}
 		return c.chooseFor(nil, c.lesson.kinds())
 	}
-	if c.method, err = catalog.Lookup(c.name); err != nil {
+	if c.choice.Method, err = catalog.Lookup(c.name); err != nil {
 		return usage.RenameParams(err, "method", "-m, --method")
 	}
 	return c.candidate()
 }
 
-// chooseFor takes the method that a fit would choose for links and other lessons.
-func (c *fitCommand) chooseFor(set *links.Set, lesson catalog.Lesson) error {
-	choice, err := catalog.Choose(set, lesson)
-	if err != nil {
+// chooseFor chooses the method for links and other lessons.
+func (c *fitCommand) chooseFor(set *links.Set, lesson catalog.Lesson) (err error) {
+	if c.choice, err = catalog.Choose(set, lesson); err != nil {
 		return err
 	}
-	c.method = choice.Method
 	return c.candidate()
 }
 
 // candidate checks that the parameters go with the method.
 func (c *fitCommand) candidate() (err error) {
-	c.chosen = selection.Candidate{Method: c.method.Name, Kernel: c.kernel}
+	c.chosen = selection.Candidate{Method: c.choice.Method.Name, Kernel: c.kernel}
 	if c.chosen.Params, err = parseParams(c.params); err != nil {
 		return err
 	}
-	if _, err = c.chosen.Learner(catalog.Config{Seed: c.seed, Files: &c.files, MemoryLimit: int64(c.MemoryLimit)}); err != nil {
-		return methodError(err, c.chosen.Params)
-	}
-	c.chosen.Method = c.name
-	return nil
+	_, err = c.chosen.Learner(catalog.Config{Seed: c.seed, Files: &c.files, MemoryLimit: int64(c.MemoryLimit)})
+	return methodError(err, c.chosen.Params)
 }
 
 // parseParams splits name=value at the first equals sign; a value may contain others.
@@ -297,10 +310,7 @@ func (c *fitCommand) read(ctx context.Context) (d *dataset.Data, set *links.Set,
 		return nil, nil, lesson, err
 	}
 	c.WarnOf(c.links.Path, set.Warnings())
-	if c.name == "" {
-		err = c.chooseFor(set, lesson)
-	}
-	return d, set, lesson, err
+	return d, set, lesson, nil
 }
 
 // readLinks reads the links, or draws them from the labels of d.
@@ -310,18 +320,18 @@ func (c *fitCommand) readLinks(ctx context.Context, d *dataset.Data) (*links.Set
 		if err != nil {
 			return nil, err
 		}
-		return set, needLinks(c.links.Path, set, c.method)
+		return set, needLinks(c.links.Path, set, c.choice.Method)
 	}
 	if c.fromLabels == "" {
 		return links.New(d.Points.Len(), nil) // comparisons or targets alone, or a method without links
 	}
 	if c.fromLabels != allLabels {
-		return c.drawLinks(d, c.method.UsesCannotLinks)
+		return c.drawLinks(d, c.choice.Method.UsesCannotLinks)
 	}
 	if err := source.NeedLabels(d); err != nil {
 		return nil, err
 	}
-	return linksOfAll(d, c.method)
+	return linksOfAll(d, c.choice.Method)
 }
 
 // linksOfAll returns all links that the labels imply: every pair for a method that learns from
@@ -353,12 +363,72 @@ func needLinks(path string, set *links.Set, method catalog.Method) error {
 }
 
 // dropSuspicious leaves out the most suspicious links.
-func (c *fitCommand) dropSuspicious(ctx context.Context, raw *metric.Metric, d *dataset.Data, set *links.Set) (*links.Set, []mislabeled.Link, error) {
-	r, err := mislabeled.Rank(ctx, raw, d, d.Points, set, c.links.Path, c.seed)
+func (c *fitCommand) dropSuspicious(ctx context.Context, raw *metric.Metric, d *dataset.Data, set *links.Set) (*links.Set, []metric.SuspiciousLink, error) {
+	r, err := raw.RankLinks(ctx, d, d.Points, set, c.links.Path, c.seed)
 	if err != nil {
 		return nil, nil, err
 	}
 	count := int(math.Round(c.drop * float64(set.Len())))
 	kept, err := r.Without(min(count, set.Len()-1))
-	return kept, mislabeled.First(r, d, count), err
+	return kept, metric.FirstLinks(r, d, count), err
+}
+
+// checkGrowth refuses a curve that cannot be written or measured.
+func (c *fitCommand) checkGrowth(check *session.Checks) {
+	if c.curve == "" {
+		return
+	}
+	check.Refuse(c.lesson.given(), "--curve is given with comparisons or targets: want links alone, of which it can hold some out")
+	if session.HasEnding(c.curve, "json") {
+		check.Output("--curve", c.curve)
+		return
+	}
+	check.Do(func() error {
+		if _, err := view.FormatOf(c.curve); err != nil {
+			return &fault.ParamError{Param: "--curve", Value: c.curve, Want: "a name that ends in .png, .svg, .pdf or .json"}
+		}
+		return nil
+	})
+	check.Output("--curve", c.curve)
+}
+
+// growth measures the learning curve of the method, and writes it to the file of --curve.
+func (c *fitCommand) growth(ctx context.Context, eng *engine.Engine, method string, table *mustlink.Table, set *links.Set) (*verdict.Curve, error) {
+	if c.curve == "" {
+		return nil, nil
+	}
+	candidate := c.chosen
+	if candidate.Method = method; method == parts.Method { // the base, which fits parts of the links whole
+		candidate.Method = c.choice.Method.Name
+	}
+	learner, err := candidate.Learner(catalog.Config{Seed: c.seed, Files: &c.files, Rows: table.Rows()})
+	if err != nil {
+		return nil, err
+	}
+	bar := c.Progress()
+	defer bar.Done()
+	curve, err := verdict.Grow(ctx, eng, learner, table.Data().Points, set, verdict.Options{Folds: c.folds, Seed: c.seed, Progress: bar.Report})
+	if err != nil || curve.Missing != "" {
+		return curve, err
+	}
+	if session.HasEnding(c.curve, "json") {
+		return curve, c.WriteJSON(c.curve, curve)
+	}
+	format, err := view.FormatOf(c.curve)
+	if err != nil {
+		return nil, err
+	}
+	return curve, c.WriteFile(c.curve, func(w io.Writer) error { return view.Write(w, format, view.Size{}, drawn(curve, method)) })
+}
+
+// drawn returns the picture of a learning curve.
+func drawn(c *verdict.Curve, method string) view.Lines {
+	learned, raw := view.Series{Name: method, Bars: true, Markers: true}, view.Series{Name: "raw"}
+	for _, s := range c.Steps {
+		x := float64(s.Links)
+		learned.X, learned.Y = append(learned.X, x), append(learned.Y, s.AUC)
+		learned.Low, learned.High = append(learned.Low, s.AUC-s.Error), append(learned.High, s.AUC+s.Error)
+		raw.X, raw.Y = append(raw.X, x), append(raw.Y, c.Raw)
+	}
+	return view.Lines{Title: "held-out links", XLabel: "links that the fit learned from", YLabel: "AUC of held-out links", LogX: true, Series: []view.Series{learned, raw}}
 }

@@ -119,7 +119,7 @@ func (c *suggestCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if m.Fitted == nil {
+	if !m.Learned() {
 		if _, err := c.links.Leaks(c.Session, data, table, set); err != nil {
 			return err
 		}

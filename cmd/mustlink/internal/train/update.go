@@ -87,10 +87,10 @@ func (u *updateCommand) run(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := m.Fitted.CheckUpdate(); err != nil {
+	if err := m.Record().CheckUpdate(); err != nil {
 		return fault.InFile(err, args[0])
 	}
-	if err := u.checkKernel(args[0], m.Model()); err != nil {
+	if err := u.checkKernel(args[0], m.Model); err != nil {
 		return err
 	}
 	begin := time.Now()
@@ -100,7 +100,7 @@ func (u *updateCommand) run(ctx context.Context, args []string) error {
 		return err
 	}
 	r.Seconds = time.Since(begin).Seconds()
-	if m.Fitted.Calibration != nil {
+	if m.Record().Calibration != nil {
 		u.Warnf("%s: its calibration is dropped, because distances change: want mustlink calibrate again", args[0])
 	}
 	about := learned.Describe()
@@ -146,8 +146,8 @@ func (u *updateCommand) checkKernel(path string, m *mustlink.Model) error {
 
 // learn returns the new model and records in r what it learned.
 func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string, r *updateReport) (*mustlink.Model, error) {
-	_, linker := m.Fitted.Model.(algorithms.Linker)
-	_, updater := m.Fitted.Model.(algorithms.Updater)
+	_, linker := m.Record().Model.(algorithms.Linker)
+	_, updater := m.Record().Model.(algorithms.Updater)
 	switch {
 	case !linker && !updater:
 		return nil, fault.Data(path, "a model of method %s cannot be updated: want one of %s", m.Name(), catalog.Updatable)
@@ -158,7 +158,7 @@ func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string
 	case linker:
 		return u.addLinks(ctx, m, path, r)
 	case u.drop > 0:
-		learned, err := m.Model().DropLast(ctx, u.drop)
+		learned, err := m.Model.DropLast(ctx, u.drop)
 		return learned, fault.InFile(usage.RenameParams(err, "number of updates to drop", "--drop-last"), path)
 	}
 	data, err := u.readFor(ctx, m)
@@ -176,7 +176,7 @@ func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string
 		}
 	}
 	r.Added = len(rows)
-	learned, err := m.Model().Extend(ctx, mustlink.FromData(data), chunklets)
+	learned, err := m.Model.Extend(ctx, mustlink.FromData(data), chunklets)
 	if _, ok := errors.AsType[*fault.ParamError](err); ok {
 		return nil, fault.InFile(err, path) // the mistake is in the model
 	}
@@ -187,7 +187,7 @@ func (u *updateCommand) learn(ctx context.Context, m *metric.Metric, path string
 func (u *updateCommand) readFor(ctx context.Context, m *metric.Metric) (*dataset.Data, error) {
 	data, err := m.Read(ctx, &u.data)
 	if err == nil {
-		_, err = m.Points(data)
+		_, err = m.Prepared(data)
 	}
 	return data, err
 }
@@ -203,8 +203,8 @@ func (u *updateCommand) addLinks(ctx context.Context, m *metric.Metric, path str
 		return nil, err
 	}
 	r.Links = set.Len()
-	learned, err := m.Model().Update(ctx, mustlink.FromData(data), set)
-	if m.Fitted.Trained(data) {
+	learned, err := m.Model.Update(ctx, mustlink.FromData(data), set)
+	if m.Record().Trained(data) {
 		return learned, fault.InFile(err, u.links.Path)
 	}
 	if err != nil { // the most likely reason

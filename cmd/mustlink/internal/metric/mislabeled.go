@@ -1,6 +1,4 @@
-// Package mislabeled finds suspicious links: those that a metric violates, and those that other
-// links contradict.
-package mislabeled
+package metric
 
 import (
 	"cmp"
@@ -13,7 +11,6 @@ import (
 
 	"github.com/mustlink/mustlink/algorithms"
 	"github.com/mustlink/mustlink/algorithms/labelnoise"
-	"github.com/mustlink/mustlink/cmd/mustlink/internal/metric"
 	"github.com/mustlink/mustlink/cmd/mustlink/internal/source"
 	"github.com/mustlink/mustlink/engine"
 	"github.com/mustlink/mustlink/engine/dataset"
@@ -23,8 +20,8 @@ import (
 	"github.com/mustlink/mustlink/internal/session"
 )
 
-// Link is a link that the other links and the points contradict.
-type Link struct {
+// SuspiciousLink is a link that the other links and the points contradict.
+type SuspiciousLink struct {
 	I        int      `json:"i"`
 	J        int      `json:"j"`
 	IDs      []string `json:"ids,omitempty"` // of the two rows
@@ -36,9 +33,9 @@ type Link struct {
 	Reason   string   `json:"reason"`
 }
 
-// Rank ranks links by how likely they are mislabeled. x are the points as a learner takes them, d
-// is their file.
-func Rank(ctx context.Context, m *metric.Metric, d *dataset.Data, x points.Points, set *links.Set, path string, seed uint64) (*labelnoise.Result, error) {
+// RankLinks ranks links by how likely they are mislabeled. x are the points as a learner takes
+// them, d is their file.
+func (m *Metric) RankLinks(ctx context.Context, d *dataset.Data, x points.Points, set *links.Set, path string, seed uint64) (*labelnoise.Result, error) {
 	o, err := labelnoise.DefaultOptions(seed)
 	if err != nil {
 		return nil, err
@@ -55,11 +52,11 @@ func Rank(ctx context.Context, m *metric.Metric, d *dataset.Data, x points.Point
 	return r, nil
 }
 
-// First returns the first links of a ranking, at most count.
-func First(r *labelnoise.Result, d *dataset.Data, count int) []Link {
-	out := []Link{}
+// FirstLinks returns the first links of a ranking, at most count.
+func FirstLinks(r *labelnoise.Result, d *dataset.Data, count int) []SuspiciousLink {
+	out := []SuspiciousLink{}
 	for _, s := range r.Links[:min(count, len(r.Links))] {
-		l := Link{I: s.Link.I, J: s.Link.J, Link: s.Link.Sign.String(), Line: s.Link.Line, Score: s.Score, Distance: s.Distance, Reason: s.Reason()}
+		l := SuspiciousLink{I: s.Link.I, J: s.Link.J, Link: s.Link.Sign.String(), Line: s.Link.Line, Score: s.Score, Distance: s.Distance, Reason: s.Reason()}
 		if d.IDs != nil {
 			l.IDs = []string{d.IDs[l.I], d.IDs[l.J]}
 		}
@@ -72,7 +69,7 @@ func First(r *labelnoise.Result, d *dataset.Data, count int) []Link {
 }
 
 // Rows names the rows of the link, by id if they have ids.
-func (l Link) Rows() string {
+func (l SuspiciousLink) Rows() string {
 	text := fmt.Sprintf("%d-%d", l.I, l.J)
 	if l.IDs != nil {
 		text = l.IDs[0] + " - " + l.IDs[1]
@@ -83,15 +80,15 @@ func (l Link) Rows() string {
 	return text
 }
 
-func listText(w io.Writer, list []Link) {
+func listText(w io.Writer, list []SuspiciousLink) {
 	fmt.Fprintf(w, "most suspicious links\t%d, by metrics learned without them; a link with a score above 0 is more likely wrong than right\n", len(list))
 	for _, l := range list {
 		fmt.Fprintf(w, "\t%s-link %s: score %.2f; %s\n", l.Link, l.Rows(), l.Score, l.Reason)
 	}
 }
 
-// Fit describes how well the learned metric satisfies links.
-type Fit struct {
+// LinkFit describes how well the learned metric satisfies links.
+type LinkFit struct {
 	TrainingData bool           `json:"training_data"` // the data are those of the fit
 	Must         int            `json:"must_links"`
 	Cannot       int            `json:"cannot_links"`
@@ -101,7 +98,7 @@ type Fit struct {
 	Violated     []Violation    `json:"violated"`
 	Conflicts    []string       `json:"conflicts"`
 	// Suspicious are the links that other links contradict; nil unless they were requested.
-	Suspicious []Link `json:"suspicious,omitempty"`
+	Suspicious []SuspiciousLink `json:"suspicious,omitempty"`
 }
 
 // Violation is a link that the metric violates.
@@ -116,8 +113,8 @@ type Violation struct {
 	excess   float64
 }
 
-// Measure returns the distances of links under a metric, and the violated links.
-func Measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points, set *links.Set) (*Fit, error) {
+// MeasureLinks returns the distances of links under a metric, and the violated links.
+func MeasureLinks(ctx context.Context, eng *engine.Engine, m algorithms.Model, x points.Points, set *links.Set) (*LinkFit, error) {
 	must, err := m.Distances(ctx, eng, x, source.Pairs(set.Must()))
 	if err != nil {
 		return nil, err
@@ -131,7 +128,7 @@ func Measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, x poin
 		return nil, err
 	}
 	near, typical := session.Quantile(must, 0.5), session.Quantile(random, 0.5)
-	f := &Fit{
+	f := &LinkFit{
 		Must: len(must), Cannot: len(cannot),
 		MedianMust: session.Number(near), MedianCannot: session.Number(session.Quantile(cannot, 0.5)), MedianRandom: session.Number(typical),
 		Violated: []Violation{}, Conflicts: []string{},
@@ -152,7 +149,7 @@ func Measure(ctx context.Context, eng *engine.Engine, m algorithms.Model, x poin
 	return f, nil
 }
 
-func (f *Fit) assess(l links.Link, distance, bound, excess float64) {
+func (f *LinkFit) assess(l links.Link, distance, bound, excess float64) {
 	if excess > 0 {
 		f.Violated = append(f.Violated, Violation{l.I, l.J, l.Sign.String(), l.Line, math.Sqrt(distance), distance,
 			bound, excess})
@@ -170,7 +167,7 @@ func randomPairs(n int) [][2]int {
 }
 
 // Text writes the violated links, at most so many.
-func (f *Fit) Text(w io.Writer, most int) {
+func (f *LinkFit) Text(w io.Writer, most int) {
 	which := "data that differ from those of the fit"
 	if f.TrainingData {
 		which = "training rows: the model may have learned from these links"

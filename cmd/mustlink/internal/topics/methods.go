@@ -1,5 +1,4 @@
-// Package methods describes the methods and their parameters in help texts and completions.
-package methods
+package topics
 
 import (
 	"fmt"
@@ -14,11 +13,11 @@ import (
 	"github.com/mustlink/mustlink/internal/usage"
 )
 
-// Names returns the names of all methods.
-func Names() []string { return That(func(catalog.Method) bool { return true }) }
+// MethodNames returns the names of all methods.
+func MethodNames() []string { return MethodsThat(func(catalog.Method) bool { return true }) }
 
-// That returns the names of the methods for which is returns true.
-func That(is func(catalog.Method) bool) []string {
+// MethodsThat returns the names of the methods for which is returns true.
+func MethodsThat(is func(catalog.Method) bool) []string {
 	var names []string
 	for _, m := range catalog.Methods() {
 		if is(m) {
@@ -28,20 +27,20 @@ func That(is func(catalog.Method) bool) []string {
 	return names
 }
 
-// Parameters lists the methods with their parameters.
-func Parameters() string {
+// parameters lists the methods with their parameters.
+func parameters() string {
 	var s strings.Builder
 	s.WriteString("Methods (-m) and their parameters (-p):\n")
 	for _, m := range catalog.Methods() {
-		for line := range strings.Lines(Help(m)) {
+		for line := range strings.Lines(methodHelp(m)) {
 			s.WriteString("  " + line)
 		}
 	}
 	return s.String()
 }
 
-// Help is a line about a method, and one for each parameter.
-func Help(m catalog.Method) string {
+// methodHelp is a line about a method, and one for each parameter.
+func methodHelp(m catalog.Method) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "%s: %s\n", m.Name, m.Summary)
 	if m.DefaultKernel != "" {
@@ -57,8 +56,8 @@ func Help(m catalog.Method) string {
 	return s.String()
 }
 
-// Completions returns the names and descriptions of all methods, for the shell.
-func Completions() []string {
+// methodCompletions returns the names and descriptions of all methods, for the shell.
+func methodCompletions() []string {
 	var out []string
 	for _, m := range catalog.Methods() {
 		out = append(out, cobra.CompletionWithDesc(m.Name, m.Summary))
@@ -66,9 +65,9 @@ func Completions() []string {
 	return out
 }
 
-// Complete completes methods, kernels and the parameters of the given method.
-func Complete(cmd *cobra.Command) {
-	usage.CompleteWith(cmd, "method", Completions()...)
+// CompleteMethod completes methods, kernels and the parameters of the given method.
+func CompleteMethod(cmd *cobra.Command) {
+	usage.CompleteWith(cmd, "method", methodCompletions()...)
 	CompleteKernels(cmd)
 	_ = cmd.RegisterFlagCompletionFunc("param", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		var params []string
@@ -113,8 +112,8 @@ func CompleteKernels(cmd *cobra.Command) {
 	usage.CompleteWith(cmd, "kernel", kernels...)
 }
 
-// List lists the methods, one in each line.
-func List() string {
+// MethodList lists the methods, one in each line.
+func MethodList() string {
 	var s strings.Builder
 	s.WriteString("Methods (-m); 'mustlink help parameters METHOD' shows the parameters of one (-p):\n")
 	for _, m := range catalog.Methods() {
