@@ -43,7 +43,8 @@ type Block struct {
 // bit. It is for programs that work in the engine room.
 type Rows struct {
 	Model *Model
-	// Open begins to read the rows, from the first one on. It is called each time that they are read.
+	// Open begins to read the rows, from the first one on. It is called each time that they are
+	// read.
 	Open func(ctx context.Context) (*RowSource, error)
 	// Place returns the coordinates of a block, nil for [Model.Coordinates].
 	Place    func(ctx context.Context, part *dataset.Data) (blas.Matrix, error)

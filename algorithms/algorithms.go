@@ -23,9 +23,9 @@ import (
 type Learner interface {
 	// Method returns the method's name in the catalog: "krca".
 	Method() string
-	// Fit learns from n points and the links between them. For invalid input it returns an error for
-	// which fault.IsInput is true, and for a canceled ctx an error that wraps ctx.Err(). A fit that
-	// ended before convergence returns a model whose Status reports it, not an error.
+	// Fit learns from n points and the links between them. For invalid input it returns an error
+	// for which fault.IsInput is true, and for a canceled ctx an error that wraps ctx.Err(). A fit
+	// that ended before convergence returns a model whose Status reports it, not an error.
 	Fit(ctx context.Context, eng *engine.Engine, x points.Points, l *links.Set) (Model, error)
 }
 
@@ -48,8 +48,8 @@ type About struct {
 	Summary       string // one line
 	Paper         string // where it was published
 	DefaultKernel string // in the form of kernel.Parse; "" for none
-	// Linear is true for a method that learns from the features of dense vectors. With a kernel, and
-	// from other points, it learns in kernel principal coordinates.
+	// Linear is true for a method that learns from the features of dense vectors. With a kernel,
+	// and from other points, it learns in kernel principal coordinates.
 	Linear bool
 	// UsesCannotLinks is false for a method that ignores cannot-links with a notice.
 	UsesCannotLinks bool
@@ -58,8 +58,8 @@ type About struct {
 	UsesTriplets, UsesQuadruplets, UsesTargets bool
 	// LinksOptional is true for a method that learns without links too.
 	LinksOptional bool
-	// Pairwise is true for a method that learns from each link separately, so that implied links add
-	// information. It is false for a method that learns from the components of must-links.
+	// Pairwise is true for a method that learns from each link separately, so that implied links
+	// add information. It is false for a method that learns from the components of must-links.
 	Pairwise bool
 	// Baseline is true for a method that serves for comparison.
 	Baseline bool
@@ -81,10 +81,11 @@ type Model interface {
 	Status() Status
 	// Dim returns the number of columns of Embed.
 	Dim() int
-	// Embed maps any n points to an n x Dim matrix. The Euclidean distance of its rows is the learned
-	// distance, exactly or as closely as Dim allows, depending on the method. Row i depends on point i
-	// alone: it is bit-identical in any batch. A model that stores the coordinates of its training rows
-	// returns these for a point that equals one of them, and their mean if it equals several.
+	// Embed maps any n points to an n x Dim matrix. The Euclidean distance of its rows is the
+	// learned distance, exactly or as closely as Dim allows, depending on the method. Row i depends
+	// on point i alone: it is bit-identical in any batch. A model that stores the coordinates of
+	// its training rows returns these for a point that equals one of them, and their mean if it
+	// equals several.
 	Embed(ctx context.Context, eng *engine.Engine, x points.Points) (blas.Matrix, error)
 	// Gram evaluates the learned kernel between the rows of x and y, |x| x |y|. A nil y
 	// means x, and then the result is exactly symmetric.
@@ -100,13 +101,14 @@ type Model interface {
 // at about the cost of one.
 type PathLearner interface {
 	Learner
-	// PathValue returns the name of the parameter, "" if the method has no path, and the learner's own
-	// value, which is 0 if it is not on the path.
+	// PathValue returns the name of the parameter, "" if the method has no path, and the learner's
+	// own value, which is 0 if it is not on the path.
 	PathValue() (name string, value float64)
 	// PathProjected reports whether models keep some directions of the metric alone, so that the
 	// distances of their coordinates are not those of the path.
 	PathProjected() bool
-	// FitPath is Fit for all values of the parameter. Without a path it returns a *fault.ParamError.
+	// FitPath is Fit for all values of the parameter. Without a path it returns a
+	// *fault.ParamError.
 	FitPath(ctx context.Context, eng *engine.Engine, x points.Points, l *links.Set) (Path, error)
 }
 
@@ -115,13 +117,13 @@ type PathLearner interface {
 // method that needs all points returns a *fault.ParamError.
 type RowsLearner interface {
 	Learner
-	// Rows returns the rows that a fit uses, ascending, out of set.N() rows. A rule for landmarks that
-	// uses all points is an error for which fault.IsInput is true, as are unusable links and
+	// Rows returns the rows that a fit uses, ascending, out of set.N() rows. A rule for landmarks
+	// that uses all points is an error for which fault.IsInput is true, as are unusable links and
 	// parameters.
 	Rows(set *links.Set) ([]int, error)
-	// FitRows is Fit with only the points x of Rows, in their order. The model is bit-identical to that
-	// of Fit on all points. The kernel must have a number instead of a bandwidth rule. Rows in errors
-	// count the rows of x.
+	// FitRows is Fit with only the points x of Rows, in their order. The model is bit-identical to
+	// that of Fit on all points. The kernel must have a number instead of a bandwidth rule. Rows in
+	// errors count the rows of x.
 	FitRows(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (Model, error)
 }
 
@@ -137,8 +139,8 @@ type Status struct {
 	Iterations int           // 0 for direct methods
 	Message    string        // one sentence about a fit that did not converge, else ""
 	Elapsed    time.Duration // wall time of the fit
-	// Notices are remarks about the input that did not prevent the fit, such as cannot-links that the
-	// method ignores.
+	// Notices are remarks about the input that did not prevent the fit, such as cannot-links that
+	// the method ignores.
 	Notices []string
 }
 
@@ -177,14 +179,14 @@ type (
 	// Spectral is implemented by models with one value for each of their directions, such as
 	// eigenvalues and weights.
 	Spectral interface{ Spectra() []Spectrum }
-	// SingleEmbedder is implemented by models that also embed in single precision. It is used only on
-	// request.
+	// SingleEmbedder is implemented by models that also embed in single precision. It is used only
+	// on request.
 	SingleEmbedder interface {
-		// EmbedSingle is Embed in single precision: kernel values as kernel.GramSingle computes them,
-		// rounded to 24 bits and summed in 24 bits. The error of a coordinate is that of a sum of
-		// products of kernel values and model coefficients, relative to the sum of their absolute values.
-		// It returns a *fault.ParamError for a model whose points are not dense vectors, whose kernel is
-		// not linear, rbf or exp, or whose coordinates are not such a sum.
+		// EmbedSingle is Embed in single precision: kernel values as kernel.GramSingle computes
+		// them, rounded to 24 bits and summed in 24 bits. The error of a coordinate is that of a
+		// sum of products of kernel values and model coefficients, relative to the sum of their
+		// absolute values. It returns a *fault.ParamError for a model whose points are not dense
+		// vectors, whose kernel is not linear, rbf or exp, or whose coordinates are not such a sum.
 		EmbedSingle(ctx context.Context, eng *engine.Engine, x *points.Single) (blas.Matrix32, error)
 	}
 	// Projection is implemented by models whose Embed may hold only a part of the learned distance,
@@ -202,18 +204,18 @@ type (
 		// *fault.ParamError that says why.
 		Formula() (formula.Map, error)
 	}
-	// Linker is implemented by models that support a warm start with more links between their training
-	// points. The model itself does not change.
+	// Linker is implemented by models that support a warm start with more links between their
+	// training points. The model itself does not change.
 	Linker interface {
-		// AddLinks returns the model of its own links and those of set. The points x must be the training
-		// points of the model.
+		// AddLinks returns the model of its own links and those of set. The points x must be the
+		// training points of the model.
 		AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (Model, error)
 	}
-	// Updater is implemented by models that learn more chunklets without a new fit. The model itself
-	// does not change; the Status of the new one has the notices.
+	// Updater is implemented by models that learn more chunklets without a new fit. The model
+	// itself does not change; the Status of the new one has the notices.
 	Updater interface {
-		// Update returns the model with new points: the rows of x in the chunklets. Each is a separate
-		// observation, even if it equals a stored one.
+		// Update returns the model with new points: the rows of x in the chunklets. Each is a
+		// separate observation, even if it equals a stored one.
 		Update(ctx context.Context, eng *engine.Engine, x points.Points, chunklets []Chunklet) (Model, error)
 		// DropLast returns the model without the latest count updates.
 		DropLast(ctx context.Context, eng *engine.Engine, count int) (Model, error)
@@ -231,8 +233,8 @@ const NewChunklet = -1
 
 // Chunklet is a group of rows that belong together, for an [Updater].
 type Chunklet struct {
-	// ID is the number of the model's chunklet that the rows join, in the order of creation from 0, or
-	// NewChunklet. The number of a chunklet that was merged into another one means the union.
+	// ID is the number of the model's chunklet that the rows join, in the order of creation from 0,
+	// or NewChunklet. The number of a chunklet that was merged into another one means the union.
 	ID   int
 	Rows []int
 }

@@ -10,8 +10,8 @@ import (
 // each of them: landmarks, the similarities of a graph, triplets, targets.
 type Restrictable interface {
 	Learner
-	// Among returns the learner for the points x.Select(rows), where x are those of the learner. Rows
-	// are ascending; see [Among].
+	// Among returns the learner for the points x.Select(rows), where x are those of the learner.
+	// Rows are ascending; see [Among].
 	Among(rows []int) (Learner, error)
 }
 

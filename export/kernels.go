@@ -82,9 +82,9 @@ type nodes struct {
 	kernel string
 	// add adds the map of inner products, or of squared distances; nil for the cosine.
 	add func(g *graph, s kernel.Step, v value) value
-	// How many widths apart the support points are, of which the largest squared distance from their
-	// mean is given, or the largest squared length in the feature space of the kernel before; nil
-	// where rounding errors do not grow with it.
+	// How many widths apart the support points are, of which the largest squared distance from
+	// their mean is given, or the largest squared length in the feature space of the kernel before;
+	// nil where rounding errors do not grow with it.
 	first, after func(s kernel.Step, largest float64) float64
 	root         bool // the map has no slope at distance 0
 }

@@ -26,8 +26,8 @@ type Pair struct{ I, J int }
 type Options struct {
 	// Seed draws the first row of a session without links.
 	Seed uint64
-	// Classes is the number of classes, 0 if it is unknown. A group that cannot be in all classes but
-	// one is in that class. A number below that of the classes of the links is ignored.
+	// Classes is the number of classes, 0 if it is unknown. A group that cannot be in all classes
+	// but one is in that class. A number below that of the classes of the links is ignored.
 	Classes int
 }
 
@@ -295,8 +295,8 @@ func (s *Session) Links() []links.Link { return slices.Clone(s.given) }
 // ContradictionError reports a link that contradicts the links so far.
 type ContradictionError struct {
 	Link links.Link
-	// Path is a path of links from Link.I to Link.J that implies the opposite of Link: must-links only
-	// if Link is a cannot-link, else with one cannot-link among them.
+	// Path is a path of links from Link.I to Link.J that implies the opposite of Link: must-links
+	// only if Link is a cannot-link, else with one cannot-link among them.
 	Path []links.Link
 }
 

@@ -53,13 +53,15 @@ func (p Covariance) Validate() error { return param.Validate(p) }
 // CovarianceModel is a fitted metric, a linear map.
 type CovarianceModel = fitted.Model[Covariance]
 
-// DecodeCovariance rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
+// DecodeCovariance rebuilds a model from its file. An invalid tensor or header is a
+// *fault.DataError.
 func DecodeCovariance(f *model.File) (*CovarianceModel, error) {
 	return fitted.Decode[Covariance](CovarianceMethod, f, fitted.ReadLinear)
 }
 
-// CovarianceLearner learns from n dense points of d features and ignores links. The result has the type
-// *[CovarianceModel]. Cost: the eigendecomposition of a matrix of order min(n, d), and 4 n d min(n, d) flops.
+// CovarianceLearner learns from n dense points of d features and ignores links. The result has the
+// type *[CovarianceModel]. Cost: the eigendecomposition of a matrix of order min(n, d), and 4 n d
+// min(n, d) flops.
 type CovarianceLearner = learner.Learner[Covariance]
 
 // Rules returns what the method requires of its input.

@@ -34,8 +34,8 @@ func covarianceFit(t *testing.T, p baseline.Covariance, x points.Points) (algori
 	return baseline.CovarianceLearner{Params: p}.Fit(t.Context(), enginetest.New(t, 2), x, none)
 }
 
-// TestCovarianceUnitCovariance checks that the coordinates of the training points have mean 0 and the
-// identity as covariance, up to rounding, and that the constant feature adds no direction.
+// TestCovarianceUnitCovariance checks that the coordinates of the training points have mean 0 and
+// the identity as covariance, up to rounding, and that the constant feature adds no direction.
 func TestCovarianceUnitCovariance(t *testing.T) {
 	x := cloud(60)
 	m, err := covarianceFit(t, baseline.CovarianceDefaults(), x)
@@ -67,7 +67,8 @@ func TestCovarianceUnitCovariance(t *testing.T) {
 	}
 }
 
-// TestCovarianceAffine checks that distances do not change when features are scaled, mixed and shifted.
+// TestCovarianceAffine checks that distances do not change when features are scaled, mixed and
+// shifted.
 func TestCovarianceAffine(t *testing.T) {
 	x := cloud(60)
 	moved := &points.Dense{N: x.N, D: x.D, Data: slices.Clone(x.Data)}
@@ -113,8 +114,8 @@ func TestCovarianceDims(t *testing.T) {
 	}
 }
 
-// TestCovarianceBadInput checks that points that cannot be whitened, and parameters out of range, are input
-// errors.
+// TestCovarianceBadInput checks that points that cannot be whitened, and parameters out of range,
+// are input errors.
 func TestCovarianceBadInput(t *testing.T) {
 	gram, err := points.NewGram(2, 2, []float64{1, 1, 1, 1}, nil, nil)
 	if err != nil {

@@ -64,10 +64,10 @@ func DCADefaults() DCA { return param.Default[DCA]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p DCA) Validate() error { return param.Validate(p) }
 
-// DCAModel is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and Distances,
-// documented at [algorithms.Model], cost 2 d Dim flops per point in linear mode. In kernel mode
-// they cost the point's kernel values with the stored points, which are all points of the fit, and
-// 2 Dim flops for each of these.
+// DCAModel is a fitted metric. It is immutable and safe for concurrent use. Embed, Gram and
+// Distances, documented at [algorithms.Model], cost 2 d Dim flops per point in linear mode. In
+// kernel mode they cost the point's kernel values with the stored points, which are all points of
+// the fit, and 2 Dim flops for each of these.
 type DCAModel = fitted.Model[DCA]
 
 // DecodeDCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
@@ -75,8 +75,8 @@ func DecodeDCA(f *model.File) (*DCAModel, error) {
 	return fitted.Decode[DCA](DCAMethod, f, fitted.ReadEither)
 }
 
-// DCALearner learns from must-links and cannot-links on the points; at least one cannot-link joins two
-// chunklets. Its zero Kernel means the linear mode for dense vectors, and otherwise the default
+// DCALearner learns from must-links and cannot-links on the points; at least one cannot-link joins
+// two chunklets. Its zero Kernel means the linear mode for dense vectors, and otherwise the default
 // kernel of such points. The result has the type *[DCAModel].
 //
 // Cost: in linear mode the eigendecomposition of the covariance matrix, in kernel mode that of the

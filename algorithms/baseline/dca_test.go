@@ -88,8 +88,8 @@ func form(m [][]float64, u, v []float64) float64 {
 	return sum
 }
 
-// TestDCADirections checks that the directions diagonalize both matrices, with C_w + eps C_b = 1, and
-// that the first has the largest ratio of all.
+// TestDCADirections checks that the directions diagonalize both matrices, with C_w + eps C_b = 1,
+// and that the first has the largest ratio of all.
 func TestDCADirections(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		x, _, set := enginetest.Bands(rt, 60, 4, 30, rapid.Uint64().Draw(rt, "seed"))
@@ -131,7 +131,8 @@ func TestDCADirections(t *testing.T) {
 	})
 }
 
-// TestDCAModesAgree checks that kernel mode with a linear kernel is linear mode, for new points, too.
+// TestDCAModesAgree checks that kernel mode with a linear kernel is linear mode, for new points,
+// too.
 func TestDCAModesAgree(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 50, 4, 30, 2)
 	other, _, _ := enginetest.Bands(t, 10, 4, 2, 3)

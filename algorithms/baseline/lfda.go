@@ -158,9 +158,9 @@ func (p LFDA) directions(ctx context.Context, eng *engine.Engine, within, betwee
 	return columns, nil
 }
 
-// lfdaScatters returns Sw and Sb of the points z. The sum over the pairs of a class is X'Y, where Y has
-// the differences. Two classes that differ, with means m_k, m_l and scatters S_k, S_l, add (n_l S_k
-// + n_k S_l + n_k n_l (m_k - m_l)(m_k - m_l)') / n to Sb.
+// lfdaScatters returns Sw and Sb of the points z. The sum over the pairs of a class is X'Y, where Y
+// has the differences. Two classes that differ, with means m_k, m_l and scatters S_k, S_l, add (n_l
+// S_k + n_k S_l + n_k n_l (m_k - m_l)(m_k - m_l)') / n to Sb.
 func lfdaScatters(ctx context.Context, eng *engine.Engine, z blas.Matrix, c *linear.Classes, differences func(context.Context, *engine.Engine, blas.Matrix) (blas.Matrix, error)) (within, between blas.Matrix, err error) {
 	n, be := float64(z.Rows), eng.Backend()
 	within, between = eng.NewMatrix(z.Cols, z.Cols), eng.NewMatrix(z.Cols, z.Cols)

@@ -37,8 +37,8 @@ func lfdaFitted(t enginetest.Fataler, eng *engine.Engine, p LFDA, x points.Point
 	return w
 }
 
-// pairwise returns Sw and Sb by the formulas of the comment of [LFDA], pair by pair; neighbors below
-// 1 mean A_ij = 1.
+// pairwise returns Sw and Sb by the formulas of the comment of [LFDA], pair by pair; neighbors
+// below 1 mean A_ij = 1.
 func pairwise(x *points.Dense, c *linear.Classes, neighbors int) (within, between blas.Matrix) {
 	within, between = blas.NewMatrix(x.D, x.D), blas.NewMatrix(x.D, x.D)
 	n := float64(len(c.Rows))
@@ -92,7 +92,8 @@ func wantEqual(t *rapid.T, what string, got, want blas.Matrix, tolerance float64
 	}
 }
 
-// lfdaDraw returns points of several classes, far from 0; not all of the classes are known to differ.
+// lfdaDraw returns points of several classes, far from 0; not all of the classes are known to
+// differ.
 func lfdaDraw(t *rapid.T, n, d int) (*points.Dense, *links.Set) {
 	x, _, set := enginetest.Bands(t, n, d, rapid.IntRange(3, 30).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))
 	for k := range x.Data {
@@ -175,9 +176,9 @@ func TestLFDAFisher(t *testing.T) {
 	})
 }
 
-// TestLFDAEigen checks that the rows of the map solve the generalized eigenproblem in descending order:
-// T (Sw + eps I) T' = I and T Sb T' = V, and with all rows Sb t = v (Sw + eps I) t. Other values of
-// metric give the same rows with other lengths, or an orthonormal basis of them.
+// TestLFDAEigen checks that the rows of the map solve the generalized eigenproblem in descending
+// order: T (Sw + eps I) T' = I and T Sb T' = V, and with all rows Sb t = v (Sw + eps I) t. Other
+// values of metric give the same rows with other lengths, or an orthonormal basis of them.
 func TestLFDAEigen(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 5
@@ -250,8 +251,8 @@ func TestLFDAEigen(t *testing.T) {
 	})
 }
 
-// TestLFDAParts has a class of two parts on both sides of another one. The means are equal, so Fisher's
-// discriminant finds only noise; local scatter finds the direction in which the parts lie.
+// TestLFDAParts has a class of two parts on both sides of another one. The means are equal, so
+// Fisher's discriminant finds only noise; local scatter finds the direction in which the parts lie.
 func TestLFDAParts(t *testing.T) {
 	rng := rand.New(rand.NewPCG(7, 7))
 	x, labels := &points.Dense{N: 120, D: 2, Data: make([]float64, 240)}, make([]string, 120)
@@ -270,7 +271,8 @@ func TestLFDAParts(t *testing.T) {
 	}
 }
 
-// TestLFDASame checks that links in any order, and any number of workers, give bit-identical results.
+// TestLFDASame checks that links in any order, and any number of workers, give bit-identical
+// results.
 func TestLFDASame(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 300, 5, 250, 4)
 	list := slices.Concat(set.Must(), set.Cannot())
@@ -287,8 +289,8 @@ func TestLFDASame(t *testing.T) {
 	}
 }
 
-// TestLFDANoDirection checks that no direction has v > 0 if the classes coincide: the weighted map is
-// then the first row of the plain one, and the status reports it.
+// TestLFDANoDirection checks that no direction has v > 0 if the classes coincide: the weighted map
+// is then the first row of the plain one, and the status reports it.
 func TestLFDANoDirection(t *testing.T) {
 	x := &points.Dense{N: 6, D: 2, Data: []float64{-1, 0, 1, 0, 0, -2, 0, 2, 0, 0, 0, 0}}
 	set := enginetest.Links(t, 6, []links.Link{links.NewLink(0, 1, links.Must), links.NewLink(2, 3, links.Must), links.NewLink(4, 5, links.Cannot)})

@@ -83,8 +83,8 @@ func LMNNDefaults() LMNN { return param.Default[LMNN]() }
 func (p LMNN) Validate() error { return param.Validate(p) }
 
 // LMNNLearner learns from n dense points of d features: points joined by must-links belong to one
-// class, and classes joined by a cannot-link are different. The result has the type *[LMNNModel]. More
-// dimensions than directions of the data are an error.
+// class, and classes joined by a cannot-link are different. The result has the type *[LMNNModel].
+// More dimensions than directions of the data are an error.
 //
 // Cost for m linked points, q directions and r dimensions: an iteration takes 4 m q r flops, and
 // O(r) for each pair that is close enough to be an impostor; a search for impostors, every few

@@ -151,8 +151,8 @@ func lmnnSquare(w blas.Matrix) [][]float64 {
 	return m
 }
 
-// TestLMNNObjectiveIsExactAndFalls checks that the objective of the lists of nearby pairs is that of
-// all triples, and that it falls.
+// TestLMNNObjectiveIsExactAndFalls checks that the objective of the lists of nearby pairs is that
+// of all triples, and that it falls.
 func TestLMNNObjectiveIsExactAndFalls(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n, d, classes := rapid.IntRange(12, 60).Draw(t, "n"), rapid.IntRange(2, 6).Draw(t, "d"), rapid.IntRange(2, 4).Draw(t, "classes")
@@ -192,7 +192,8 @@ func TestLMNNObjectiveIsExactAndFalls(t *testing.T) {
 	})
 }
 
-// TestLMNNGradient compares the gradient with differences of the objective, at a point without kinks.
+// TestLMNNGradient compares the gradient with differences of the objective, at a point without
+// kinks.
 func TestLMNNGradient(t *testing.T) {
 	x, labels := labeled(40, 4, 3, 1, 5)
 	ctx, eng := context.Background(), enginetest.New(t, 0)
@@ -234,9 +235,9 @@ func TestLMNNGradient(t *testing.T) {
 	}
 }
 
-// TestLMNNIsOptimal uses that the objective is convex in M = W'W: no step from the fitted M within the
-// cone may gain more than the tolerance. The bound is f(M') >= f(M) + <G, M' - M>, minimized over
-// M' by projected subgradients from several starts.
+// TestLMNNIsOptimal uses that the objective is convex in M = W'W: no step from the fitted M within
+// the cone may gain more than the tolerance. The bound is f(M') >= f(M) + <G, M' - M>, minimized
+// over M' by projected subgradients from several starts.
 func TestLMNNIsOptimal(t *testing.T) {
 	racetest.Skip(t, "thousands of steps by plain loops: TestWorkersAndUnits fits as well")
 	x, labels := labeled(50, 3, 3, 0.8, 11)
@@ -336,9 +337,9 @@ func TestLMNNNeighborsGetBetter(t *testing.T) {
 	}
 }
 
-// TestLMNNNoImpostors checks that the result is bit-identical for any number of workers and does not
-// depend on units. If no point of another class is ever close, only the distances to targets are
-// minimized, toward 0, and no margin limits them.
+// TestLMNNNoImpostors checks that the result is bit-identical for any number of workers and does
+// not depend on units. If no point of another class is ever close, only the distances to targets
+// are minimized, toward 0, and no margin limits them.
 func TestLMNNNoImpostors(t *testing.T) {
 	x, labels := labeled(60, 3, 2, 0.1, 5)
 	for i, label := range labels {

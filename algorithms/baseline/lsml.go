@@ -92,8 +92,8 @@ func DecodeLSML(f *model.File) (*LSMLModel, error) {
 }
 
 // LSMLLearner learns from n dense points of d features, the comparisons of its lesson, and the
-// comparisons of the links. The zero value does not work: Params come from [LSMLDefaults]. The result
-// has the type *[LSMLModel].
+// comparisons of the links. The zero value does not work: Params come from [LSMLDefaults]. The
+// result has the type *[LSMLModel].
 //
 // Cost of an iteration for m compared points, k comparisons and q directions: 4 m q^2 + 8 k q + 3
 // q^3 flops.

@@ -79,9 +79,9 @@ func comparisonsOf(set *links.Set) (list []links.Quadruplet) {
 	return list
 }
 
-// TestLSMLOptimum checks that the gradient of F over the features vanishes: M0^-1 - M^-1 + gamma mean
-// (1 - v/u) dd' + (1 - u/v) ee' for the differences d and e of the pairs and their lengths u and v,
-// where u > v; and that F is the objective.
+// TestLSMLOptimum checks that the gradient of F over the features vanishes: M0^-1 - M^-1 + gamma
+// mean (1 - v/u) dd' + (1 - u/v) ee' for the differences d and e of the pairs and their lengths u
+// and v, where u > v; and that F is the objective.
 func TestLSMLOptimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const n, d = 40, 3
@@ -145,8 +145,8 @@ func TestLSMLOptimum(t *testing.T) {
 	})
 }
 
-// TestLSMLPriorIsLeft checks that comparisons that hold in the prior do not change it: distances are
-// Euclidean distances divided by the mean variance, or those of Mahalanobis.
+// TestLSMLPriorIsLeft checks that comparisons that hold in the prior do not change it: distances
+// are Euclidean distances divided by the mean variance, or those of Mahalanobis.
 func TestLSMLPriorIsLeft(t *testing.T) {
 	x, _, _ := enginetest.Bands(t, 30, 3, 1, 5)
 	for i := range x.N {

@@ -63,8 +63,8 @@ func MLKRDefaults() MLKR { return param.Default[MLKR]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p MLKR) Validate() error { return param.Validate(p) }
 
-// MLKRModel is a fitted metric. The objective, at most 1, is the share of the variance of the targets
-// that leave-one-out kernel regression explains; its trace has the best value so far.
+// MLKRModel is a fitted metric. The objective, at most 1, is the share of the variance of the
+// targets that leave-one-out kernel regression explains; its trace has the best value so far.
 type MLKRModel = fitted.Traced[MLKR]
 
 // DecodeMLKR rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
@@ -73,8 +73,8 @@ func DecodeMLKR(f *model.File) (*MLKRModel, error) {
 }
 
 // MLKRLearner learns from n dense points of d features and the n targets of its lesson. Links are
-// ignored with a notice. The zero value does not work: Params come from [MLKRDefaults]. The result has
-// the type *[MLKRModel].
+// ignored with a notice. The zero value does not work: Params come from [MLKRDefaults]. The result
+// has the type *[MLKRModel].
 //
 // Errors are those of [learner.Learner.Fit]. No targets, targets that are not finite, all equal or
 // not one for each point, and more dimensions than directions are errors, too.

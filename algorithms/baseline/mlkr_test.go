@@ -51,8 +51,8 @@ func noLinks(t enginetest.Fataler, n int) *links.Set {
 	return set
 }
 
-// taught returns the learner of these targets.
-func taught(p MLKR, y []float64) MLKRLearner {
+// ofTargets returns the learner of these targets.
+func ofTargets(p MLKR, y []float64) MLKRLearner {
 	return MLKRLearner{Params: p, Lesson: algorithms.Lesson{Targets: y}}
 }
 
@@ -60,7 +60,7 @@ func mlkrFitted(t enginetest.Fataler, eng *engine.Engine, change func(p *MLKR), 
 	t.Helper()
 	p := MLKRDefaults()
 	change(&p)
-	return fittest.On[*MLKRModel](t, eng, taught(p, y), x, enginetest.Links(t, x.N, nil))
+	return fittest.On[*MLKRModel](t, eng, ofTargets(p, y), x, enginetest.Links(t, x.N, nil))
 }
 
 func defaults(*MLKR) {}
@@ -104,9 +104,9 @@ func problemOf(t *testing.T, x *points.Dense, y []float64, dims int) *mlkrProble
 	return p
 }
 
-// TestMLKRGradient compares the value with its definition and the gradient with differences: with more
-// points than a block, in maps under which all points have weight for each other, and in one under
-// which they are so far apart that weights are computed relative to the nearest.
+// TestMLKRGradient compares the value with its definition and the gradient with differences: with
+// more points than a block, in maps under which all points have weight for each other, and in one
+// under which they are so far apart that weights are computed relative to the nearest.
 func TestMLKRGradient(t *testing.T) {
 	for _, n := range []int{24, 420} {
 		x, y := waves(n, 3, 1)
@@ -150,8 +150,8 @@ func TestMLKRGradient(t *testing.T) {
 	}
 }
 
-// TestMLKROptimality checks that no direction rises at the end: the gradient vanishes relative to that
-// at the start.
+// TestMLKROptimality checks that no direction rises at the end: the gradient vanishes relative to
+// that at the start.
 func TestMLKROptimality(t *testing.T) {
 	x, y := waves(80, 3, 2)
 	p := problemOf(t, x, y, 0)
@@ -187,9 +187,9 @@ func TestMLKROptimality(t *testing.T) {
 	}
 }
 
-// TestMLKRLearns checks that the objective rises, that it is that of the definition under the returned
-// map, that the feature that determines the targets is found, and that more starts explain at least
-// as much.
+// TestMLKRLearns checks that the objective rises, that it is that of the definition under the
+// returned map, that the feature that determines the targets is found, and that more starts explain
+// at least as much.
 func TestMLKRLearns(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -216,9 +216,9 @@ func TestMLKRLearns(t *testing.T) {
 	})
 }
 
-// TestMLKRInvariance checks what the objective must not depend on: the origin of points and targets,
-// the unit of the targets, the order of the rows. (Rounding takes the search along another path to
-// the same maximum.)
+// TestMLKRInvariance checks what the objective must not depend on: the origin of points and
+// targets, the unit of the targets, the order of the rows. (Rounding takes the search along another
+// path to the same maximum.)
 func TestMLKRInvariance(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	x, y := waves(80, 3, 4)
@@ -266,8 +266,8 @@ func TestMLKRInvariance(t *testing.T) {
 	}
 }
 
-// TestMLKRWorkers checks that the result is bit-identical for any number of workers, with more points
-// than a block.
+// TestMLKRWorkers checks that the result is bit-identical for any number of workers, with more
+// points than a block.
 func TestMLKRWorkers(t *testing.T) {
 	x, y := waves(700, 4, 5)
 	short := func(p *MLKR) { p.MaxIter = 20 }
@@ -330,14 +330,14 @@ func TestMLKRBadInput(t *testing.T) {
 	} {
 		p := MLKRDefaults()
 		c.change(&p)
-		_, err := taught(p, c.targets).Fit(ctx, eng, c.x, noLinks(t, 40))
+		_, err := ofTargets(p, c.targets).Fit(ctx, eng, c.x, noLinks(t, 40))
 		if !fault.IsInput(err) || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: error %v, want one of the input with %q", name, err, c.text)
 		}
 	}
 	done, cancel := context.WithCancel(ctx)
 	cancel()
-	if _, err := taught(MLKRDefaults(), y).Fit(done, eng, x, noLinks(t, 40)); !errors.Is(err, context.Canceled) {
+	if _, err := ofTargets(MLKRDefaults(), y).Fit(done, eng, x, noLinks(t, 40)); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: error %v", err)
 	}
 }
@@ -376,7 +376,7 @@ func TestMLKROddInput(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	linked, err := taught(MLKRDefaults(), y).Fit(context.Background(), eng, x, set)
+	linked, err := ofTargets(MLKRDefaults(), y).Fit(context.Background(), eng, x, set)
 	if err != nil {
 		t.Fatal(err)
 	}

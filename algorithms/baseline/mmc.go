@@ -87,9 +87,9 @@ func DecodeMMC(f *model.File) (*MMCModel, error) {
 	return fitted.DecodeTraced[MMC](MMCMethod, f, fitted.ReadLinear)
 }
 
-// MMCLearner learns from n dense points of d features and the links between them, of both kinds. The
-// result has the type *[MMCModel]. Must-links that all join equal points, with eps_rel = 0, are an
-// error.
+// MMCLearner learns from n dense points of d features and the links between them, of both kinds.
+// The result has the type *[MMCModel]. Must-links that all join equal points, with eps_rel = 0, are
+// an error.
 //
 // Cost for m cannot-links and q directions: 4 m q^2 flops per iteration, or 4 m q for a diagonal
 // matrix.

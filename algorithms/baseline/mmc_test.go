@@ -56,8 +56,8 @@ func TestMMCGradient(t *testing.T) {
 	})
 }
 
-// TestMMCWeights checks the problem of weights: the gradient is that of differences, the scale is the
-// best one, and if no weight is 0, a Newton direction solves the system of second differences.
+// TestMMCWeights checks the problem of weights: the gradient is that of differences, the scale is
+// the best one, and if no weight is 0, a Newton direction solves the system of second differences.
 func TestMMCWeights(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 4
@@ -252,8 +252,8 @@ func simplex(v []float64) []float64 {
 	return out
 }
 
-// TestMMCLearns checks for both forms that directions of large variance get small weights. The default
-// regularization, for features of one scale, would be too strong here.
+// TestMMCLearns checks for both forms that directions of large variance get small weights. The
+// default regularization, for features of one scale, would be too strong here.
 func TestMMCLearns(t *testing.T) {
 	x, labels, set := enginetest.Bands(t, 90, 5, 60, 3)
 	for _, diagonal := range []bool{false, true} {

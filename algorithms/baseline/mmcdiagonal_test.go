@@ -11,8 +11,8 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// TestMMCNewtonSteps checks that Newton steps reach the optimum of the weights where the cheap first
-// steps do not. By definition, the derivative of sum sqrt(z'w) - sum w is then 0 for positive
+// TestMMCNewtonSteps checks that Newton steps reach the optimum of the weights where the cheap
+// first steps do not. By definition, the derivative of sum sqrt(z'w) - sum w is then 0 for positive
 // weights and not positive for zero weights. The objective must never fall.
 func TestMMCNewtonSteps(t *testing.T) {
 	newton := 0

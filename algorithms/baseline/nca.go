@@ -74,8 +74,8 @@ func NCADefaults() NCA { return param.Default[NCA]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p NCA) Validate() error { return param.Validate(p) }
 
-// NCAModel is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point of
-// the same class; its trace has the best value so far.
+// NCAModel is a fitted metric. The objective, 0 to 1, is the mean probability of choosing a point
+// of the same class; its trace has the best value so far.
 type NCAModel = fitted.Traced[NCA]
 
 // DecodeNCA rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
@@ -84,8 +84,8 @@ func DecodeNCA(f *model.File) (*NCAModel, error) {
 }
 
 // NCALearner learns from n dense points of d features: points joined by must-links belong to one
-// class, and classes joined by a cannot-link are different. The result has the type *[NCAModel]. More
-// dimensions than directions are an error.
+// class, and classes joined by a cannot-link are different. The result has the type *[NCAModel].
+// More dimensions than directions are an error.
 type NCALearner = learner.Learner[NCA]
 
 // Rules returns what the method requires of its input.

@@ -35,8 +35,8 @@ func bands(t enginetest.Fataler, n, d int, seed uint64) (*points.Dense, []string
 // ncaFitted fits with the defaults and a change of them.
 var ncaFitted = fittest.Changed[*NCAModel](learner.New[NCA], NCADefaults())
 
-// TestNCAGradient compares the value with its definition, over points known to be of the same class or
-// of different ones, and the gradient with differences; with more points than a block, and with
+// TestNCAGradient compares the value with its definition, over points known to be of the same class
+// or of different ones, and the gradient with differences; with more points than a block, and with
 // classes that are not all known to differ.
 func TestNCAGradient(t *testing.T) {
 	for _, n := range []int{24, 420} {
@@ -117,8 +117,8 @@ func TestNCAGradient(t *testing.T) {
 	}
 }
 
-// TestNCARank checks that the default learns in as many leading principal directions as an eighth of
-// the linked points, rounded up: its coordinates are those of a fit with that rank.
+// TestNCARank checks that the default learns in as many leading principal directions as an eighth
+// of the linked points, rounded up: its coordinates are those of a fit with that rank.
 func TestNCARank(t *testing.T) {
 	propertytest.CheckSome(t, 10, func(rt *rapid.T) {
 		n := rapid.IntRange(9, 60).Draw(rt, "n")

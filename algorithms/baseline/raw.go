@@ -138,8 +138,8 @@ func (d identity) Formula() (formula.Map, error) {
 	return &formula.Linear{W: w, Mean: make([]float64, d)}, nil
 }
 
-// DecodeRaw returns the model that Encode stored in f. An unusable tensor or part of the header is a
-// *fault.DataError.
+// DecodeRaw returns the model that Encode stored in f. An unusable tensor or part of the header is
+// a *fault.DataError.
 func DecodeRaw(f *model.File) (*RawModel, error) {
 	var about fitted.MapHeader
 	m, err := fitted.Decode[Raw](RawMethod, f, func(method string, _ *model.File) (*fitted.Map, error) {

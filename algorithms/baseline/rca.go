@@ -73,9 +73,9 @@ func RCADefaults() RCA { return param.Default[RCA]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p RCA) Validate() error { return param.Validate(p) }
 
-// RCALearner fits linear RCA: it learns from n dense points of d features and the must-links between
-// them. Cannot-links only show which must-links are wrong, with Params.Robust. The result has the
-// type *[RCAModel]. Cost: n d^2 + O(d^3) flops.
+// RCALearner fits linear RCA: it learns from n dense points of d features and the must-links
+// between them. Cannot-links only show which must-links are wrong, with Params.Robust. The result
+// has the type *[RCAModel]. Cost: n d^2 + O(d^3) flops.
 type RCALearner = learner.Learner[RCA]
 
 // Rules returns what the method requires of its input.

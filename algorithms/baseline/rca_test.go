@@ -147,8 +147,8 @@ func TestRCAEmbeddingIsWhiteWithinChunklets(t *testing.T) {
 	}
 }
 
-// TestRCATransformIsInverseRoot checks that W'W = (C + eps I)^-1, with C and the inverse computed by
-// definition.
+// TestRCATransformIsInverseRoot checks that W'W = (C + eps I)^-1, with C and the inverse computed
+// by definition.
 func TestRCATransformIsInverseRoot(t *testing.T) {
 	x, set := rcaProblem(t, 120, 5, 2)
 	p := baseline.RCADefaults()
@@ -176,8 +176,8 @@ func TestRCATransformIsInverseRoot(t *testing.T) {
 	}
 }
 
-// TestRCAConstantAndCollinearColumnsDropOut checks that a constant column and a linear combination of
-// others add nothing and give no NaN.
+// TestRCAConstantAndCollinearColumnsDropOut checks that a constant column and a linear combination
+// of others add nothing and give no NaN.
 func TestRCAConstantAndCollinearColumnsDropOut(t *testing.T) {
 	x, set := rcaProblem(t, 100, 4, 3)
 	const d = 6
@@ -316,8 +316,8 @@ func TestRCABadInput(t *testing.T) {
 	}
 }
 
-// TestRCARobust checks that a wrong must-link between two groups does not change the metric, and that
-// right links give the same bits as robust=false.
+// TestRCARobust checks that a wrong must-link between two groups does not change the metric, and
+// that right links give the same bits as robust=false.
 func TestRCARobust(t *testing.T) {
 	x, _ := rcaProblem(t, 60, 3, 8)
 	var list []links.Link

@@ -55,7 +55,8 @@ const (
 // with the squared distances d_M, over the triplets. sum_b w_b is the trace of M. Points are
 // divided by the root of the mean variance of the directions in which they vary, so that their unit
 // does not matter. The paper uses stochastic dual averaging; this is a linear program, which
-// optimize.MinimizeHinge solves to a proven gap. Most w are 0; all are 0 if no basis separates k from j.
+// optimize.MinimizeHinge solves to a proven gap. Most w are 0; all are 0 if no basis separates k
+// from j.
 //
 // The bases are Fisher's linear discriminants of regions (basis=lda): around a linked row, its
 // nearest 10, 20 or 50 rows of the same class against as many rows of the cannot-linked classes,
@@ -85,8 +86,8 @@ func SCMLDefaults() SCML { return param.Default[SCML]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p SCML) Validate() error { return param.Validate(p) }
 
-// SCMLModel is a fitted metric, a linear map. The objective is that of the comment of [SCML]; its trace
-// has the best value so far.
+// SCMLModel is a fitted metric, a linear map. The objective is that of the comment of [SCML]; its
+// trace has the best value so far.
 type SCMLModel = fitted.Traced[SCML]
 
 // DecodeSCML rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
@@ -94,9 +95,9 @@ func DecodeSCML(f *model.File) (*SCMLModel, error) {
 	return fitted.DecodeTraced[SCML](SCMLMethod, f, fitted.ReadLinear)
 }
 
-// SCMLLearner learns from n dense points of d features, the triplets of its lesson, and the triplets
-// of the links. The zero value does not work: Params come from [SCMLDefaults]. The result has the type
-// *[SCMLModel].
+// SCMLLearner learns from n dense points of d features, the triplets of its lesson, and the
+// triplets of the links. The zero value does not work: Params come from [SCMLDefaults]. The result
+// has the type *[SCMLModel].
 //
 // Cost for T triplets, B bases and q directions: about 25 iterations of T B^2 flops; q^3/3 flops
 // per basis.

@@ -147,9 +147,9 @@ func TestSCMLTwoBases(t *testing.T) {
 	}
 }
 
-// TestSCMLSame checks that learned distances do not depend on the order of triplets or on the unit and
-// the origin of the points, that the seed determines which bases and triplets are drawn, and that a
-// larger penalty leaves fewer bases, down to none.
+// TestSCMLSame checks that learned distances do not depend on the order of triplets or on the unit
+// and the origin of the points, that the seed determines which bases and triplets are drawn, and
+// that a larger penalty leaves fewer bases, down to none.
 func TestSCMLSame(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 40, 4, 8, 7)
 	made, err := linear.NewClasses(set).Triplets(1000, 1)

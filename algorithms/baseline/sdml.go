@@ -83,9 +83,9 @@ func SDMLDefaults() SDML { return param.Default[SDML]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p SDML) Validate() error { return param.Validate(p) }
 
-// SDMLModel is a fitted metric: M = W'W for the upper triangular W of its map. The objective is that of
-// the comment of [SDML], with P divided by the mean of the diagonal of M0^-1. It is immutable and
-// safe for concurrent use.
+// SDMLModel is a fitted metric: M = W'W for the upper triangular W of its map. The objective is
+// that of the comment of [SDML], with P divided by the mean of the diagonal of M0^-1. It is
+// immutable and safe for concurrent use.
 type SDMLModel = fitted.Traced[SDML]
 
 // DecodeSDML rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.
@@ -93,8 +93,8 @@ func DecodeSDML(f *model.File) (*SDMLModel, error) {
 	return fitted.DecodeTraced[SDML](SDMLMethod, f, fitted.ReadLinear)
 }
 
-// SDMLLearner learns from n dense points of d features, at most 2048, and the links between them, of
-// either kind, some between points that differ. The result has the type *[SDMLModel]; its status
+// SDMLLearner learns from n dense points of d features, at most 2048, and the links between them,
+// of either kind, some between points that differ. The result has the type *[SDMLModel]; its status
 // reports the duality gap and eta. Parameters without a solution are an error.
 //
 // Cost: d^2 flops per link, and some ten sweeps of the graphical lasso of 4 d^3 flops each, fewer

@@ -91,9 +91,9 @@ func sdmlFormula(t enginetest.Fataler, params SDML, x *points.Dense, set *links.
 	return p, params.Sparsity * unit
 }
 
-// TestSDMLOptimum checks the optimality conditions of the problem in the comment of [SDML]: W = M^-1 has
-// the diagonal of P; where M is not 0, W differs from P by lambda in the direction of the sign of
-// M, and elsewhere by at most lambda. Without sparsity M is P^-1.
+// TestSDMLOptimum checks the optimality conditions of the problem in the comment of [SDML]: W =
+// M^-1 has the diagonal of P; where M is not 0, W differs from P by lambda in the direction of the
+// sign of M, and elsewhere by at most lambda. Without sparsity M is P^-1.
 func TestSDMLOptimum(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		eng := enginetest.New(rt, 1)
@@ -148,9 +148,9 @@ func TestSDMLSparse(t *testing.T) {
 	}
 }
 
-// TestSDMLIndefinite checks that there is no metric if cannot-links outweigh the prior, and that the
-// error names the balance at which this begins; with enough sparsity there is a metric, although P
-// is indefinite.
+// TestSDMLIndefinite checks that there is no metric if cannot-links outweigh the prior, and that
+// the error names the balance at which this begins; with enough sparsity there is a metric,
+// although P is indefinite.
 func TestSDMLIndefinite(t *testing.T) {
 	eng := enginetest.New(t, 1)
 	x := &points.Dense{N: 4, D: 2, Data: []float64{0, 0, 1, 0, 0, 1, 1, 1}} // P is I + eta ((0,0),(0,1)) - 2 eta ((1,1),(1,1))
@@ -184,8 +184,8 @@ func TestSDMLIndefinite(t *testing.T) {
 	}
 }
 
-// TestSDMLSame checks that the order of links, the order of the rows in each and the number of workers
-// do not change the result. In other units the metric is the same up to the unit; with the
+// TestSDMLSame checks that the order of links, the order of the rows in each and the number of
+// workers do not change the result. In other units the metric is the same up to the unit; with the
 // covariance as prior it does not change.
 func TestSDMLSame(t *testing.T) {
 	x, _, set := enginetest.Bands(t, 60, 5, 30, 4)

@@ -43,11 +43,11 @@ type Xiang struct {
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Xiang) Validate() error { return param.Validate(p) }
 
-// XiangLearner learns from n dense points of d features and both kinds of links. If there are so few
-// must-links that W can vanish on all of them, the ratio has no bound; then cannot-links decide
+// XiangLearner learns from n dense points of d features and both kinds of links. If there are so
+// few must-links that W can vanish on all of them, the ratio has no bound; then cannot-links decide
 // among these W. A notice counts the columns of W that separate no cannot-link: where must-links do
-// not determine them, rounding does. The result has the type *[XiangModel]. As many dimensions as the
-// data have are an error.
+// not determine them, rounding does. The result has the type *[XiangModel]. As many dimensions as
+// the data have are an error.
 //
 // Cost: n d^2 flops for the q directions in which the points vary, q^2 flops per link, and a few
 // eigenproblems of order q.

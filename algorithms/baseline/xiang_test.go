@@ -42,8 +42,8 @@ func xiangFit(t *testing.T, x points.Points, set *links.Set, dims int) *baseline
 	return fittest.Fit[*baseline.XiangModel](t, baseline.XiangLearner{Params: baseline.Xiang{Dims: dims}}, x, set)
 }
 
-// TestXiangFindsTheDirection checks that the one direction in which classes differ is found, and that W
-// has orthonormal rows.
+// TestXiangFindsTheDirection checks that the one direction in which classes differ is found, and
+// that W has orthonormal rows.
 func TestXiangFindsTheDirection(t *testing.T) {
 	x, set := xiangProblem(t, 200, 5, 60)
 	w, _ := xiangFit(t, x, set, 1).Transform()
@@ -70,8 +70,8 @@ func TestXiangFindsTheDirection(t *testing.T) {
 	}
 }
 
-// TestXiangUnbounded checks that without a bound, W vanishes on the must-links, that the status reports
-// it, and that a file preserves it.
+// TestXiangUnbounded checks that without a bound, W vanishes on the must-links, that the status
+// reports it, and that a file preserves it.
 func TestXiangUnbounded(t *testing.T) {
 	x, set := xiangProblem(t, 40, 9, 3)
 	m := xiangFit(t, x, set, 4)
@@ -144,8 +144,8 @@ func TestXiangBadInput(t *testing.T) {
 	}
 }
 
-// TestXiangIdleColumns: a notice counts the columns that no cannot-link determines, and with the number
-// of columns that it asks for, rounding does not change the metric.
+// TestXiangIdleColumns: a notice counts the columns that no cannot-link determines, and with the
+// number of columns that it asks for, rounding does not change the metric.
 func TestXiangIdleColumns(t *testing.T) {
 	const must, cannot = 6, 5
 	rng := rand.New(rand.NewPCG(7, 8))

@@ -65,8 +65,8 @@ func DecodeXRCA(f *model.File) (*XRCAModel, error) {
 	return fitted.Decode[XRCA](XRCAMethod, f, fitted.ReadLinear)
 }
 
-// XRCALearner learns from n dense points of d features and the links between them, of both kinds; for
-// each kind, some links join points that differ. The result has the type *[XRCAModel]. Cost:
+// XRCALearner learns from n dense points of d features and the links between them, of both kinds;
+// for each kind, some links join points that differ. The result has the type *[XRCAModel]. Cost:
 // eigendecompositions of order q, the number of directions in which points vary, and q^2 flops per
 // link.
 type XRCALearner = learner.Learner[XRCA]

@@ -23,7 +23,8 @@ import (
 // xrcaFitted fits with the defaults and a change of them.
 var xrcaFitted = fittest.Changed[*XRCAModel](learner.New[XRCA], XRCADefaults())
 
-// TestXRCAMetric checks that the matrix of the metric is C^-1 S C^-1, C with eps, of the raw features.
+// TestXRCAMetric checks that the matrix of the metric is C^-1 S C^-1, C with eps, of the raw
+// features.
 func TestXRCAMetric(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		const d = 4

@@ -32,8 +32,8 @@ type Result struct {
 
 // Options are the settings of [Fit]. The zero value suits most uses.
 type Options struct {
-	// Parallel is the number of small jobs at a time, 0 for one per worker of the engine. Each has an
-	// equal part of the workers and of the memory limit.
+	// Parallel is the number of small jobs at a time, 0 for one per worker of the engine. Each has
+	// an equal part of the workers and of the memory limit.
 	Parallel int
 	// Large is the number of points from which on a job runs alone, with all workers: its matrices
 	// need most of the memory, and it gains from several workers. 0 means DefaultLarge.

@@ -132,8 +132,8 @@ func (b *builder) fitStep(ctx context.Context, eng *engine.Engine, s step, r *re
 	}
 	set := b.fit.Links
 	if s.method == krca.Method && set.Consistent() == nil {
-		// Cannot-links that contradict must-links show krca which of them are wrong. It would ignore
-		// others, with a notice.
+		// Cannot-links that contradict must-links show krca which of them are wrong. It would
+		// ignore others, with a notice.
 		set = set.WithoutCannot()
 	}
 	m, err := kinds()[s.method].new(b.params, c).Fit(ctx, eng, x, set)

@@ -32,8 +32,8 @@ type Fitted struct {
 	// Fingerprint is that of [Fitted.FingerprintOf] of the training points, "" if unknown. Files of
 	// earlier versions have dataset.Fingerprint of their whole table.
 	Fingerprint string
-	// LibraryVersion and Build identify the program that fitted the model. If they are "", Save writes
-	// those of the running program.
+	// LibraryVersion and Build identify the program that fitted the model. If they are "", Save
+	// writes those of the running program.
 	LibraryVersion string
 	Build          string
 	// Single selects storage in single precision: half the bytes, and values rounded to 24 bits. A

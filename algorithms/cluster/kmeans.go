@@ -191,8 +191,8 @@ const MaxRestarts = 1_000_000
 type Params struct {
 	// K is the number of clusters, 1 <= K <= number of points.
 	K int
-	// Restarts is the number of starts. The result is that of the best start (ties: the earlier one).
-	// 0 means DefaultRestarts, at most MaxRestarts.
+	// Restarts is the number of starts. The result is that of the best start (ties: the earlier
+	// one). 0 means DefaultRestarts, at most MaxRestarts.
 	Restarts int
 	// MaxIter is the maximum number of iterations of a start; 0 means DefaultMaxIter.
 	MaxIter int
@@ -203,14 +203,14 @@ type Params struct {
 	Seed uint64
 	// Init is InitPlusPlus ("" means it) or InitRandom.
 	Init string
-	// Start, if not empty, holds the K x d starting centers. Then there is one start, Init is ignored,
-	// and K may be 0. Only [KMeans] and [KMeansStream] take it.
+	// Start, if not empty, holds the K x d starting centers. Then there is one start, Init is
+	// ignored, and K may be 0. Only [KMeans] and [KMeansStream] take it.
 	Start blas.Matrix
-	// Weights, if not nil, are the weights of the rows in the objective and in the means: one per row,
-	// > 0 and finite. A row of weight 2 counts as two equal rows. Only [KMeans] takes weights.
+	// Weights, if not nil, are the weights of the rows in the objective and in the means: one per
+	// row, > 0 and finite. A row of weight 2 counts as two equal rows. Only [KMeans] takes weights.
 	Weights []float64
-	// Progress is called after every start, one call at a time, from the goroutine that ran the start.
-	// It may be nil.
+	// Progress is called after every start, one call at a time, from the goroutine that ran the
+	// start. It may be nil.
 	Progress algorithms.ProgressFunc
 }
 

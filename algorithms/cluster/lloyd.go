@@ -49,7 +49,8 @@ func (l *lloyd) run(ctx context.Context) error {
 		if t, err = l.pass(ctx, nil, false); err != nil {
 			return err
 		}
-		// With equal sums the centers do not move any more: no label has changed, or as good as none.
+		// With equal sums the centers do not move any more: no label has changed, or as good as
+		// none.
 		if slices.Equal(t.sums.Data, last.sums.Data) || !(l.inertia < before-l.p.Tol*before) {
 			l.converged = true
 			return nil

@@ -169,7 +169,8 @@ func TestPenalizedIsALocalMinimum(t *testing.T) {
 				if diff := gain - (cost - r.cost(rows)); math.Abs(diff) > 1e-9*(1+math.Abs(now)) {
 					rt.Fatalf("the objective falls by %g when %v go to cluster %d, their cost by %g less", gain, rows, c, diff)
 				}
-				// With a metric that was learned from these very labels a move may pay that did not before.
+				// With a metric that was learned from these very labels a move may pay that did not
+				// before.
 				if p.Metric == MetricNone && gain > 1e-9*(1+math.Abs(now)) {
 					rt.Fatalf("the objective falls by %g when %v go to cluster %d", gain, rows, c)
 				}

@@ -27,8 +27,8 @@ type StreamParams struct {
 	// smaller, but at least K, if they take more than about a sixteenth of the engine's memory
 	// limit.
 	Sample int
-	// Batch, for MiniBatch, is the number of rows that are assigned before the centers move; 0 means
-	// DefaultBatch.
+	// Batch, for MiniBatch, is the number of rows that are assigned before the centers move; 0
+	// means DefaultBatch.
 	Batch int
 	// Passes, for MiniBatch, is the number of passes through the rows; 0 means 1.
 	Passes int

@@ -199,8 +199,8 @@ func TestReservoir(t *testing.T) {
 			seen[int(v)]++
 		}
 	}
-	// Each of the 40 counts is binomial with p = 1/4 and standard deviation sqrt(rounds 3/16): allow 5
-	// standard deviations.
+	// Each of the 40 counts is binomial with p = 1/4 and standard deviation sqrt(rounds 3/16):
+	// allow 5 standard deviations.
 	mean, sd := float64(rounds)*size/n, math.Sqrt(float64(rounds)*3/16)
 	for i, c := range seen {
 		if !(math.Abs(c-mean) <= 5*sd) {

@@ -27,9 +27,9 @@ import (
 // new links rotate the directions of m, which are then no longer sorted by spread; with fewer, the
 // directions are computed again.
 //
-// Errors are those of [learner.Learner.Fit]. Other points, a link that contradicts one of m, and a model
-// without the data for this are a *fault.DataError. A model lacks the data if its file is of an
-// earlier version, or if its data-dependent prior was built on given similarities or vectors.
+// Errors are those of [learner.Learner.Fit]. Other points, a link that contradicts one of m, and a
+// model without the data for this are a *fault.DataError. A model lacks the data if its file is of
+// an earlier version, or if its data-dependent prior was built on given similarities or vectors.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	f, err := m.more(eng, x, set)
 	if err != nil {

@@ -65,8 +65,8 @@ func without(m *Model) *Model {
 func TestAddLinks(t *testing.T) { propertytest.Check(t, addLinksProperty) }
 
 func addLinksProperty(t *rapid.T) {
-	// near is relative to the largest distance: with multipliers in the thousands, a residual of 1e-7
-	// can leave errors of this size.
+	// near is relative to the largest distance: with multipliers in the thousands, a residual of
+	// 1e-7 can leave errors of this size.
 	const near = 1e-3
 	n := rapid.IntRange(30, 60).Draw(t, "n")
 	x, _, _ := enginetest.Rings(t, n, 2, rapid.Uint64().Draw(t, "points"))
@@ -101,8 +101,8 @@ func addLinksProperty(t *rapid.T) {
 		t.Fatalf("status %+v, residual %g, without multipliers %g", got.Status(), got.Residual(), want.Residual())
 	}
 	if !want.Status().Converged || want.Residual() > 1e-7 {
-		// The weights of eigenvectors, or the multipliers, differ by so much that rounding leaves no
-		// correct digit in either result.
+		// The weights of eigenvectors, or the multipliers, differ by so much that rounding leaves
+		// no correct digit in either result.
 		return
 	}
 	if !(math.Abs(got.Objective()-want.Objective()) <= 1e-8*max(1, want.Objective())) {

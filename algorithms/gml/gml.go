@@ -127,7 +127,8 @@ type Params struct {
 	// are percentiles: under a narrow kernel all distances are alike, and so are the bounds, which
 	// are then easy to satisfy and carry no information.
 	Width float64 `json:"width" param:"width" default:"1" range:"> 0" help:"initial width of the Gaussian kernel, relative to the mean distance of two points"`
-	// Neighborhood is the graph of the spectral and the data-dependent prior: "knn", "eps" or "given".
+	// Neighborhood is the graph of the spectral and the data-dependent prior: "knn", "eps" or
+	// "given".
 	graphkernel.Neighborhood `default:"neighbors=10"`
 	Basis                    Basis     `json:"basis" param:"basis" default:"laplacian" choices:"laplacian,lle (locally linear embedding),isomap" help:"basis of the prior: the eigenvectors of this matrix"`
 	Laplacian                Laplacian `json:"laplacian" param:"laplacian" default:"unnormalized" choices:"unnormalized,normalized" help:"Laplacian of the graph"`

@@ -19,8 +19,8 @@ import (
 // Learner fits the method from the must-links, and from cannot-links if Params.Cannot says so. The
 // zero value does not work: Params come from [DefaultParams]. The result has the type *[Model].
 //
-// The zero Kernel means DefaultKernel, linear for a Gram matrix, and spectrum:k=3 for sequences. The
-// seed chooses the landmarks.
+// The zero Kernel means DefaultKernel, linear for a Gram matrix, and spectrum:k=3 for sequences.
+// The seed chooses the landmarks.
 //
 // Cost for m landmarks and q directions: m^2 kernel values, q eigenpairs of order m, and O(q) for
 // each link, in addition to the choice of landmarks and of the bandwidth.

@@ -24,8 +24,8 @@ func (p Params) PathValue() (name string, value float64) { return "reg_d", p.Reg
 // PathProjected returns false: coordinates have the distances of the path.
 func (Params) PathProjected() bool { return false }
 
-// LearnPath learns what fits of all reg_d share. It ignores reg_d of p. Errors and cost are those of
-// Fit. The result has the type *[Path].
+// LearnPath learns what fits of all reg_d share. It ignores reg_d of p. Errors and cost are those
+// of Fit. The result has the type *[Path].
 func (p Params) LearnPath(ctx context.Context, f *learner.Fit) (algorithms.Path, error) {
 	p.RegD = DefaultParams().RegD
 	var m *Model

@@ -109,8 +109,8 @@ type Params struct {
 	// Dims is the number of leading directions of the centered learned kernel that Embed returns,
 	// fewer when fewer are positive. With 0 distances between embedded training points are exact.
 	Dims int `json:"dims" param:"dims" default:"20" zero:"all positive ones, uncentered" help:"directions of the embedding, centered"`
-	// Power multiplies column r of the embedding by (lambda_r / lambda_1)^Power, for the eigenvalues
-	// lambda of the learned kernel matrix. Distances and Gram stay exact.
+	// Power multiplies column r of the embedding by (lambda_r / lambda_1)^Power, for the
+	// eigenvalues lambda of the learned kernel matrix. Distances and Gram stay exact.
 	Power float64 `json:"power,omitempty" param:"power" range:">= 0" help:"multiplies each column of the embedding by (eigenvalue / largest)^power; 0.5 favors ranking"`
 	// Landmarks are drawn by the seed.
 	Landmarks int `json:"landmarks" param:"landmarks" zero:"all up to 5000" help:"support points of the embedding among the training points"`

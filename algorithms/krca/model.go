@@ -133,9 +133,9 @@ func notRepresentable(row int) error {
 }
 
 // Model returns the model of all updates so far, with its embedding. As at the end of
-// [learner.Learner.Fit], that takes m^2 kernel values and as many flops as stated there, for m reference
-// points. These are those of the original model, and points of the updates up to the number of
-// landmarks (or 5000).
+// [learner.Learner.Fit], that takes m^2 kernel values and as many flops as stated there, for m
+// reference points. These are those of the original model, and points of the updates up to the
+// number of landmarks (or 5000).
 func (u *Incremental) Model(ctx context.Context, eng *engine.Engine) (*Model, error) {
 	return u.model(ctx, eng, time.Now())
 }

@@ -81,8 +81,8 @@ type RankedLink struct {
 	// Distance is the squared distance of the two rows under metrics fitted without the link, in
 	// units of the mean over random pairs: the geometric mean over metrics and repetitions.
 	Distance float64
-	// Conflict is the contradiction that the link is part of, as its cannot-link or on its path; nil
-	// for none.
+	// Conflict is the contradiction that the link is part of, as its cannot-link or on its path;
+	// nil for none.
 	Conflict *links.Conflict
 }
 

@@ -33,11 +33,11 @@ import (
 
 // Options are the options of [Build].
 type Options struct {
-	// Neighbors is the number of neighbors for which the recall is measured, at least 1 and below the
-	// number of rows. Fewer neighbors have about the same recall.
+	// Neighbors is the number of neighbors for which the recall is measured, at least 1 and below
+	// the number of rows. Fewer neighbors have about the same recall.
 	Neighbors int
-	// Cells is the number of cells, at most the number of rows; 0 for a default, about twice the root
-	// of the number of rows.
+	// Cells is the number of cells, at most the number of rows; 0 for a default, about twice the
+	// root of the number of rows.
 	Cells int
 	// Seed is the seed of all random choices.
 	Seed uint64

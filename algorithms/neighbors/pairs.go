@@ -37,8 +37,8 @@ func (p Pair) compare(q Pair) int {
 
 // PairOptions are the options of [Pairs].
 type PairOptions struct {
-	// Neighbors, if not 0, keeps a pair only if one of its rows is among so many nearest rows of the
-	// other, ties by row.
+	// Neighbors, if not 0, keeps a pair only if one of its rows is among so many nearest rows of
+	// the other, ties by row.
 	Neighbors int
 	// Most is the largest number of pairs that may be found, 0 for 20 million.
 	Most int

@@ -31,8 +31,8 @@ const (
 	// Agreement is the balanced share of held-out links that k-means with Options.Clusters clusters
 	// satisfies, less what the rows of the fit alone give, plus 1/2.
 	Agreement Criterion = "agreement"
-	// Combined is the mean of Ranking and Agreement of the same fit. The first measures every held-out
-	// link by its distance, the second by the clusters, and their errors differ.
+	// Combined is the mean of Ranking and Agreement of the same fit. The first measures every
+	// held-out link by its distance, the second by the clusters, and their errors differ.
 	Combined Criterion = "combined"
 	// Labels is the accuracy of nearest labeled neighbors, for labeled points without a link in the
 	// fit.

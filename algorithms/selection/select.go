@@ -34,8 +34,8 @@ type Options struct {
 	Halving bool
 	// Incumbent, if not nil, is the candidate that is selected unless another one is ahead by more
 	// than Margin standard errors. Held-out links are few, so that the best of many candidates is
-	// ahead in part by chance. Candidates that are not clearly better than the points without learning
-	// are not selected, whichever they are.
+	// ahead in part by chance. Candidates that are not clearly better than the points without
+	// learning are not selected, whichever they are.
 	Incumbent *Candidate
 	Margin    float64 // >= 0
 	Seed      uint64
@@ -62,12 +62,13 @@ type Trial struct {
 	SD      float64   `json:"sd"`   // of the scores, divisor n - 1; 0 for one score
 	Seconds float64   `json:"seconds"`
 	Error   string    `json:"error,omitempty"` // reason of the failure
-	// Gain is the mean less that of the points without learning on the same folds, and GainError its
-	// standard error. They are nil where the criterion cannot score these points.
+	// Gain is the mean less that of the points without learning on the same folds, and GainError
+	// its standard error. They are nil where the criterion cannot score these points.
 	Gain      *float64 `json:"gain,omitempty"`
 	GainError *float64 `json:"gain_error,omitempty"`
 	// Ahead is the number of standard errors by which the candidate is ahead of the incumbent,
-	// negative if it is behind. It is nil without an incumbent, and for candidates with fewer folds.
+	// negative if it is behind. It is nil without an incumbent, and for candidates with fewer
+	// folds.
 	Ahead *float64 `json:"ahead,omitempty"`
 
 	figures []verdict.Statistic // of the folds, in their order
@@ -75,13 +76,13 @@ type Trial struct {
 
 // Result is the result of a selection.
 type Result struct {
-	// Best is the first trial or the incumbent, and the method [Raw] if no candidate is clearly better
-	// than the points without learning.
+	// Best is the first trial or the incumbent, and the method [Raw] if no candidate is clearly
+	// better than the points without learning.
 	Best   Candidate `json:"best"`
 	Trials []Trial   `json:"trials"`        // by number of folds and mean, descending; failed ones last
 	Raw    *Trial    `json:"raw,omitempty"` // of the points without learning, nil if the criterion cannot score them
-	// Needed is the number of standard errors by which a candidate must be ahead of Raw to be clearly
-	// better, so that one selection in twenty has one that is none; 0 without Raw.
+	// Needed is the number of standard errors by which a candidate must be ahead of Raw to be
+	// clearly better, so that one selection in twenty has one that is none; 0 without Raw.
 	Needed float64 `json:"needed,omitempty"`
 	// Gain is what the choice gained over Raw on folds that it was not made by. It is less than the
 	// gain of the candidate, which is in part luck, but not free of it, as folds share links: .01

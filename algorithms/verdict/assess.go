@@ -17,9 +17,9 @@ import (
 
 // Options are the settings of [Assess] and [Grow].
 type Options struct {
-	// Folds is the number of parts that the linked rows are dealt into; every part is held out of one
-	// fit. 1 means one fit without the first of the usual parts, five or three, and 0 as many of the
-	// usual fits as take no more than Budget.
+	// Folds is the number of parts that the linked rows are dealt into; every part is held out of
+	// one fit. 1 means one fit without the first of the usual parts, five or three, and 0 as many
+	// of the usual fits as take no more than Budget.
 	Folds    int
 	Budget   time.Duration // of the fits with Folds 0; 0 means ten seconds
 	Seed     uint64

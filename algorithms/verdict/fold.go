@@ -30,7 +30,8 @@ type Fold struct {
 	sample   []int // positions in Rows of those that stand for all of them in a reference
 	ends     []int // second ends of the pairs, ascending
 	end, row []int // of each pair: the positions of its second end in ends and of its first in Rows
-	// component of must-links that each row is in, for must-links alone; nil if there are cannot-links.
+	// component of must-links that each row is in, for must-links alone; nil if there are
+	// cannot-links.
 	component []int
 }
 

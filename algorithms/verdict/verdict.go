@@ -25,11 +25,11 @@ import (
 // Verdict compares a learned metric with the distance of the prepared points without learning, on
 // links between rows that were no part of a fit and rows of that fit.
 type Verdict struct {
-	// AUC is the probability that a held-out must-link is shorter than a held-out cannot-link in the
-	// learned metric, less what the rows of the fit give whatever the held-out rows are, plus 1/2: 1/2
-	// for a metric that says nothing about links. Raw is that in the distance without learning. For
-	// must-links alone the other held-out rows take the place of cannot-links. Both may slightly leave
-	// [0, 1].
+	// AUC is the probability that a held-out must-link is shorter than a held-out cannot-link in
+	// the learned metric, less what the rows of the fit give whatever the held-out rows are, plus
+	// 1/2: 1/2 for a metric that says nothing about links. Raw is that in the distance without
+	// learning. For must-links alone the other held-out rows take the place of cannot-links. Both
+	// may slightly leave [0, 1].
 	AUC float64 `json:"auc"`
 	Raw float64 `json:"raw"`
 	// Gain is AUC - Raw. Of a method that was chosen among several by the same links it is what the
@@ -39,7 +39,8 @@ type Verdict struct {
 	Error     float64 `json:"error"`
 	GainError float64 `json:"gain_error"`
 	Found     Finding `json:"finding"`
-	// The must-links and cannot-links that judged, once for each held-out end, and the rows held out.
+	// The must-links and cannot-links that judged, once for each held-out end, and the rows held
+	// out.
 	Must   int `json:"must"`
 	Cannot int `json:"cannot"`
 	Rows   int `json:"rows"`
@@ -48,7 +49,8 @@ type Verdict struct {
 	Failed int `json:"failed,omitempty"`
 	// Alone is true if must-links alone judged.
 	Alone bool `json:"must_links_alone,omitempty"`
-	// Candidates is the number of methods that this one was chosen among by the same links, 0 for none.
+	// Candidates is the number of methods that this one was chosen among by the same links, 0 for
+	// none.
 	Candidates int `json:"candidates,omitempty"`
 	// Partners is nil where the AUC says enough.
 	Partners *Partners `json:"partners,omitempty"`

@@ -17,7 +17,8 @@ type Row struct {
 	Distances float64 `json:"distances"`
 	// Sensitivity is the largest sensitivity among the builds.
 	Sensitivity float64 `json:"sensitivity"`
-	// Objective is the relative difference of the objectives, nil for a method without an objective.
+	// Objective is the relative difference of the objectives, nil for a method without an
+	// objective.
 	Objective *float64 `json:"objective,omitempty"`
 	// Iterations are the numbers of iterations, in the order of the builds.
 	Iterations []int `json:"iterations"`

@@ -27,14 +27,14 @@ type Digest struct {
 type Result struct {
 	Method  string `json:"method"`
 	Problem string `json:"problem"`
-	// Distances are the squared learned distances of all pairs among some training points and some new
-	// points.
+	// Distances are the squared learned distances of all pairs among some training points and some
+	// new points.
 	Distances  []float64 `json:"distances"`
 	Objective  *float64  `json:"objective,omitempty"` // of methods that have one
 	Iterations int       `json:"iterations"`
 	// Sensitivity is the largest change of a distance, relative to the largest distance, when every
-	// coordinate of the points moves by one unit in its last place. The difference between builds that
-	// round differently can hardly be smaller.
+	// coordinate of the points moves by one unit in its last place. The difference between builds
+	// that round differently can hardly be smaller.
 	Sensitivity float64 `json:"sensitivity"`
 }
 

@@ -17,8 +17,8 @@ import (
 type Hindsight struct {
 	Candidates []string `json:"candidates"`
 	Systems    []string `json:"systems"`
-	// Results has one result for each data set: a row for each system, then one for each candidate. The
-	// columns are those of [HindsightMeasures].
+	// Results has one result for each data set: a row for each system, then one for each candidate.
+	// The columns are those of [HindsightMeasures].
 	Results  []*paper.Result `json:"results"`
 	Missing  []string        `json:"missing,omitempty"`
 	Failures []Failure       `json:"failures,omitempty"`

@@ -23,8 +23,8 @@ func TestPowerLaws(t *testing.T) {
 			seconds[i] = factor * math.Pow(sizes[i], p)
 		}
 		g, err := Measure(sizes, seconds)
-		// The logarithms are below 60, with an error of some units in their last place, over a range
-		// of sizes whose logarithms differ by 0.8 and more.
+		// The logarithms are below 60, with an error of some units in their last place, over a
+		// range of sizes whose logarithms differ by 0.8 and more.
 		const close = 60 * 16 * 0x1p-52
 		if err != nil || math.Abs(g.Exponent-p) > close || g.Error > close {
 			t.Fatalf("%+v, error %v: want %v", g, err, p)

@@ -62,8 +62,8 @@ type Options struct {
 	// Pause is the time before every contender in which the threads of the previous one go to sleep
 	// (those of OpenBLAS spin for about 30 ms after a call). 0: 60 ms; negative: none.
 	Pause time.Duration
-	// WarmUpTo is the time of a call from which no untimed calls precede it, since long calls need no
-	// warm-up; 0: they always do.
+	// WarmUpTo is the time of a call from which no untimed calls precede it, since long calls need
+	// no warm-up; 0: they always do.
 	WarmUpTo time.Duration
 	// Progress is called before every work.
 	Progress func(done, total int, w Work)

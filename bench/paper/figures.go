@@ -33,7 +33,8 @@ type Figure struct {
 	Claims  func(d *Drawing) []Claim `json:"-"`
 	Tried   []string                 `json:"-"`
 	Partial map[string]string        `json:"-"`
-	// Draw computes the drawing. Its randomness depends on the seed alone, its times on the machine.
+	// Draw computes the drawing. Its randomness depends on the seed alone, its times on the
+	// machine.
 	Draw func(ctx context.Context, eng *engine.Engine, s Sketch) (*Drawing, error) `json:"-"`
 
 	numbers *printed.Numbers // nil: those of the program

@@ -28,8 +28,8 @@ type Options struct {
 	Repetitions int    // 0: the number of the table
 	Kept        bool   // take more repetitions if the state file has them, up to the number of the table
 	Data        string // folder of the data sets, needed by tables with Data
-	// Progress is called for every finished trial or, if the table has Steps, for every step. Done and
-	// Total count steps, including those of trials from the state file.
+	// Progress is called for every finished trial or, if the table has Steps, for every step. Done
+	// and Total count steps, including those of trials from the state file.
 	Progress algorithms.ProgressFunc
 }
 
@@ -40,8 +40,8 @@ type Result struct {
 	Repetitions int       `json:"repetitions"`
 	Resumed     int       `json:"resumed"` // trials taken from the state file
 	Ours        [][]Value `json:"ours"`    // [row][column]; SD is NaN for one repetition
-	// Intervals are 95 % intervals for the means of Ours, by the bootstrap over the repetitions; nil
-	// for values that are missing in all of them.
+	// Intervals are 95 % intervals for the means of Ours, by the bootstrap over the repetitions;
+	// nil for values that are missing in all of them.
 	Intervals [][]*statistics.Interval `json:"intervals"`
 	Build     Build                    `json:"build"`
 	// Seconds is the wall time of this run. TrialSeconds is the sum of the times of all trials,

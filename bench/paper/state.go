@@ -100,8 +100,8 @@ type stateFile struct {
 	file   *os.File
 	run    string
 	synced time.Time
-	// broken is the error of the first failed write: part of the line may be in the file, and nothing
-	// must follow it.
+	// broken is the error of the first failed write: part of the line may be in the file, and
+	// nothing must follow it.
 	broken error
 }
 

@@ -33,13 +33,13 @@ type Table struct {
 	// Data names the files that trials read from the folder of data sets; [Run] checks that they
 	// exist. It is nil for a table that generates its data.
 	Data []string `json:"data,omitempty"`
-	// Optional names, by column, files that the folder may lack. Such a column has no values then: the
-	// trial returns NaN for it (see [Trial.Has]), and the report says which file it wants.
+	// Optional names, by column, files that the folder may lack. Such a column has no values then:
+	// the trial returns NaN for it (see [Trial.Has]), and the report says which file it wants.
 	Optional map[string]string `json:"optional,omitempty"`
 	// Absent are the columns of Optional whose files the folder lacks; [Run] sets it.
 	Absent []string `json:"absent,omitempty"`
-	// Steps is the number of parts of a trial that progress counts; 0 means 1. The trial reports each
-	// with [Trial.Step].
+	// Steps is the number of parts of a trial that progress counts; 0 means 1. The trial reports
+	// each with [Trial.Step].
 	Steps int `json:"-"`
 	// Decimals is the number of decimals in the report: that of the paper, or one more.
 	Decimals int `json:"decimals"`
@@ -48,19 +48,19 @@ type Table struct {
 	// Quartiles makes the report print medians and quartiles over the trials instead of means, as a
 	// paper with box plots does. Such a table can also be drawn.
 	Quartiles bool `json:"quartiles,omitempty"`
-	// Setup describes how our values are computed. Differences describes where that differs from the
-	// paper or fills a gap in it. Each entry is plain text of a few sentences.
+	// Setup describes how our values are computed. Differences describes where that differs from
+	// the paper or fills a gap in it. Each entry is plain text of a few sentences.
 	Setup       []string `json:"setup"`
 	Differences []string `json:"deviations"`
 	// Revision is raised by hand when Prepare or Trial change what they compute.
 	Revision int `json:"revision"`
 	// Prepare, if not nil, computes what all trials share, once and before the first of them; every
-	// trial gets it as Trial.Shared and must not change it. The trial t of Prepare has number -1, so
-	// its randomness differs from that of all trials; Prepare must not depend on anything else.
+	// trial gets it as Trial.Shared and must not change it. The trial t of Prepare has number -1,
+	// so its randomness differs from that of all trials; Prepare must not depend on anything else.
 	Prepare func(ctx context.Context, eng *engine.Engine, t Trial) (shared any, err error) `json:"-"`
-	// Trial runs one repetition and returns one value for every row and column, values[row][column],
-	// all finite unless the table has Gaps. Its randomness comes from t alone. It is called from
-	// several goroutines at once.
+	// Trial runs one repetition and returns one value for every row and column,
+	// values[row][column], all finite unless the table has Gaps. Its randomness comes from t alone.
+	// It is called from several goroutines at once.
 	Trial func(ctx context.Context, eng *engine.Engine, t Trial) (values [][]float64, err error) `json:"-"`
 	// Own names the row of the paper's own method, and Variants names other rows of this method;
 	// [Result.Orders] compares it with all other rows. Good is the direction in which values are
@@ -70,15 +70,16 @@ type Table struct {
 	Variants []string  `json:"-"`
 	Good     Direction `json:"-"`
 	Why      string    `json:"-"`
-	// Keys names the printed number of each row and column, Keys[row][column]; nil if there are none.
+	// Keys names the printed number of each row and column, Keys[row][column]; nil if there are
+	// none.
 	Keys [][]printed.Key `json:"-"`
 	// Timed names rows of times. They differ from run to run, and no order is about them.
 	Timed []string `json:"-"`
 	// Tried describes explanations for differences from the paper that were tried, with the numbers
 	// that each gives.
 	Tried []string `json:"-"`
-	// Compared, if not nil, returns comparisons with values that the paper prints outside the rows and
-	// columns of the table.
+	// Compared, if not nil, returns comparisons with values that the paper prints outside the rows
+	// and columns of the table.
 	Compared func(r *Result) []Comparison `json:"-"`
 	// Claims, if not nil, tests what the text of the paper says about the table.
 	Claims func(r *Result) []Claim `json:"-"`
@@ -86,8 +87,8 @@ type Table struct {
 	// words about the difference; their numbers are counted separately. The names are those of the
 	// printed numbers.
 	Partial map[string]string `json:"-"`
-	// Draw, if not nil, returns the panels of the picture of the table. With Quartiles, a table has a
-	// picture also if Draw is nil.
+	// Draw, if not nil, returns the panels of the picture of the table. With Quartiles, a table has
+	// a picture also if Draw is nil.
 	Draw func(r *Result) []view.Panel `json:"-"`
 	// Notes, if not nil, returns sentences about the values for the report.
 	Notes func(r *Result) []string `json:"-"`

@@ -42,8 +42,8 @@ func Sets() []string {
 }
 
 const (
-	// linksPerRow times the rows of a set is the number of random pairs, half of them within a class
-	// if the set has that many.
+	// linksPerRow times the rows of a set is the number of random pairs, half of them within a
+	// class if the set has that many.
 	linksPerRow = 1.2
 	// steps is the number of parts into which the queries are divided; there is a score after each.
 	steps              = 20

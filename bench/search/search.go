@@ -33,14 +33,14 @@ var script string
 type Options struct {
 	Rows, Queries, Columns int
 	Clusters               int
-	// Spread is the standard deviation of the centers of the clusters in every column. That of rows in
-	// a cluster is 1.
+	// Spread is the standard deviation of the centers of the clusters in every column. That of rows
+	// in a cluster is 1.
 	Spread    float64
 	Neighbors int
 	Recall    float64
 	Seed      uint64
-	// Python is an interpreter with the other libraries, "" for none, and Against the names of those to
-	// measure.
+	// Python is an interpreter with the other libraries, "" for none, and Against the names of
+	// those to measure.
 	Python  string
 	Against []string
 }

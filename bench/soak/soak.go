@@ -35,8 +35,8 @@ type Report struct {
 	Errors  map[string]int `json:"errors"`  // number of errors of each kind
 	Faults  []string       `json:"faults"`  // changed results, panics, and errors that the input did not cause
 
-	// Memory in RAM: the medians over the tenth of the time after the first quarter, and over the last
-	// tenth.
+	// Memory in RAM: the medians over the tenth of the time after the first quarter, and over the
+	// last tenth.
 	WarmMemory    int64   `json:"warm_memory_bytes"`
 	EndMemory     int64   `json:"end_memory_bytes"`
 	LargestMemory int64   `json:"largest_memory_bytes"`

@@ -16,8 +16,8 @@ type Ranking struct {
 	// P is the probability of mean ranks at least as unequal as these if all systems are equal
 	// (Friedman's test in the form of Iman & Davenport).
 	P float64 `json:"p"`
-	// Critical is the critical difference: systems whose mean ranks differ by more are different, with
-	// a probability of error of 0.05 over all pairs (Nemenyi's test).
+	// Critical is the critical difference: systems whose mean ranks differ by more are different,
+	// with a probability of error of 0.05 over all pairs (Nemenyi's test).
 	Critical float64 `json:"critical_difference"`
 }
 

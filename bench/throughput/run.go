@@ -37,13 +37,14 @@ type Options struct {
 	CSVBytes   int           // approximate size of the parsed files; 0: 64 MB
 	MinTime    time.Duration // minimum time of a round of fits; 0: 1 s
 	Threads    int           // number of threads of embedding; 0: all processors
-	// Program is the executable of mustlink whose embed command is measured; Timer is the executable
-	// of mustlink-bench, which times it.
+	// Program is the executable of mustlink whose embed command is measured; Timer is the
+	// executable of mustlink-bench, which times it.
 	Program, Timer string
-	// Drop restores Go's default garbage collection until restore is called; nil if the program does
-	// not change it.
+	// Drop restores Go's default garbage collection until restore is called; nil if the program
+	// does not change it.
 	Drop func() (restore func())
-	// Open returns an engine with the given number of workers, each with one thread of linear algebra.
+	// Open returns an engine with the given number of workers, each with one thread of linear
+	// algebra.
 	Open func(workers int) (*engine.Engine, error)
 	// Progress is called before every case.
 	Progress func(done, total int, name string)

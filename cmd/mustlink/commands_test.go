@@ -55,8 +55,8 @@ func TestFlow(t *testing.T) {
 		}
 	}
 
-	// 6 standard deviations apart in one of 4 columns: every algorithm finds the two classes, with and
-	// without the model.
+	// 6 standard deviations apart in one of 4 columns: every algorithm finds the two classes, with
+	// and without the model.
 	for _, line := range []string{
 		"cluster model.mlk -i data.csv -n 2",
 		"cluster -i data.csv -n 2 --standardize",
@@ -123,7 +123,8 @@ func TestTriplets(t *testing.T) {
 	if !strings.Contains(o.Stdout, "triplets     20") || !strings.Contains(o.Stdout, "quadruplets  20") {
 		t.Errorf("summary of lsml\n%s", o.Stdout)
 	}
-	// For a method that learns from pairs, all labels mean every pair; for others they mean classes.
+	// For a method that learns from pairs, all labels mean every pair; for others they mean
+	// classes.
 	for method, want := range map[string]string{"itml": "870 must, 900 cannot", "lmnn": "870 must, 1 cannot"} {
 		if o := commandtest.RunOK(t, dir, "fit -m "+method+" -i data.csv --links-from-labels all -o model.mlk"); !strings.Contains(o.Stdout, want) {
 			t.Errorf("%s: want %q in\n%s", method, want, o.Stdout)

@@ -394,8 +394,8 @@ func TestKindsOfPoints(t *testing.T) {
 	dir := commandtest.Workspace(t)
 	clitest.Write(t, dir, "seq.fasta", proteins(8))
 	clitest.Write(t, dir, "seq2.fasta", strings.NewReplacer("L", "A", "M", "C").Replace(proteins(8)))
-	// As many features as the protein alphabet has letters: the number is not enough to recognize the
-	// kind.
+	// As many features as the protein alphabet has letters: the number is not enough to recognize
+	// the kind.
 	clitest.Write(t, dir, "twenty.csv", clitest.Blobs(8, 20, false))
 	clitest.Write(t, dir, "narrow.csv", clitest.Blobs(8, 2, false))
 	clitest.Write(t, dir, "rows.svm", "1 1:1\n2 4:1\n")

@@ -82,11 +82,11 @@ type ReadOptions struct {
 	Labels string
 	// IgnoreLabels omits the labels of the data file.
 	IgnoreLabels bool
-	// Label and ID name the columns of labels and of ids; "" stands for `label` and `id`, which need
-	// not be there. A column that is named must be there.
+	// Label and ID name the columns of labels and of ids; "" stands for `label` and `id`, which
+	// need not be there. A column that is named must be there.
 	Label, ID string
-	// Drop has names of columns that are not read, Keep, if not empty, those of the only features. A
-	// name may be a pattern, such as total_*.
+	// Drop has names of columns that are not read, Keep, if not empty, those of the only features.
+	// A name may be a pattern, such as total_*.
 	Drop, Keep []string
 	// Mixed accepts texts and missing cells in the columns of a table: the points become a
 	// *points.Mixed, unless every cell is a number.

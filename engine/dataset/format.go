@@ -149,7 +149,8 @@ type RowReader interface {
 	Count() int         // the total number of rows
 	Features() []string // the name of each column of features
 	// Next returns the next rows, 1 to limit of them, in new memory; after the last one the error
-	// is io.EOF. If ReadOptions.Mixed is set and Gram is not, they may have texts and missing cells.
+	// is io.EOF. If ReadOptions.Mixed is set and Gram is not, they may have texts and missing
+	// cells.
 	Next(limit int) (Rows, error)
 	// Skip skips the next n rows, which must exist.
 	Skip(n int) error

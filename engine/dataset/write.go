@@ -38,8 +38,8 @@ type WriteOptions struct {
 	// Extensions are formats of other packages, in addition to [OutputFormats].
 	Extensions []Extension
 	comment    string // lines before the header
-	// Check, if not nil, is called when a whole file is written and before it gets its name: after an
-	// error the earlier file stays. [Mappings.Unchanged] is one.
+	// Check, if not nil, is called when a whole file is written and before it gets its name: after
+	// an error the earlier file stays. [Mappings.Unchanged] is one.
 	Check func() error
 }
 

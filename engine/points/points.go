@@ -55,11 +55,12 @@ type Gram struct {
 	// Reference[i] is the column of object i if it is a reference object, otherwise -1. Length N.
 	// For a square training matrix it is 0..N-1.
 	Reference []int
-	// Semidefinite says that the matrix was found to be positive semidefinite, so that nobody computes
-	// it again; see kernel.Sound.
+	// Semidefinite says that the matrix was found to be positive semidefinite, so that nobody
+	// computes it again; see kernel.Sound.
 	Semidefinite bool
-	// Noise is the eigenvalue up to which the matrix may be the rounding of entries that were written
-	// with few digits or in single precision; 0 for entries of double precision, or if it is unknown.
+	// Noise is the eigenvalue up to which the matrix may be the rounding of entries that were
+	// written with few digits or in single precision; 0 for entries of double precision, or if it
+	// is unknown.
 	Noise float64
 }
 

@@ -44,8 +44,8 @@ const DefaultLevels = 50
 
 // Options says how columns are prepared. The zero value is what their kinds ask for.
 type Options struct {
-	// Kinds are the kinds of columns by name, or by a pattern such as total_*, instead of those that
-	// are found. A name counts before patterns, and a longer pattern before a shorter one.
+	// Kinds are the kinds of columns by name, or by a pattern such as total_*, instead of those
+	// that are found. A name counts before patterns, and a longer pattern before a shorter one.
 	Kinds map[string]Kind
 	// Impute says what fills a gap in numbers: median (also ""), mean, most-frequent, constant=V,
 	// sides, or error to refuse gaps in all columns. Dates and booleans take the median for a
@@ -58,17 +58,17 @@ type Options struct {
 	// Scale is auto (also ""), none, standardize or robust. auto standardizes numbers, unless there
 	// are only numbers, and they share a unit.
 	Scale string
-	// Levels is the limit on the columns of a category, 0 for DefaultLevels; the last one is the pool
-	// of the rarer texts.
+	// Levels is the limit on the columns of a category, 0 for DefaultLevels; the last one is the
+	// pool of the rarer texts.
 	Levels int
-	// Cyclic adds the cosine and the sine of the weekday, of the day of the year, and of the hour to
-	// dates.
+	// Cyclic adds the cosine and the sine of the weekday, of the day of the year, and of the hour
+	// to dates.
 	Cyclic bool
-	// Text says what becomes of columns of text: "" (they are left out), words, or letters:K for the
-	// tf-idf of words or of K letters in a row.
+	// Text says what becomes of columns of text: "" (they are left out), words, or letters:K for
+	// the tf-idf of words or of K letters in a row.
 	Text string
-	// Gram says what becomes of negative eigenvalues of a Gram matrix: "" (an error), clip (they become
-	// 0) or flip (they become positive).
+	// Gram says what becomes of negative eigenvalues of a Gram matrix: "" (an error), clip (they
+	// become 0) or flip (they become positive).
 	Gram string
 }
 
@@ -269,8 +269,9 @@ type Rule struct {
 	Indicator         bool      // the last column is 1 for gaps, else 0
 	Pair              [2]string // the texts of a boolean in lower case, for 0 and 1; others are gaps
 	Gaps              []string  // the texts that are gaps, "" the first; texts have no white space around them
-	// Categories become Width columns of zeros and a one, in the column of the text: those of Levels
-	// come first. Missing is the column of gaps and Other that of other texts, -1 for no column.
+	// Categories become Width columns of zeros and a one, in the column of the text: those of
+	// Levels come first. Missing is the column of gaps and Other that of other texts, -1 for no
+	// column.
 	Width          int
 	Levels         []string
 	Missing, Other int

@@ -36,8 +36,8 @@ type Input struct {
 	// Predicted has the predicted label of each row; nil for none. Here "" is a label like any
 	// other.
 	Predicted []string
-	// Named means that the predicted labels name classes, as those of a classifier do, also where no
-	// row is of the class.
+	// Named means that the predicted labels name classes, as those of a classifier do, also where
+	// no row is of the class.
 	Named bool
 	// X is the N x D embedding, row-major and compact; nil for none.
 	X    []float64

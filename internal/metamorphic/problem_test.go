@@ -23,8 +23,8 @@ type problem struct {
 
 	train, later func(p *problem) (*mustlink.Table, error) // the tables of rows and of used rows
 	// between changes the model between the fit and its use. again gives the table whose distances
-	// are asked for instead of that of the fit, and the rows of the original problem in it. Both may
-	// be nil.
+	// are asked for instead of that of the fit, and the rows of the original problem in it. Both
+	// may be nil.
 	between func(*problem, *mustlink.Model) (*mustlink.Model, error)
 	again   func(*problem) (*mustlink.Table, []int, error)
 }

@@ -23,8 +23,8 @@ type relation struct {
 	from   string // what is changed: one of the bases
 	name   string
 	change func(*problem) *problem
-	// backward is by how much the change moves the rows, in units of their spread: rounding of the new
-	// numbers and of sums of them.
+	// backward is by how much the change moves the rows, in units of their spread: rounding of the
+	// new numbers and of sums of them.
 	backward float64
 	ratios   bool // distances may differ by a common factor, the unit of the rows
 }

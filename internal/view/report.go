@@ -130,8 +130,8 @@ type Verdict struct {
 	Finding  string // better, similar, worse or unknown
 	Headline string
 	Judged   bool // AUC, Raw and Error are meant
-	// AUC is the probability that a held-out must-link is shorter than a held-out cannot-link, with its
-	// standard error; Raw is that of the points without learning.
+	// AUC is the probability that a held-out must-link is shorter than a held-out cannot-link, with
+	// its standard error; Raw is that of the points without learning.
 	AUC, Error, Raw float64
 	Note            string
 	Reasons         []string

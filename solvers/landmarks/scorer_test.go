@@ -46,7 +46,8 @@ func TestScorer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			// Rounding of kernel values, relative to the ridge, and the condition of the shifted matrix.
+			// Rounding of kernel values, relative to the ridge, and the condition of the shifted
+			// matrix.
 			tolerance := 1e-14 * float64(x.N) * float64(m) / 0.01
 			for i, v := range want {
 				if !(math.Abs(got[i]-v) <= tolerance) {

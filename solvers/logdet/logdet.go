@@ -43,8 +43,8 @@ type Options struct {
 	// of the change of the constraint's multiplier, and of the duality gap, see Result.Converged; 0
 	// for 1e-3.
 	Tolerance float64
-	// MaxSweeps is the maximum number of sweeps over the constraints and of the ascent's steps, 0 for
-	// 1000.
+	// MaxSweeps is the maximum number of sweeps over the constraints and of the ascent's steps, 0
+	// for 1000.
 	MaxSweeps int
 	// Start is a result to start from, for the same points and constraints; the multipliers of
 	// additional constraints are 0. Without A and Bounds, both are computed from the multipliers,

@@ -70,8 +70,8 @@ func TestStartFromMultipliers(t *testing.T) {
 			}
 			again := o
 			again.Start = &Result{Multipliers: before.Multipliers}
-			// The matrix of the multipliers equals the earlier one up to rounding, which a tolerance of
-			// 1e-13 may take for a change.
+			// The matrix of the multipliers equals the earlier one up to rounding, which a
+			// tolerance of 1e-13 may take for a change.
 			rough := again
 			rough.Tolerance = 1e-11
 			same, residual, err := solve(first, rough)

@@ -432,8 +432,8 @@ func TestEigenErrors(t *testing.T) {
 	}
 }
 
-// TestEigenNoConvergence checks that a limit that is too low gives the best pairs so far together with
-// the error.
+// TestEigenNoConvergence checks that a limit that is too low gives the best pairs so far together
+// with the error.
 func TestEigenNoConvergence(t *testing.T) {
 	eng := enginetest.New(t, 2)
 	a := diagonal(t, spectra(3000)["square"])

@@ -13,14 +13,14 @@ import (
 	"github.com/mustlink/mustlink/engine/sparse"
 )
 
-// LaplacianEigenpairs returns the r smallest eigenvalues, in ascending order, and the eigenvectors of the
-// Laplacian of the graph with the given adjacency matrix (see [graph.Laplacian]).
+// LaplacianEigenpairs returns the r smallest eigenvalues, in ascending order, and the eigenvectors
+// of the Laplacian of the graph with the given adjacency matrix (see [graph.Laplacian]).
 //
 // The eigenvalue 0 has one eigenvector for each connected component, in the order of their first
 // points: constant on the component, or the square roots of the degrees if normalized. These are
 // known up to rounding and not searched for. A graph with r or more components returns only such
-// eigenvectors. The rest is like [BottomEigenpairs], but o.Null is ignored. Nothing is factored, and memory
-// is about 150 vectors.
+// eigenvectors. The rest is like [BottomEigenpairs], but o.Null is ignored. Nothing is factored,
+// and memory is about 150 vectors.
 //
 // Errors are those of graph.Laplacian and of Bottom.
 func LaplacianEigenpairs(ctx context.Context, eng *engine.Engine, adjacency *sparse.Matrix, normalized bool, r int, o EigenOptions) (*Eigenpairs, error) {

@@ -16,7 +16,8 @@ import (
 
 // FactorOptions say when a factor is good enough.
 type FactorOptions struct {
-	// Rest is the trace of K - G G', relative to that of K, at which the factor ends; 0 <= Rest < 1.
+	// Rest is the trace of K - G G', relative to that of K, at which the factor ends; 0 <= Rest <
+	// 1.
 	Rest float64
 	// Most is the maximum number of pivots, at least 1.
 	Most int

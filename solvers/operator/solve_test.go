@@ -121,8 +121,8 @@ func TestAgainstCholesky(t *testing.T) {
 	}
 }
 
-// TestLinearSameBits checks that the result is bit-identical for any number of workers, and that a column
-// does not depend on the other columns.
+// TestLinearSameBits checks that the result is bit-identical for any number of workers, and that a
+// column does not depend on the other columns.
 func TestLinearSameBits(t *testing.T) {
 	a := grid(t, 60, 0.1)
 	b := linearRandom(a.Order(), 40, 2)
@@ -189,7 +189,8 @@ func TestLinearErrors(t *testing.T) {
 	}
 }
 
-// TestLinearNoConvergence checks that too few iterations give the best solution so far with the error.
+// TestLinearNoConvergence checks that too few iterations give the best solution so far with the
+// error.
 func TestLinearNoConvergence(t *testing.T) {
 	a := grid(t, 30, 0.01)
 	_, err := operator.Solve(context.Background(), enginetest.New(t, 1), a, linearRandom(a.Order(), 3, 4), operator.SolveOptions{Iterations: 5})

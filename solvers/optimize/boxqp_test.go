@@ -39,8 +39,9 @@ func objective(p, q, a []float64) float64 {
 	return sum
 }
 
-// TestBoxQPOptimal checks the optimality conditions, which suffice for a convex problem: in the box, the
-// gradient is 0 inside, not negative at 0, and not positive at the upper bound. P may be singular.
+// TestBoxQPOptimal checks the optimality conditions, which suffice for a convex problem: in the
+// box, the gradient is 0 inside, not negative at 0, and not positive at the upper bound. P may be
+// singular.
 func TestBoxQPOptimal(t *testing.T) {
 	var s BoxQP
 	propertytest.Check(t, func(t *rapid.T) {

@@ -11,9 +11,9 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// TestIsotonicOptimal compares the fit with another algorithm, projected gradients on the differences with
-// their multipliers, and checks the optimality conditions: sums of residuals from the left are not
-// above 0, and 0 where x rises.
+// TestIsotonicOptimal compares the fit with another algorithm, projected gradients on the
+// differences with their multipliers, and checks the optimality conditions: sums of residuals from
+// the left are not above 0, and 0 where x rises.
 func TestIsotonicOptimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(0, 12).Draw(t, "n")

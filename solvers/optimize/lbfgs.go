@@ -102,8 +102,8 @@ const (
 	curvature  = 0.9
 )
 
-// MinimizeLBFGS minimizes f by limited-memory BFGS, starting from x, and overwrites x with the final
-// point.
+// MinimizeLBFGS minimizes f by limited-memory BFGS, starting from x, and overwrites x with the
+// final point.
 //
 // Errors: those of f and of Done; a *fault.DataError for a start without a finite value; ctx.Err().
 func MinimizeLBFGS(ctx context.Context, t *asm.Table, f Objective, x []float64, o LBFGSOptions) (*LBFGSOutcome, error) {

@@ -34,8 +34,8 @@ const (
 	settled = 0.02
 	// fresh is what a step leaves of the error after a new factor.
 	fresh = 0.12
-	// least is the smallest c - last, relative to the mean of the eigenvalues of A: rounding prevails
-	// in solutions for matrices that are closer to singular.
+	// least is the smallest c - last, relative to the mean of the eigenvalues of A: rounding
+	// prevails in solutions for matrices that are closer to singular.
 	least = 1e-6
 )
 

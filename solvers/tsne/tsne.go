@@ -25,8 +25,8 @@ type Plane struct{ X, Y []float64 }
 // Options are the settings of a search; 0 means the default.
 type Options struct {
 	Iterations int // 500
-	// Spread is the standard deviation of the points at the start, 0.01. A larger one, below that of
-	// the result, keeps more of the arrangement of a start that is such a result.
+	// Spread is the standard deviation of the points at the start, 0.01. A larger one, below that
+	// of the result, keeps more of the arrangement of a start that is such a result.
 	Spread float64
 	// Report is called after every iteration; nil for none.
 	Report func(done, total int)

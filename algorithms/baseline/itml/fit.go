@@ -213,8 +213,8 @@ func (f *fit) reduced(ctx context.Context, k kernel.Kernel, linked []int) (m *fi
 // In kernel mode a few new links rotate the directions of m, which are then no longer sorted by
 // spread.
 //
-// Errors are those of [learner.Learner.Fit]. Other points, a link that contradicts one of m, and a model
-// whose file does not store its multipliers, like files of earlier versions, are a
+// Errors are those of [learner.Learner.Fit]. Other points, a link that contradicts one of m, and a
+// model whose file does not store its multipliers, like files of earlier versions, are a
 // *fault.DataError.
 func (m *Model) AddLinks(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	added, err := m.add(ctx, eng, x, set)

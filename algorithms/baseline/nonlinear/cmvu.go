@@ -24,7 +24,8 @@ import (
 // CMVUMethod is the name of this method in the catalog and in model files.
 const CMVUMethod = "cmvu"
 
-// CMVUDefaultKernel is the kernel whose feature space defines distances for a Learner without a kernel.
+// CMVUDefaultKernel is the kernel whose feature space defines distances for a Learner without a
+// kernel.
 const CMVUDefaultKernel = graphkernel.DefaultKernel
 
 // CMVUAbout describes the method.
@@ -85,10 +86,10 @@ func CMVUDefaults() CMVU { return param.Default[CMVU]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p CMVU) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
 
-// CMVULearner embeds the points with the must-links between them; cannot-links are not used, and links
-// are optional. The result has the type *[CMVUModel]. Its Kernel defines the feature space of the
-// distances; the zero Spec means DefaultKernel. As many eigenvectors as points, and neighbors that
-// all coincide, are errors.
+// CMVULearner embeds the points with the must-links between them; cannot-links are not used, and
+// links are optional. The result has the type *[CMVUModel]. Its Kernel defines the feature space of
+// the distances; the zero Spec means DefaultKernel. As many eigenvectors as points, and neighbors
+// that all coincide, are errors.
 //
 // Cost: the nearest neighbors, r eigenvectors of their graph, and 4 r^2 flops per edge and step.
 type CMVULearner = learner.Learner[CMVU]
@@ -240,10 +241,10 @@ func (p *problem) positions(ctx context.Context, u, a blas.Matrix, most int) (y 
 	return y, variances, nil
 }
 
-// CMVUModel has the coordinates of training points and their extension to new ones. It is immutable and
-// safe for concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact
-// for the training points, whose coordinates are stored. A new point costs its distances to all of
-// them, O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
+// CMVUModel has the coordinates of training points and their extension to new ones. It is immutable
+// and safe for concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are
+// exact for the training points, whose coordinates are stored. A new point costs its distances to
+// all of them, O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
 type CMVUModel struct {
 	*fitted.Model[CMVU]
 	variances []float64

@@ -74,9 +74,9 @@ func TestCMVUUnfolds(t *testing.T) {
 	}
 }
 
-// TestCMVUOptimum compares the objective with its definition, for K = Y Y', and checks that no other
-// matrix V A V' has a lower one: the objective is convex, so small steps toward other matrices are
-// enough.
+// TestCMVUOptimum compares the objective with its definition, for K = Y Y', and checks that no
+// other matrix V A V' has a lower one: the objective is convex, so small steps toward other
+// matrices are enough.
 func TestCMVUOptimum(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 0)
 	propertytest.CheckSome(t, 20, func(rt *rapid.T) {
@@ -276,8 +276,8 @@ func TestCMVUBadInput(t *testing.T) {
 	}
 }
 
-// TestCMVULooseParts checks that edges of negligible weight do not join parts: distances between the
-// parts are not kept, and all other distances are as without these edges.
+// TestCMVULooseParts checks that edges of negligible weight do not join parts: distances between
+// the parts are not kept, and all other distances are as without these edges.
 func TestCMVULooseParts(t *testing.T) {
 	ctx, eng := context.Background(), enginetest.New(t, 2)
 	const n = 60

@@ -28,8 +28,8 @@ type problem struct {
 	scaled blas.Matrix
 }
 
-// newCMVUProblem returns the problem in the coordinates U, one row for each point, with the must-link
-// components of set.
+// newCMVUProblem returns the problem in the coordinates U, one row for each point, with the
+// must-link components of set.
 func newCMVUProblem(ctx context.Context, eng *engine.Engine, a *sparse.Matrix, u blas.Matrix, k kernel.Kernel, x points.Points, set *links.Set, penalty float64) (*problem, error) {
 	var pairs [][2]int
 	p := &problem{eng: eng, b: side(eng, u, set)}
@@ -239,7 +239,8 @@ func (p *problem) minimize(ctx context.Context, tol float64, most int, report fu
 	return o, nil
 }
 
-// cmvuBetween returns <gradient, to - from>, and half the square of the step in units of the curvature.
+// cmvuBetween returns <gradient, to - from>, and half the square of the step in units of the
+// curvature.
 func cmvuBetween(gradient, from, to blas.Matrix, steep float64) (linear, square float64) {
 	for i, v := range to.Data {
 		d := v - from.Data[i]

@@ -24,7 +24,8 @@ import (
 // KleinMethod is the name of this method in the catalog and in model files.
 const KleinMethod = "klein"
 
-// KleinDefaultKernel is the kernel whose feature space defines distances for a Learner without a kernel.
+// KleinDefaultKernel is the kernel whose feature space defines distances for a Learner without a
+// kernel.
 const KleinDefaultKernel = "linear"
 
 // KleinAbout describes the method.
@@ -62,8 +63,8 @@ func KleinDefaults() Klein { return param.Default[Klein]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Klein) Validate() error { return param.Validate(p) }
 
-// KleinLearner learns from the links on the points, which must not all coincide. The result has the type
-// *[KleinModel]. Its zero Kernel means DefaultKernel, or spectrum:k=3 for sequences.
+// KleinLearner learns from the links on the points, which must not all coincide. The result has the
+// type *[KleinModel]. Its zero Kernel means DefaultKernel, or spectrum:k=3 for sequences.
 //
 // Cost for n points and c must-link components: n^2 distances, n^2 c additions for the paths, and
 // some eigenpairs of a matrix of order n.
@@ -221,10 +222,11 @@ func kleinCoordinates(found *operator.Eigenpairs) (blas.Matrix, error) {
 	return linear.Coordinates(found.Vectors, found.Values[:dims]), nil
 }
 
-// KleinModel has the coordinates of training points and their extension to new ones. It is immutable and
-// safe for concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact
-// for the training points, whose coordinates are stored. A new point costs its distances to all of
-// them, O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
+// KleinModel has the coordinates of training points and their extension to new ones. It is
+// immutable and safe for concurrent use. Embed, Gram and Distances, documented at
+// [algorithms.Model], are exact for the training points, whose coordinates are stored. A new point
+// costs its distances to all of them, O(k^3) flops for the weights of its k neighbors, and 2 k Dim
+// flops.
 type KleinModel = fitted.Model[Klein]
 
 // DecodeKlein rebuilds a model from its file. An invalid tensor or header is a *fault.DataError.

@@ -53,9 +53,9 @@ func KPCADefaults() KPCA { return param.Default[KPCA]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p KPCA) Validate() error { return param.Validate(p) }
 
-// KPCALearner finds the directions of the points, which must not all coincide, and ignores links. The
-// result has the type *[KPCAModel]. Its zero Kernel means DefaultKernel, or spectrum:k=3 for sequences.
-// Cost: the kernel matrix, and its leading eigenpairs (all of them, n^3, for dims = 0).
+// KPCALearner finds the directions of the points, which must not all coincide, and ignores links.
+// The result has the type *[KPCAModel]. Its zero Kernel means DefaultKernel, or spectrum:k=3 for
+// sequences. Cost: the kernel matrix, and its leading eigenpairs (all of them, n^3, for dims = 0).
 type KPCALearner = learner.Learner[KPCA]
 
 // Rules returns what the method requires of its input.
@@ -78,8 +78,8 @@ func (p KPCA) Learn(ctx context.Context, f *learner.Fit) (algorithms.Model, erro
 	return &KPCAModel{fitted.New(axes.Map(KPCAMethod), p, f.Direct()), axes.Variances}, nil
 }
 
-// KPCAModel is a map into the directions. It is immutable and safe for concurrent use. Embed, Gram and
-// Distances, documented at [algorithms.Model], cost the kernel values of a point with the n
+// KPCAModel is a map into the directions. It is immutable and safe for concurrent use. Embed, Gram
+// and Distances, documented at [algorithms.Model], cost the kernel values of a point with the n
 // training points and 2 n Dim flops.
 type KPCAModel struct {
 	*fitted.Model[KPCA]

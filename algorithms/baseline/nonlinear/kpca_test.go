@@ -46,9 +46,9 @@ func embedded(t enginetest.Fataler, m *KPCAModel, x points.Points) blas.Matrix {
 	return y
 }
 
-// TestKPCACoordinates checks with all directions that products of coordinates are the centered kernel,
-// of training points with new ones, too, and that coordinates of training points have mean 0 and a
-// diagonal covariance matrix, the variances.
+// TestKPCACoordinates checks with all directions that products of coordinates are the centered
+// kernel, of training points with new ones, too, and that coordinates of training points have mean
+// 0 and a diagonal covariance matrix, the variances.
 func TestKPCACoordinates(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		n := rapid.IntRange(5, 40).Draw(rt, "n")
@@ -138,9 +138,9 @@ func TestKPCAFewDirections(t *testing.T) {
 	}
 }
 
-// TestKPCAWhiten checks that whitened coordinates of the training points have mean 0, variance 1 and no
-// covariance, in units of n eps of the spread of the variances, and that they are the coordinates
-// without whitening with each direction scaled.
+// TestKPCAWhiten checks that whitened coordinates of the training points have mean 0, variance 1
+// and no covariance, in units of n eps of the spread of the variances, and that they are the
+// coordinates without whitening with each direction scaled.
 func TestKPCAWhiten(t *testing.T) {
 	x := cloud(40, 3, 5)
 	plain := kpcaFitted(t, "rbf:sigma=2", 6, x)

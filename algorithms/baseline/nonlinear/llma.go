@@ -62,8 +62,9 @@ var LLMAAbout = algorithms.About{
 // The fields are the parameters of the method. [LLMADefaults] returns the defaults.
 type LLMA struct {
 	Sigma string `json:"sigma" param:"sigma" default:"0.5mean" help:"width of the windows: a number or a rule"`
-	// Anchors are drawn at random from the must-linked points. With windows around most of them, the
-	// map fits the training points so well that the links no longer say which directions hold noise.
+	// Anchors are drawn at random from the must-linked points. With windows around most of them,
+	// the map fits the training points so well that the links no longer say which directions hold
+	// noise.
 	Anchors   int     `json:"anchors" param:"anchors" zero:"a third of the must-linked points, at most 50" help:"maximum number of must-linked points with a window"`
 	Lambda    float64 `json:"lambda" param:"lambda" default:"1" range:">= 0, <= 1e15" help:"weight of the reconstruction error relative to the links"`
 	Neighbors int     `json:"neighbors" param:"neighbors" default:"10" range:">= 1" help:"number of neighbors that reconstruct each point"`
@@ -293,9 +294,9 @@ func squaredLength(a blas.Matrix, column int) float64 {
 	return sum
 }
 
-// LLMAModel is a linear map plus Gaussian windows. It is immutable and safe for concurrent use. Embed,
-// Gram and Distances, documented at [algorithms.Model], cost one window per anchor and 2 (d +
-// anchors) Dim flops per point; Kernel is the window.
+// LLMAModel is a linear map plus Gaussian windows. It is immutable and safe for concurrent use.
+// Embed, Gram and Distances, documented at [algorithms.Model], cost one window per anchor and 2 (d
+// + anchors) Dim flops per point; Kernel is the window.
 type LLMAModel struct{ *fitted.Model[LLMA] }
 
 // bent returns the map y = A' (f(x) - means), where f has the unknowns.

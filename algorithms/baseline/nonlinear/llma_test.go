@@ -77,9 +77,9 @@ func objective(t enginetest.Fataler, p LLMA, x *points.Dense, set *links.Set, y 
 	return energy, square
 }
 
-// TestLLMADirections checks that the training points have mean 0, that directions are sorted by energy,
-// and that no other map of the family has less energy relative to its variance, including the
-// ridge: neither random maps nor maps near the first direction.
+// TestLLMADirections checks that the training points have mean 0, that directions are sorted by
+// energy, and that no other map of the family has less energy relative to its variance, including
+// the ridge: neither random maps nor maps near the first direction.
 func TestLLMADirections(t *testing.T) {
 	propertytest.Check(t, func(rt *rapid.T) {
 		ctx, eng := context.Background(), enginetest.New(rt, 0)
@@ -146,9 +146,9 @@ func TestLLMADirections(t *testing.T) {
 	})
 }
 
-// TestLLMAChosenDirections checks that the default keeps the leading directions whose energy, by its
-// definition, is below (1 + lambda) / 4, at most 20, and 20 if fewer than two are below; with the
-// coordinates that a fit of 20 directions has.
+// TestLLMAChosenDirections checks that the default keeps the leading directions whose energy, by
+// its definition, is below (1 + lambda) / 4, at most 20, and 20 if fewer than two are below; with
+// the coordinates that a fit of 20 directions has.
 func TestLLMAChosenDirections(t *testing.T) {
 	chosen := map[int]bool{}
 	propertytest.Check(t, func(rt *rapid.T) {
@@ -203,8 +203,8 @@ func TestLLMAChosenDirections(t *testing.T) {
 	}
 }
 
-// TestLLMAAnchors checks that the default has windows around a third of the must-linked points, rounded
-// up, and at most 50.
+// TestLLMAAnchors checks that the default has windows around a third of the must-linked points,
+// rounded up, and at most 50.
 func TestLLMAAnchors(t *testing.T) {
 	for _, c := range []struct{ links, want int }{{1, 1}, {2, 2}, {30, 20}, {75, 50}, {90, 50}} {
 		x := enginetest.Normal(rand.New(rand.NewPCG(1, uint64(c.links))), 2*c.links+20, 2, 0)
@@ -219,8 +219,9 @@ func TestLLMAAnchors(t *testing.T) {
 	}
 }
 
-// TestLLMALearns checks that opposite corners come together, also for new points, which no linear map
-// can do. A window around every linked point keeps the first direction from depending on rounding.
+// TestLLMALearns checks that opposite corners come together, also for new points, which no linear
+// map can do. A window around every linked point keeps the first direction from depending on
+// rounding.
 func TestLLMALearns(t *testing.T) {
 	x, labels, set := corners(t, 200, 80, 3)
 	other, classes, _ := corners(t, 100, 5, 4)

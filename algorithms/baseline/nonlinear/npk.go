@@ -15,7 +15,8 @@ import (
 // NPKMethod is the name of this method in the catalog and in model files.
 const NPKMethod = "npk"
 
-// NPKDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a kernel.
+// NPKDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a
+// kernel.
 const NPKDefaultKernel = graphkernel.DefaultKernel
 
 // npkMost is the maximum number of points: the time grows like the third power.
@@ -51,9 +52,9 @@ func NPKDefaults() NPK { return param.Default[NPK]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p NPK) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
-// NPKLearner learns from the links on at most 500 points. The result has the type *[NPKModel]. Its Kernel
-// defines the feature space of the neighbors; the zero Spec means DefaultKernel. Cost: some hundred
-// times 10 n^3 flops.
+// NPKLearner learns from the links on at most 500 points. The result has the type *[NPKModel]. Its
+// Kernel defines the feature space of the neighbors; the zero Spec means DefaultKernel. Cost: some
+// hundred times 10 n^3 flops.
 type NPKLearner = learner.Learner[NPK]
 
 // Rules returns what the method requires of its input.

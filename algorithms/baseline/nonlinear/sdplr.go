@@ -20,7 +20,8 @@ import (
 // SDPLRMethod is the name of this method in the catalog and in model files.
 const SDPLRMethod = "sdplr"
 
-// SDPLRDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a kernel.
+// SDPLRDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a
+// kernel.
 const SDPLRDefaultKernel = graphkernel.DefaultKernel
 
 // SDPLRAbout describes the method.
@@ -71,9 +72,9 @@ func SDPLRDefaults() SDPLR { return param.Default[SDPLR]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p SDPLR) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
-// SDPLRLearner learns from the links on the points. The result has the type *[SDPLRModel]. Its Kernel defines
-// the feature space of the neighbors; the zero Spec means DefaultKernel. Cost: 2 r flops per edge
-// of the graph and step, for some hundreds of steps.
+// SDPLRLearner learns from the links on the points. The result has the type *[SDPLRModel]. Its
+// Kernel defines the feature space of the neighbors; the zero Spec means DefaultKernel. Cost: 2 r
+// flops per edge of the graph and step, for some hundreds of steps.
 type SDPLRLearner = learner.Learner[SDPLR]
 
 // Rules returns what the method requires of its input.

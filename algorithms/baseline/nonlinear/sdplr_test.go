@@ -15,8 +15,9 @@ import (
 	"github.com/mustlink/mustlink/solvers/optimize"
 )
 
-// TestSDPLRIsTheSemidefiniteProgram compares the objective with that of the semidefinite program, which
-// an interior-point method solves, for all losses, and checks that the gap of the model is a bound.
+// TestSDPLRIsTheSemidefiniteProgram compares the objective with that of the semidefinite program,
+// which an interior-point method solves, for all losses, and checks that the gap of the model is a
+// bound.
 func TestSDPLRIsTheSemidefiniteProgram(t *testing.T) {
 	propertytest.CheckSome(t, 40, func(t *rapid.T) {
 		x, _, set := enginetest.Blobs(t, rapid.IntRange(12, 30).Draw(t, "n"), 3, rapid.IntRange(3, 9).Draw(t, "pairs"), rapid.Uint64().Draw(t, "seed"))

@@ -19,7 +19,8 @@ import (
 // SimpleNPKLMethod is the name of this method in the catalog and in model files.
 const SimpleNPKLMethod = "simplenpkl"
 
-// SimpleNPKLDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a kernel.
+// SimpleNPKLDefaultKernel is the kernel whose feature space defines neighbors for a Learner without
+// a kernel.
 const SimpleNPKLDefaultKernel = graphkernel.DefaultKernel
 
 // The losses.
@@ -81,9 +82,10 @@ func SimpleNPKLDefaults() SimpleNPKL { return param.Default[SimpleNPKL]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p SimpleNPKL) Validate() error { return graphkernel.Validate(p, p.Neighborhood) }
 
-// SimpleNPKLLearner learns from the links on the points. The result has the type *[SimpleNPKLModel]. Its Kernel defines
-// the feature space of the neighbors; the zero Spec means DefaultKernel. Cost: an
-// eigendecomposition (linear), or one in each of some dozens of steps (shl).
+// SimpleNPKLLearner learns from the links on the points. The result has the type
+// *[SimpleNPKLModel]. Its Kernel defines the feature space of the neighbors; the zero Spec means
+// DefaultKernel. Cost: an eigendecomposition (linear), or one in each of some dozens of steps
+// (shl).
 type SimpleNPKLLearner = learner.Learner[SimpleNPKL]
 
 // Rules returns what the method requires of its input.
@@ -133,8 +135,8 @@ func (s *simplenpklSearch) message() string {
 	return fmt.Sprintf("at most %.2g above the optimum", s.gap())
 }
 
-// DecodeSimpleNPKL rebuilds the model that Encode of a model stored. An invalid tensor or header is a
-// *fault.DataError.
+// DecodeSimpleNPKL rebuilds the model that Encode of a model stored. An invalid tensor or header is
+// a *fault.DataError.
 func DecodeSimpleNPKL(f *model.File) (*SimpleNPKLModel, error) {
 	return graphkernel.DecodeFitted[SimpleNPKL](SimpleNPKLMethod, f)
 }
@@ -262,9 +264,9 @@ func (s *simplenpklSearch) evaluate(a []float64) (point, error) {
 	return p, err
 }
 
-// simplenpklMemory is the number of steps among which the dual may fall below the highest value: steps after
-// Barzilai & Borwein (1988) are sometimes too long, but help the next steps (Birgin, Martinez &
-// Raydan 2000).
+// simplenpklMemory is the number of steps among which the dual may fall below the highest value:
+// steps after Barzilai & Borwein (1988) are sometimes too long, but help the next steps (Birgin,
+// Martinez & Raydan 2000).
 const simplenpklMemory = 5
 
 // ascend maximizes the dual of the squared hinge by projected gradients.

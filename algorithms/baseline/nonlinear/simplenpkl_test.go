@@ -17,9 +17,9 @@ import (
 	"github.com/mustlink/mustlink/internal/propertytest"
 )
 
-// TestSimpleNPKLOptimal checks the optimality conditions: K is positive semidefinite with the norm S, and
-// with a_e = -l'/2 of each link, the matrix A(a) - m K is negative semidefinite for the m that
-// makes it orthogonal to K.
+// TestSimpleNPKLOptimal checks the optimality conditions: K is positive semidefinite with the norm
+// S, and with a_e = -l'/2 of each link, the matrix A(a) - m K is negative semidefinite for the m
+// that makes it orthogonal to K.
 func TestSimpleNPKLOptimal(t *testing.T) {
 	propertytest.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(12, 40).Draw(t, "n")

@@ -25,7 +25,8 @@ import (
 // SpectralMethod is the name of this method in the catalog and in model files.
 const SpectralMethod = "spectral"
 
-// SpectralDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a kernel.
+// SpectralDefaultKernel is the kernel whose feature space defines neighbors for a Learner without a
+// kernel.
 const SpectralDefaultKernel = graphkernel.DefaultKernel
 
 // SpectralKind is the way in which the eigenvectors are weighted.
@@ -100,10 +101,10 @@ func SpectralDefaults() Spectral { return param.Default[Spectral]() }
 // Validate returns a *fault.ParamError for the first invalid value.
 func (p Spectral) Validate() error { return graphkernel.ValidateSparse(p, p.Neighborhood) }
 
-// SpectralLearner computes the kernel of the points; for alignment and order it learns from the links. The
-// zero value does not work: Params come from [SpectralDefaults]. Kernel defines the feature space of the
-// neighbors. The result has the type *[SpectralModel]. Cost: the nearest neighbors, and r eigenvectors of
-// their graph.
+// SpectralLearner computes the kernel of the points; for alignment and order it learns from the
+// links. The zero value does not work: Params come from [SpectralDefaults]. Kernel defines the
+// feature space of the neighbors. The result has the type *[SpectralModel]. Cost: the nearest
+// neighbors, and r eigenvectors of their graph.
 //
 // Errors are those of [learner.Learner.Fit]. No links for kinds that learn from them, and as many
 // eigenvectors as points, are errors, too.
@@ -189,7 +190,8 @@ func (p Spectral) weights(eng *engine.Engine, b *basis.Basis, set *links.Set) ([
 	return alpha, nil
 }
 
-// spectralCoordinates returns the rows of V diag(alpha)^1/2 without zero columns, but at least one column.
+// spectralCoordinates returns the rows of V diag(alpha)^1/2 without zero columns, but at least one
+// column.
 func spectralCoordinates(b *basis.Basis, alpha []float64) blas.Matrix {
 	var kept []int
 	var weights []float64
@@ -201,10 +203,10 @@ func spectralCoordinates(b *basis.Basis, alpha []float64) blas.Matrix {
 	return linear.Coordinates(b.Vectors.Select(kept), weights)
 }
 
-// SpectralModel is a kernel of a graph and its extension to new points. It is immutable and safe for
-// concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact for the
-// training points, whose coordinates are stored. A new point costs its distances to all of them,
-// O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
+// SpectralModel is a kernel of a graph and its extension to new points. It is immutable and safe
+// for concurrent use. Embed, Gram and Distances, documented at [algorithms.Model], are exact for
+// the training points, whose coordinates are stored. A new point costs its distances to all of
+// them, O(k^3) flops for the weights of its k neighbors, and 2 k Dim flops.
 type SpectralModel struct {
 	*fitted.Model[Spectral]
 	weights []float64
@@ -232,8 +234,8 @@ func (m *SpectralModel) Encode(f *model.File) error {
 	return m.Model.Encode(f)
 }
 
-// DecodeSpectral rebuilds the model that [SpectralModel.Encode] stored. An invalid tensor or header is a
-// *fault.DataError.
+// DecodeSpectral rebuilds the model that [SpectralModel.Encode] stored. An invalid tensor or header
+// is a *fault.DataError.
 func DecodeSpectral(f *model.File) (*SpectralModel, error) {
 	m, err := fitted.Decode[Spectral](SpectralMethod, f, outofsample.ReadBarycentric)
 	if err != nil {

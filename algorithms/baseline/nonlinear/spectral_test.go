@@ -28,8 +28,8 @@ func of(kind SpectralKind) SpectralLearner {
 	return l
 }
 
-// TestSpectralFunctionsOfTheLaplacian checks with all eigenvectors that the diffusion kernel is exp(-t L),
-// by its power series, and that the regularized Laplacian is the inverse of I + t L.
+// TestSpectralFunctionsOfTheLaplacian checks with all eigenvectors that the diffusion kernel is
+// exp(-t L), by its power series, and that the regularized Laplacian is the inverse of I + t L.
 func TestSpectralFunctionsOfTheLaplacian(t *testing.T) {
 	x, _, set := enginetest.Rings(t, 30, 2, 1)
 	l := of(SpectralDiffusion)
@@ -96,8 +96,8 @@ func TestSpectralFunctionsOfTheLaplacian(t *testing.T) {
 	}
 }
 
-// TestSpectralAligned checks that no alpha of the cone is nearer to the targets, for any alpha and for
-// falling ones.
+// TestSpectralAligned checks that no alpha of the cone is nearer to the targets, for any alpha and
+// for falling ones.
 func TestSpectralAligned(t *testing.T) {
 	eng := enginetest.New(t, 0)
 	propertytest.Check(t, func(t *rapid.T) {
@@ -163,8 +163,8 @@ func TestSpectralAligned(t *testing.T) {
 	})
 }
 
-// TestSpectralLearns checks that learned weights separate the rings better than the raw points do, for new
-// points, too.
+// TestSpectralLearns checks that learned weights separate the rings better than the raw points do,
+// for new points, too.
 func TestSpectralLearns(t *testing.T) {
 	for _, kind := range []SpectralKind{SpectralDiffusion, SpectralRegularized, SpectralEigenmaps, SpectralAlignment, SpectralOrder} {
 		x, labels, set := enginetest.Rings(t, 200, 60, 3)

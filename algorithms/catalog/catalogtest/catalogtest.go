@@ -56,9 +56,9 @@ type learner struct {
 
 func (l learner) Fit(ctx context.Context, eng *engine.Engine, x points.Points, set *links.Set) (algorithms.Model, error) {
 	l.config.Lesson.Targets = Targets(x.Len())
-	taught, err := l.new(l.config)
+	given, err := l.new(l.config)
 	if err != nil {
 		return nil, err
 	}
-	return taught.Fit(ctx, eng, x, set)
+	return given.Fit(ctx, eng, x, set)
 }

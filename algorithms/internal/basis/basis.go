@@ -46,8 +46,8 @@ type Basis struct {
 	// Values are the eigenvalues, ascending. For Isomap they are log(w_1 / w), with the largest
 	// eigenvalue w_1, so that exp(-v) is the weight that Isomap gives a vector.
 	Values []float64
-	// Degrees are the sums of the weights of each point's edges, and Similarity is the function that
-	// weights edges. Degrees is nil unless the graph is knn.
+	// Degrees are the sums of the weights of each point's edges, and Similarity is the function
+	// that weights edges. Degrees is nil unless the graph is knn.
 	Degrees    []float64
 	Similarity graphkernel.Similarity
 	Notices    []string

@@ -2,9 +2,10 @@
 // and its form in a model file. There are six kinds of maps: linear, y = W (x - mean); an expansion
 // over stored points, y = V k(l, x) - c; a table of the coordinates of training rows with an
 // out-of-sample extension; a function of single points; a sum of other maps; and a map of the
-// coordinates that an expansion gives. An expansion can be the projection of a learned kernel, whose
-// Gram matrices and distances it then has. [Model] has the parameters and the status of the fit in
-// addition; models with more data embed it. What is read from a file is checked to the last number.
+// coordinates that an expansion gives. An expansion can be the projection of a learned kernel,
+// whose Gram matrices and distances it then has. [Model] has the parameters and the status of the
+// fit in addition; models with more data embed it. What is read from a file is checked to the last
+// number.
 package fitted
 
 import (

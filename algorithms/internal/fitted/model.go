@@ -262,8 +262,8 @@ func object(method string, parts ...any) (json.RawMessage, error) {
 	return out, nil
 }
 
-// ReadHeader reads what [SetHeader] stored. A header that does not parse, or that of another method, is
-// a *fault.DataError.
+// ReadHeader reads what [SetHeader] stored. A header that does not parse, or that of another
+// method, is a *fault.DataError.
 func ReadHeader(f *model.File, method string, params, status any, extra ...any) error {
 	if f.Header.Method != method {
 		return fault.Data("", "model of method %q: want %q", f.Header.Method, method)
@@ -321,7 +321,8 @@ func EmptyTensor(name string) error {
 // prefix begins the names of a member's tensors.
 func prefix(method string, k int) string { return fmt.Sprintf("%s.%d.", method, k) }
 
-// MemberFile returns the file of a member without the time of its fit, which that of the whole includes.
+// MemberFile returns the file of a member without the time of its fit, which that of the whole
+// includes.
 func MemberFile(m algorithms.Model) (model.File, error) {
 	var f model.File
 	if err := m.Encode(&f); err != nil {
@@ -339,8 +340,8 @@ func MemberDecoder[M algorithms.Model](decode func(*model.File) (M, error)) func
 	return func(f *model.File) (algorithms.Model, error) { return decode(f) }
 }
 
-// StoreMembers adds the tensors of the members' files to that of the named method. Tensors that equal its
-// own of the same name, such as training points, are stored once.
+// StoreMembers adds the tensors of the members' files to that of the named method. Tensors that
+// equal its own of the same name, such as training points, are stored once.
 func StoreMembers(f *model.File, method string, files []model.File) {
 	for k := range files {
 		for name, t := range files[k].Tensors {

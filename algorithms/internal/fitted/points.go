@@ -65,9 +65,9 @@ func Int64s(v []int) []int64 {
 	return out
 }
 
-// ReadPoints reads the stored points of any kind. The tensors of sparse vectors and Gram matrices do
-// not contain dim, the number of features or reference objects; those of sequences do not contain
-// the alphabet.
+// ReadPoints reads the stored points of any kind. The tensors of sparse vectors and Gram matrices
+// do not contain dim, the number of features or reference objects; those of sequences do not
+// contain the alphabet.
 func ReadPoints(f *model.File, dim int, alphabet string) (points.Points, error) {
 	if dim < 0 || dim > math.MaxInt32 {
 		return nil, fault.Data("", "header of the model: input_dim is %d: want 0 to %d", dim, math.MaxInt32)
@@ -173,7 +173,8 @@ func ReadMatrix(f *model.File, name string, rows, cols int) (blas.Matrix, error)
 	return blas.MatrixOf(rows, cols, data), nil
 }
 
-// CheckPoints returns an error unless x has the kind and the dimension of the stored points of the model.
+// CheckPoints returns an error unless x has the kind and the dimension of the stored points of the
+// model.
 func CheckPoints(x, support points.Points) error {
 	_, gram := x.(*points.Gram)
 	_, wantGram := support.(*points.Gram)

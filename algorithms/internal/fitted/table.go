@@ -16,8 +16,8 @@ import (
 type Table struct {
 	Kernel  kernel.Kernel // its feature space is where neighbors are searched; its bandwidth is a number
 	Support points.Points // the training rows, without their values if they are rows of a Gram matrix
-	// Coordinates are n x Dim; their inner products are the learned kernel matrix. They have no data
-	// if the extension computes them.
+	// Coordinates are n x Dim; their inner products are the learned kernel matrix. They have no
+	// data if the extension computes them.
 	Coordinates blas.Matrix
 	Dim         int
 }
@@ -30,11 +30,11 @@ func NewTable(k kernel.Kernel, x points.Points, coordinates blas.Matrix) Table {
 
 // Extension computes the coordinates of points: training rows and new ones.
 type Extension interface {
-	// Begin prepares an embedding and returns the function that embeds a block of points. The Row of
-	// its *fault.DataError counts from the start of the block.
+	// Begin prepares an embedding and returns the function that embeds a block of points. The Row
+	// of its *fault.DataError counts from the start of the block.
 	Begin(ctx context.Context, eng *engine.Engine) (Block, error)
-	// Encode stores in f what the extension needs besides the table. It takes the table's members of
-	// the header and returns the members of both.
+	// Encode stores in f what the extension needs besides the table. It takes the table's members
+	// of the header and returns the members of both.
 	Encode(f *model.File, method string, about MapHeader) any
 }
 

@@ -264,8 +264,8 @@ func (e *extension) Encode(f *model.File, method string, table fitted.MapHeader)
 	return about{e.weights, table}
 }
 
-// Read is the [fitted.Reader] of the maps that [Task.Map] returns, for methods whose parameters have
-// the members of [Settings].
+// Read is the [fitted.Reader] of the maps that [Task.Map] returns, for methods whose parameters
+// have the members of [Settings].
 func Read(method string, f *model.File) (*fitted.Map, error) {
 	var head about
 	e := &extension{}

@@ -33,8 +33,8 @@ const (
 // Neighborhood holds the settings of the graph of the points.
 type Neighborhood struct {
 	Graph Graph `json:"graph" param:"graph" default:"knn" choices:"knn (nearest neighbors),dense (all pairs, Gaussian),eps:R (pairs up to distance R),@FILE (similarities, an .npy or .csv file of n rows and columns)" also:"eps,given" file:"similarities" help:"graph of similar points"`
-	// Metric and the Kernel of a Learner together determine the space of the neighbor search. A model
-	// stores only the kernel.
+	// Metric and the Kernel of a Learner together determine the space of the neighbor search. A
+	// model stores only the kernel.
 	Metric    Space   `json:"-" param:"metric" choices:"euclid,cosine,kernel (that of -k)" zero:"kernel with -k, else euclid" help:"metric of the neighbor search"`
 	Neighbors int     `json:"neighbors" param:"neighbors" range:">= 1" zero:"for graph=eps:R and @FILE" help:"nearest neighbors of each point (with graph=dense they set the width, 10 in the paper)"`
 	Radius    float64 `json:"radius,omitempty" param:"-"` // the distance, for Within

@@ -23,8 +23,8 @@ type Problem struct {
 	C    float64
 	Diag []float64 // all 1 + delta, unless the problem is a reduced one
 	N    Adjacency // normalized similarities
-	// The links of point i are To[Start[i]:Start[i+1]], with their signs and the weights C w_ij. Each
-	// link occurs twice, once at each of its points.
+	// The links of point i are To[Start[i]:Start[i+1]], with their signs and the weights C w_ij.
+	// Each link occurs twice, once at each of its points.
 	Start  []int
 	To     []int32
 	Sign   []float64

@@ -56,9 +56,9 @@ type (
 // Learner fits the method of its parameters. The zero value is invalid: start from the method's
 // DefaultParams. A Learner is immutable and safe for concurrent use.
 type Learner[M Method] struct {
-	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero Spec
-	// means the method's default. Linear methods work in principal coordinates of the kernel; their
-	// default is no kernel for dense vectors, linear for sparse ones and Gram matrices, and
+	// Kernel may have a bandwidth rule, which the fit resolves on the training points. The zero
+	// Spec means the method's default. Linear methods work in principal coordinates of the kernel;
+	// their default is no kernel for dense vectors, linear for sparse ones and Gram matrices, and
 	// spectrum:k=3 for sequences.
 	Kernel kernel.Spec
 	Params M

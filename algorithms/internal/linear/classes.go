@@ -140,9 +140,9 @@ func (c *Classes) rival(class, k int) int {
 // LocalDiscriminant computes Fisher's linear discriminants: directions in which two groups of
 // points differ.
 //
-// LocalDiscriminant writes the discriminant, 1 x q, between two groups of rows of z: the rows of own and those
-// of others that are nearest to row center, up to size of each. Its length is 1, or 0 if the means
-// are equal.
+// LocalDiscriminant writes the discriminant, 1 x q, between two groups of rows of z: the rows of
+// own and those of others that are nearest to row center, up to size of each. Its length is 1, or 0
+// if the means are equal.
 func LocalDiscriminant(eng *engine.Engine, z, out blas.Matrix, center int, own, others []int, size int) error {
 	own, others = nearest(eng, z, center, own, size), nearest(eng, z, center, others, size)
 	rows, s := z.Select(slices.Concat(own, others)), blas.NewMatrix(z.Cols, z.Cols)
@@ -164,9 +164,9 @@ func nearest(eng *engine.Engine, z blas.Matrix, center int, list []int, size int
 	return sorted[:min(size, len(sorted))]
 }
 
-// Discriminants multiplies the rows of differences, n x q, by the inverse of the within-group scatter s (lower
-// triangle), with a ridge of a tenth of its mean diagonal plus 1e-6, and normalizes them. Rows of
-// zeros remain zero. It overwrites s.
+// Discriminants multiplies the rows of differences, n x q, by the inverse of the within-group
+// scatter s (lower triangle), with a ridge of a tenth of its mean diagonal plus 1e-6, and
+// normalizes them. Rows of zeros remain zero. It overwrites s.
 func Discriminants(eng *engine.Engine, s, differences blas.Matrix) error {
 	trace := 0.0
 	for c := range s.Rows {

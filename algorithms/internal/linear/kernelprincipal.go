@@ -19,7 +19,8 @@ import (
 // KernelAxes computes the principal directions of points in the feature space of a
 // kernel, and the coordinates along them.
 //
-// KernelAxes are the principal directions of n points l. The coordinates of x are V k(l, x) - Center.
+// KernelAxes are the principal directions of n points l. The coordinates of x are V k(l, x) -
+// Center.
 type KernelAxes struct {
 	kernel    kernel.Kernel
 	support   points.Points
@@ -30,9 +31,9 @@ type KernelAxes struct {
 	Z         blas.Matrix // n x q: the coordinates of the points, with mean 0
 }
 
-// NewKernelAxes returns the dims leading directions, all for 0. It drops directions whose variance is at most
-// tol times the largest, and those that may be rounding of the kernel values, which centering
-// leaves.
+// NewKernelAxes returns the dims leading directions, all for 0. It drops directions whose variance
+// is at most tol times the largest, and those that may be rounding of the kernel values, which
+// centering leaves.
 //
 // Errors: points that are all equal in the feature space; those of the kernel matrix and of the
 // eigensolver. Cost: n^2 kernel values, and n^3 flops for all directions.
@@ -134,21 +135,22 @@ func directions(ctx context.Context, eng *engine.Engine, k blas.Matrix, dims int
 
 // Limits of the coordinates in which linear methods learn.
 const (
-	// most is the number of directions. A linear method takes time in the second or third power of it,
-	// and has to learn as many numbers from links.
+	// most is the number of directions. A linear method takes time in the second or third power of
+	// it, and has to learn as many numbers from links.
 	most = 100
-	// carriers is the number of points that the directions are sought in. A model stores them all, and
-	// a new point costs a kernel value with each.
+	// carriers is the number of points that the directions are sought in. A model stores them all,
+	// and a new point costs a kernel value with each.
 	carriers = 2000
-	// constant is the variance, relative to the largest, up to which a direction counts as constant.
-	// The coordinates of a direction have a relative error of rounding over the root of this.
+	// constant is the variance, relative to the largest, up to which a direction counts as
+	// constant. The coordinates of a direction have a relative error of rounding over the root of
+	// this.
 	constant = 1e-10
 )
 
-// KernelCoordinates returns the principal coordinates of x in the feature space of a kernel, up to 100 of
-// them, and their axes. The zero Spec means linear for vectors and Gram matrices, and spectrum:k=3
-// for sequences. The directions are those of x or, if these are many, of 2000 points drawn from x.
-// The notice says what is left out; it is "" if nothing is.
+// KernelCoordinates returns the principal coordinates of x in the feature space of a kernel, up to
+// 100 of them, and their axes. The zero Spec means linear for vectors and Gram matrices, and
+// spectrum:k=3 for sequences. The directions are those of x or, if these are many, of 2000 points
+// drawn from x. The notice says what is left out; it is "" if nothing is.
 //
 // Errors: those of the kernel; points that are all equal in the feature space; a request above the
 // memory limit. Cost for m = min(n, 2000): n m

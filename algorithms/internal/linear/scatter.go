@@ -91,8 +91,8 @@ func (d *Differences) Scatter(ctx context.Context, eng *engine.Engine, c, out bl
 	return d.addRows(ctx, eng, c, lengths, out)
 }
 
-// LinkScatter adds the scatter of the links to the lower triangle of out: sum w_ij (c_i - c_j)(c_i -
-// c_j)', where c_i is row i of c.
+// LinkScatter adds the scatter of the links to the lower triangle of out: sum w_ij (c_i - c_j)(c_i
+// - c_j)', where c_i is row i of c.
 func LinkScatter(ctx context.Context, eng *engine.Engine, c blas.Matrix, list []links.Link, out blas.Matrix) error {
 	var d Differences
 	d.AddLinks(list, 1)

@@ -24,8 +24,8 @@ type SoftmaxRule struct {
 	// Skips reports whether point i has no gain; nil means that every point has one.
 	Skips func(i int) bool
 	// Gain returns the gain of point i. It replaces the weights, whose sum is total > 0, by the
-	// derivatives of the gain with respect to the negative squared distances, whose sum is 0. scratch
-	// is another row of the same length.
+	// derivatives of the gain with respect to the negative squared distances, whose sum is 0.
+	// scratch is another row of the same length.
 	Gain func(i int, weights []float64, total float64, scratch []float64) float64
 	// Points is the divisor of the sum of the gains.
 	Points int
@@ -71,9 +71,9 @@ type part struct {
 // partCount is the maximum number of parts.
 const partCount = 8
 
-// NewSoftmax returns the problem of the given rows (nil: all) in dims dimensions (0: as many as there are
-// directions). The caller must set its Rule. The word fewer names what to reduce in the error of
-// the memory limit: points or another unit.
+// NewSoftmax returns the problem of the given rows (nil: all) in dims dimensions (0: as many as
+// there are directions). The caller must set its Rule. The word fewer names what to reduce in the
+// error of the memory limit: points or another unit.
 func NewSoftmax(ctx context.Context, eng *engine.Engine, pc *Principal, rows []int, dims int, fewer string) (*SoftmaxProblem, error) {
 	z := pc.Z.Clone()
 	if rows != nil {
@@ -223,10 +223,11 @@ func (p *SoftmaxProblem) Map(method string, a []float64) *fitted.Map {
 
 // SoftmaxOptions are the settings of [SoftmaxProblem.Climb].
 type SoftmaxOptions struct {
-	// Tol is the tolerance of an ascent: the increase of the mean gain over five iterations, relative
-	// to its distance from 1.
+	// Tol is the tolerance of an ascent: the increase of the mean gain over five iterations,
+	// relative to its distance from 1.
 	Tol float64
-	// Contractions is the number of times that the map is halved and a new ascent starts from there.
+	// Contractions is the number of times that the map is halved and a new ascent starts from
+	// there.
 	Contractions int
 	MaxIter      int // of each ascent
 	Report       func(algorithms.Progress)

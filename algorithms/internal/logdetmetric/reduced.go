@@ -132,8 +132,9 @@ func (r *Reduced) Learned(ctx context.Context, eng *engine.Engine, l Linked, a b
 	return e.On(m, SupportRows(l.Rows, l.X.Len(), l.Seed)), nil
 }
 
-// landmarks returns the rows of the landmarks, ascending, and the matrix B of [Linked.Learned] for them:
-// the learned kernel is scale k(x, y) - scale f(x)'(I - A) f(y) with f(x) = L^-1 k(landmarks, x).
+// landmarks returns the rows of the landmarks, ascending, and the matrix B of [Linked.Learned] for
+// them: the learned kernel is scale k(x, y) - scale f(x)'(I - A) f(y) with f(x) = L^-1 k(landmarks,
+// x).
 func (r *Reduced) landmarks(ctx context.Context, eng *engine.Engine, linked []int, a blas.Matrix) (rows []int, b blas.Matrix, err error) {
 	n, backend := a.Rows, eng.Backend()
 	change := eng.Clone(a)
@@ -173,10 +174,10 @@ const agreement = 1e-4
 
 // Rotated returns the map m of the model, with all directions, updated after the projections of w
 // have changed multipliers of constraints between the linked points. It costs O(c d n)
-// for c constraints, d directions and n stored points; [Linked.Learned] decomposes a matrix of order n.
-// The directions turn only as far as the change requires: the first ones are nearly those of m, and
-// not those of the largest variance. Rotated returns nil if the update is not possible or not
-// cheaper: there are few points, m does not store all linked points, links are left out, or the
+// for c constraints, d directions and n stored points; [Linked.Learned] decomposes a matrix of
+// order n. The directions turn only as far as the change requires: the first ones are nearly those
+// of m, and not those of the largest variance. Rotated returns nil if the update is not possible or
+// not cheaper: there are few points, m does not store all linked points, links are left out, or the
 // coordinates would not be accurate.
 //
 // If a multiplier grows by l, the inverse of the learned kernel matrix K gains l z z' with z = e_i

@@ -20,11 +20,12 @@ import (
 type Outcome struct {
 	Bounds
 	Residual float64 `json:"kkt"` // largest residual of the conditions of the optimum
-	// Gap is the duality gap relative to the objective, at most 1; nil in files of earlier versions.
+	// Gap is the duality gap relative to the objective, at most 1; nil in files of earlier
+	// versions.
 	Gap     *float64 `json:"gap,omitempty"`
 	Skipped int      `json:"skipped"`
-	// Landmarks is the number of linked points that carry the change of the kernel, 0 for all of them,
-	// and Rest the share of the kernel matrix that does not change.
+	// Landmarks is the number of linked points that carry the change of the kernel, 0 for all of
+	// them, and Rest the share of the kernel matrix that does not change.
 	Landmarks int     `json:"landmarks,omitempty"`
 	Rest      float64 `json:"rest,omitempty"`
 }

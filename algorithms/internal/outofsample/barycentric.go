@@ -73,8 +73,8 @@ func (r BarycentricRule) Reconstruct(ctx context.Context, eng *engine.Engine, x,
 	})
 }
 
-// barycentricExtension gives a new point the combination of its neighbors' coordinates that reconstructs the
-// point from these neighbors.
+// barycentricExtension gives a new point the combination of its neighbors' coordinates that
+// reconstructs the point from these neighbors.
 type barycentricExtension struct {
 	fitted.Table
 	neighbors int
@@ -87,9 +87,10 @@ const reg = 1e-3
 // NewBarycentric computes the coordinates of new points from those of their nearest neighbors,
 // with the weights that reconstruct each point from these neighbors.
 //
-// NewBarycentric returns the map of the named method. The rows of p are the coordinates of the points x; the
-// map reconstructs a new point from its nearest neighbors among x, in the feature space of k. If x
-// are rows of a Gram matrix, the map keeps n^2 values. Embedding costs n kernel values per point.
+// NewBarycentric returns the map of the named method. The rows of p are the coordinates of the
+// points x; the map reconstructs a new point from its nearest neighbors among x, in the feature
+// space of k. If x are rows of a Gram matrix, the map keeps n^2 values. Embedding costs n kernel
+// values per point.
 func NewBarycentric(ctx context.Context, eng *engine.Engine, method string, k kernel.Kernel, neighbors int, x points.Points, p blas.Matrix) (*fitted.Map, error) {
 	e := &barycentricExtension{Table: fitted.NewTable(k, x, p), neighbors: neighbors}
 	if _, isGram := x.(*points.Gram); isGram {

@@ -15,8 +15,8 @@ import (
 	"github.com/mustlink/mustlink/engine/points"
 )
 
-// NystromRule holds what the coordinates are computed from: they are V' Turn, where the rows of V are the
-// eigenvectors.
+// NystromRule holds what the coordinates are computed from: they are V' Turn, where the rows of V
+// are the eigenvectors.
 type NystromRule struct {
 	Vectors    blas.Matrix // r x n, the eigenvectors as rows
 	Values     []float64   // their eigenvalues
@@ -27,10 +27,10 @@ type NystromRule struct {
 	Normalized bool
 }
 
-// NystromExtension holds the coordinates of training points and computes those of new points by Nystrom's
-// formula (Bengio et al. 2004). Let a new point have edges of weights s_j to its nearest training
-// points, and let d be their sum. The value of an eigenvector v of D - S with eigenvalue mu at the
-// new point is
+// NystromExtension holds the coordinates of training points and computes those of new points by
+// Nystrom's formula (Bengio et al. 2004). Let a new point have edges of weights s_j to its nearest
+// training points, and let d be their sum. The value of an eigenvector v of D - S with eigenvalue
+// mu at the new point is
 //
 //	v(x) = sum_j s_j v_j / (d - mu)
 //
@@ -49,8 +49,8 @@ const minDivisor = 0.1
 // NewNystrom extends the eigenvectors of a graph Laplacian to new points, which it joins to
 // their nearest training points (Nystrom's formula).
 //
-// NewNystrom returns the map of the named method for the training points x. Their neighbors are searched
-// in the feature space of k.
+// NewNystrom returns the map of the named method for the training points x. Their neighbors are
+// searched in the feature space of k.
 func NewNystrom(eng *engine.Engine, method string, k kernel.Kernel, x points.Points, r NystromRule) *fitted.Map {
 	p := eng.NewMatrix(r.Vectors.Cols, r.Turn.Cols)
 	eng.Backend().Gemm(true, false, 1, r.Vectors, r.Turn, 0, p)
@@ -123,8 +123,8 @@ type nystromAbout struct {
 	fitted.MapHeader
 }
 
-// nystromHeader has these members in an entry of their own. Those of the table are on both levels, because
-// earlier versions read them there.
+// nystromHeader has these members in an entry of their own. Those of the table are on both levels,
+// because earlier versions read them there.
 type nystromHeader struct {
 	fitted.MapHeader
 	Nystrom *nystromAbout `json:"nystrom,omitempty"`
@@ -139,8 +139,8 @@ func (e *NystromExtension) Encode(f *model.File, method string, table fitted.Map
 	return nystromHeader{Nystrom: &nystromAbout{e.Neighbors, e.Normalized, &e.Similarity, table}}
 }
 
-// ReadNystrom is the [fitted.Reader] of the maps that [NewNystrom] returns. It returns nil for a file that holds a
-// map of another kind.
+// ReadNystrom is the [fitted.Reader] of the maps that [NewNystrom] returns. It returns nil for a
+// file that holds a map of another kind.
 func ReadNystrom(method string, f *model.File) (*fitted.Map, error) {
 	var head nystromHeader
 	if err := fitted.ReadExtra(f, method, &head); err != nil || head.Nystrom == nil {

@@ -37,7 +37,8 @@ const (
 	landmarks = 1000
 	// batch is the number of rows whose kernel values with the landmarks are in memory.
 	batch = 2048
-	// jitter, relative to kernel values, keeps the system of landmarks definite where some are equal.
+	// jitter, relative to kernel values, keeps the system of landmarks definite where some are
+	// equal.
 	jitter = 1e-10
 )
 
@@ -55,9 +56,9 @@ func ridges() (list []float64) {
 // NewRidge extends a table of coordinates to new points by kernel ridge regression from points
 // to coordinates.
 //
-// NewRidge returns the map of the named method whose training rows x have the coordinates y, and which
-// gives other points those of the regression. Rows that the regression is chosen on, and landmarks
-// where there are more than 2000 rows, are drawn by the seed.
+// NewRidge returns the map of the named method whose training rows x have the coordinates y, and
+// which gives other points those of the regression. Rows that the regression is chosen on, and
+// landmarks where there are more than 2000 rows, are drawn by the seed.
 //
 // Cost for n rows in d dimensions: three eigendecompositions of order 200; then n^3/3 flops up to
 // 2000 rows, and 1e6 n flops with 1000 landmarks above. Embedding takes a kernel value and 2 d
@@ -319,7 +320,8 @@ func (e *ridgeExtension) Encode(f *model.File, method string, table fitted.MapHe
 	return ridgeHeader{&ridgeAbout{e.regression.Kernel.Spec(), table}}
 }
 
-// ReadRidge is the [fitted.Reader] of maps that [NewRidge] returns, nil for a file with another one.
+// ReadRidge is the [fitted.Reader] of maps that [NewRidge] returns, nil for a file with another
+// one.
 func ReadRidge(method string, f *model.File) (*fitted.Map, error) {
 	var head ridgeHeader
 	if err := fitted.ReadExtra(f, method, &head); err != nil || head.Ridge == nil {

@@ -118,8 +118,9 @@ func TestSymEigKinds(t *testing.T) {
 					t.Errorf("%s: eigenvalue %d is %v with vectors and %v without: want %v within %.2g", what, i, w[i], values[i], want[i], bound)
 				}
 			}
-			// V V' = I and V A = W V, for the rows of V; and invariant subspaces are gonum's: vectors
-			// of eigenvalues that are apart are orthogonal up to rounding over the distance.
+			// V V' = I and V A = W V, for the rows of V; and invariant subspaces are gonum's:
+			// vectors of eigenvalues that are apart are orthogonal up to rounding over the
+			// distance.
 			gram, product, cross := blas.NewMatrix(n, n), blas.NewMatrix(n, n), blas.NewMatrix(n, n)
 			reference.Gemm(false, true, 1, v, others, 0, cross)
 			reference.Gemm(false, true, 1, v, v, 0, gram)

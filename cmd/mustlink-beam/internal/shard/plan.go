@@ -30,7 +30,8 @@ type Options struct {
 	// MemoryLimit limits the bytes of a block of rows, 0 for no limit.
 	MemoryLimit int64
 	// Mixed accepts texts and missing cells in files whose columns have names. Text and Numbers are
-	// the columns that are read as the one or the other in every file, whatever they look like there.
+	// the columns that are read as the one or the other in every file, whatever they look like
+	// there.
 	Mixed         bool
 	Text, Numbers []string
 }

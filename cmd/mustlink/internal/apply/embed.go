@@ -145,9 +145,8 @@ func (r embedReport) text(w io.Writer) {
 // precision.
 type singleEmbedding struct {
 	*metric.Metric
-	// singleError is the largest difference from double precision in the first rows, relative to the
-	// largest
-	// coordinate; negative before the first row.
+	// singleError is the largest difference from double precision in the first rows, relative to
+	// the largest coordinate; negative before the first row.
 	singleError float64
 }
 

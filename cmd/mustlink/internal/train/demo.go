@@ -35,8 +35,8 @@ const rcaName = baseline.RCAMethod
 type demoSet struct {
 	name      string
 	generator string
-	// kernel replaces a method's default if the parts of a class are much smaller than the whole set:
-	// the default width, about the spread of the data, would blur them.
+	// kernel replaces a method's default if the parts of a class are much smaller than the whole
+	// set: the default width, about the spread of the data, would blur them.
 	kernel string
 	width  string // likewise, for a method that learns a width from an initial one
 	about  string
